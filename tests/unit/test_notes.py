@@ -12,7 +12,7 @@ from tests.golden.material import edit, run, said, session, user
 import ireneo
 from ireneo import BadInput, Context, Policy, Session
 from ireneo.ports.models import Prompt
-from ireneo.summaries.notes import Statement, note_id, read_note
+from ireneo.summaries.notes import Note, note_id, read_note
 from ireneo.testing.scripted import Scripted, ScriptedLLM
 
 FINE = Policy(name="fine", leaf_min_atoms=2, leaf_max_atoms=3, fan_in=2, goal_min_turns=2, goal_max_turns=2)
@@ -55,19 +55,19 @@ def text(context: Context) -> str:
 @pytest.mark.parametrize(
     ("line", "read"),
     [
-        ("found 4 [12,15] It is so.", Statement(kind="found", worth=4, at=(12, 15), text="It is so.")),
-        ("- **failed** 5: [3] It broke.", Statement(kind="failed", worth=5, at=(3,), text="It broke.")),
-        ("state: On main.", Statement(kind="state", text="On main.")),
-        ("changed 3 [7-9,n4fa2] x is 2.", Statement(kind="changed", at=(7, 9), replaces=("n4fa2",), text="x is 2.")),
-        ("Ruled 5 – no  pushes", Statement(kind="ruled", worth=5, text="no pushes")),
-        ("found 2 [] `[a]` is a list.", Statement(kind="found", worth=2, text="`[a]` is a list.")),
-        ("found 404 comes back for /x.", Statement(kind="found", text="404 comes back for /x.")),
+        ("found 4 [12,15] It is so.", Note(kind="found", worth=4, at=(12, 15), text="It is so.")),
+        ("- **failed** 5: [3] It broke.", Note(kind="failed", worth=5, at=(3,), text="It broke.")),
+        ("state: On main.", Note(kind="state", text="On main.")),
+        ("changed 3 [7-9,n4fa2] x is 2.", Note(kind="changed", at=(7, 9), replaces=("n4fa2",), text="x is 2.")),
+        ("Ruled 5 – no  pushes", Note(kind="ruled", worth=5, text="no pushes")),
+        ("found 2 [] `[a]` is a list.", Note(kind="found", worth=2, text="`[a]` is a list.")),
+        ("found 404 comes back for /x.", Note(kind="found", text="404 comes back for /x.")),
         ("Here are my notes:", None),
         ("found 3", None),
         ("", None),
     ],
 )
-def test_how_a_line_is_read(line: str, read: Statement | None) -> None:
+def test_how_a_line_is_read(line: str, read: Note | None) -> None:
     assert read_note(line) == read
 
 

@@ -32,7 +32,7 @@ from ireneo.log.tree import Head, SessionKey, atoms, head_of
 from ireneo.ports.store import Store, Transaction
 from ireneo.prompts import NOTES_OWN
 from ireneo.prompts.replies import VOICES, Voice
-from ireneo.summaries.notes import Statement, is_written, read_note, statements_of
+from ireneo.summaries.notes import Note, is_written, read_note, statements_of
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Line, SectionName, Summary, SummaryId, Writing, anchor
 from ireneo.summaries.work import WorkPath, is_kept
@@ -373,7 +373,7 @@ def _take(
     branch: str,
     options: ContextOptions,
     voice: Voice,
-    found: Sequence[Statement],
+    found: Sequence[Note],
     reply: str,
 ) -> _Taken:
     job, made = _own_job(tx, key, branch, options, voice)

@@ -29,7 +29,7 @@ from ireneo.patterns import lazy_re
 from ireneo.ports.models import LanguageModel, Prompt
 from ireneo.prompts import NOTES, NOTES_REPAIR
 from ireneo.prompts.replies import VOICES, NotesReply, PromptText, Voice
-from ireneo.summaries.notes import KINDS, Noted, Statement, line_of, note_id, noted, read_note
+from ireneo.summaries.notes import KINDS, Note, Noted, line_of, note_id, noted, read_note
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.steps import clip, steps
 from ireneo.summaries.summary import Line, SectionName, Summary, Writing, anchor
@@ -162,7 +162,7 @@ class NotesJob(Struct, frozen=True, kw_only=True):
 class Located(Struct, frozen=True, kw_only=True):
     """A statement, and the messages that it rests on."""
 
-    statement: Statement
+    statement: Note
     messages: tuple[Message, ...]
 
     @property
@@ -179,7 +179,7 @@ class Locator:
         self._messages = messages
         self._at = {message.position: message for message in messages}
 
-    def locate(self, statement: Statement) -> Located:
+    def locate(self, statement: Note) -> Located:
         """A statement that gives none rests on what shows most of its words, the newest of several."""
         given = [self._at[place] for place in sorted(set(statement.at)) if place in self._at]
         return Located(statement=statement, messages=tuple(given) or (self._best(statement),))
@@ -196,7 +196,7 @@ class Locator:
                 spread[word] = spread.get(word, 0) + 1
         return {word: log(1 + len(self._messages) / number) for word, number in spread.items()}
 
-    def _best(self, statement: Statement) -> Message:
+    def _best(self, statement: Note) -> Message:
         wanted = _words_of(statement.text) & self._rarity.keys()
         scores = [sum(map(self._rarity.__getitem__, wanted & words)) for words in self._words]
         if statement.section == "direction":
@@ -339,9 +339,8 @@ class NotesTask:
 
     def read(self, answer: NotesReply) -> list[Located]:
         """The statements of an answer, each with the messages that it rests on; what has no kind is a finding."""
-        notes = [line for text in answer.notes for line in text.splitlines() if line.strip()]
-        read = [read_note(line) or Statement(kind="found", text=" ".join(line.split())) for line in notes]
-        return [self._locator.locate(each) for each in read]
+        read = [read_note(line, otherwise="found") for text in answer.notes for line in text.splitlines()]
+        return [self._locator.locate(each) for each in read if each]
 
     def offenders(self, statements: Sequence[Located]) -> list[tuple[Located, Struck]]:
         """The notes that are worth asking for once more, since something in them doesn't stand."""
@@ -477,7 +476,9 @@ def _lines(job: NotesJob, statements: Iterable[Located]) -> Iterator[tuple[Secti
     known = {note_id(line.text): line for _, line in job.before}
     for each in statements:
         sources: tuple[MessageId, ...] = tuple(message.id for message in each.messages[-3:])
-        yield each.statement.section, line_of(each.statement, each.position, sources)
+        # Where things stand is told of the end, whatever it rests on.
+        position = job.messages[-1].position if each.statement.section == "status" else each.position
+        yield each.statement.section, line_of(each.statement, position, sources)
         for name in each.statement.replaces:
             if name in known:
                 yield "replaced", Line(text=known[name].text, position=each.position)

@@ -52,7 +52,7 @@ UNCAPPED: frozenset[SectionName] = frozenset({"goal", "constraints", "lifted", "
 _BULLETS = "-*•> \t"
 
 
-class Statement(Struct, frozen=True, kw_only=True):
+class Note(Struct, frozen=True, kw_only=True):
     """One note, as its writer gave it."""
 
     kind: str
@@ -74,12 +74,16 @@ def note_id(text: str) -> str:
     return f"n{digest('n', text.encode())[2:6]}"
 
 
-def read_note(line: str) -> Statement | None:
-    """Read one line of a reply: kind, worth, what it rests on, and the statement; None for what is no note."""
+def read_note(line: str, otherwise: str = "") -> Note | None:
+    """Read one line of a reply: kind, worth, what it rests on, and the statement; None for what is no note.
+
+    A line that begins with no kind is one of the kind `otherwise`, where that is given.
+    """
     head, _, rest = line.strip().lstrip(_BULLETS).partition(" ")
     kind = head.strip("*:,.`").lower()
     if kind not in KINDS:
-        return None
+        text = " ".join(line.split())
+        return Note(kind=otherwise, text=text) if otherwise and text else None
     worth, rest = WORTH, rest.lstrip(" *:,")
     if rest[:1] in tuple("12345") and not rest[1:2].isalnum():
         worth, rest = int(rest[0]), rest[1:].lstrip(" *:,")
@@ -90,7 +94,7 @@ def read_note(line: str) -> Statement | None:
     if not text:
         return None
     names = [name.strip().lstrip("#") for name in named.replace(";", ",").split(",")]
-    return Statement(
+    return Note(
         kind=kind,
         worth=worth,
         text=text,
@@ -105,7 +109,7 @@ def _numbers(name: str) -> tuple[int, ...]:
     return tuple(int(end) for end in ends if end.isdecimal() and end.isascii())
 
 
-def line_of(statement: Statement, position: int, sources: Sequence[MessageId]) -> Line:
+def line_of(statement: Note, position: int, sources: Sequence[MessageId]) -> Line:
     """The statement as a line that rests on these messages, the last of which stands at `position`."""
     weight = WEIGHT_OF_WORTH * statement.worth
     return Line(text=statement.text, weight=weight, position=position, sources=tuple(sources))
