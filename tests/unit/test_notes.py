@@ -270,7 +270,7 @@ def test_what_stands_twice_is_shown_to_a_model_once(tmp_path: Path) -> None:
     live("in memory", tmp_path, work, model)
     (asked, *_) = model.prompts
     assert asked.user.count("line 7 of the file") == 1
-    assert "(as in [2])" in asked.user
+    assert "lines as in [2])" in asked.user
     assert "malware" not in asked.user
     assert "10→line 10 of" in asked.user
     assert "7→line" not in asked.user

@@ -251,7 +251,7 @@ def _noted_before(
 
 # The agent's own notes: asked for at the end of the running conversation, whose beginning its provider has cached.
 
-OWN_SHARE = 1 / 40
+OWN_SHARE = 1 / 48
 """Of what the messages cost, what an agent's own notes on them are to cost: an answer costs as much as five times that
 in a prompt."""
 OWN_LEAST_WORDS, OWN_MOST_WORDS = 80, 3_000

@@ -42,12 +42,12 @@ REMINDER = lazy_re(r"<system-reminder>(?:[^<]|<(?!/system-reminder>))*+(?:</syst
 GUTTER = lazy_re(r"^ {0,8}(\d{1,6})→", re.MULTILINE)
 """The number of a line that a tool put before it: a tenth of what reading files costs."""
 SAME_CHARACTERS = 200
-"""A text of so many characters that was shown already is named by the message that showed it."""
+"""Lines of so many characters together that were shown already are named by the message that showed them."""
 NOTES_SHARE = 0.04
 """Of the window, what the notes taken before may take."""
 REQUESTS_SHOWN = 6
 REQUEST_CHARACTERS = 400
-OUTPUT_SHARE = 1 / 20
+OUTPUT_SHARE = 1 / 30
 """Of what a stretch costs, what the notes on it are to cost: what contexts of a 25th to an 8th can show."""
 LEAST_WORDS, MOST_WORDS = 120, 4_500
 WORDS_PER_TOKEN = 0.7
@@ -55,8 +55,8 @@ REPAIR_TOKENS = 3_000
 """What a repair shows of the messages that the notes in question rest on, at the most."""
 REPAIR_SHARE = 0.1
 """Of the first prompt, what a repair may cost at the most."""
-LEAST_REPAIRED = 3
-"""A note of less worth is not asked for again; what of it doesn't stand is struck."""
+LEAST_LOST, LEAST_REPAIRED = 3, 4
+"""A note of less worth is not asked for again, whether nothing of it stands, or a clause doesn't: that is struck."""
 FAULTS_TOLD = 12
 FRAME_TOKENS = 1_200
 """What a prompt says besides."""
@@ -66,17 +66,41 @@ _SPEAKER = {"assistant": "agent:", "user": "user:", "system": "system:", "tool":
 
 def transcript(messages: Sequence[Message], room: int, count: Count) -> str:
     """The messages, numbered; what stands there twice is shown once, and long ones shortened where they must be."""
-    seen: list[tuple[int, str]] = []
-    pieces: list[ShownPiece] = []
-    for message in as_said(messages):
-        for piece in _pieces(message):
-            text = piece.text
-            if len(text) >= SAME_CHARACTERS:
-                first = next((place for place, known in seen if text in known), None)
-                text = text if first is None else f"(as in [{first}])"
-                seen.append((message.position, text))
-            pieces.append(replace(piece, text=text))
+    seen: dict[str, int] = {}
+    pieces = [
+        replace(piece, text=_shown_once(piece.text, message.position, seen))
+        for message in as_said(messages)
+        for piece in _pieces(message)
+    ]
     return shown_pieces(pieces, room, count, neutralise)
+
+
+def _shown_once(text: str, position: int, seen: dict[str, int]) -> str:
+    """`text` without the lines that were `seen` in earlier messages, where many of them follow each other."""
+    out: list[str] = []
+    run: list[str] = []
+
+    def put_run() -> None:
+        if sum(map(len, run)) >= SAME_CHARACTERS:
+            out.append(f"({len(run)} lines as in [{seen[_bare(run[0])]}])")
+        else:
+            out.extend(run)
+        run.clear()
+
+    for line in text.split("\n"):
+        bare = _bare(line)
+        if (run and not bare) or (bare and seen.get(bare, position) != position):
+            run.append(line)
+        else:
+            put_run()
+            out.append(line)
+            seen.setdefault(bare, position)
+    put_run()
+    return "\n".join(out)
+
+
+def _bare(line: str) -> str:
+    return GUTTER.sub("", line).strip()
 
 
 def _pieces(message: Message) -> Iterator[ShownPiece]:
@@ -350,7 +374,12 @@ class NotesTask:
         wrong = [(each, left) for each, left in found if left.complaints]
         if len(wrong) > MOST_STRUCK * len(statements):
             return []
-        return [(each, left) for each, left in wrong if each.statement.worth >= LEAST_REPAIRED][:FAULTS_TOLD]
+        worthy = [
+            (each, left)
+            for each, left in wrong
+            if each.statement.worth >= (LEAST_REPAIRED if left.text else LEAST_LOST)
+        ]
+        return worthy[:FAULTS_TOLD]
 
     def repair(self, offenders: Sequence[tuple[Located, Struck]]) -> Prompt:
         """The question for these notes alone, with the messages that they rest on and nothing else."""
