@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ireneo.context.assemble import assemble
 from ireneo.context.compose import ContextOptions
 from ireneo.engine.context import StoredReader, keep_made, last_mark, was_erased
-from ireneo.engine.texts import WORDS_BEFORE, text_id, waiting_notes, waiting_summarizer
+from ireneo.engine.texts import WORDS_BEFORE, text_id, undisputed, waiting_notes, waiting_summarizer
 from ireneo.engine.work_writing import (
     REQUESTS_SHOWN,
     WORDS_PER_TOKEN,
@@ -100,7 +100,7 @@ class _Reading:
             if due:
                 run.append(leaf)
         # What waits for its block goes with what stands before it.
-        begin = max(canonical[-1].last_position if canonical else -1, self.known_to) + 1
+        begin = self._told_from(max(canonical[-1].last_position if canonical else -1, self.known_to) + 1, last)
         loose = last - begin + 1 if open_blocks else 0
         goes_along = run and run[-1].last_position + 1 >= begin
         if run:
@@ -110,6 +110,12 @@ class _Reading:
             if sum(message.tokens for message in messages) >= alone:
                 out.append(self._stretch([], last, begin))
         return sorted(out, key=lambda each: each.first_position)
+
+    def _told_from(self, begin: int, last: int) -> int:
+        """Where what waits for its block begins: behind the block that was written of a path that went on."""
+        summarizer = undisputed("turn", self._options.policy.summarizer, self._voice)
+        found = self._tx.summaries.spans(self._key, self._head.id, summarizer, 1, begin)
+        return max([begin, *(each.last_position + 1 for each in found if each.first_position <= last)])
 
     @property
     def known_to(self) -> int:

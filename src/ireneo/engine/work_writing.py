@@ -43,6 +43,10 @@ GUTTER = lazy_re(r"^ {0,8}(\d{1,6})→", re.MULTILINE)
 """The number of a line that a tool put before it: a tenth of what reading files costs."""
 SAME_CHARACTERS = 200
 """Lines of so many characters together that were shown already are named by the message that showed them."""
+BEFORE = "old"
+"""How the argument of an edit begins that says what stood there."""
+WEAK_CHARACTERS = 12
+"""A shorter line says nothing of where it stands."""
 NOTES_SHARE = 0.04
 """Of the window, what the notes taken before may take."""
 REQUESTS_SHOWN = 6
@@ -67,34 +71,38 @@ _SPEAKER = {"assistant": "agent:", "user": "user:", "system": "system:", "tool":
 def transcript(messages: Sequence[Message], room: int, count: Count) -> str:
     """The messages, numbered; what stands there twice is shown once, and long ones shortened where they must be."""
     seen: dict[str, int] = {}
-    pieces = [
-        replace(piece, text=_shown_once(piece.text, message.position, seen))
-        for message in as_said(messages)
-        for piece in _pieces(message)
-    ]
+    pieces = [piece for message in as_said(messages) for piece in _pieces(message, seen)]
     return shown_pieces(pieces, room, count, neutralise)
 
 
-def _shown_once(text: str, position: int, seen: dict[str, int]) -> str:
-    """`text` without the lines that were `seen` in earlier messages, where many of them follow each other."""
+def _shown_once(text: str, position: int, seen: dict[str, int], *, whole: bool = False) -> str:
+    """`text` without the lines that were `seen` in one earlier message, where many of them follow each other.
+
+    With `whole` it stays as it is: what a call changes has to be seen.
+    """
     out: list[str] = []
     run: list[str] = []
+    source: int | None = None
 
     def put_run() -> None:
         if sum(map(len, run)) >= SAME_CHARACTERS:
-            out.append(f"({len(run)} lines as in [{seen[_bare(run[0])]}])")
+            out.append(f"({len(run)} lines as in [{source}])")
         else:
             out.extend(run)
         run.clear()
 
     for line in text.split("\n"):
         bare = _bare(line)
-        if (run and not bare) or (bare and seen.get(bare, position) != position):
-            run.append(line)
-        else:
+        # A bracket alone stands anywhere, and goes with what stands before it.
+        first = source if len(bare) < WEAK_CHARACTERS else seen.setdefault(bare, position)
+        if whole or first in (None, position) or (run and first != source):
             put_run()
+            source = None
+        if whole or first in (None, position):
             out.append(line)
-            seen.setdefault(bare, position)
+        else:
+            run.append(line)
+            source = first
     put_run()
     return "\n".join(out)
 
@@ -103,8 +111,8 @@ def _bare(line: str) -> str:
     return GUTTER.sub("", line).strip()
 
 
-def _pieces(message: Message) -> Iterator[ShownPiece]:
-    """Each thing that a message says or does."""
+def _pieces(message: Message, seen: dict[str, int]) -> Iterator[ShownPiece]:
+    """Each thing that a message says or does, without the lines that were `seen` before it."""
     place = f"[{message.position}]"
     who = _SPEAKER[message.role]
     if message.role == "user" and message.draft.origin != "spoken":
@@ -119,11 +127,12 @@ def _pieces(message: Message) -> Iterator[ShownPiece]:
                 yield ShownPiece(place if part.author else f"{place} {who}", rest, message.id)
         elif isinstance(part, Result):
             failed = " (failed)" if part.failed else ""
-            yield ShownPiece(f"{place} result{failed}:", _unreminded(part.text).strip() or "(nothing)", message.id)
+            text = _shown_once(_unreminded(part.text).strip(), message.position, seen)
+            yield ShownPiece(f"{place} result{failed}:", text or "(nothing)", message.id)
         elif isinstance(part, Media):
             yield ShownPiece(place, f"({part.media_type})", message.id)
     for call in message.draft.calls:
-        yield ShownPiece(f"{place} {call.name}:", _arguments(call), message.id)
+        yield ShownPiece(f"{place} {call.name}:", _arguments(call, message.position, seen), message.id)
 
 
 def _unreminded(text: str) -> str:
@@ -131,14 +140,18 @@ def _unreminded(text: str) -> str:
     return GUTTER.sub(lambda found: f"{found[1]}→" if found[1][-1] == "0" else "", REMINDER.sub("", text))
 
 
-def _arguments(call: Call) -> str:
-    """What a call was given, as it reads: not as JSON, which takes two signs for each new line."""
+def _arguments(call: Call, position: int, seen: dict[str, int]) -> str:
+    """What a call was given, as it reads: not as JSON, which takes two signs for each new line.
+
+    What it changes has to be seen whole; what stood there before was.
+    """
     if not isinstance(call.arguments, Mapping):
         return arguments_text(call)
-    given = call.arguments.items()
-    return "; ".join(
-        f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}" for name, value in given
-    )
+    told: list[str] = []
+    for name, value in call.arguments.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        told.append(f"{name}: {_shown_once(text, position, seen, whole=not name.startswith(BEFORE))}")
+    return "; ".join(told)
 
 
 class NotesJob(Struct, frozen=True, kw_only=True):
