@@ -230,6 +230,8 @@ class Session(_Twin[engine_session.Session]):
     project = _called(engine_session.Session.project)
     append = _called(engine_session.Session.append)
     summarise = _called(engine_session.Session.summarise)
+    notes_request = _called(engine_session.Session.notes_request)
+    take_notes = _called(engine_session.Session.take_notes)
     due = _called(engine_session.Session.due)
     catch_up = _called(engine_session.Session.catch_up)
     expand = _called(engine_session.Session.expand)

@@ -29,7 +29,7 @@ class Told(Struct, frozen=True):
 
 
 GOOD = loopback.ok({"summary": "I fixed it", "status": "COMPLETE"})
-PROMPT = Prompt(task="turn", name="turn-1", system="You summarise.", user="user: fix it", max_tokens=500)
+PROMPT = Prompt(task="notes", name="notes-1", system="You summarise.", user="user: fix it", max_tokens=500)
 
 
 @pytest.fixture(autouse=True)

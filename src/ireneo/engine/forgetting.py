@@ -572,8 +572,14 @@ class Covers:
             self._at.setdefault(message.position, set()).add(message.id)
 
     def __call__(self, summary: Summary) -> bool:
-        """Whether the summary covers one of them."""
-        return self._one_between(summary, summary.first_position, summary.last_position)
+        """Whether the summary covers one of them, or was written by somebody who saw one."""
+        first, last = summary.first_position, summary.last_position
+        if summary.writing is not None and summary.writing.seen_first >= 0:
+            first = min(first, summary.writing.seen_first)
+            # What was seen behind its end stands on whichever branch.
+            if any(last < place <= summary.writing.seen_last for place in self._at):
+                return True
+        return self._one_between(summary, first, last)
 
     def before(self, summary: Summary) -> bool:
         """Whether one of them stands on the path before what the summary covers."""

@@ -10,11 +10,10 @@ from msgspec.structs import replace
 from ireneo.context.compose import ContextOptions
 from ireneo.context.story import billed, standing_threads, tell_blocks
 from ireneo.engine.branches import TreePath, tree_paths
-from ireneo.engine.context import StoredReader, best_texts
+from ireneo.engine.context import StoredReader
 from ireneo.log.message import Count, MessageId
 from ireneo.log.tree import Head, SessionKey
 from ireneo.ports.store import Transaction
-from ireneo.prompts import PROMPTS
 from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import TOLD_TOKENS
@@ -114,9 +113,10 @@ def tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: C
     head = tx.log.head(key, branch)
     notes = tuple(tx.annotations.on_path(key, head.id)) if head else ()
     options = ContextOptions(budget=0, policy=policy, count=count, notes=notes)
-    shown = _widest(StoredReader(tx, key, head, options, voice), policy) if head else ()
+    reader = StoredReader(tx, key, head, options, voice) if head else None
+    shown = _widest(reader, policy) if reader else ()
     found = _with_sources(tx, key, shown)
-    told = _with_texts(tx, key, found, options, voice)
+    told = reader.texts(found) if reader else ()
     live, live_tokens = _live(tx, key, head, shown)
     story = policy.story
     behind = max(live - story.live_messages, 0) // story.leaf_messages * story.leaf_messages if story else 0
@@ -168,16 +168,6 @@ def _with_sources(tx: Transaction, key: SessionKey, shown: Sequence[Summary]) ->
         under = dict.fromkeys(source for each in row for source in each.sources if source not in found)
         row = list(tx.summaries.get(key, list(under))) if under else []
     return sorted(found.values(), key=lambda each: (each.first_position, -each.last_position, -each.depth))
-
-
-def _with_texts(
-    tx: Transaction, key: SessionKey, summaries: Sequence[Summary], options: ContextOptions, voice: Voice
-) -> list[Summary]:
-    """Each summary, or the best text that a model wrote of it."""
-    asked = [each for each in summaries if each.level in PROMPTS]
-    texts = best_texts(tx, key, asked, options, voice, None) if asked else []
-    written = {each.id: text for each, text in zip(asked, texts, strict=True)}
-    return [written.get(each.id, each) for each in summaries]
 
 
 def _live(tx: Transaction, key: SessionKey, head: Head | None, shown: Sequence[Summary]) -> tuple[int, int]:

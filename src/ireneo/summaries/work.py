@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import artifacts
 from ireneo.log.message import Message, MessageId, is_own_block
 from ireneo.log.tree import atoms, settled
+from ireneo.summaries.notes import is_written, rolled_up, without_replaced
 from ireneo.summaries.pins import MAX_PINS, constraints, standing
 from ireneo.summaries.policy import CODING, Policy
 from ireneo.summaries.steps import CHANGES, ActionKind, understand
@@ -211,6 +212,10 @@ def cover_row(row: Sequence[RowItem], policy: Policy) -> Summary:
             parts.append(item)
     work = [part for part in parts if isinstance(part, Summary)]
     whole = _parent("goal", parts, work, strategy_of(policy).roll_up(parts, turns=True), policy)
+    written = [part for part in work if is_written(part)]
+    if written:
+        sections = rolled_up(whole, work)
+        whole = replace(whole, sections=tuple(sections), writing=written[-1].writing)
     summarizer = f"{policy.summarizer}/whole"
     return replace(whole, summarizer=summarizer, id=anchor("goal", whole.first, whole.last, summarizer), sources=())
 
@@ -559,8 +564,11 @@ class WorkPath:
         if not blocks:
             return list(row)
         self.shown = blocks
-        texts = {block.id: text for block, text in zip(blocks, self.reader.texts(blocks, known), strict=True)}
-        return [texts[item.id] if isinstance(item, Summary) else item for item in row]
+        told = self.reader.texts(blocks, known, self._made)
+        texts = {block.id: text for block, text in zip(blocks, told, strict=True)}
+        shorter = without_replaced(told)
+        row = [texts[item.id] if isinstance(item, Summary) else item for item in row]
+        return [shorter.get(item.id, item) if isinstance(item, Summary) else item for item in row]
 
     def _ends_here(self, summary: Summary) -> bool:
         """Whether what comes after `summary` on this path ends it."""

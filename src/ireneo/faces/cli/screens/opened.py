@@ -260,14 +260,12 @@ def _show_sums(screen: Console, done: Sequence[ireneo.Summarised], due: int) -> 
     said = [f"{number} {_WORDS[outcome]}" for outcome, number in outcomes.items()]
     if due > len(done):
         said.append(f"{due - len(done)} left for another time")
-    show_labelled(screen, "due", Text(f"{counted(due, 'block')}: {', '.join(said)}"), width=LABEL)
+    show_labelled(screen, "due", Text(f"{counted(due, 'text')}: {', '.join(said)}"), width=LABEL)
     answered = [each for each in done if each.outcome != "failed"]
     if not answered:
         return
     read, wrote = sum(each.tokens_in for each in answered), sum(each.tokens_out for each in answered)
     show_labelled(screen, "tokens", Text(f"{read:,} in, {wrote:,} out"), width=LABEL)
     supported = sum(each.supported for each in answered) / len(answered)
-    show_labelled(
-        screen, "supported", Text(f"{share(supported)} of a block's claims on average, as first made"), width=LABEL
-    )
+    show_labelled(screen, "supported", Text(f"{share(supported)} of the claims on average, as first made"), width=LABEL)
     show_labelled(screen, "shown", Text("when the context is next rebuilt"), width=LABEL)
