@@ -49,7 +49,7 @@ BINDING = {
     "We don't use mocks here.": MEDIUM,
     "Every public function needs a docstring.": MEDIUM,
     "Use double quotes.": MILD,
-    "Spaces only.": MILD,
+    "Spaces only.": MEDIUM,
     "Niemals die Datenbank löschen.": STRONG,
 }
 
