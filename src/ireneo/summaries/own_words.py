@@ -52,19 +52,25 @@ def said_in_results(result: Result) -> Iterator[tuple[str, bool]]:
     """What the user says in a tool's result, and whether it is an answer with its question."""
     text = result.text[:_LONGEST_RESULT]
     if (result.failed is not False and was_refused(text)) or _FEEDBACK.match(text):
-        for pattern in (_REASON, _TAGGED):
-            if found := pattern.search(text):
-                yield _NOTE.split(found[1], maxsplit=1)[0].strip(), False
-                return
+        found = _REASON.search(text)
+        said = found[1] if found else next((words for tag in _TAGS if (words := _between(text, tag))), "")
+        if said := _NOTE.split(said, maxsplit=1)[0].strip():
+            yield said, False
     elif _ANSWERED.match(text):
         for answer in _ANSWER.finditer(text):
             yield answer[0], True
 
 
+def _between(text: str, tag: str) -> str:
+    """What stands in `text` between two tags; nothing where one is missing."""
+    inside, closed, _ = text.partition(f"<{tag}>")[2].partition(f"</{tag}>")
+    return inside if closed else ""
+
+
 _LONGEST_RESULT = 20_000
 _FEEDBACK = lazy_re(r"\s*The user (?:provided|gave|has provided) (?:the following )?feedback\b", re.I)
 _REASON = lazy_re(r"(?:the user said|reason for the rejection|the user's (?:reason|feedback)):\s*(.+)", re.I | re.S)
-_TAGGED = lazy_re(r"<(?:feedback|user_message)>\s*(.+?)\s*</(?:feedback|user_message)>", re.S)
+_TAGS = ("feedback", "user_message")
 _NOTE = lazy_re(r"\n\n(?:Note:|IMPORTANT:|<system-reminder>)")
 _ANSWERED = lazy_re(r"\s*(?:User has answered your question|Your questions? (?:has|have) been answered)", re.I)
 _ANSWER = lazy_re(r'"[^"\n]{3,600}"="[^"]{1,2000}"')

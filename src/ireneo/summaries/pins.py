@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import get_args
 
 from msgspec.structs import replace
@@ -129,7 +130,10 @@ def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
     for said in own_words(without_recalled(text), all_own=system):
         if strength := _strength(said, system=system):
             out.setdefault(_in_context(said), strength)
-    return tuple(out.items())
+    # A sentence that stands in the context of the next one as well stands once.
+    texts = list(out)
+    within = {text for text, following in pairwise(texts) if text in following}
+    return tuple((text, strength) for text, strength in out.items() if text not in within)
 
 
 @lru_cache(maxsize=KNOWN_TEXTS)
