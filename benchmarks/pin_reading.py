@@ -37,8 +37,8 @@ PLAIN = 300
 """Sentences without a word that may bind that stand in a sheet."""
 SHEETS = 4
 """Files that one sheet is dealt out into."""
-LONGEST = 1_200
-"""Characters of a sentence that are shown."""
+LONGEST, BEFORE, BEHIND = 1_200, 350, 200
+"""Characters that are shown of a sentence, and of what stands before and behind it."""
 CUE = re.compile(
     r"\b(?:must|should|shall|ought|never|always|only|don['’]?t|do not|avoid|keep|leave|stick|prefer|instead|rather|"
     r"no longer|make sure|ensure|be sure|from now|going forward|unless|without|rule|convention|require[sd]?|"
@@ -121,21 +121,19 @@ def items(path: Path, number: int) -> Iterator[tuple[str, str, str, str, str]]:
     """The sentences of a session: kind, who, what stands before, the sentence, what stands behind."""
     session = next(each for place, each in enumerate(sessions(str(path))) if place == number)
     for message in chain(None, path_of(session), lambda parts: (1, 0)):
-        pins = [line.text for line in find_pins(message)]
-        left = set(pins)
+        left = {line.text for line in find_pins(message)}
         for who, text in spoken(message):
-            pieces = sentences(text)
             flat = " ".join(text.split())
-            here = [pin for pin in pins if pin in flat]
-            left -= set(here)
-            for pin in here:
-                start = flat.index(pin)
-                yield "pinned", who, flat[max(0, start - 300) : start], pin, flat[start + len(pin) :][:200]
-            for place, piece in enumerate(pieces):
-                if any(piece in pin or pin in piece for pin in here):
-                    continue
-                kind = "cue" if CUE.search(piece) else "plain"
-                yield kind, who, " ".join(pieces[max(0, place - 2) : place]), piece, "".join(pieces[place + 1 :][:1])
+            pins = [pin for pin in left if pin in flat]
+            left -= set(pins)
+            others = [each for each in sentences(text) if not any(each in pin or pin in each for pin in pins)]
+            place = 0
+            for each in [*sorted(pins, key=flat.index), *others]:
+                place = 0 if each in pins else place
+                start = max(flat.find(each, place), 0)
+                place = start
+                kind = "pinned" if each in pins else "cue" if CUE.search(each) else "plain"
+                yield kind, who, flat[max(0, start - BEFORE) : start], each, flat[start + len(each) :][:BEHIND]
         assert not left, f"What is pinned stands word for word in what was said, and these don't: {left}"
 
 
@@ -150,7 +148,7 @@ def draw(given: argparse.Namespace) -> None:
         for kind, who, before, text, behind in items(path, number):
             key = (kind, text)
             if key not in every:
-                every[key] = Item(f"i{len(every):05}", kind, who, name, before[-600:], text[:LONGEST], behind[:200])
+                every[key] = Item(f"i{len(every):05}", kind, who, name, before, text[:LONGEST], behind)
             times[every[key].id] = times.get(every[key].id, 0) + 1
     chance = random.Random(given.seed)
     plain = [item for item in every.values() if item.kind == "plain"]
