@@ -116,7 +116,7 @@ class _Line(Struct):
     end: int
     text: str
     kind: str
-    """`own`, `quote`, `blank` or `paste`."""
+    """`own`, `quote`, `paste`, `blank`, or `hidden` in a fence or between tags."""
     item: bool = False
 
 
@@ -177,7 +177,7 @@ def _lines(text: str, *, all_own: bool) -> list[_Line]:
         if not line.strip() and not diff:
             kind = "blank"
         elif past < len(hidden) and hidden[past][0] <= start:
-            kind = "paste"
+            kind = "hidden"
         elif _Paste.diff.match(line) or (diff and _Paste.in_diff.match(line)):
             diff, kind = True, "paste"
         elif line.lstrip().startswith(">"):
@@ -250,7 +250,7 @@ def _paragraphs(lines: list[_Line]) -> Iterator[list[_Line]]:
             held.append(line)
             continue
         pasted = sum(each.kind == "paste" for each in held)
-        if held and 2 * pasted < len(held):
+        if 2 * pasted < sum(each.kind != "hidden" for each in held):
             yield held
         elif held and held[0].kind == "own" and not held[0].item:
             # Who shows something says so first.
