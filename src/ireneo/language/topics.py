@@ -139,12 +139,15 @@ class OwnWords(Topic, frozen=True, kw_only=True):
 
     persons: Row = ()
     """Who speaks and who is spoken to."""
+    begging: Row = ()
     announces: Row = ()
     """In a line that ends in a colon: somebody else's words follow."""
     reports: Row = ()
     """What a part of a report on a failure is headed by."""
     steps: Row = ()
     """In a line before a list: its items are to be worked through, each once."""
+    options: Row = ()
+    """In a question before a list: its items are what may be chosen."""
     own_tags: Row = ()
     """In the name of a tag: what stands in it is meant for who reads it."""
 

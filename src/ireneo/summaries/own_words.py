@@ -103,10 +103,11 @@ _ITEM = lazy_re(r"\s*(?:[*+•-]|\(?\d{1,3}[.)]|\w[.)])\s")
 _NUMBER = lazy_re(r":\s{0,9}\d{1,3}\.$")
 _HEADING = lazy_re(r"\s*(#{1,6})\s+(.*)|\s*()\*\*([^*]{1,80})\*\*:?\s*$")
 _CLOSING_TAG = lazy_re(r"</[\w-]+>")
-_OWN = lazy_re(lambda: rf"\b{either(topic(OwnWords).persons)}\b", re.I)
+_OWN = lazy_re(lambda: rf"\b{either((*topic(OwnWords).persons, *topic(OwnWords).begging))}\b", re.I)
 _ANNOUNCES = lazy_re(lambda: rf"\b{either(topic(OwnWords).announces)}\b", re.I)
 _REPORTS = lazy_re(lambda: rf"{either(topic(OwnWords).reports)}\b", re.I)
 _STEPS = lazy_re(lambda: rf"\b{either(topic(OwnWords).steps)}\b", re.I)
+_OPTIONS = lazy_re(lambda: rf"\b{either(topic(OwnWords).options)}\b", re.I)
 _OWN_TAGS = lazy_re(lambda: either(topic(OwnWords).own_tags), re.I)
 
 
@@ -143,7 +144,7 @@ def own_words(text: str, *, all_own: bool = False) -> Iterator[OwnSentence]:
                 before = (lead.start, lead.end) if lead is not None and lead.text.endswith(":") else None
             else:
                 lead = line
-            step = line.item and lead is not None and bool(lead.text.endswith("?") or _STEPS.search(lead.text))
+            step = line.item and lead is not None and _asks_for_steps(lead.text)
             personal = spoken or (line.item and len(line.text.split()) <= LONG_PARAGRAPH)
             leads_on = not line.item and _leads_on(lines, line)
             for start, end in _sentences(text, line):
@@ -256,6 +257,13 @@ def _paragraphs(lines: list[_Line]) -> Iterator[list[_Line]]:
             # Who shows something says so first.
             yield held[:1]
         held = []
+
+
+def _asks_for_steps(lead: str) -> bool:
+    """Whether the line before a list asks for what its items say, or which of them it should be."""
+    if lead.endswith("?"):
+        return bool(_OPTIONS.search(lead))
+    return lead.endswith(":") and bool(_STEPS.search(lead))
 
 
 def _leads_on(lines: list[_Line], line: _Line) -> bool:

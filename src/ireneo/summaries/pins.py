@@ -336,7 +336,9 @@ def _of_system(sentence: str) -> float:
     if _LIMITS.search(sentence):
         return MEDIUM
     clauses = [clause for thought in _TURN.split(sentence) for clause in (thought.strip(), *_CLAUSE.split(thought))]
-    return MILD if any(_ORDERS.match(_bare(clause)) for clause in clauses) else 0.0
+    # What an assistant is said to be or to do describes it.
+    orders = (_ORDERS.match(_bare(clause)) and not _PERSON.match(clause) for clause in clauses)
+    return MILD if any(orders) else 0.0
 
 
 def _in_context(said: OwnSentence) -> str:
