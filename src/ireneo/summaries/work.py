@@ -326,7 +326,7 @@ class _Forest:
         turn = self.turns[-1]
         messages = [message for atom in self.leaf for message in atom]
         goal = turn.opener.text if turn.opener else ""
-        sections = self.strategy.leaf(messages, goal, ends_turn=ends_turn)
+        sections = _with_pins(messages, self.strategy.leaf(messages, goal, ends_turn=ends_turn))
         self._push(_summary("turn", 1, messages, sections, self.policy.summarizer))
         self.leaf = []
         while count := due_merge(self._depths(), self.policy):
@@ -432,14 +432,14 @@ def _parent(
         summarizer=policy.summarizer,
         source_tokens=sum(part.source_tokens if isinstance(part, Summary) else part.tokens for part in parts),
         calls=sum(part.calls if isinstance(part, Summary) else len(part.draft.calls) for part in parts),
-        sections=tuple(sections) if policy.strategy is None else _with_pins(level, parts, sections),
+        sections=_with_pins(parts, sections),
         sources=tuple(child.id for child in children),
     )
 
 
-def _with_pins(level: SummaryLevel, parts: Sequence[RowItem], sections: Sequence[Section]) -> tuple[Section, ...]:
+def _with_pins(parts: Sequence[RowItem], sections: Sequence[Section]) -> tuple[Section, ...]:
     """The sections with what binds all that is done next: it is carried word for word, whatever a strategy says."""
-    if level == "turn" or any(section.name == "constraints" for section in sections):
+    if any(section.name == "constraints" for section in sections):
         return tuple(sections)
     pins, lifts = constraints(parts)
     binding = standing(pins, lifts)[:MAX_PINS]
