@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
@@ -108,6 +108,13 @@ def type_of(block: dict[str, object], place: str) -> str:
     return name
 
 
+def placed(value: object, place: str, each: str) -> Iterator[tuple[str, dict[str, object]]]:
+    """The objects of the list `value`, which stands at `place`: each with its own place, `each` and its number."""
+    for index, item in enumerate(listing(value, place)):
+        where = f"{each} {index}"
+        yield where, record(item, where)
+
+
 def placed_blocks(content: object, place: str, what: str = "block") -> list[tuple[str, dict[str, object]]]:
     """The blocks of a message's content, each with the words that name its place; a string is short for one text.
 
@@ -117,8 +124,7 @@ def placed_blocks(content: object, place: str, what: str = "block") -> list[tupl
         return [(place, {"type": "text", "text": content})]
     if not isinstance(content, list):
         raise UnreadableLog(f"{place}, content: it is {kind(content)}, neither a string nor a list of {what}s")
-    blocks = [(f"{place}, {what} {index}", block) for index, block in enumerate(content)]
-    return [(where, record(block, where)) for where, block in blocks]
+    return list(placed(content, place, f"{place}, {what}"))
 
 
 def read_arguments(written: object) -> dict[str, object] | str:

@@ -279,6 +279,17 @@ def join_drafts(
     return out
 
 
+def join_calls(drafts: Sequence[Draft], merge: Callable[[Draft, Draft], Native | None]) -> list[Draft]:
+    """Join what the model said to the calls that it made next: calls may not stand behind a message of the model's."""
+    out: list[Draft] = []
+    for draft in drafts:
+        while draft.role == "assistant" and draft.calls and out and out[-1].role == "assistant":
+            before = out.pop()
+            draft = replace(before, parts=before.parts + draft.parts, native=merge(before, draft))
+        out.append(draft)
+    return out
+
+
 def leading_systems(drafts: Sequence[Draft]) -> int:
     """How many system drafts stand at the beginning."""
     return next((index for index, draft in enumerate(drafts) if draft.role != "system"), len(drafts))
