@@ -206,26 +206,24 @@ def _read_thought(block: Json) -> Thinking:
 def _read_calls(data: Json, place: str) -> list[Call]:
     """The calls of an AI message, as LangChain itself finds them: those that were read, and those that couldn't be."""
     calls: list[Call] = []
-    for where, item in _listed(data, "tool_calls", place, "tool call"):
+    for index, item in enumerate(_listed(data, "tool_calls", place)):
+        where = f"{place}, tool call {index}"
         name = words(item.get("name"), f"{where}, name")
         calls.append(Call(id=text_or(item.get("id")), name=name, arguments=record(item.get("args"), f"{where}, args")))
-    unread: list[tuple[Json, Json | str]] = [
-        (item, text_or(item.get("args"))) for _, item in _listed(data, "invalid_tool_calls", place)
-    ]
-    streamed = list(_listed(data, "tool_call_chunks", place))
+    invalid, streamed = _listed(data, "invalid_tool_calls", place), _listed(data, "tool_call_chunks", place)
+    unread: list[tuple[Json, Json | str]] = [(item, text_or(item.get("args"))) for item in invalid]
     if not calls and not unread:
-        unread = [(item, read_arguments(item.get("args"))) for _, item in streamed]
-    calls += [
-        Call(id=text_or(item.get("id")), name=text_or(item.get("name")), arguments=given) for item, given in unread
-    ]
+        unread = [(item, read_arguments(item.get("args"))) for item in streamed]
+    for item, given in unread:
+        calls.append(Call(id=text_or(item.get("id")), name=text_or(item.get("name")), arguments=given))
     raw = data.get("additional_kwargs")
     # As the provider wrote them: what was stored by older versions has them nowhere else.
     return openai.read_calls(raw, f"{place}, additional_kwargs") if not calls and isinstance(raw, dict) else calls
 
 
-def _listed(data: Json, key: str, place: str, each: str | None = None) -> Iterator[tuple[str, Json]]:
+def _listed(data: Json, key: str, place: str) -> list[Json]:
     where = f"{place}, {key}"
-    return placed([] if data.get(key) is None else data[key], where, f"{place}, {each}" if each else where)
+    return [item for _, item in placed([] if data.get(key) is None else data[key], where, where)]
 
 
 def _block_call(block: Json) -> Call:
