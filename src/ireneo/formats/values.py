@@ -129,16 +129,13 @@ def placed_blocks(content: object, place: str, what: str = "block") -> list[tupl
 
 def read_arguments(written: object) -> dict[str, object] | str:
     """What a model wrote as the arguments of a call: the object, or the string as it is where it holds none."""
-    if isinstance(written, dict):
-        return written
-    if not isinstance(written, str) or not written.strip():
-        return {}
-    try:
-        parsed = msgspec.json.decode(written)
-    except (msgspec.DecodeError, RecursionError):
-        # What the model wrote is kept as it wrote it.
-        return written
-    return parsed if isinstance(parsed, dict) else written
+    return {} if isinstance(written, str) and not written.strip() else parsed_arguments(written)
+
+
+def parsed_arguments(given: object) -> dict[str, object] | str:
+    """The same, as logs have it: there a blank string stays what it is."""
+    parsed = json_in(given) if isinstance(given, str) else given
+    return parsed if isinstance(parsed, dict) else given if isinstance(given, str) else {}
 
 
 def given_arguments(given: object) -> dict[str, object] | str:
