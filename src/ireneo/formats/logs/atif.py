@@ -25,6 +25,7 @@ from ireneo.formats.logs.format import (
     LoggedSession,
     SessionBuilder,
     UniqueNames,
+    objects_in,
     read_runs,
     with_faults,
 )
@@ -90,7 +91,8 @@ class _AtifRun:
         about = without(document, "steps", "subagent_trajectories")
         self.growth.note({**besides, **about})
         self.growth.work_in(_directory(document) or _directory(mapping(document.get("agent"))))
-        for step in self.growth.objects_in(document, "steps", number):
+        steps, self.growth.faults = objects_in(document, "steps", number, "steps")
+        for step in steps:
             self._step(step)
 
     def _step(self, step: dict[str, object]) -> None:

@@ -24,6 +24,7 @@ from ireneo.formats.logs.format import (
     Planting,
     Spool,
     StreamedSession,
+    line_fault,
     nothing_readable,
 )
 from ireneo.formats.values import mapping, moment, objects, string, without
@@ -214,8 +215,9 @@ class SessionPieces:
             if not line.answers or not self._answered.issuperset(line.answers):
                 self._place(line)
                 return
-            message = f"Line {line.number} answers {line.answers[0]} a second time; it was kept in the record only."
-            self.faults.append(LogFault(line=line.number, message=message))
+            self.faults.append(
+                line_fault(line.number, f"answers {line.answers[0]} a second time; it was kept in the record only.")
+            )
         (self._early if self.last is None else self.all[self.last].kept).append(line)
 
     def _place(self, line: Stub) -> None:
@@ -382,8 +384,7 @@ def batches(lines: Iterable[bytes], name: str, keep: Callable[[], Lines]) -> Ite
         batch.faults.extend(faults)
         for index, value in enumerate(values):
             if not isinstance(value, dict):
-                message = f"Line {number} is JSON, but no object; it was left out."
-                batch.faults.append(LogFault(line=number, message=message))
+                batch.faults.append(line_fault(number, "is JSON, but no object; it was left out."))
                 continue
             line = SessionLine(number=number, raw=value, entry=value)
             if not named and not batch.is_followed_by(line):

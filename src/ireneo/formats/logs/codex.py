@@ -261,7 +261,8 @@ class Rollout:
             self._add(_CHAT.decode([item]), line)
         except UnreadableLog as error:
             what = str(error).removeprefix("message 0").lstrip(":, ")
-            self.growth.fault(line.number, f"Line {line.number}: {what}; it is kept as a record only.")
+            message = f"Line {line.number}: {what}; it is kept as a record only."
+            self.growth.faults.append(LogFault(line=line.number, message=message))
             self.growth.note(line.raw)
 
     def _add(self, drafts: Sequence[Draft], line: RolloutLine) -> None:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.formats.logs.documents import documents, readable
-from ireneo.formats.logs.format import LogFault, LoggedSession, linear_session, nothing_readable
+from ireneo.formats.logs.format import LogFault, LoggedSession, line_fault, linear_session, nothing_readable
 from ireneo.formats.values import BOM, moment
 from ireneo.log.message import Draft, Native, Role, Text
 from ireneo.patterns import lazy_re
@@ -412,9 +412,9 @@ class _Reader:
             elif fields.text is not None:
                 yield from self._message(value, fields, number, episode, at)
             else:
-                yield LogFault(line=number, message=f"Line {number} holds an object without a text; it was left out.")
+                yield line_fault(number, "holds an object without a text; it was left out.")
         else:
-            yield LogFault(line=number, message=f"Line {number} holds a value that is no message; it was left out.")
+            yield line_fault(number, "holds a value that is no message; it was left out.")
 
     def _episode(
         self, value: Mapping[str, object], fields: Fields, key: str, number: int
@@ -433,9 +433,7 @@ class _Reader:
     ) -> Iterator[Draft | LogFault]:
         text = words_of(value[fields.text or ""])
         if text is None:
-            yield LogFault(
-                line=number, message=f"Line {number} holds a message whose text is no text; it was left out."
-            )
+            yield line_fault(number, "holds a message whose text is no text; it was left out.")
             return
         if not text.strip():
             return

@@ -34,6 +34,11 @@ class LogFault(Struct, frozen=True, kw_only=True):
     """One sentence: what is wrong there, and what was done about it."""
 
 
+def line_fault(number: int, what: str) -> LogFault:
+    """The fault of line `number`, of which the sentence tells `what`."""
+    return LogFault(line=number, message=f"Line {number} {what}")
+
+
 class LoggedNode(Struct, frozen=True, kw_only=True):
     """A draft in the tree of a logged session; `parent` is the index of another node, before it in the list."""
 
@@ -198,6 +203,16 @@ def read_runs(
             yield from [session] if session else builder.faults
 
 
+def objects_in(
+    document: Mapping[str, object], key: str, number: int, what: str
+) -> tuple[list[dict[str, object]], list[LogFault]]:
+    """The objects that `document`, of line `number`, lists under `key`, and the fault of what is none among them."""
+    listed = document.get(key)
+    found = objects(listed)
+    left = len(listed) - len(found) if isinstance(listed, list) else 0
+    return found, [line_fault(number, f"holds {left} {what} that are no objects; they were left out.")] if left else []
+
+
 class UniqueNames:
     """The names that were given so far."""
 
@@ -267,18 +282,6 @@ class SessionBuilder:
         self.nodes.append(LoggedNode(draft=replace(draft, record=record), parent=self.head))
         self.head = len(self.nodes) - 1
         return self.head
-
-    def fault(self, line: int, message: str) -> None:
-        """Note what could not be read as it stands."""
-        self.faults.append(LogFault(line=line, message=message))
-
-    def objects_in(self, document: Mapping[str, object], key: str, number: int) -> list[dict[str, object]]:
-        """The steps that `document`, which begins on line `number`, lists under `key`; what is none is a fault."""
-        listed = document.get(key)
-        steps = objects(listed)
-        if isinstance(listed, list) and (left := len(listed) - len(steps)):
-            self.fault(number, f"Line {number} holds {left} steps that are no objects; they were left out.")
-        return steps
 
     def session(self, name: str, faults: Sequence[LogFault] = ()) -> LoggedSession | None:
         """The session, called `name`; None if it has no message."""

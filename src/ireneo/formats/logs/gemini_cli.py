@@ -14,7 +14,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.formats.logs.documents import documents
-from ireneo.formats.logs.format import LogFault, LoggedNode, LoggedSession, NotedTree, UniqueNames, with_faults
+from ireneo.formats.logs.format import (
+    LogFault,
+    LoggedNode,
+    LoggedSession,
+    NotedTree,
+    UniqueNames,
+    line_fault,
+    with_faults,
+)
 from ireneo.formats.values import mapping, moment, objects, string, without
 from ireneo.log.message import Call, Draft, Media, Opaque, Origin, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed, runs_something
@@ -177,8 +185,7 @@ class History:
         elif "type" in value:
             self._say(value, checkpoint=False)
         else:
-            message = f"Line {number} is neither a message nor a note about the chat; it was left out."
-            yield LogFault(line=number, message=message)
+            yield line_fault(number, "is neither a message nor a note about the chat; it was left out.")
 
     def _listed(self, about: Mapping[str, object], number: int, *, checkpoint: bool) -> Iterator[LogFault]:
         self.about.update(without(about, "messages"))
@@ -187,8 +194,7 @@ class History:
             return
         messages = objects(listed)
         if not isinstance(listed, list) or len(messages) < len(listed):
-            message = f"Line {number} lists messages that are no objects; they were left out."
-            yield LogFault(line=number, message=message)
+            yield line_fault(number, "lists messages that are no objects; they were left out.")
         for raw in messages:
             if not checkpoint or str(raw.get("id")) not in self._place:
                 self._say(raw, checkpoint=checkpoint)
@@ -209,7 +215,7 @@ class History:
         if found is None:
             # The tool itself begins anew then.
             self._last = None
-            yield LogFault(line=number, message=f"Line {number} rewinds to a message that is not there: to the start.")
+            yield line_fault(number, "rewinds to a message that is not there: to the start.")
             return
         self._last = self._said[found].before
 
@@ -257,8 +263,7 @@ class GeminiCli:
             if value is None:
                 continue
             if not isinstance(value, dict):
-                message = f"Line {document.number} is JSON, but no object; it was left out."
-                yield LogFault(line=document.number, message=message)
+                yield line_fault(document.number, "is JSON, but no object; it was left out.")
                 continue
             if history.is_followed_by(value):
                 yield from history.add(value, document.number)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ireneo.formats.logs.documents import JsonDocument, documents
-from ireneo.formats.logs.format import LogFault, LoggedSession, UniqueNames, linear_session, with_faults
+from ireneo.formats.logs.documents import documents
+from ireneo.formats.logs.format import LogFault, LoggedSession, UniqueNames, line_fault, linear_session, objects_in, with_faults
 from ireneo.formats.values import mapping, moment, objects, parsed_arguments, string, without
 from ireneo.log.message import Call, Draft, Native, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
@@ -39,12 +39,8 @@ class MiniSweAgent:
         names = UniqueNames()
         for document in documents(lines):
             run = mapping(document.value)
-            listed = run.get("messages")
-            messages = objects(listed)
-            if isinstance(listed, list) and len(messages) < len(listed):
-                yield _fault(
-                    document, f"holds {len(listed) - len(messages)} messages that are no objects; they were left out."
-                )
+            messages, faults = objects_in(run, "messages", document.number, "messages")
+            yield from faults
             if messages:
                 yield linear_session(
                     names.give(*_wished(run, name)), [*_MiniRun(run, messages).drafts()], document.faults
@@ -52,11 +48,7 @@ class MiniSweAgent:
                 continue
             yield from document.faults
             if document.value is not None:
-                yield _fault(document, "holds no run with messages; it was left out.")
-
-
-def _fault(document: JsonDocument, what: str) -> LogFault:
-    return LogFault(line=document.number, message=f"Line {document.number} {what}")
+                yield line_fault(document.number, "holds no run with messages; it was left out.")
 
 
 def _wished(run: Mapping[str, object], name: str) -> list[str]:

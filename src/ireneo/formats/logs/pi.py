@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec.structs import replace
 
 from ireneo.formats.logs.documents import parse_line
-from ireneo.formats.logs.format import LogFault, LoggedSession, NotedTree, UniqueNames, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedSession, NotedTree, UniqueNames, line_fault, with_faults
 from ireneo.formats.values import mapping, moment, objects, string
 from ireneo.log.message import Call, Draft, Media, Opaque, Origin, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
@@ -156,7 +156,7 @@ class PiTree:
         """Take the entry of line `number` in, and name what is wrong with it."""
         name = string(entry.get("id"))
         if name is not None and name in self._node_of:
-            yield LogFault(line=number, message=f"Line {number} has the id of an earlier entry; it was left out.")
+            yield line_fault(number, "has the id of an earlier entry; it was left out.")
             return
         parent = self.head
         if "parentId" in entry:
@@ -164,11 +164,10 @@ class PiTree:
             if follows is None or follows in self._node_of:
                 parent = None if follows is None else self._node_of[follows]
             else:
-                message = f"Line {number} follows an entry that is not there; it was put behind the one before it."
-                yield LogFault(line=number, message=message)
+                yield line_fault(number, "follows an entry that is not there; it was put behind the one before it.")
         draft, fault = draft_of(entry)
         if fault:
-            yield LogFault(line=number, message=f"Line {number} {fault}")
+            yield line_fault(number, f"{fault}")
         self.head = parent
         if draft is None:
             self.tree.note(parent, entry)
@@ -207,7 +206,7 @@ class Pi:
             yield from faults
             for value in values:
                 if not isinstance(value, dict):
-                    yield LogFault(line=number, message=f"Line {number} is JSON, but no object; it was left out.")
+                    yield line_fault(number, "is JSON, but no object; it was left out.")
                 elif value.get("type") == "session":
                     yield from _told(growth, names, name)
                     growth = PiTree(value)

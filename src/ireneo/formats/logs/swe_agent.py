@@ -14,7 +14,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ireneo.formats.logs.documents import HeldDocument, held_documents, wished_names
-from ireneo.formats.logs.format import LogFault, LoggedSession, SessionBuilder, UniqueNames, read_runs, with_faults
+from ireneo.formats.logs.format import (
+    LogFault,
+    LoggedSession,
+    SessionBuilder,
+    UniqueNames,
+    objects_in,
+    read_runs,
+    with_faults,
+)
 from ireneo.formats.values import json_in, mapping, objects, parsed_arguments, string, without
 from ireneo.log.message import Call, Draft, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
@@ -76,7 +84,7 @@ class _SweAgentRun:
         self._calls = UniqueNames()
         document = held.document
         history = objects(document.get("history"))
-        steps = self.growth.objects_in(document, "trajectory", held.number)
+        steps, self.growth.faults = objects_in(document, "trajectory", held.number, "steps")
         about = without(document, "trajectory", "history")
         self.growth.note({**held.besides, **about})
         self._opening(history)

@@ -15,7 +15,7 @@ from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import ANTHROPIC, OPENAI
 from ireneo.formats.chat.registry import chat_format, mark_of
 from ireneo.formats.logs.documents import documents, parse_line
-from ireneo.formats.logs.format import LogFault, LoggedSession, UniqueNames, linear_session, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedSession, UniqueNames, line_fault, linear_session, with_faults
 from ireneo.formats.values import mapping, moment, string
 from ireneo.log.message import Call, Draft, Native, Result
 from ireneo.log.outcome import derive_failed
@@ -142,8 +142,7 @@ def _runs(lines: Iterable[bytes]) -> Iterator[Run | LogFault]:
         runs = list(_within(value, document.number))
         yield from runs
         if not runs:
-            message = f"Line {document.number} holds no messages; it was left out."
-            yield LogFault(line=document.number, message=message)
+            yield line_fault(document.number, "holds no messages; it was left out.")
     if single is not None:
         yield single
 
