@@ -10,7 +10,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ireneo.formats.logs.documents import documents
-from ireneo.formats.logs.format import LogFault, LoggedSession, UniqueNames, line_fault, linear_session, objects_in, with_faults
+from ireneo.formats.logs.format import (
+    LogFault,
+    LoggedSession,
+    UniqueNames,
+    line_fault,
+    linear_session,
+    objects_in,
+    with_faults,
+)
 from ireneo.formats.values import mapping, moment, objects, parsed_arguments, string, without
 from ireneo.log.message import Call, Draft, Native, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
