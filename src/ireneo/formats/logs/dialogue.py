@@ -212,10 +212,11 @@ class Fields(Struct, frozen=True):
 def fields_of(keys: tuple[str, ...]) -> Fields:
     """Look for the aliases among the keys of an object, in any letters; many objects have the same keys."""
     known = {key.lower(): key for key in reversed(keys)}
-    named = [
-        next((known[alias] for alias in aliases if alias in known), None)
-        for aliases in (AUTHORS, TEXTS, TIMES, IDS, PRESENT)
-    ]
+
+    def first(aliases: tuple[str, ...]) -> str | None:
+        return next((known[alias] for alias in aliases if alias in known), None)
+
+    named = (first(AUTHORS), first(TEXTS), first(TIMES), first(IDS), first(PRESENT))
     lists, episode = (tuple(known[alias] for alias in aliases if alias in known) for aliases in (LISTS, EPISODES))
     return Fields(*named, lists, episode, tuple(key for key in keys if key not in named))
 

@@ -136,7 +136,9 @@ def _runs(lines: Iterable[bytes]) -> Iterator[Run | LogFault]:
         elif value is not None:
             yield from [single] if single else []
             single = None
-            yield from list(_within(value, number)) or [line_fault(number, "holds no messages; it was left out.")]
+            runs = list(_within(value, number))
+            yield from runs
+            yield from [] if runs else [line_fault(number, "holds no messages; it was left out.")]
     yield from [single] if single else []
 
 
