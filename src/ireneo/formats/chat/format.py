@@ -294,8 +294,8 @@ def call_note(call: Call) -> str:
 def result_note(heading: str, result: Result) -> Text:
     """What stands for a result that can't be shown as one; it is quoted whole, its media as markers."""
     lines = [part.text if isinstance(part, Text) else unshown_note(part) for part in result.parts]
-    told = "\n".join(lines)
-    return Text(text=f"{heading} {told}".rstrip())
+    quoted = "\n".join(lines)
+    return Text(text=f"{heading} {quoted}".rstrip())
 
 
 def filtered(holder: Json, key: str, keeps: Callable[[Json], bool]) -> Json:

@@ -219,12 +219,12 @@ def _read_result(result: Json, call_id: str, place: str) -> Result:
     name = words(result.get("name"), f"{place}, name")
     response = result.get("response")
     failed = None
-    told = "" if response is None else msgspec.json.encode(response).decode()
+    text = "" if response is None else msgspec.json.encode(response).decode()
     if isinstance(response, dict) and len(response) == 1:
         (key, said), *_ = response.items()
         if key in _TOLD and isinstance(said, str):
-            told, failed = said, True if key == "error" else None
-    parts: list[Text | Media | Opaque] = [Text(text=told)] if told else []
+            text, failed = said, True if key == "error" else None
+    parts: list[Text | Media | Opaque] = [Text(text=text)] if text else []
     parts += [_read_media(part) or Opaque(format=GEMINI, payload=part) for part in objects(result.get("parts"))]
     return Result(call_id=call_id, parts=tuple(parts), failed=failed, name=name)
 
@@ -293,8 +293,8 @@ def _write_part(part: Part) -> Json:
         given = part.arguments if isinstance(part.arguments, dict) else {"arguments": part.arguments}
         return {_CALL: {**_own_id(part.id), "name": part.name, "args": given}}
     if isinstance(part, Result):
-        told = {"error" if part.failed else "output": part.text}
-        return {_RESULT: {**_own_id(part.call_id), "name": part.name or UNNAMED, "response": told}}
+        response = {"error" if part.failed else "output": part.text}
+        return {_RESULT: {**_own_id(part.call_id), "name": part.name or UNNAMED, "response": response}}
     if isinstance(part, Media):
         return _write_media(part) or {"text": media_note(part)}
     return dict(part.payload) if isinstance(part, Opaque) else {}

@@ -175,9 +175,9 @@ def _is_item(item: dict[str, object]) -> bool:
     """Whether it is an item of OpenAI's Responses; what is a message everywhere is not."""
     said, content = item.get("type"), item.get("content")
     if said is not None and said != "message":
-        told = text_or(said)
-        found = told == "tool_search_output" and isinstance(item.get("call_id"), str)
-        return found or told in _ITEMS or told.endswith(("_call", "_call_output"))
+        type_name = text_or(said)
+        found = type_name == "tool_search_output" and isinstance(item.get("call_id"), str)
+        return found or type_name in _ITEMS or type_name.endswith(("_call", "_call_output"))
     if "role" not in item and said is None:
         return False
     if not isinstance(content, list):
@@ -192,8 +192,9 @@ def _by_blocks(message: dict[str, object]) -> str | None:
         return OPENAI
     if any(map(_is_anthropic, objects(message.get("content")))):
         return ANTHROPIC
-    told = any(message.get(key) not in (None, [], {}, "") for key in _OPENAI_FIELDS)
-    if told or any(key in message for key in _OPENAI_DUMPED) or any(kind in _OPENAI_PARTS for kind in _kinds(message)):
+    filled = any(message.get(key) not in (None, [], {}, "") for key in _OPENAI_FIELDS)
+    dumped = any(key in message for key in _OPENAI_DUMPED)
+    if filled or dumped or any(kind in _OPENAI_PARTS for kind in _kinds(message)):
         return OPENAI
     return None
 

@@ -296,8 +296,8 @@ def quote_later_systems(drafts: Sequence[Draft]) -> list[Draft]:
         if draft.role != "system":
             out.append(draft)
         elif draft.text.strip():
-            told = (Text(text=f"{SYSTEM} {draft.text}"),)
-            out.append(replace(draft, role="user", origin="injected", parts=told, joined=False, native=None))
+            quoted = (Text(text=f"{SYSTEM} {draft.text}"),)
+            out.append(replace(draft, role="user", origin="injected", parts=quoted, joined=False, native=None))
     return out
 
 

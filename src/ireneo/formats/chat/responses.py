@@ -596,5 +596,5 @@ class OpenAIResponses(ChatFormat):
         draft = read_draft(role, parts, items[0].get("id"))
         payload: object = items[0] if len(items) == 1 else items
         # A prompt that stands in the list would be written apart from it, if it were known by its words alone.
-        told = role != "system" and _write_items([self.expressed(draft)]) == items
-        return self.keep_native(draft, payload, payload if told else None)
+        complete = role != "system" and _write_items([self.expressed(draft)]) == items
+        return self.keep_native(draft, payload, payload if complete else None)

@@ -85,12 +85,12 @@ def _block_end(lines: Sequence[str], start: int) -> int | None:
 
 def _edit(block: Sequence[str], path: str) -> Edit:
     divider = next(at for at, line in enumerate(block) if _DIVIDER.match(line))
-    told: dict[str, object] = {
+    arguments: dict[str, object] = {
         **({"path": path} if path else {}),
         "old_text": "\n".join(block[1:divider]),
         "new_text": "\n".join(block[divider + 1 : -1]),
     }
-    return Edit(arguments=told, path=path)
+    return Edit(arguments=arguments, path=path)
 
 
 def _take_path(words: list[str]) -> str | None:
@@ -500,8 +500,8 @@ class Aider:
             if isinstance(file, LogFault):
                 yield file
                 continue
-            told = mapping(file.about.get("meta")).get("instance_id"), file.about.get("session_id")
-            wished = next(filter(None, map(string, told)), name)
+            ids = mapping(file.about.get("meta")).get("instance_id"), file.about.get("session_id")
+            wished = next(filter(None, map(string, ids)), name)
             for started in starts(file.lines):
                 if isinstance(started, LogFault):
                     yield started

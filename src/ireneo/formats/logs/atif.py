@@ -159,8 +159,8 @@ def _result(result: Mapping[str, object], call: Call) -> Result:
     extra = mapping(result.get("extra"))
     codes = (code for key in _CODES if isinstance(code := extra.get(key), int) and not isinstance(code, bool))
     flags = (flag for key in _FLAGS if isinstance(flag := extra.get(key), bool))
-    told = next(chain((code != 0 for code in codes), flags), None)
-    return replace(answer, failed=derive_failed(answer.text, call) if told is None else told)
+    noted = next(chain((code != 0 for code in codes), flags), None)
+    return replace(answer, failed=derive_failed(answer.text, call) if noted is None else noted)
 
 
 def _thought(step: Mapping[str, object]) -> Iterator[Part]:
@@ -177,6 +177,6 @@ def _content(content: object) -> tuple[Text | Opaque, ...]:
     )
 
 
-def _directory(told: Mapping[str, object]) -> str | None:
-    extra = mapping(told.get("extra"))
+def _directory(holder: Mapping[str, object]) -> str | None:
+    extra = mapping(holder.get("extra"))
     return next((place for key in (DIRECTORY, "working_dir", "workdir") if (place := string(extra.get(key)))), None)

@@ -374,11 +374,11 @@ class Batch:
         return found
 
 
-def batches(lines: Iterable[bytes], name: str, keep: Callable[[], Lines]) -> Iterator[Batch]:
-    """The sessions of a file, one at a time; `keep` gives each a place for its lines."""
+def batches(lines: Iterable[bytes], name: str, new_lines: Callable[[], Lines]) -> Iterator[Batch]:
+    """The sessions of a file, one at a time; `new_lines` gives each a place for its lines."""
     found = _UUID.search(name)
     named = found[0] if found else None
-    batch = Batch(named, keep())
+    batch = Batch(named, new_lines())
     for number, text in enumerate(lines, 1):
         values, faults = parse_line(text, number)
         batch.faults.extend(faults)
@@ -389,7 +389,7 @@ def batches(lines: Iterable[bytes], name: str, keep: Callable[[], Lines]) -> Ite
             line = SessionLine(number=number, raw=value, entry=value)
             if not named and not batch.is_followed_by(line):
                 yield batch
-                batch = Batch(named, keep())
+                batch = Batch(named, new_lines())
             batch.add(line, batch.lines.keep(value, index, text, number))
     if named and batch.is_named:
         batch.id = named

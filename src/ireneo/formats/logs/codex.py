@@ -86,8 +86,8 @@ def _is_state(value: Mapping[str, object]) -> bool:
 
 
 def _is_bare_meta(value: Mapping[str, object]) -> bool:
-    told = isinstance(value.get("id"), str) and isinstance(value.get("timestamp"), str)
-    return told and ("instructions" in value or "git" in value) and "role" not in value
+    identified = isinstance(value.get("id"), str) and isinstance(value.get("timestamp"), str)
+    return identified and ("instructions" in value or "git" in value) and "role" not in value
 
 
 _MARKED = lazy_re(
@@ -228,8 +228,8 @@ class Rollout:
 
     def _event(self, line: RolloutLine) -> None:
         kind = string(line.payload.get("type"))
-        if told := told_outcome(line.payload):
-            self._told[told[0]] = told[1]
+        if outcome := told_outcome(line.payload):
+            self._told[outcome[0]] = outcome[1]
         if kind == "thread_rolled_back":
             self.settle()
             turns, at = line.payload.get("num_turns"), self.growth.head
@@ -279,8 +279,8 @@ class Rollout:
     def _with_outcome(self, part: Part) -> Part:
         if not isinstance(part, Result):
             return part
-        told = self._told.get(part.call_id)
-        outcome = failed(part.text, self._calls.get(part.call_id)) if told is None else told
+        known = self._told.get(part.call_id)
+        outcome = failed(part.text, self._calls.get(part.call_id)) if known is None else known
         return replace(part, failed=outcome)
 
 

@@ -197,9 +197,9 @@ def markdown_files(
         values, faults = parse_line(line, number)
         yield from faults
         for value in map(mapping, values):
-            told = value.get("markdown")
-            if isinstance(told, str) and fits(told):
-                yield MarkdownFile(lines=told.split("\n"), about=without(value, "markdown"), number=number)
+            markdown = value.get("markdown")
+            if isinstance(markdown, str) and fits(markdown):
+                yield MarkdownFile(lines=markdown.split("\n"), about=without(value, "markdown"), number=number)
             else:
                 yield line_fault(number, f"carries no {what}; it was left out.")
 

@@ -94,15 +94,15 @@ def _result(each: Mapping[str, object], calls: Mapping[str, Call]) -> Result | N
     if call is None or (status not in _DONE and found is None):
         return None  # It was still waited for when the log ended.
     said = _parts(found)
-    told = [part for part in said if isinstance(part, Result)]
-    parts = tuple(part for result in told for part in result.parts)
-    if not told:
+    answers = [part for part in said if isinstance(part, Result)]
+    parts = tuple(part for result in answers for part in result.parts)
+    if not answers:
         parts = tuple(part for part in said if isinstance(part, (Text, Media, Opaque)))
     if not parts and (shown := string(each.get("resultDisplay"))):
         parts = (Text(text=shown),)
     result = Result(call_id=call.id, parts=parts)
     failed = derive_failed(result.text, call)
-    if status in _FAILED or any(answer.failed for answer in told):
+    if status in _FAILED or any(answer.failed for answer in answers):
         failed = True
     elif status == "success":
         # A command that was run and returned another code than 0 is a success to the tool that ran it.
@@ -136,9 +136,9 @@ def _part(item: Mapping[str, object]) -> list[Part]:
 
 
 def _response(response: Mapping[str, object]) -> Result:
-    told = mapping(response.get("response"))
-    error, output = told.get("error"), told.get("output")
-    value = error if error is not None else output if output is not None else dict(told) or ""
+    answer = mapping(response.get("response"))
+    error, output = answer.get("error"), answer.get("output")
+    value = error if error is not None else output if output is not None else dict(answer) or ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     name = string(response.get("id")) or f"{response.get('name')}-unnamed"
     parts = (Text(text=text),) if text else ()

@@ -70,12 +70,12 @@ STILL_RUNNING = -1
 """The exit code of a command that was not over when the harness stopped waiting for it."""
 
 
-def outcome(told: Mapping[str, object], flag: object, text: str, call: Call | None) -> bool | None:
+def outcome(seen: Mapping[str, object], flag: object, text: str, call: Call | None) -> bool | None:
     """Whether it failed: from its exit code, the harness's flag of an error, and its words, in this order.
 
-    The exit code is noted beside its output, `told`, or in the metadata.
+    The exit code is noted beside its output, `seen`, or in the metadata.
     """
-    codes = (place.get("exit_code") for place in (mapping(told.get("metadata")), told))
+    codes = (place.get("exit_code") for place in (mapping(seen.get("metadata")), seen))
     code = next((code for code in codes if isinstance(code, int) and not isinstance(code, bool)), None)
     if flag is True:
         return True
@@ -141,8 +141,8 @@ class Classic:
         name, given = _model_call(event) or (str(event.get("action")), None)
         arguments = without(args, *_NO_ARGUMENT) if given is None else given
         self._last = str(event.get("id", f"call_{len(self._growth.nodes)}"))
-        told = string(mapping(event.get("tool_call_metadata")).get("tool_call_id"))
-        call = Call(id=self._ids.give(told or f"event_{self._last}"), name=name, arguments=arguments)
+        given_id = string(mapping(event.get("tool_call_metadata")).get("tool_call_id"))
+        call = Call(id=self._ids.give(given_id or f"event_{self._last}"), name=name, arguments=arguments)
         parts: list[Part] = [Thinking(text=text) for text in [string(_reply(event).get("reasoning_content"))] if text]
         if thought := string(args.get("thought")):
             parts.append(Text(text=thought))
@@ -196,8 +196,8 @@ def _words(event: Mapping[str, object], args: Mapping[str, object]) -> str:
 
 def _closing(event: Mapping[str, object], args: Mapping[str, object]) -> str:
     outputs = mapping(args.get("outputs"))
-    told = [args.get("thought"), args.get("final_thought"), outputs.get("content"), outputs.get("reason")]
-    texts = [text for text in map(string, told) if text]
+    said = [args.get("thought"), args.get("final_thought"), outputs.get("content"), outputs.get("reason")]
+    texts = [text for text in map(string, said) if text]
     return "\n\n".join(dict.fromkeys(texts)) or string(event.get("message")) or ""
 
 
@@ -217,13 +217,13 @@ def _reply(event: Mapping[str, object]) -> Mapping[str, object]:
 
 def _model_call(event: Mapping[str, object]) -> tuple[str, dict[str, object] | str | None] | None:
     """The call as the model made it: its name, and its arguments where the log has them."""
-    told = mapping(event.get("tool_call_metadata"))
-    name = string(told.get("function_name"))
+    metadata = mapping(event.get("tool_call_metadata"))
+    name = string(metadata.get("function_name"))
     if name is None:
         return None
     for call in objects(_reply(event).get("tool_calls")):
         given = mapping(call.get("function")).get("arguments")
-        if call.get("id") == told.get("tool_call_id") and isinstance(given, str | dict):
+        if call.get("id") == metadata.get("tool_call_id") and isinstance(given, str | dict):
             return name, parsed_arguments(given)
     return name, None
 
@@ -323,9 +323,9 @@ class Sdk:
         given = made.get("arguments")
         if not isinstance(given, dict | str):
             given = without(mapping(action.get("action")), "kind")
-        told = string(action.get("tool_call_id")) or string(made.get("id")) or "call"
-        call = Call(id=self._ids.give(told), name=name, arguments=parsed_arguments(given))
-        self._calls[told] = call
+        call_id = string(action.get("tool_call_id")) or string(made.get("id")) or "call"
+        call = Call(id=self._ids.give(call_id), name=name, arguments=parsed_arguments(given))
+        self._calls[call_id] = call
         return call
 
     def _answer(self, event: Mapping[str, object]) -> None:
@@ -355,18 +355,18 @@ def _draft(event: Mapping[str, object], role: Role, parts: Sequence[Part]) -> Dr
     return Draft(role=role, parts=tuple(parts), at=at, source_id=string(event.get("id")))
 
 
-def _thinking(told: Mapping[str, object]) -> Iterator[Part]:
-    blocks = objects(told.get("thinking_blocks"))
+def _thinking(message: Mapping[str, object]) -> Iterator[Part]:
+    blocks = objects(message.get("thinking_blocks"))
     for block in blocks:
         signature, sealed = string(block.get("signature")), string(block.get("data"))
         text = string(block.get("thinking")) or ""
         if text or sealed:
             yield Thinking(text=text, signature=signature, sealed=sealed, format=ANTHROPIC)
-    item = mapping(told.get("responses_reasoning_item"))
+    item = mapping(message.get("responses_reasoning_item"))
     if item:
         listed = [*_strings(item.get("summary")), *_strings(item.get("content"))]
         yield Thinking(text="\n\n".join(listed), sealed=string(item.get("encrypted_content")), format=RESPONSES)
-    elif not blocks and (reasoned := string(told.get("reasoning_content"))):
+    elif not blocks and (reasoned := string(message.get("reasoning_content"))):
         yield Thinking(text=reasoned)
 
 

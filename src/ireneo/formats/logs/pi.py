@@ -132,13 +132,13 @@ def _own_command(message: Mapping[str, object]) -> str | None:
     if command is None:
         return None
     output = string(message.get("output"))
-    told = f"Ran `{command}`\n" + (f"```\n{output}\n```" if output else "(no output)")
+    text = f"Ran `{command}`\n" + (f"```\n{output}\n```" if output else "(no output)")
     code = message.get("exitCode")
     if message.get("cancelled"):
-        told += "\n\n(command cancelled)"
+        text += "\n\n(command cancelled)"
     elif isinstance(code, int) and code != 0:
-        told += f"\n\nCommand exited with code {code}"
-    return told
+        text += f"\n\nCommand exited with code {code}"
+    return text
 
 
 class PiTree:
@@ -173,8 +173,8 @@ class PiTree:
             self.tree.note(parent, entry)
         else:
             # The header that stands with the first message tells it as well.
-            told = self.header in self.tree.early
-            self.head = self.tree.add(draft, parent, entry, directory=None if told else string(self.header.get("cwd")))
+            cwd = None if self.header in self.tree.early else string(self.header.get("cwd"))
+            self.head = self.tree.add(draft, parent, entry, directory=cwd)
         if name is not None:
             self._node_of[name] = self.head
 

@@ -148,10 +148,10 @@ def used(lines: Sequence[str]) -> Used:
     name = attributes.get("name") or (named["name"] if named else "") or "tool"
     kind = attributes.get("type", "")
     rest = html.unescape((named["rest"] if named else summary).strip(" •\t"))
-    told = _of_kind(name, kind, rest, _inner(body))
-    if "file_path" not in told.arguments and kind in ("write", "") and (found := _WRITTEN.search(told.output or "")):
-        return replace(told, arguments={"file_path": found["file"] or found["made"], **told.arguments})
-    return told
+    tool = _of_kind(name, kind, rest, _inner(body))
+    if "file_path" not in tool.arguments and kind in ("write", "") and (found := _WRITTEN.search(tool.output or "")):
+        return replace(tool, arguments={"file_path": found["file"] or found["made"], **tool.arguments})
+    return tool
 
 
 def _inner(text: str) -> list[str]:
@@ -202,7 +202,7 @@ def _generic(name: str, body: list[str]) -> Used:
 def _shell(name: str, rest: str, body: list[str]) -> Used:
     lines = ((at, _COMMAND_LINE.match(line)) for at, line in enumerate(body) if not line.startswith("```"))
     inline, line = next(((at, found) for at, found in lines if found), (None, None))
-    command, told = _COMMAND_LINE.match(rest), _TOLD.match(rest)
+    command, labelled = _COMMAND_LINE.match(rest), _TOLD.match(rest)
     block = fenced(body, to_the_last=False)
     asked: Fenced | None = None
     if command or (inline is not None and (block is None or inline < block.start)):
@@ -214,8 +214,8 @@ def _shell(name: str, rest: str, body: list[str]) -> Used:
     arguments: dict[str, object] = {}
     if asked:
         arguments["command"] = asked.text
-    elif command or line or told:
-        arguments["command"] = command[1] if command else line[1] if line else told and told["value"]
+    elif command or line or labelled:
+        arguments["command"] = command[1] if command else line[1] if line else labelled and labelled["value"]
     ends = [at for at in (inline, block.start if block else None) if at is not None]
     if head := "\n".join(body[: min(ends, default=len(body))]).strip():
         arguments["description"] = head
@@ -241,9 +241,9 @@ def _patch(name: str, rest: str, body: list[str]) -> Used:
         else:
             last = fenced(body, at, to_the_last=True) or block
             output, at = last.text, len(body)
-    told = _TOLD.match(rest)
-    if told and patch and not patch[0].startswith("***"):
-        patch.insert(0, f"*** Update File: {told['value']}")
+    labelled = _TOLD.match(rest)
+    if labelled and patch and not patch[0].startswith("***"):
+        patch.insert(0, f"*** Update File: {labelled['value']}")
     return Used(name=name, arguments={"patch": "\n".join(patch)}, output=output)
 
 
@@ -259,9 +259,9 @@ def _arguments(name: str, kind: str, rest: str, head: str) -> dict[str, object]:
         return {"query": ticked[1]}
     if ticked and kind in ("read", "write", ""):
         return {"file_path": ticked[1]}
-    told = _TOLD.match(rest) or _TOLD.match(head)
-    if told and told["what"].casefold().endswith(("file", "directory")):
-        return {"file_path": told["value"]}
+    labelled = _TOLD.match(rest) or _TOLD.match(head)
+    if labelled and labelled["what"].casefold().endswith(("file", "directory")):
+        return {"file_path": labelled["value"]}
     said = " ".join(part for part in (rest, head) if part)
     return {"description": said} if said else {}
 
@@ -345,8 +345,8 @@ class _ExportCutter:
         if found is None:
             return None
         time = _TIME.search(found["about"] or "")
-        told = moment(time[0]) if time else None
-        if told and self.begun and told < self.begun - _BEFORE:
+        spoken_at = moment(time[0]) if time else None
+        if spoken_at and self.begun and spoken_at < self.begun - _BEFORE:
             return None
         named = _MESSAGE.match(self.lines[at + 1]) if at + 1 < len(self.lines) else None
         return ExportPart(
@@ -355,7 +355,7 @@ class _ExportCutter:
             lines=self.lines[at : at + (2 if named else 1)],
             user=found["who"] == "User",
             sidechain=found["side"] is not None,
-            at=told,
+            at=spoken_at,
             source_id=named["id"] if named else None,
         )
 
@@ -459,13 +459,13 @@ def sessions(
         place = f"Line {number}" if number else "The file"
         yield LogFault(line=number or 1, message=f"{place} is an export in which nobody speaks; it was left out.")
         return
-    told = {**about, **({"agent": found["agent"], "session": found["id"]} if found else {})}
+    noted = {**about, **({"agent": found["agent"], "session": found["id"]} if found else {})}
     given = names.give(string(about.get("session_id")) or (found["id"] if found else None) or name)
     # The sub-agents' sessions are called after the one that they worked for.
     named = [(f"{given}-sidechain-{place}", drafts) for place, drafts in enumerate(beside, 1)]
     for called, drafts in (given, main.drafts), *named:
         if drafts:
-            first = replace(drafts[0], record=Native(format=FORMAT, payload=[told]))
+            first = replace(drafts[0], record=Native(format=FORMAT, payload=[noted]))
             yield linear_session(called, [first, *drafts[1:]])
 
 
@@ -573,7 +573,7 @@ class SpecStory:
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the sessions of a file: for each the agent's own, then those of its sub-agents."""
         names = UniqueNames()
-        for file in markdown_files(lines, "Markdown", lambda told: True):
+        for file in markdown_files(lines, "Markdown", lambda text: True):
             if isinstance(file, LogFault):
                 yield file
                 continue
