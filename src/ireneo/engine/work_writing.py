@@ -33,7 +33,6 @@ from ireneo.summaries.notes import Note, Noted, line_of, note_id, noted, read_no
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.steps import clip, steps
 from ireneo.summaries.summary import Line, SectionName, Summary, Writing, anchor
-from ireneo.summaries.work import strategy_of
 
 # What a writer is shown: numbered messages, each thing once.
 
@@ -490,7 +489,6 @@ def texts_of(job: NotesJob, kept: Kept, writing: Writing) -> list[Summary]:
     """Give each statement to the block that stands where it rests; what is behind the last block waits for its own."""
     seen = replace(writing, seen_first=job.messages[0].position, seen_last=job.messages[-1].position)
     lines = sorted(_lines(job, kept.statements), key=lambda each: each[1].position)
-    strategy = strategy_of(job.policy)
     out: list[Summary] = []
     begin = 0
     last = job.messages[-1].position
