@@ -17,8 +17,8 @@ from ireneo.summaries.summary import Line, Section, SectionName, Summary
 
 KINDS: Mapping[str, SectionName] = MappingProxyType(
     {
-        "ruled": "direction",
-        "wants": "direction",
+        "ruled": "asked",
+        "wants": "asked",
         "decided": "strategy",
         "did": "operations",
         "found": "discoveries",
@@ -30,18 +30,20 @@ KINDS: Mapping[str, SectionName] = MappingProxyType(
     }
 )
 """What a note may begin with, and the section that its statement is for."""
-ASKED: SectionName = "asked"
-"""What is ruled in words of the user that stand verbatim beside the block: shown where the block takes their place."""
+BESIDE: SectionName = "beside"
+"""What is noted of words of the user that stand verbatim beside the block: shown where a block takes their place."""
 REPLACED: SectionName = "replaced"
 """The statements that hold no longer since another took their place; they are never shown."""
 VERBATIM: tuple[SectionName, ...] = ("goal", "direction", "constraints", "lifted", "state", "names")
 """What of the offline record stands beside a model's statements, whatever these say."""
+FOUND_BESIDE = 0.3
+"""Of its worth, so much is left to what the structure shows where a model spoke: it fills what room is left."""
 WORTH = 3
 """Of a statement whose writer gives none."""
 WEIGHT_OF_WORTH = 2.0
-MOST_LINES = 160
+MOST_LINES = 240
 """Statements that one record holds, so that it is bounded however much it covers: the weightiest."""
-MOST_OF: Mapping[SectionName, int] = MappingProxyType({"direction": 64, ASKED: 64, REPLACED: 48})
+MOST_OF: Mapping[SectionName, int] = MappingProxyType({"direction": 64, "asked": 64, BESIDE: 64, REPLACED: 48})
 """Lines of a section that are counted apart."""
 UNCAPPED: frozenset[SectionName] = frozenset({"goal", "constraints", "lifted", "status", "state", "names"})
 """What its own rules hold small."""
@@ -118,18 +120,21 @@ Noted = Sequence[tuple[SectionName, Line]]
 def noted(offline: Summary, lines: Noted, known: Callable[[int], bool]) -> list[Section]:
     """The sections of a block of which `lines` were said.
 
-    `known` tells of a position whether the writer knew what stands there: of the rest the offline lines stay.
+    `known` tells of a position whether the writer knew what stands there: of the rest the offline lines count in full.
     """
     gathered = {name: list(offline.lines(name)) for name in VERBATIM}
     for section in offline.sections:
         if section.name not in VERBATIM:
-            gathered[section.name] = [line for line in section.lines if not known(line.position)]
+            gathered[section.name] = [
+                replace(line, weight=line.weight * FOUND_BESIDE) if known(line.position) else line
+                for line in section.lines
+            ]
     for name, line in lines:
         # What the user said before the block stands beside it in the user's own words.
-        beside = name == "direction" and line.position < offline.first_position
-        gathered.setdefault(ASKED if beside and offline.level == "turn" else name, []).append(line)
-    if not gathered.get("status"):
-        gathered["status"] = list(offline.lines("status"))
+        beside = name == "asked" and line.position < offline.first_position and offline.level == "turn"
+        gathered.setdefault(BESIDE if beside else name, []).append(line)
+    ended = [line for name, line in lines if name == "status"]
+    gathered["status"] = ended or list(offline.lines("status"))
     return _sections(gathered)
 
 
@@ -139,7 +144,7 @@ def rolled_up(offline: Summary, parts: Sequence[Summary]) -> list[Section]:
     for part in parts:
         for section in part.sections:
             # The user's words stand beside a block of a turn; one that covers complete turns takes their place.
-            name = "direction" if section.name == ASKED and offline.level != "turn" else section.name
+            name = "asked" if section.name == BESIDE and offline.level != "turn" else section.name
             if section.name not in UNCAPPED:
                 gathered.setdefault(name, []).extend(section.lines)
     # Where things stand is what was said of it last.

@@ -87,6 +87,7 @@ def batch_is_full(openers: Sequence[Message], following: Message, policy: Policy
 
 _ACCOUNT: tuple[SectionName, ...] = (
     "direction",
+    "asked",
     "strategy",
     "discoveries",
     "achieved",
