@@ -3,9 +3,9 @@
     python benchmarks/kill_nine.py [--rounds 25] [--durability full] [--json]
 
 In each round four processes append to one SQLite file, two of them to the same session. Each writes down the id of a
-message once the commit of its append has returned, and is killed with signal 9 at a random moment, some of them while
-they still open the file. Then the file is opened again: whatever was written down must be there, on its session's
-path; SQLite must find the file sound; and an append must go on.
+message once the commit of its append has returned, and is killed with signal 9 at a random moment: one while it still
+opens the file, the others after so many messages and a moment more. Then the file is opened again: whatever was written
+down must be there, on its session's path; SQLite must find the file sound; and an append must go on.
 """
 
 from __future__ import annotations
@@ -34,7 +34,11 @@ from ireneo.ports.store import Transaction
 SESSIONS = ("shared", "shared", "own 1", "own 2")
 """Whom each of the four processes appends to."""
 
-KILLED_WITHIN_SECONDS = 1.6
+MOST_ACKNOWLEDGED = 120
+"""So many messages at most are waited for before a process is killed."""
+OPENS_SECONDS = 0.4
+"""About as long as a process takes to start and to open the file."""
+PATIENCE_SECONDS = 60.0
 
 
 class Round(Struct, frozen=True, kw_only=True):
@@ -88,15 +92,30 @@ def start(database: Path, session: str, ledger: Path, durability: Durability) ->
     return subprocess.Popen([sys.executable, __file__, *command, "--durability", durability])
 
 
-def kill_at_random(workers: Sequence[subprocess.Popen[bytes]]) -> None:
-    """Kill each worker at a moment of its own."""
+def kill_at_random(workers: Sequence[subprocess.Popen[bytes]], ledgers: Sequence[Path]) -> None:
+    """Kill each worker at a moment of its own: one at once or soon, the others once they have written some down."""
     began = time.monotonic()
-    moments = sorted((random.uniform(0, KILLED_WITHIN_SECONDS), place) for place in range(len(workers)))
-    for moment, place in moments:
-        time.sleep(max(0.0, began + moment - time.monotonic()))
-        workers[place].kill()
+    opening = random.randrange(len(workers))
+    wanted = [random.randint(1, MOST_ACKNOWLEDGED) for _ in workers]
+    alive = set(range(len(workers)))
+    soon = random.uniform(0, OPENS_SECONDS)
+    while alive:
+        waited = time.monotonic() - began
+        for place in sorted(alive):
+            ripe = waited >= soon if place == opening else lines_in(ledgers[place]) >= wanted[place]
+            if ripe or waited > PATIENCE_SECONDS:
+                # Anywhere in what it does next, and not always right after it has written.
+                time.sleep(random.uniform(0, 0.01))
+                workers[place].kill()
+                alive.remove(place)
+        time.sleep(0.001)
     for worker in workers:
         worker.wait()
+
+
+def lines_in(ledger: Path) -> int:
+    """How many messages a worker has written down so far."""
+    return ledger.read_bytes().count(b"\n") if ledger.exists() else 0
 
 
 def read_ledgers(folder: Path) -> set[tuple[str, str]]:
@@ -135,7 +154,8 @@ async def play(number: int, folder: Path, durability: Durability, before: set[tu
     database = folder / "store.db"
     written_down = read_ledgers(folder)
     ledgers = [folder / f"{number}-{place}.acks" for place in range(len(SESSIONS))]
-    kill_at_random([start(database, session, ledgers[place], durability) for place, session in enumerate(SESSIONS)])
+    workers = [start(database, session, ledgers[place], durability) for place, session in enumerate(SESSIONS)]
+    kill_at_random(workers, ledgers)
     acknowledged = read_ledgers(folder)
     # As it was left, with the WAL of those that were killed.
     integrity = check_integrity(database)

@@ -137,8 +137,9 @@ def _close_all() -> None:
         portal.close()
 
 
-# A store is closed by a thread of an executor, and executors are shut down before what `atexit` knows is called. This
-# is called before they are, as their own end is.
+# A store is closed by a thread of an executor. Executors are shut down before what `atexit` knows is called, and a
+# thread that waits for the main one's end may come after them; no public call comes before them for certain. This one
+# does, as their own end is registered by it.
 threading._register_atexit(_close_all)  # type: ignore[attr-defined]
 
 
@@ -229,6 +230,8 @@ class Session(_Twin[engine_session.Session]):
     project = _called(engine_session.Session.project)
     append = _called(engine_session.Session.append)
     summarise = _called(engine_session.Session.summarise)
+    notes_request = _called(engine_session.Session.notes_request)
+    take_notes = _called(engine_session.Session.take_notes)
     due = _called(engine_session.Session.due)
     catch_up = _called(engine_session.Session.catch_up)
     expand = _called(engine_session.Session.expand)

@@ -20,6 +20,7 @@ from ireneo.engine.learn import LearnedSession
 from ireneo.engine.lessons import Cited, Lesson
 from ireneo.engine.lookup import LookupResult
 from ireneo.engine.models import Models
+from ireneo.engine.notes import NotesTaken
 from ireneo.engine.reflect import Reflected
 from ireneo.engine.remember import Remembered
 from ireneo.engine.reports import Examined, ImportReport, LearnReport, OnProgress, Reading, SummariseReport, WorkReport
@@ -137,6 +138,7 @@ __all__ = [
     "ModelChoice",
     "Models",
     "Native",
+    "NotesTaken",
     "OnProgress",
     "Opaque",
     "OpenAIContext",

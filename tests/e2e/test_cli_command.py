@@ -74,19 +74,30 @@ class Done(NamedTuple):
     stderr: str
 
 
+class Terminal(io.TextIOWrapper):
+    """What someone types."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 def run(
     *arguments: object,
     cwd: Path | None = None,
     given: bytes = b"",
+    typed: bool = False,
     ends: int = 0,
     db: Path | None = None,
     env: Mapping[str, str] | None = None,
 ) -> Done:
-    """Run the command in this process, which takes a tenth of the time, and check how it ends."""
+    """Run the command in this process, which takes a tenth of the time, and check how it ends.
+
+    What is `given` comes out of a pipe, or, where it is `typed`, from someone at a terminal.
+    """
     out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["ireneo", *map(str, arguments)])
-        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
+        patch.setattr(sys, "stdin", (Terminal if typed else io.TextIOWrapper)(io.BytesIO(given)))
         patch.setattr(sys, "stdout", out)
         patch.setattr(sys, "stderr", err)
         patch.setenv("COLUMNS", "100")

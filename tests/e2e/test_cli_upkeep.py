@@ -208,9 +208,9 @@ def test_pruning_asks_first(folder: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such terminals")
 @pytest.mark.parametrize(("typed", "goes"), [("y\n", True), ("\n", False), ("no\n", False)])
-def test_someone_at_a_terminal_is_asked(folder: Path, monkeypatch: pytest.MonkeyPatch, typed: str, goes: bool) -> None:
-    monkeypatch.setattr("ireneo.faces.cli.output.can_ask", lambda: True)
-    done = run("prune", STORY, "--branch", "third", cwd=folder, given=typed.encode(), ends=0 if goes else 1)
+def test_someone_at_a_terminal_is_asked(folder: Path, typed: str, goes: bool) -> None:
+    given, ends = typed.encode(), 0 if goes else 1
+    done = run("prune", STORY, "--branch", "third", cwd=folder, given=given, typed=True, ends=ends)
     assert re.search(
         r"Forget branch third of night-ferry, and take 2 messages \(\d+ tokens\) out, for good\?", done.stderr
     )

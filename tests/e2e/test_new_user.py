@@ -45,7 +45,7 @@ STORY_MESSAGES = 700
 LONG = "campaign.jsonl"
 """A story that no reader has: a shorter one stands for it, beside what the other outputs come from."""
 LOCAL_SERVER = "http://localhost:8000/v1"
-ANSWER = {"goal_arc": "The recurring jobs drifted.", "strategy": "I looked.", "status": "PARTIAL"}
+ANSWER = {"notes": ["found 4 The recurring jobs drifted.", "open 3 I looked, and nothing is verified."]}
 
 
 class Walk:
@@ -128,7 +128,7 @@ class Walk:
 
     def with_a_model(self, line: str) -> str:
         """What asks a model asks one on this machine, on a copy: the outputs further on are those of who has none."""
-        named = re.search(r"--model (\w+)|--goal-model (\w+)", line)
+        named = re.search(r"--model (\w+)|--notes-model (\w+)", line)
         assert named, line
         kind = "anthropic" if "anthropic" in named.groups() else "openai"
         with self.aside(), LoopbackModel(kind, loopback.always(loopback.ok(ANSWER))) as server:

@@ -30,24 +30,16 @@ POLICIES = {"goal": BATCHED, "turn": TURNS}
 
 def good(prompt: Prompt) -> Scripted:
     """What a model would say that read the material well."""
-    if prompt.task == "goal":
-        return {
-            "goal_arc": "The user wanted the lost row found, and then a faster import with a stable API.",
-            "achieved": ["`keep_row` sees every row, and BATCH_SIZE is 500 in src/ledger/batches.py."],
-            "discoveries": ["The slice `rows[:-1]` dropped the last row."],
-            "dead_ends": [{"tried": "deferring the commit with `commit_later`", "because": "it loses batches"}],
-            "key_artifacts": [{"name": "src/ledger/importer.py", "what": "where `keep_row` is called"}],
-            "constraints": ["Never touch the migrations folder.", "keep the public API stable."],
-            "status": "COMPLETE",
-            "status_because": "`pytest tests/test_batches.py` passed",
-        }
     return {
-        "strategy": "I went from the failing test to what it checks.",
-        "discoveries": ["The slice `rows[:-1]` dropped the last row."],
-        "what_worked": ["Letting `keep_row` see every row."],
-        "critical_artifacts": [{"name": "src/ledger/importer.py", "what": "where `keep_row` is called"}],
-        "status": "PARTIAL",
-        "status_because": "not all of it is verified",
+        "notes": [
+            "ruled 5 [0] The user wanted the lost row found, and then a faster import with a stable API.",
+            "found 4 [4] The slice `rows[:-1]` dropped the last row.",
+            "changed 3 In src/ledger/importer.py `keep_row` sees every row.",
+            "failed 4 Deferring the commit with `commit_later` loses batches.",
+            "changed 3 BATCH_SIZE is 500 in src/ledger/batches.py.",
+            "worked 3 `pytest tests/test_batches.py` passed.",
+            "state 2 Not all of it is verified.",
+        ]
     }
 
 
@@ -62,7 +54,7 @@ async def living(model: ScriptedLLM, voice: Voice = "first") -> Session:
 
 
 async def asked(task: str, voice: Voice, *, disputed: bool) -> str:
-    """What is asked first about a turn, or about a batch of turns."""
+    """What is asked about a stretch that is shown as turns, or as batches of turns."""
     model, policy = ScriptedLLM(good), POLICIES[task]
     session = await living(model, voice)
     for each in await progress_of(session.summarise, BUDGET, preset=policy):
@@ -73,14 +65,14 @@ async def asked(task: str, voice: Voice, *, disputed: bool) -> str:
         model.prompts.clear()
         await session.summarise(BUDGET, preset=policy)
     prompt = model.prompts[0]
-    assert prompt.task == task
+    assert prompt.task == "notes"
     return f"{prompt.system}\n\n--- {prompt.name}\n\n{prompt.user}\n"
 
 
 async def _first_line(session: Session, name: str) -> str:
     opened = await session.expand(name)
     assert opened.summary is not None
-    return (*opened.summary.lines("goal"), *opened.summary.lines("strategy"))[-1].text
+    return next(line.text for section in opened.summary.sections for line in section.lines if line.text)
 
 
 def compare(name: str, text: str) -> None:
@@ -94,24 +86,30 @@ def compare(name: str, text: str) -> None:
 @pytest.mark.parametrize("task", ["turn", "goal"])
 @pytest.mark.parametrize(("suffix", "voice"), [("", "first"), ("_second", "second"), ("_third", "third")])
 def test_a_prompt_reads_as_it_did(task: str, suffix: str, voice: Voice) -> None:
-    compare(f"prompts/{task}{suffix}", asyncio.run(asked(task, voice, disputed=False)))
+    compare(f"prompts/notes_{task}{suffix}", asyncio.run(asked(task, voice, disputed=False)))
 
 
 @pytest.mark.parametrize("task", ["turn", "goal"])
 def test_a_prompt_says_what_is_disputed(task: str) -> None:
     text = asyncio.run(asked(task, "first", disputed=True))
     assert "The cause was the slice." in text
-    compare(f"prompts/{task}_disputed", text)
+    compare(f"prompts/notes_{task}_disputed", text)
 
 
-async def shown(policy: Policy, *, disputed: bool) -> str:
+ROOM = {"goal": 420, "turn": 600}
+
+
+async def shown(task: str, *, disputed: bool) -> str:
+    policy, room = POLICIES[task], ROOM[task]
     session = await living(ScriptedLLM(good))
-    for each in await progress_of(session.summarise, BUDGET, preset=policy):
-        if disputed and each.level == "goal":
-            claim = "BATCH_SIZE is 500 in src/ledger/batches.py"
-            await session.dispute(each.id, "It is 400 by now.", claim=claim)
-    context = await session.context(BUDGET, to="openai", preset=policy)
-    assert context.tokens <= BUDGET
+    await session.summarise(room, preset=policy)
+    context = await session.context(room, to="openai", preset=policy)
+    claim = "BATCH_SIZE is 500 in src/ledger/batches.py"
+    for row in context.view if disputed else ():
+        if row.what == "summary" and claim in row.text:
+            await session.dispute(row.id, "It is 400 by now.", claim=claim)
+    context = await session.context(room, to="openai", preset=policy)
+    assert context.tokens <= room
     assert not context.violations
     rows = (*context.pins, *context.view)
     return "\n\n".join(f"=== {row.what} {row.level or ''} {row.depth}\n{row.text}" for row in rows) + "\n"
@@ -119,6 +117,6 @@ async def shown(policy: Policy, *, disputed: bool) -> str:
 
 @pytest.mark.parametrize(("name", "task"), [("written", "goal"), ("written_turns", "turn"), ("disputed", "goal")])
 def test_a_context_with_texts_by_a_model_reads_as_it_did(name: str, task: str) -> None:
-    text = asyncio.run(shown(POLICIES[task], disputed=name == "disputed"))
+    text = asyncio.run(shown(task, disputed=name == "disputed"))
     assert ("(disputed)" in text) == (name == "disputed")
     compare(f"blocks/{name}", text)

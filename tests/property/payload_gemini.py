@@ -25,21 +25,24 @@ def spelt(draw: st.DrawFn, part: Message) -> Message:
     return {snakes.get(key, key): value for key, value in inner.items()}
 
 
+texts = st.builds(lambda said: {"text": said}, words)
+data = st.sampled_from(
+    [
+        {"inlineData": {"mimeType": "image/png", "data": "aGk="}},
+        {"inlineData": {"mimeType": "image/bmp", "data": "aGk="}},
+        {"fileData": {"mimeType": "video/mp4", "fileUri": "https://example.org/a.mp4"}},
+        {"executableCode": {"language": "PYTHON", "code": "1"}},
+        {"codeExecutionResult": {"outcome": "OUTCOME_OK"}},
+    ]
+)
+contents = texts | texts | data
+more = extras.map(lambda found: {f"x_{key}": found[key] for key in found})
+told = st.builds(lambda key, said: {key: said}, st.sampled_from(["output", "result", "error"]), json_values) | objects
+
+
 @st.composite
 def gemini_part(draw: st.DrawFn) -> Message:
-    text = st.builds(lambda said: {"text": said}, words)
-    data = st.sampled_from(
-        [
-            {"inlineData": {"mimeType": "image/png", "data": "aGk="}},
-            {"inlineData": {"mimeType": "image/bmp", "data": "aGk="}},
-            {"fileData": {"mimeType": "video/mp4", "fileUri": "https://example.org/a.mp4"}},
-            {"executableCode": {"language": "PYTHON", "code": "1"}},
-            {"codeExecutionResult": {"outcome": "OUTCOME_OK"}},
-        ]
-    )
-    return spelt(
-        draw, draw(text | text | data) | draw(extras.map(lambda more: {f"x_{key}": more[key] for key in more}))
-    )
+    return spelt(draw, draw(contents) | draw(more))
 
 
 @st.composite
@@ -60,18 +63,17 @@ def gemini_step(draw: st.DrawFn) -> Messages:
         parts.append({"text": draw(words)} | maybe(draw, thoughtSignature=draw(signatures)))
     if draw(st.booleans()):
         parts.append({"text": "", "thoughtSignature": draw(signatures)})
-    told = st.builds(lambda key, said: {key: said}, st.sampled_from(["output", "result", "error"]), json_values)
-    back = [spelt(draw, {"functionResponse": call | {"response": draw(told | objects)}}) for call in made]
+    back = [spelt(draw, {"functionResponse": call | {"response": draw(told)}}) for call in made]
     also = draw(st.lists(gemini_part(), max_size=1)) if back else []
     return [{"role": "model", "parts": parts}, *([{"role": "user", "parts": [*back, *also]}] if back else [])]
 
 
 @st.composite
 def gemini_lists(draw: st.DrawFn) -> Payload:
-    contents: Messages = []
+    said: Messages = []
     for _ in range(draw(st.integers(1, 3))):
         asked: Message = {"parts": draw(st.lists(gemini_part(), min_size=1, max_size=2))}
-        contents.append(asked | ({"role": "user"} if draw(st.booleans()) else {}))
+        said.append(asked | ({"role": "user"} if draw(st.booleans()) else {}))
         for _ in range(draw(st.integers(0, 3))):
-            contents += draw(gemini_step())
-    return Payload(messages=contents, system=draw(st.none() | words))
+            said += draw(gemini_step())
+    return Payload(messages=said, system=draw(st.none() | words))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,7 +26,7 @@ FORMATS: dict[str, ChatFormat] = {
     "gemini": GeminiContents(),
 }
 every_format = pytest.mark.parametrize("name", sorted(FORMATS))
-CALM = settings(deadline=None, max_examples=times(24))
+CALM = settings(deadline=None, max_examples=times(32))
 
 words = st.sampled_from(
     ["", " ", "\n\t", "hello", "Für Elise 𝄞", "<system-reminder>be brief</system-reminder>", "[SUMMARIZED] 3 calls"]
@@ -90,19 +88,28 @@ roles: st.SearchStrategy[Role] = st.sampled_from(["assistant", "system", "tool",
 origins: st.SearchStrategy[Origin] = st.sampled_from(["spoken", "spoken", "spoken", "injected", "summary"])
 
 
-@st.composite
-def drafts(draw: st.DrawFn) -> Draft:
-    """A draft that mostly holds what its role may hold, and now and then anything."""
-    role = draw(roles)
-    inside: st.SearchStrategy[Sequence[Part]] = st.lists(draw(st.sampled_from([tame[role], parts])), max_size=4)
-    payload = draw(st.none() | objects | st.builds(lambda word: {"role": role, "content": word}, words))
-    native = None
-    if payload is not None:
-        native = Native(format=draw(makers), payload=payload)
-    return Draft(role=role, parts=tuple(draw(inside)), origin=draw(origins), joined=draw(st.booleans()), native=native)
-
-
-broken_lists = st.lists(drafts(), max_size=9)
+inside: dict[Role, st.SearchStrategy[list[Part]]] = {
+    role: st.lists(each, max_size=4) | st.lists(parts, max_size=4) for role, each in tame.items()
+}
+"""What a draft mostly holds, and now and then anything."""
+natives: dict[Role, st.SearchStrategy[Native | None]] = {
+    role: st.none()
+    | st.builds(Native, format=makers, payload=objects)
+    | st.builds(Native, format=makers, payload=st.fixed_dictionaries({"role": st.just(role), "content": words}))
+    for role in tame
+}
+drafts = roles.flatmap(
+    lambda role: st.builds(
+        Draft,
+        role=st.just(role),
+        parts=inside[role].map(tuple),
+        origin=origins,
+        joined=st.booleans(),
+        native=natives[role],
+    )
+)
+broken_lists = st.lists(drafts, max_size=9)
+extras = st.dictionaries(st.sampled_from(["x_cache", "x_index"]), json_values, max_size=1)
 
 
 def unknown_fields(draw: st.DrawFn, record: dict[str, object]) -> dict[str, object]:
@@ -114,8 +121,7 @@ def unknown_fields(draw: st.DrawFn, record: dict[str, object]) -> dict[str, obje
             record = record | {key: known}
         elif isinstance(inner, dict):
             record = record | {key: unknown_fields(draw, inner)}
-    extra = draw(st.dictionaries(st.sampled_from(["x_cache", "x_index"]), json_values, max_size=1))
-    return record | extra
+    return record | draw(extras)
 
 
 @st.composite
@@ -128,72 +134,37 @@ def valid_payloads(draw: st.DrawFn, form: ChatFormat) -> Payload:
 @every_format
 @CALM
 @given(data=st.data())
-def test_what_is_encoded_is_valid(name: str, data: st.DataObject) -> None:
-    form = FORMATS[name]
-    assert form.validate(form.encode(data.draw(broken_lists))) == []
-
-
-@every_format
-@CALM
-@given(data=st.data())
-def test_what_is_valid_comes_back_equal(name: str, data: st.DataObject) -> None:
+def test_what_is_valid_comes_back_equal_and_every_cut_of_it_is_valid_in_every_format(
+    name: str, data: st.DataObject
+) -> None:
     form = FORMATS[name]
     payload = data.draw(valid_payloads(form))
     assert form.validate(payload) == []
-    assert form.encode(form.decode(payload)) == payload
-
-
-@every_format
-@CALM
-@given(data=st.data())
-def test_reading_what_was_written_gives_the_same_drafts(name: str, data: st.DataObject) -> None:
-    form = FORMATS[name]
-    read = form.decode(data.draw(valid_payloads(form)))
-    assert form.decode(form.encode(read)) == read
-
-
-@every_format
-@CALM
-@given(data=st.data())
-def test_every_cut_of_a_valid_list_is_valid_in_every_format(name: str, data: st.DataObject) -> None:
-    read = FORMATS[name].decode(data.draw(valid_payloads(FORMATS[name])))
+    read = form.decode(payload)
+    written = form.encode(read)
+    assert written == payload
+    assert form.decode(written) == read
+    for message in written.messages:
+        message["content"] = "overwritten by the caller"
+    assert form.decode(form.encode(read)) == read, "what is written shares nothing with what was read"
     kept = data.draw(st.lists(st.booleans(), min_size=len(read), max_size=len(read)))
     cut = [draft for draft, stays in zip(read, kept, strict=True) if stays]
-    for form in FORMATS.values():
-        assert form.validate(form.encode(cut)) == []
+    for other in FORMATS.values():
+        assert other.validate(other.encode(cut)) == []
 
 
 @every_format
 @CALM
-@given(data=st.data())
-def test_encoding_leaves_the_drafts_as_they_are(name: str, data: st.DataObject) -> None:
+@given(mixed=broken_lists, places=st.lists(st.integers(0, 9), max_size=4))
+def test_whatever_is_written_is_valid_and_no_users_words_are_lost(
+    name: str, mixed: list[Draft], places: list[int]
+) -> None:
     form = FORMATS[name]
-    given_drafts = form.decode(data.draw(valid_payloads(form)))
-    again = form.decode(form.encode(given_drafts))
-    for message in form.encode(given_drafts).messages:
-        message["content"] = "overwritten by the caller"
-    assert given_drafts == again
-
-
-@every_format
-@CALM
-@given(data=st.data())
-def test_no_users_words_are_lost(name: str, data: st.DataObject) -> None:
-    form = FORMATS[name]
-    spoken = [f"word{index}" for index in range(data.draw(st.integers(0, 4)))]
-    mixed = list(data.draw(broken_lists))
-    for word in spoken:
-        place = data.draw(st.integers(0, len(mixed)))
-        mixed.insert(place, Draft(role="user", parts=(Text(text=word),)))
-    written = str(form.encode(mixed).messages)
-    assert all(word in written for word in spoken)
-
-
-@every_format
-@CALM
-@given(data=st.data())
-def test_a_summary_is_never_the_assistants_last_word(name: str, data: st.DataObject) -> None:
-    form = FORMATS[name]
-    before = data.draw(broken_lists)
+    for number, place in enumerate(places):
+        mixed.insert(place, Draft(role="user", parts=(Text(text=f"word{number}"),)))
+    payload = form.encode(mixed)
+    assert form.validate(payload) == []
+    written = str(payload.messages)
+    assert all(f"word{number}" in written for number in range(len(places)))
     summary = Draft(role="assistant", parts=(Text(text="[SUMMARIZED] 3 calls"),), origin="summary")
-    assert form.decode(form.encode([*before, summary]))[-1].role == "user"
+    assert form.decode(form.encode([*mixed, summary]))[-1].role == "user", "a summary is not the assistant's last word"

@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.logs.dialogue import _ROLES, Dialogue
+from ireneo.formats.logs.dialogue import Dialogue
 from ireneo.log.message import texts
 
 words = st.text(st.characters(exclude_categories=("Cs",)))
-names = words.map(lambda name: " ".join(name.split())).filter(lambda name: name.casefold() not in _ROLES)
+ROLES = {"user", "human", "assistant", "ai", "bot", "system", "tool"}
+"""Names that are no author's, but say which role speaks."""
+names = words.map(lambda name: " ".join(name.split())).filter(lambda name: name.casefold() not in ROLES)
 pieces = st.sampled_from(
     [
         "Vera: ",

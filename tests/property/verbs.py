@@ -297,6 +297,8 @@ WRITING: Mapping[str, Verb] = {
     "Session.dispute": on(RUN, _dispute),
     "Session.summarise": on(RUN, lambda session: session.summarise(2_000)),
     "Session.due": on(RUN, lambda session: session.due(2_000)),
+    "Session.notes_request": on(RUN, lambda session: session.notes_request()),
+    "Session.take_notes": on(RUN, lambda session: session.take_notes("open 3: Nothing was verified.")),
     "Session.catch_up": on(STORY, lambda session: session.catch_up(preset="story")),
 }
 """By name: verbs that write."""

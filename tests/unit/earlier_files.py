@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
 
 from ireneo.adapters.sqlite.migrate import apply_migration, load_migrations
+from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.ports.store import Transaction
 
 LOG = ("sessions", "segments", "messages", "payloads", "branches", "summaries")
 
 
-def newest() -> apsw.Connection:
-    """An empty database of this version, to be filled."""
-    database = apsw.Connection(":memory:")
-    for migration in load_migrations():
-        database.execute(migration.sql)
-    return database
+def written_by(migrations: int, path: Path, fill: Callable[[Transaction], None]) -> apsw.Connection:
+    """A file at `path` of so many migrations, which holds the log that `fill` writes."""
+    newest = path.with_name("newest.db")
 
+    async def write() -> None:
+        store = await open_sqlite(newest)
+        await store.write(fill)
+        await store.close()
 
-def written_by(migrations: int, path: Path, filled: apsw.Connection) -> apsw.Connection:
-    """A file at `path` of so many migrations, which holds the log of `filled`."""
+    asyncio.run(write())
     database = apsw.Connection(str(path))
     database.execute("PRAGMA journal_mode = WAL").fetchall()
     for migration in load_migrations()[:migrations]:
         apply_migration(database, migration, path)
+    database.execute("ATTACH ? AS newest", (str(newest),))
     for table in LOG:
         columns = ", ".join(
             name for (name,) in database.execute("SELECT name FROM pragma_table_info(?)", (table,)).fetchall()
         )
-        for row in filled.execute(f"SELECT {columns} FROM {table}"):
-            database.execute(f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(row))})", row)
-    filled.close()
+        database.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM newest.{table}")
+    database.execute("DETACH newest")
     return database

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -9,9 +10,10 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 from tests.golden.learned import NOW, PAD, learned
-from tests.property.invariants.houses import House, every_store, live_in
+from tests.property.invariants.houses import House, every_store, live_in, memory_over
 
 from ireneo import BadInput, Memory
+from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.engine.brief import actions
 from ireneo.engine.resources import Resources
 from ireneo.errors import StoreBusy
@@ -206,13 +208,13 @@ def test_what_hardly_answers_is_left_out() -> None:
 
 
 def test_the_clock_is_asked_and_not_the_machine() -> None:
-    async def work(house: House, memory: Memory) -> None:
-        clock = memory._resources.clock
-        assert isinstance(clock, ManualClock)
+    async def work() -> None:
+        clock = ManualClock()
+        memory = memory_over(InMemoryStore(), clock=clock)
         await harbour(memory)
         clock.move(timedelta(days=3))
         brief = await memory.brief(goal="Keep bookings")
         (record,) = await memory.get([brief.lines[0].id])
         assert record.last_used == clock.now()
 
-    within("in memory", work)
+    asyncio.run(work())

@@ -97,7 +97,7 @@ def test_a_package_brings_an_embedder(tmp_path: Path, monkeypatch: pytest.Monkey
 )
 def test_a_package_that_is_not_installed(brand: str, made: str, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = EntryPoint(name=brand, value=f"ireneo.adapters.embed.{made}", group=opening.GROUP)
-    monkeypatch.setattr(opening, "_entries", lambda: {brand: entry})
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [entry])
     # None in its place is how Python knows a module that must not be found, wherever the tests run.
     monkeypatch.setitem(sys.modules, brand.replace("-", "_"), None)
     with pytest.raises(MissingExtra, match=f"{brand}:some-model needs a package .*: pip install {brand}"):

@@ -25,9 +25,7 @@ every_store = pytest.mark.parametrize("store", ["in memory", "sqlite"])
 
 
 def good(prompt: Prompt) -> Scripted:
-    if prompt.task == "goal":
-        return {"goal_arc": "The user wanted the lost row found.", "status": "PARTIAL"}
-    return {"strategy": "I looked for the cause.", "status": "PARTIAL"}
+    return {"notes": ["ruled 5 [0] The user wanted the lost row found.", "found 3 I looked for the cause."]}
 
 
 def live(store: str, folder: Path, work: Callable[[Session], Awaitable[None]]) -> None:

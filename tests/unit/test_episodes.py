@@ -12,7 +12,7 @@ from tests.progress import progress_of
 from ireneo import Draft, Memory, Session
 from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
-from ireneo.engine.episodes import Gathered, gather
+from ireneo.engine.episodes import Gathered, Gatherer
 from ireneo.engine.resources import Resources
 from ireneo.log.message import Call, Native, Origin, Part, Result, Role, Text
 from ireneo.memories.record import Record
@@ -62,7 +62,9 @@ class Desk:
         return session
 
     async def gather(self) -> list[Gathered]:
-        return [each async for each in gather(self.means, "mine")]
+        gatherer = Gatherer(self.means, "mine")
+        infos = await self.store.read(lambda tx: tx.sessions.list("mine"))
+        return [each for info in infos async for each in gatherer.session(info)]
 
     async def all(self) -> list[Record]:
         return sorted(

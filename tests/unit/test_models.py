@@ -22,7 +22,7 @@ class Told(Struct, frozen=True):
     summary: str
 
 
-PROMPT = Prompt(task="turn", name="turn-1", system="abcd", user="abcdefgh", max_tokens=100)
+PROMPT = Prompt(task="notes", name="notes-1", system="abcd", user="abcdefgh", max_tokens=100)
 
 
 def ask(model: LanguageModel) -> Reply[Told]:
@@ -36,46 +36,46 @@ def test_one_model_does_everything() -> None:
 
 def test_a_task_may_have_its_own() -> None:
     small, large = ScriptedLLM([]), ScriptedLLM([])
-    given = Models.of({"turn": small, "default": large})
-    assert given.for_task("turn") is small
-    assert given.for_task("goal") is large
+    given = Models.of({"notes": small, "default": large})
+    assert given.for_task("notes") is small
+    assert given.for_task("story") is large
 
 
 def test_a_task_without_one_is_done_without_one() -> None:
-    assert Models.of({"turn": ScriptedLLM([])}).for_task("goal") is None
-    assert Models().for_task("turn") is None
+    assert Models.of({"notes": ScriptedLLM([])}).for_task("story") is None
+    assert Models().for_task("notes") is None
 
 
 def test_an_unknown_task_is_told_with_those_that_there_are() -> None:
-    for wrong in (lambda: Models().for_task("turns"), lambda: Models.of({"turns": ScriptedLLM([])})):
-        with pytest.raises(BadInput, match=r"no task 'turns'.*turn, goal, story, .*default"):
+    for wrong in (lambda: Models().for_task("notices"), lambda: Models.of({"notices": ScriptedLLM([])})):
+        with pytest.raises(BadInput, match=r"no task 'notices'.*notes, story, .*default"):
             wrong()
 
 
 def test_something_is_put_around_each() -> None:
     first, second, around = ScriptedLLM([]), ScriptedLLM([]), ScriptedLLM([])
     seen: list[LanguageModel] = []
-    changed = Models.of({"turn": first, "default": second}).each(lambda model: (seen.append(model), around)[1])
+    changed = Models.of({"notes": first, "default": second}).each(lambda model: (seen.append(model), around)[1])
     assert seen == [second, first]
-    assert changed.for_task("turn") is changed.for_task("goal") is around
-    assert Models().each(lambda model: around).for_task("turn") is None
+    assert changed.for_task("notes") is changed.for_task("story") is around
+    assert Models().each(lambda model: around).for_task("notes") is None
 
 
 def test_names_become_models() -> None:
     own = ScriptedLLM([])
-    given = models({"turn": "ollama:llama3:8b", "goal": own, "default": "anthropic:claude-haiku-4-5"}, api_key="k")
-    turn, rest = given.for_task("turn"), given.for_task("lessons")
-    assert isinstance(turn, ProviderModel)
-    assert turn.name == "ollama:llama3:8b"
+    given = models({"notes": "ollama:llama3:8b", "story": own, "default": "anthropic:claude-haiku-4-5"}, api_key="k")
+    notes, rest = given.for_task("notes"), given.for_task("lessons")
+    assert isinstance(notes, ProviderModel)
+    assert notes.name == "ollama:llama3:8b"
     assert isinstance(rest, ProviderModel)
     assert rest.name == "anthropic:claude-haiku-4-5"
-    assert given.for_task("goal") is own
-    assert models(None).for_task("turn") is None
-    assert models(own).for_task("turn") is own
+    assert given.for_task("story") is own
+    assert models(None).for_task("notes") is None
+    assert models(own).for_task("notes") is own
     assert isinstance(models("openai:gpt-5-mini").for_task("act"), ProviderModel)
 
 
-@pytest.mark.parametrize("given", ["gpt-5", {"turn": "gpt-5"}, {"turns": "openai:gpt-5"}])
+@pytest.mark.parametrize("given", ["gpt-5", {"notes": "gpt-5"}, {"notices": "openai:gpt-5"}])
 def test_bad_names_are_told_at_once(given: str | dict[str, str]) -> None:
     with pytest.raises(BadInput):
         models(given)

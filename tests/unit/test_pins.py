@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from tests.property.hostile.rules import RULES, TALK, Rule
 
-from ireneo.log.message import Draft, Message, Origin, Role, Text
+from ireneo.log.message import Draft, Message, Origin, Result, Role, Text
 from ireneo.log.tree import chain
 from ireneo.summaries.pins import (
     BY_HAND,
@@ -49,7 +49,7 @@ BINDING = {
     "We don't use mocks here.": MEDIUM,
     "Every public function needs a docstring.": MEDIUM,
     "Use double quotes.": MILD,
-    "Spaces only.": MILD,
+    "Spaces only.": MEDIUM,
     "Niemals die Datenbank löschen.": STRONG,
 }
 
@@ -175,3 +175,93 @@ def test_a_line_of_a_story_binds_nobody_and_lifts_nothing(text: str) -> None:
     assert find_pins(line) == []
     assert find_lifts(line) == []
     assert find_pins(told) or find_lifts(told)
+
+
+REFUSED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the "
+    "user said:\n"
+)
+
+
+def returned(text: str, *, failed: bool | None) -> list[str]:
+    """What is pinned of a tool's result."""
+    part = Result(call_id="c1", parts=(Text(text=text),), failed=failed)
+    (message,) = chain(None, [Draft(role="tool", parts=(part,))], lambda parts: (1, 0))
+    return [line.text for line in find_pins(message)]
+
+
+@pytest.mark.parametrize(
+    ("text", "pins"),
+    [
+        (f"{REFUSED}don't check the tide tables in", ["don't check the tide tables in"]),
+        (f"{REFUSED}no, use ferries instead of boats\n\nNote: never mind.", ["no, use ferries instead of boats"]),
+        (f"{REFUSED}wait, let's talk about this", []),
+        (
+            "The user provided feedback:\n<feedback>\nKeep the piers as they are.\n</feedback>",
+            ["Keep the piers as they are."],
+        ),
+        (
+            'User has answered your questions: "Which format should it be?"="CSV", "What next?"="Go on". Continue.',
+            ['"Which format should it be?"="CSV"'],
+        ),
+        ("1  Never push to main.\n2  All files must be kept.", []),
+    ],
+)
+def test_what_a_user_says_in_a_result_binds(text: str, pins: list[str]) -> None:
+    assert returned(text, failed=None if "answered" in text else True) == pins
+
+
+def test_what_a_tool_read_binds_nobody() -> None:
+    assert returned(f"log line: {REFUSED}never push", failed=False) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "pins"),
+    [
+        (
+            "> The footer shows the tide.\n\nThis should not be changed.",
+            ["> The footer shows the tide. This should not be changed."],
+        ),
+        ("The old piers are listed. Don't touch them.", ["The old piers are listed. Don't touch them."]),
+        (
+            "Never touch these files:\n- piers.csv\n- boats.csv\n\nThanks!",
+            ["Never touch these files: - piers.csv - boats.csv"],
+        ),
+        ("Show the tide first. Keep the tables sorted.", ["Keep the tables sorted."]),
+    ],
+)
+def test_a_rule_stands_with_what_it_speaks_of(text: str, pins: list[str]) -> None:
+    assert found(text) == pins
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I got this feedback on the branch:\n\nThe loader must never skip a row. Keep the cache warm.",
+        "Implement the following plan:\n\n# Plan: tides\n\nNever write the tables twice.\n\nYou must keep the log.",
+        "Fails again:\n\n2026-01-02 12:00:01 must not be empty\nTraceback (last call last):\nValueError: never None",
+        "$ harbour sync\nAll files must be kept.",
+        "<issue>\nThe loader must not skip rows.\n</issue>",
+        "### Expected behaviour\n\nThe tables should never be empty.",
+        "Please read it.\n\ndiff --git a/x b/x\n@@ -1 +1 @@\n-keep the tide\n+never keep the tide",
+        "> We never deploy on Fridays.\n\nWho says so?",
+        "The flag is defined in the loader but never read.",
+        "can you check the new tests, that they don't repeat each other, don't test the library and help",
+        "could you write a script that would:\n- start a session, do not commit but validate that it is there\n- stop",
+        "It must be awesome to see the tide.",
+        "The server should return 200 here, but returns 500.",
+        "If I start a session, then don't commit but stash, what happens?",
+        "We need to add the harbour to the tables.",
+        'Change it to "never sync the tables" please',
+        "No problem, go on.",
+    ],
+)
+def test_what_is_quoted_asked_or_done_once_is_no_rule(text: str) -> None:
+    assert found(text) == []
+
+
+def test_a_system_says_rules_in_any_mood() -> None:
+    text = (
+        "# Policy\n\nYou are a harbour agent.\n\n- Ask for the ship's name first.\n- A berth can be changed only once."
+    )
+    assert found(text, role="system") == ["Ask for the ship's name first.", "A berth can be changed only once."]

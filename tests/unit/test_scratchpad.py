@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import pytest
-from tests.property.invariants.houses import House, every_store, live_in
+from tests.property.invariants.houses import House, every_store, live_in, memory_over
 
 from ireneo import BadInput, Memory
+from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.log.message import is_recalled
 from ireneo.memories.scratchpad import PAD_TOKENS, Pad, PlanStep, checked_pad, item, pad_block, pad_text, pad_within
 from ireneo.ports.memories import MemoryFilter
@@ -195,12 +196,12 @@ def test_spaces_have_scratchpads_of_their_own(store: str) -> None:
 
 
 def test_those_written_last_come_first() -> None:
-    async def work(house: House, memory: Memory) -> None:
-        clock = memory._resources.clock
-        assert isinstance(clock, ManualClock)
+    async def work() -> None:
+        clock = ManualClock()
+        memory = memory_over(InMemoryStore(), clock=clock)
         for task in ("one", "two", "three", "one"):
             clock.move(timedelta(seconds=1))
             await memory.scratchpad(task).write(goal=task)
         assert [each.task for each in await memory.pads()] == ["one", "three", "two"]
 
-    within("in memory", work)
+    asyncio.run(work())

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
+import apsw
 import pytest
 from msgspec import Struct
 
@@ -35,7 +36,13 @@ class Till(InMemoryStore):
 
     @property
     def spent(self) -> Mapping[tuple[SessionKey, date], Spent]:
-        return self._held.spent
+        database = apsw.Connection(":memory:")
+        database.deserialize("main", self._copies.newest)
+        rows = database.execute("SELECT space, session, day, calls, tokens FROM spending").fetchall()
+        return {
+            (SessionKey(space, session), date.fromisoformat(day)): Spent(calls=calls, tokens=tokens)
+            for space, session, day, calls, tokens in rows
+        }
 
     def sum(self, chosen: Callable[[SessionKey, date], bool]) -> Spent:
         found = [spent for (key, day), spent in self.spent.items() if chosen(key, day)]

@@ -8,10 +8,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ireneo.adapters.sqlite.connection import MEANINGS, translate
+from ireneo.adapters.sqlite.connection import MEANINGS, SqliteTransaction, translate
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.errors import NotADatabase, StoreBusy, StoreError
 from ireneo.log.tree import SessionKey
+from ireneo.ports.store import Transaction
 
 CLASSES = [
     value
@@ -45,6 +46,26 @@ def test_an_error_that_a_later_driver_brings_is_translated_too() -> None:
 )
 def test_those_that_a_caller_can_act_on_have_a_class(error: type[apsw.Error], wanted: type[StoreError]) -> None:
     assert type(translate(error(), Path("memory.db"))) is wanted
+
+
+@pytest.mark.parametrize("given", [{"space": "space"}, {"space": "space", "session": ["no text"]}, None])
+def test_a_query_that_is_asked_wrongly_is_our_fault_and_no_damage(tmp_path: Path, given: dict[str, str] | None) -> None:
+    async def work() -> None:
+        store = await open_sqlite(tmp_path / "store.db")
+
+        def ask(tx: Transaction) -> None:
+            assert isinstance(tx, SqliteTransaction)
+            name = "find_session" if given else "no such query"
+            tx.run(tx.database.rows, name, **(given or {}))
+
+        try:
+            await store.read(ask)
+        finally:
+            await store.close()
+
+    with pytest.raises(StoreError, match="a fault in Ireneo, please report it") as caught:
+        asyncio.run(work())
+    assert isinstance(caught.value.__cause__, apsw.BindingsError)
 
 
 def test_an_error_in_the_middle_of_the_work_is_translated_and_keeps_its_cause(tmp_path: Path) -> None:

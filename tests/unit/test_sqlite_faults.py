@@ -9,9 +9,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ireneo.adapters.sqlite.search import MOST_NAMED
+from ireneo.adapters.sql.search import MOST_NAMED
+from ireneo.adapters.sql.upkeep import SENTENCES
 from ireneo.adapters.sqlite.store import open_sqlite
-from ireneo.adapters.sqlite.upkeep import SENTENCES
 from ireneo.ports.store import Transaction
 from ireneo.testing.conformance.material import (
     KEY,

@@ -9,12 +9,10 @@ import apsw
 import msgspec
 import pytest
 from msgspec.structs import replace
-from tests.unit.earlier_files import newest, written_by
+from tests.unit.earlier_files import written_by
 
-from ireneo.adapters.sqlite.log import create_session, move_branch, need_session, store_messages
 from ireneo.adapters.sqlite.migrate import apply_migration, load_migrations
 from ireneo.adapters.sqlite.store import open_sqlite
-from ireneo.adapters.sqlite.summaries import put_summaries
 from ireneo.log.message import Message
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Lease, Spent, Transaction
@@ -45,13 +43,15 @@ SUMMARY = summarise(MESSAGES[0], MESSAGES[3])
 def version_1(tmp_path: Path) -> Path:
     """A file as the first migration alone made it, with something in every table."""
     path = tmp_path / "store.db"
-    filled = newest()
-    create_session(filled, KEY, None)
-    for chain in (MESSAGES, FORK):
-        store_messages(filled, KEY, need_session(filled, KEY), chain)
-    move_branch(filled, KEY, "main", MESSAGES[-1].id)
-    put_summaries(filled, KEY, [SUMMARY])
-    database = written_by(1, path, filled)
+
+    def fill(tx: Transaction) -> None:
+        tx.sessions.create(KEY, None)
+        for chain in (MESSAGES, FORK):
+            tx.log.insert(KEY, chain)
+        tx.log.move(KEY, "main", MESSAGES[-1].id)
+        tx.summaries.put(KEY, [SUMMARY])
+
+    database = written_by(1, path, fill)
     # Without the column for what a mark took up, which came later.
     database.execute("INSERT INTO rebuilds VALUES (1, ?, 1000, 0, 3, ?, 500)", (SUMMARIZER, MESSAGES[3].id))
     database.close()

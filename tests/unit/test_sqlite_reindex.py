@@ -8,13 +8,13 @@ from pathlib import Path
 
 import apsw
 import pytest
-from tests.unit.earlier_files import newest, written_by
+from tests.unit.earlier_files import written_by
 
-from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.sqlite.log import create_session, move_branch, need_session, store_messages
+from ireneo.adapters.sql.search import WORD_SENTENCES
+from ireneo.adapters.sqlite.connection import SqliteDatabase
 from ireneo.adapters.sqlite.migrate import apply_migration, load_migrations
-from ireneo.adapters.sqlite.search import WORD_SENTENCES, find_word_faults, is_current, read_format, reindex
 from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.words import is_current, reindex
 from ireneo.log.tree import SessionKey
 from ireneo.memories.index import place_of
 from ireneo.ports.store import Store, Transaction
@@ -30,13 +30,15 @@ FORK = after(MESSAGES[2], say("a whale", "a fork"))
 def unindexed(tmp_path: Path) -> Path:
     """A file of the version before the index, with a fork in one space and a session in another."""
     path = tmp_path / "store.db"
-    filled = newest()
-    for key in (KEY, ELSEWHERE):
-        create_session(filled, key, None)
-        store_messages(filled, key, need_session(filled, key), MESSAGES)
-        move_branch(filled, key, "main", MESSAGES[-1].id)
-    store_messages(filled, KEY, need_session(filled, KEY), FORK)
-    written_by(3, path, filled).close()
+
+    def fill(tx: Transaction) -> None:
+        for key in (KEY, ELSEWHERE):
+            tx.sessions.create(key, None)
+            tx.log.insert(key, MESSAGES)
+            tx.log.move(key, "main", MESSAGES[-1].id)
+        tx.log.insert(KEY, FORK)
+
+    written_by(3, path, fill).close()
     return path
 
 
@@ -78,16 +80,17 @@ async def check_sound(path: Path) -> None:
 
 def test_an_older_file_is_indexed_when_it_is_opened(unindexed: Path) -> None:
     asyncio.run(check_sound(unindexed))
-    assert is_current(raw(unindexed))
+    assert is_current(SqliteDatabase(raw(unindexed)))
 
 
 def test_it_goes_on_where_it_was_broken_off(unindexed: Path) -> None:
     database = raw(unindexed)
     migrate_rest(database, unindexed)
-    indexed = [reindex(database, 3) for _ in range(4)]
+    indexed = [reindex(SqliteDatabase(database), 3) for _ in range(4)]
     assert indexed == [3, 3, 3, 3]
-    assert read_format(database) == 0
-    assert find_word_faults(database, "elsewhere")[0].startswith("6 messages of session 's'")
+    assert database.execute("PRAGMA user_version").fetchall() == [(0,)]
+    ((indexed_of_both,),) = database.execute("SELECT count(*) FROM documents")
+    assert indexed_of_both == 12
     database.close()
     asyncio.run(check_sound(unindexed))
 
@@ -95,8 +98,8 @@ def test_it_goes_on_where_it_was_broken_off(unindexed: Path) -> None:
 def test_it_says_how_many_it_indexed_and_then_none(unindexed: Path) -> None:
     database = raw(unindexed)
     migrate_rest(database, unindexed)
-    assert [reindex(database, 100) for _ in range(3)] == [18, 0, 0]
-    assert is_current(database)
+    assert [reindex(SqliteDatabase(database), 100) for _ in range(3)] == [18, 0, 0]
+    assert is_current(SqliteDatabase(database))
     database.close()
 
 
@@ -145,7 +148,7 @@ def test_an_index_by_other_rules_is_made_anew_under_the_same_numbers(tmp_path: P
     database.execute("PRAGMA user_version = 7")
     database.close()
     assert asyncio.run(numbers()) == before
-    assert is_current(raw(path))
+    assert is_current(SqliteDatabase(raw(path)))
 
 
 BREAKS = {
@@ -216,27 +219,3 @@ def test_what_is_broken_is_found_and_repaired(tmp_path: Path, kind: str) -> None
         await store.close()
 
     asyncio.run(check())
-
-
-def test_a_store_in_memory_finds_and_repairs_the_same() -> None:
-    async def main() -> None:
-        store = InMemoryStore()
-        m = await store.write(tell, numbered(4))
-        tree = store._held.sessions[KEY]
-        lost = tree.documents.pop(m[1].id)
-        tree.messages.pop(m[3].id)
-
-        def change(tx: Transaction) -> None:
-            assert tx.words.faults(SPACE) == [
-                "1 messages of session 'session' are in no index of words.",
-                "1 documents of session 'session' are of messages that aren't there.",
-            ]
-            tx.words.rebuild(SPACE)
-            assert tx.words.faults(SPACE) == []
-            numbers = tx.search.postings(SPACE, "messages", ["messag"])["messag"]
-            assert lost.number not in numbers
-            assert [each.message.id for each in tx.search.messages(SPACE, numbers)] == [m[0].id, m[2].id, m[1].id]
-
-        await store.write(change)
-
-    asyncio.run(main())

@@ -9,7 +9,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ireneo.adapters.sqlite.connection import SQL, parse_queries
+from ireneo.adapters.sql.database import parse_queries
+from ireneo.adapters.sqlite.connection import SQL
 from ireneo.adapters.sqlite.migrate import APPLICATION_ID, load_migrations
 
 PACKAGE = files("ireneo.adapters.sqlite")
@@ -127,11 +128,17 @@ def test_what_is_asked_for_often_is_one_range_of_an_index(migrated: apsw.Connect
 
 
 def test_every_query_is_used() -> None:
-    code = "".join(
-        file.read_text(encoding="utf-8") for file in Path(str(PACKAGE)).glob("*.py") if file.name != "queries.py"
-    )
-    assert {name for name in SQL if f'"{name}"' not in code} == set()
-    assert set(re.findall(r'SQL\["(\w+)"\]', code)) <= set(SQL)
+    files = Path(str(PACKAGE)).parent.glob("sql*/*.py")
+    code = "".join(file.read_text(encoding="utf-8") for file in files)
+    assert {name for name in SQL if f'"{name}"' not in code and not name.startswith("rows_of_")} == set()
+    asked = re.findall(r'atabase\.(?:rows?|scan|number|change|change_all)\(\s*"(\w+)"', code)
+    assert len(asked) > 100
+    assert set(asked) <= set(SQL)
+
+
+def test_a_query_may_be_another_with_a_condition_more() -> None:
+    text = "-- name: one\nSELECT 1 WHERE space = :space;\n-- name: two\n-- like: one, where 2 = 2\n"
+    assert parse_queries(text)["two"] == "SELECT 1 WHERE space = :space AND 2 = 2;"
 
 
 def test_queries_are_split_at_their_names() -> None:

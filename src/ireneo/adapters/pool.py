@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from abc import abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, copy_context
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
-from typing import Generic, TypeVar
+from typing import Concatenate, Generic, ParamSpec, TypeVar
 
 from ireneo.errors import StoreError
+from ireneo.ports.store import Transaction
 
 C = TypeVar("C")
+P = ParamSpec("P")
 T = TypeVar("T")
 
 NESTED = (
@@ -150,18 +153,75 @@ class Pool(Generic[C]):
         self._retire(connection)
 
 
-def check_plain(function: Callable[..., object]) -> None:
-    """Raise StoreError for a function whose body would run when its transaction is over."""
-    for kind, name in (
-        (iscoroutinefunction, "a coroutine"),
-        (isasyncgenfunction, "a generator"),
-        (isgeneratorfunction, "a generator"),
-    ):
-        if kind(function):
-            raise StoreError(LAZY.format(name))
+class OpenTransaction:
+    """A transaction, until its function has returned."""
+
+    def __init__(self, *, writes: bool) -> None:
+        """Begin one; `writes` says whether it may change anything."""
+        self.writes = writes
+        self.is_over = False
+
+    def check(self, *, writes: bool = False) -> None:
+        """Raise StoreError where it is over or, for what `writes`, where it only reads."""
+        if self.is_over:
+            raise StoreError("The transaction is over; open another with store.read() or store.write().")
+        if writes and not self.writes:
+            raise StoreError("This transaction only reads; write inside store.write().")
 
 
-def check_result(result: object) -> None:
+class PooledStore(Generic[C]):
+    """A store that runs each transaction in a thread, on a connection to itself: one connection writes, a few read."""
+
+    def __init__(self, writer: C, readers: Sequence[C], retire: Callable[[C], None], name: str) -> None:
+        """Work on these connections; `retire` lets go of one. The threads are called `name`."""
+        guard = ReentryGuard()
+        self._retire = retire
+        self._writers = Pool([writer], retire, guard, name)
+        self._readers = Pool(readers, retire, guard, name)
+
+    async def read(self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """A snapshot: all that is read inside belongs together."""
+        return await self._readers.run(self._transacting(function, args, kwargs, writes=False))
+
+    async def write(
+        self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """One transaction, alone among the writers of this process; durable once it has returned."""
+        return await self._writers.run(self._transacting(function, args, kwargs, writes=True))
+
+    async def close(self) -> None:
+        """Let go of the connections: idle ones now, one that a transaction is on as soon as that is over."""
+        for connection in (*self._readers.close(), *self._writers.close()):
+            await asyncio.to_thread(self._retire, connection)
+
+    @abstractmethod
+    def _transaction(
+        self, connection: C, cancellation: Cancellation, *, writes: bool
+    ) -> AbstractContextManager[Transaction]:
+        """Begin one on `connection`; what it wrote is committed when the block ends, and gone where that raises."""
+
+    def _transacting(
+        self, function: Callable[..., T], args: tuple[object, ...], kwargs: dict[str, object], *, writes: bool
+    ) -> Callable[[C, Cancellation], T]:
+        for is_lazy, what in (
+            (iscoroutinefunction, "a coroutine"),
+            (isasyncgenfunction, "a generator"),
+            (isgeneratorfunction, "a generator"),
+        ):
+            if is_lazy(function):
+                raise StoreError(LAZY.format(what))
+
+        def work(connection: C, cancellation: Cancellation) -> T:
+            with self._transaction(connection, cancellation, writes=writes) as transaction:
+                cancellation.check()
+                result = function(transaction, *args, **kwargs)
+                _check_result(result)
+            return result
+
+        return work
+
+
+def _check_result(result: object) -> None:
     """Raise StoreError where a transaction's function gave something that would run when the transaction is over."""
     if isinstance(result, Generator | AsyncGenerator):
         raise StoreError(LAZY.format("a generator"))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from ireneo.grounding.claims import artifacts
-from ireneo.language.words import terms as words_of
+from ireneo.language.words import common_words, letters
 from ireneo.log.message import Count, Recount
 from ireneo.summaries.dead_ends import overturned, succeeded
 from ireneo.summaries.names import faded
@@ -27,8 +27,12 @@ SHOWN_AGAIN = (1.0, 0.35, 0.12)
 """What a word counts that is shown not at all, once, or more often."""
 AGING = 0.25
 """The oldest statement is worth so much less than the newest."""
-LASTING: frozenset[SectionName] = frozenset({"dead_ends", "direction", "state", "open", "constraints"})
+LASTING: frozenset[SectionName] = frozenset({"dead_ends", "direction", "asked", "state", "open", "constraints"})
 """What constrains what is done next is worth as much however old it is."""
+STEM = 7
+"""Letters by which words are told apart here."""
+SHORT = 3
+"""A word of no more letters hardly tells one statement from another."""
 LENGTH = 0.85
 """A statement of twice the length is to be worth 1.8 times as much: so short ones don't take all of the room."""
 NAMES_SHARE = 0.14
@@ -116,8 +120,9 @@ class Statements:
 
 
 def terms(text: str) -> frozenset[str]:
-    """The words of a statement, and the names in it."""
-    return frozenset(words_of(text)) | frozenset(artifacts(text))
+    """The words of a statement, near enough without their endings, and the names in it."""
+    words = {word[:STEM] for word in map(str.lower, letters(text)) if len(word) > SHORT and word not in common_words()}
+    return frozenset(words).union(artifacts(text))
 
 
 class BestFirst:

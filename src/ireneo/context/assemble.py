@@ -394,7 +394,7 @@ def _with_blocks(
     while block := next_to_open(row, room):
         row = opened(row, block, path.parts(block))
     row = path.best(row, known)
-    texts = _written(row)
+    texts = tuple(path.reader.taken_up)
     if not is_cramped(row, target):
         system, rest = split_system(row)
         if oldest := too_fine(rest, room):
@@ -417,11 +417,6 @@ def _with_blocks(
     return _Blocks(composed=all_in_one(whole, target, options), made=(whole,), texts=texts, coarse=True)
 
 
-def _written(row: Sequence[RowItem]) -> tuple[str, ...]:
-    """The ids of the texts in a row that a model wrote."""
-    return tuple(item.id for item in row if isinstance(item, Summary) and item.writing)
-
-
 def _eager(
     path: WorkPath, tail: Sequence[Message], target: int, options: ContextOptions, known: tuple[str, ...] | None
 ) -> _Blocks | None:
@@ -438,4 +433,4 @@ def _eager(
     size = sum(message.tokens for message in (*waiting, *newest))
     if size > target // 2 or composed.tokens > target:
         return None
-    return _Blocks(composed=composed, texts=_written(row))
+    return _Blocks(composed=composed, texts=tuple(path.reader.taken_up))

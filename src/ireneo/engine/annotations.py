@@ -12,14 +12,14 @@ from ireneo.engine.context import StoredReader
 from ireneo.engine.expand import find_summary
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
-from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationKind, Head, SessionKey, annotation_id
+from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationKind, SessionKey, annotation_id
 from ireneo.ports.store import Transaction
 from ireneo.prompts.replies import Voice
 from ireneo.summaries.pins import constraints, pinned, standing
 from ireneo.summaries.policy import CODING, Policy
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story_path import StoryPath
-from ireneo.summaries.summary import Line, Summary, Thread
+from ireneo.summaries.summary import Line, Thread
 from ireneo.summaries.work import WorkPath
 
 SHOWN = 60
@@ -52,10 +52,16 @@ def release(
 
     One that was let go of already stays so: then it is the release that there is.
     """
-    stand = pins(tx, key, branch, policy, voice)
-    if not _called(stand, name) and (released := _released(tx, key, branch, name)):
-        return released
-    meant = _meant(stand, name, key)
+    found = _called(pins(tx, key, branch, policy, voice), name)
+    if not found:
+        if released := _released(tx, key, branch, name):
+            return released
+        raise BadInput(f"No pin called {name!r} stands in session {key.session}; take one from the list of pins.")
+    if len(found) > 1:
+        # Those that stand in one message share its id, and are told by their words.
+        said = ", ".join(f"“{clip(each.text, SHOWN)}”" for each in found)
+        raise BadInput(f"{len(found)} pins are called {name!r}; give the words of one: {said}.")
+    (meant,) = found
     has_own_id = meant.id.startswith(("p_", "t_"))
     return _note(tx, key, branch, "release", meant.text, about=meant.id if has_own_id else "")
 
@@ -92,13 +98,9 @@ def dispute(tx: Transaction, key: SessionKey, name: str, reason: str, claim: str
     summary = find_summary(tx, key, name)
     if claim and not any(claim in line.text for section in summary.sections for line in section.lines):
         raise BadInput(f"Summary {name} doesn't say “{claim}”; give the claim in its words, or leave it out.")
-    return _put(tx, key, _dispute_of(summary, reason.strip(), claim))
-
-
-def _dispute_of(summary: Summary, reason: str, claim: str) -> Annotation:
-    about = f"{summary.stretch} {claim}".strip()
-    return Annotation(
-        id=annotation_id("dispute", summary.last, reason, about),
+    reason = reason.strip()
+    made = Annotation(
+        id=annotation_id("dispute", summary.last, reason, f"{summary.stretch} {claim}".strip()),
         kind="dispute",
         at=summary.last,
         at_position=summary.last_position,
@@ -106,17 +108,8 @@ def _dispute_of(summary: Summary, reason: str, claim: str) -> Annotation:
         about=summary.stretch,
         claim=claim,
     )
-
-
-def _meant(pins: Sequence[Pin], name: str, key: SessionKey) -> Pin:
-    """The one pin that `name` calls; those that stand in one message share its id, and are told by their words."""
-    found = _called(pins, name)
-    if not found:
-        raise BadInput(f"No pin called {name!r} stands in session {key.session}; take one from the list of pins.")
-    if len(found) > 1:
-        said = ", ".join(f"“{clip(each.text, SHOWN)}”" for each in found)
-        raise BadInput(f"{len(found)} pins are called {name!r}; give the words of one: {said}.")
-    return found[0]
+    tx.annotations.put(key, [made])
+    return made
 
 
 def _called(pins: Sequence[Pin], name: str) -> list[Pin]:
@@ -152,15 +145,8 @@ def _note(
         # What is set before anything was said makes the session, which then stands before its first message.
         tx.sessions.create(key, None)
         tx.log.move(key, branch, None)
-    return _put(tx, key, _at_head(kind, head, words, about))
-
-
-def _at_head(kind: AnnotationKind, head: Head | None, text: str, about: str) -> Annotation:
     at, position = (head.id, head.position) if head else (MessageId(""), BEFORE_FIRST)
-    name = annotation_id(kind, at, text, about)
-    return Annotation(id=name, kind=kind, at=at, at_position=position, text=text, about=about)
-
-
-def _put(tx: Transaction, key: SessionKey, annotation: Annotation) -> Annotation:
-    tx.annotations.put(key, [annotation])
-    return annotation
+    name = annotation_id(kind, at, words, about)
+    made = Annotation(id=name, kind=kind, at=at, at_position=position, text=words, about=about)
+    tx.annotations.put(key, [made])
+    return made

@@ -39,10 +39,10 @@ def archive_candidates(
     if limit < 1:
         raise BadInput(f"A limit of {limit} shows nothing; give at least 1.")
     now = resources.clock.now()
-    weighed = _weighed(tx, space, now)
+    ranked = _by_retention(tx.memories.list(space, MemoryFilter(archived=False)), now)
     return [
-        ArchiveCandidate(record=record, retention=worth, reason=_reason(record, now))
-        for worth, _, record in weighed[:limit]
+        ArchiveCandidate(record=record, retention=retention, reason=_reason(record, now))
+        for retention, record in ranked[:limit]
     ]
 
 
@@ -57,33 +57,26 @@ async def archive(resources: Resources, space: str, keep: int) -> Sequence[Memor
         raise BadInput(f"{keep} memories can't be kept; give 0 or more.")
     now = resources.clock.now()
 
-    def weigh(tx: Transaction) -> tuple[int, list[tuple[float, MemoryId, Record]]] | None:
+    def least_retained(tx: Transaction) -> list[MemoryId]:
         if tx.search.size(space, "memories").documents <= keep:
-            return None
+            return []
         in_use = tx.memories.list(space, MemoryFilter(archived=False))
         over = len(in_use) - keep
         if over <= 0:
-            return None
-        weighed = _by_retention(in_use, now)
-        return over, weighed
+            return []
+        return [record.id for _, record in _by_retention(in_use, now)[: over + int(keep * SLACK)]]
 
-    found = await resources.store.read(weigh)
-    if found is None:
-        return []
-    over, weighed = found
-    least = [record.id for _, _, record in weighed[: over + int(keep * SLACK)]]
+    def put_away(tx: Transaction, ids: Sequence[MemoryId]) -> list[MemoryId]:
+        # Read again: it may have been used, pinned or forgotten since it was weighed.
+        there = tx.memories.get(space, ids)
+        gone = [replace(record, archived=True) for record in there if not (record.pinned or record.archived)]
+        tx.memories.put(space, gone)
+        return [record.id for record in gone]
+
+    least = await resources.store.read(least_retained)
     out: list[MemoryId] = []
     for start in range(0, len(least), BATCH):
-
-        def put_away(tx: Transaction, start: int) -> list[Record]:
-            # Read again: it may have been used, pinned or forgotten since it was weighed.
-            there = tx.memories.get(space, least[start : start + BATCH])
-            gone = [replace(record, archived=True) for record in there if not (record.pinned or record.archived)]
-            tx.memories.put(space, gone)
-            return gone
-
-        gone = await resources.store.write(put_away, start)
-        out += [record.id for record in gone]
+        out += await resources.store.write(put_away, least[start : start + BATCH])
     return out
 
 
@@ -99,13 +92,10 @@ def restore(tx: Transaction, space: str, ids: Sequence[str]) -> Sequence[Record]
     return out
 
 
-def _weighed(tx: Transaction, space: str, now: datetime) -> list[tuple[float, MemoryId, Record]]:
-    return _by_retention(tx.memories.list(space, MemoryFilter(archived=False)), now)
-
-
-def _by_retention(records: Sequence[Record], now: datetime) -> list[tuple[float, MemoryId, Record]]:
-    weighed = [(KINDS[each.kind].retention(each, now), each.id, each) for each in records if not each.pinned]
-    return sorted(weighed, key=lambda each: each[:2])
+def _by_retention(records: Sequence[Record], now: datetime) -> list[tuple[float, Record]]:
+    """How much each is worth keeping, the least first; those that are pinned are left out."""
+    weighed = [(KINDS[each.kind].retention(each, now), each) for each in records if not each.pinned]
+    return sorted(weighed, key=lambda each: (each[0], each[1].id))
 
 
 def _reason(record: Record, now: datetime) -> str:

@@ -206,11 +206,6 @@ def prunable(tx: Transaction, key: SessionKey, without: str = "") -> Pruned:
     return Pruned(messages=sum(path.messages for path in found), tokens=sum(path.tokens for path in found))
 
 
-def prune(tx: Transaction, key: SessionKey) -> Pruned:
-    """Take out every message that no branch leads to, with all that hangs on it."""
-    return tx.upkeep.prune(key)
-
-
 def drop_branch(tx: Transaction, key: SessionKey, branch: str) -> None:
     """Forget the name of a branch.
 

@@ -18,7 +18,6 @@ from ireneo.engine.scope import MOST_CHARACTERS, RecallQuery, Scope, ScopeLimits
 from ireneo.engine.scratchpad import check_pad
 from ireneo.errors import BadInput, MemoryNotFound, StoreError
 from ireneo.lessons.lessons import (
-    Confidence,
     applies,
     confidence_of,
     cues_to_read,
@@ -61,23 +60,21 @@ def opening_lessons(
         about = signature_of(record.cue) or record.cue
         # An error is told with what helped: by the failure itself, where that says so, else by the way out of it.
         how = says_how(record.cue, record.text)
+        cost = expected_cost(own, now, project)
+        if record.kind != "failure":
+            # What failed has cost just as often as it came true; of anything else that is still to be reckoned with.
+            cost *= sure.chance
         line = BriefLine(
             id=record.id,
             kind=record.kind,
             text=record.text,
-            score=round(_worth(own, sure, now, project, record), 3),
+            score=round(cost, 3),
             why=f"it is expected to come again (seen in {len({each.session for each in own if each.held})} runs)",
         )
         rank = (how, line.score, record.id)
         if about not in best or rank > best[about][0]:
             best[about] = (rank, line)
     return sorted((line for _, line in best.values()), key=lambda each: (-each.score, each.id))
-
-
-def _worth(own: Sequence[Observation], sure: Confidence, now: datetime, project: str, record: Record) -> float:
-    cost = expected_cost(own, now, project)
-    # What failed has cost just as often as it came true; of anything else that is still to be reckoned with.
-    return cost if record.kind == "failure" else cost * sure.chance
 
 
 BUDGET = 1_500
@@ -182,7 +179,7 @@ def _procedures(tx: Transaction, space: str, task_type: str, now: datetime, scop
 def _failures(tx: Transaction, space: str, about_to: str, now: datetime, scope: Scope) -> list[BriefCandidate]:
     """Those of the same action, however it is written; after them those that read like it."""
     meant = actions(about_to)
-    listed = tx.memories.list(space, _wanted("failure"), READ)
+    listed = tx.memories.list(space, MemoryFilter(kind="failure", states=("active",), archived=False), READ)
     alike = [each for each in listed if (action_of(each.signature) or each.signature) in meant]
     same = [each for each in scope.seen(alike) if each is not None and each.state == "active"]
     why = "the same action failed before"
@@ -222,8 +219,3 @@ def worth(record: Record, now: datetime) -> float:
     for _, factor in KINDS[record.kind].score(record, now):
         product *= factor
     return product
-
-
-def _wanted(kind: Kind, task_type: str | None = None) -> MemoryFilter:
-    states = SHOWN.get(kind, ("active",))
-    return MemoryFilter(kind=kind, states=states, task_type=task_type, archived=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from threading import Lock
 
@@ -15,17 +15,17 @@ from ireneo.context.compose import Composed, ContextOptions
 from ireneo.context.story import StoryComposer, StoryTeller
 from ireneo.context.view import ContextItem, bound_from, pad_place, pad_shown, positions, with_pad
 from ireneo.engine.encode import Context, check_budget, fitted, make_context
+from ireneo.engine.texts import NotedTexts, best_texts
 from ireneo.errors import MessageNotFound, ReadOnlyStore
 from ireneo.formats.chat.format import ChatFormat
-from ireneo.log.message import MESSAGE_TOKENS, Count, Draft, Message, MessageId, Recount, digest
+from ireneo.log.message import MESSAGE_TOKENS, Count, Draft, Message, MessageId, Recount
 from ireneo.log.tree import Head, SessionKey
 from ireneo.memories.scratchpad import PAD_TOKENS, pad_block
 from ireneo.ports.store import Rebuild, Store, Transaction
-from ireneo.prompts import PROMPTS
 from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story_path import StoryPath
-from ireneo.summaries.summary import RecentValues, Summary, SummaryId, SummaryLevel, anchor
+from ireneo.summaries.summary import RecentValues, Summary, SummaryId
 from ireneo.summaries.work import CHUNK, Reached, WorkPath
 
 
@@ -56,46 +56,6 @@ def was_erased(tx: Transaction, key: SessionKey, erased: int | None) -> bool:
     return erased is not None and tx.erasure.count(key) != erased
 
 
-def text_summarizer(summary: Summary, disputes: Sequence[str], voice: Voice) -> str:
-    """The summarizer of the text that a model writes of what the canonical `summary` covers, in view of `disputes`."""
-    doubts = f"/{digest('d', *(each.encode() for each in sorted(disputes)))[:12]}" if disputes else ""
-    return f"{undisputed(summary.level, summary.summarizer, voice)}{doubts}"
-
-
-def undisputed(level: SummaryLevel, summarizer: str, voice: Voice) -> str:
-    """The summarizer of the texts that a model writes of canonical summaries of that level and `summarizer`."""
-    return f"{PROMPTS[level].name}/{voice}/{summarizer}"
-
-
-def text_id(summary: Summary, disputes: Sequence[str], voice: Voice) -> SummaryId:
-    """The anchor of that text: written twice, it is the same."""
-    return anchor(summary.level, summary.first, summary.last, text_summarizer(summary, disputes, voice))
-
-
-def best_texts(
-    tx: Transaction,
-    key: SessionKey,
-    summaries: Sequence[Summary],
-    options: ContextOptions,
-    voice: Voice,
-    known: Collection[str] | None,
-) -> list[Summary]:
-    """For each summary the text by a model, in view of all its disputes, or of none; itself where there is none.
-
-    Only what is among `known`, where that is given.
-    """
-    wanted: list[list[SummaryId]] = []
-    for summary in summaries:
-        disputes = [note.id for note in options.disputes.get(summary.stretch, ())]
-        names = [text_id(summary, disputes, voice), *([text_id(summary, (), voice)] if disputes else [])]
-        wanted.append([name for name in names if known is None or name in known])
-    found = {text.id: text for text in tx.summaries.get(key, [name for names in wanted for name in names])}
-    out: list[Summary] = []
-    for summary, names in zip(summaries, wanted, strict=True):
-        out.append(next((found[name] for name in names if name in found), summary))
-    return out
-
-
 class StoredReader:
     """Reads the path to a head, and what is stored of it, within one transaction."""
 
@@ -108,6 +68,8 @@ class StoredReader:
         self._key = key
         self._options = options
         self._voice = voice
+        self._noted: dict[tuple[str, ...] | None, NotedTexts] = {}
+        self._used: Sequence[str] = ()
 
     def path(self, first: int, last: int) -> Sequence[Message]:
         """The messages of positions `first` to `last`."""
@@ -122,9 +84,29 @@ class StoredReader:
         """Those of these summaries that are stored."""
         return self._tx.summaries.get(self._key, ids) if ids else ()
 
-    def texts(self, summaries: Sequence[Summary], known: Sequence[str] | None = None) -> Sequence[Summary]:
+    def texts(
+        self, summaries: Sequence[Summary], known: Sequence[str] | None = None, made: Mapping[SummaryId, Summary] = {}
+    ) -> Sequence[Summary]:
         """For each of `summaries` the best text of its stretch."""
-        return best_texts(self._tx, self._key, summaries, self._options, self._voice, known)
+        if self._options.policy.story is not None:
+            return best_texts(self._tx, self._key, summaries, self._options, self._voice, known)
+        heeded = None if known is None else tuple(known)
+        if heeded not in self._noted:
+            self._noted[heeded] = NotedTexts(self._tx, self._key, self.head, self._options, self._voice, heeded)
+        noted = self._noted[heeded]
+        texts = noted.of(summaries, made)
+        self._used = noted.used
+        return texts
+
+    @property
+    def taken_up(self) -> Sequence[str]:
+        """The ids of what a model wrote of which the texts were made that were asked for last."""
+        return self._used
+
+    @property
+    def rolled_up(self) -> Sequence[Summary]:
+        """The texts that were rolled up and are to be stored."""
+        return [text for noted in self._noted.values() for text in noted.rolled.values()]
 
     def natives(self, ids: Sequence[MessageId]) -> Mapping[str, Draft]:
         """The drafts of these messages with their providers' payloads."""
@@ -379,7 +361,7 @@ def _cut_work(
         count=cache.recount,
     )
     new = assembled.mark if assembled.mark != mark else None
-    return _Cut(context=made, made=path.made, mark=new)
+    return _Cut(context=made, made=[*path.made, *reader.rolled_up], mark=new)
 
 
 def _cut_story(

@@ -88,9 +88,7 @@ def _ends(text: str) -> str:
 
 
 def _size(part: Part) -> int:
-    if isinstance(part, Text):
-        return len(part.text)
-    if isinstance(part, Result):
+    if isinstance(part, Text | Result):
         return len(part.text)
     if isinstance(part, Call):
         given = [part.arguments] if isinstance(part.arguments, str) else part.arguments.values()

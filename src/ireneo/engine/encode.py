@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,8 +23,8 @@ from ireneo.summaries.summary import SummaryLevel
 CHARACTERS_PER_TOKEN = 4
 _BLOCKS = ("summary", "waiting", "left out")
 """What stands for messages that are not shown themselves."""
-_NO_ROWS = ("pins", "pad")
-"""What stands for no message, and has a place of its own beside the view."""
+VIEW = frozenset(get_args(ViewKind)) - {"pins", "pad"}
+"""What stands for messages; the others have a place of their own beside the view."""
 
 
 class ViewRow(Struct, frozen=True, kw_only=True):
@@ -127,8 +127,8 @@ def make_context(
         messages=payload.messages,
         system=payload.system,
         view=view_rows(shown),
-        pins=pin_rows(shown),
-        pad=pad_row(shown),
+        pins=view_rows(shown, ("pins",)),
+        pad=next(iter(view_rows(shown, ("pad",))), None),
         violations=tuple(each for each in broken if each.rule != THINKING_MISSING),
         thinking_off=_thinking_off(broken),
         repaired=_repaired(shown, whole or {}, payload, size.decoded, chat),
@@ -153,18 +153,19 @@ def encode(
     A provider wants the thinking of a whole tool loop or none: where the rule `thinking` left a part of it, it goes.
     """
     settled = [_with_native(each, whole) for each in shown]
-    lost = [each.what in _BLOCKS or _thought(each, whole) for each in shown]
+    # What is shown without the thinking that it came with has lost something as well.
+    lost = [each.what in _BLOCKS or (each.id in whole and whole[each.id].parts != each.draft.parts) for each in shown]
     sound = without_dangling([each.draft for each in settled], lost)
     written = drafts([replace(each, draft=draft) for each, draft in zip(settled, sound, strict=True)])
     payload = chat.encode(written)
     if thinking == "turn" and chat.thinking == "prefix" and _thinking_off(chat.validate(payload, thinking=True)):
-        return chat.encode([without_thinking(draft) if _thinks(draft) else draft for draft in written])
+        return chat.encode(
+            [
+                without_thinking(draft) if any(isinstance(part, Thinking) for part in draft.parts) else draft
+                for draft in written
+            ]
+        )
     return payload
-
-
-def _thought(shown: ContextItem, whole: Mapping[str, Draft]) -> bool:
-    """Whether a message is shown without the thinking that it came with."""
-    return shown.id in whole and whole[shown.id].parts != shown.draft.parts
 
 
 def _repaired(
@@ -174,7 +175,7 @@ def _repaired(
     decoded: Sequence[Draft],
     chat: ChatFormat,
 ) -> tuple[Violation, ...]:
-    rows = [each for each in shown if each.what not in _NO_ROWS]
+    rows = [each for each in shown if each.what in VIEW]
     handed = [whole.get(each.id, each.draft) if each.whole else each.draft for each in rows]
     found = losses([each.draft for each in rows], handed, payload, decoded, chat)
     return tuple(
@@ -197,17 +198,13 @@ class PayloadSize(Struct, frozen=True, kw_only=True):
 
 def measure(payload: Payload, chat: ChatFormat, count: Count) -> PayloadSize:
     """Read a payload as its provider does, and count it."""
-    decoded = _decoded(payload, chat)
-    tokens = sum(sum(weigh(draft.parts, count)) for draft in decoded)
-    heeded = max(tokens, sum(map(_characters, decoded)) // CHARACTERS_PER_TOKEN)
-    return PayloadSize(decoded=decoded, tokens=tokens, heeded=heeded)
-
-
-def _decoded(payload: Payload, chat: ChatFormat) -> list[Draft]:
     given: dict[str, object] = {"messages": payload.messages}
     if payload.system is not None:
         given["system"] = payload.system
-    return chat.decode(given)
+    decoded = chat.decode(given)
+    tokens = sum(sum(weigh(draft.parts, count)) for draft in decoded)
+    heeded = max(tokens, sum(map(_characters, decoded)) // CHARACTERS_PER_TOKEN)
+    return PayloadSize(decoded=decoded, tokens=tokens, heeded=heeded)
 
 
 def _characters(draft: Draft) -> int:
@@ -219,41 +216,10 @@ def _thinking_off(broken: Iterable[Violation]) -> str:
     return next((each.message for each in broken if each.rule == THINKING_MISSING), "")
 
 
-def _thinks(draft: Draft) -> bool:
-    return any(isinstance(part, Thinking) for part in draft.parts)
-
-
-def view_rows(shown: Sequence[ContextItem]) -> tuple[ViewRow, ...]:
-    """The view of the path: each message of it stands in one row."""
-    return _rows(each for each in shown if each.what not in _NO_ROWS)
-
-
-def pin_rows(shown: Sequence[ContextItem]) -> tuple[ViewRow, ...]:
-    """The view of the pins, which stand for no message."""
-    return _rows(each for each in shown if each.what == "pins")
-
-
-def pad_row(shown: Sequence[ContextItem]) -> ViewRow | None:
-    """The view of the scratchpad, which stands for no message."""
-    return next(iter(_rows(each for each in shown if each.what == "pad")), None)
-
-
-def _rows(shown: Iterable[ContextItem]) -> tuple[ViewRow, ...]:
-    return tuple(
-        ViewRow(
-            id=each.id,
-            what=each.what,
-            level=each.level,
-            depth=each.depth,
-            first=each.first,
-            last=each.last,
-            covers=each.covers,
-            tokens=each.tokens,
-            text=each.text,
-            disputed=each.disputed,
-        )
-        for each in shown
-    )
+def view_rows(shown: Sequence[ContextItem], what: Collection[str] = VIEW) -> tuple[ViewRow, ...]:
+    """The view of the path: each message of it stands in one row; of `what` is asked, where that is something else."""
+    names = ViewRow.__struct_fields__
+    return tuple(ViewRow(**{name: getattr(each, name) for name in names}) for each in shown if each.what in what)
 
 
 def _with_native(shown: ContextItem, whole: Mapping[str, Draft]) -> ContextItem:

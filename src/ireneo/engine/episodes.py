@@ -1,4 +1,8 @@
-"""Go over the sessions of a space, and remember of each the turns and leaves that no memory tells of yet."""
+"""Go over the sessions of a space, and remember of each the turns and leaves that no memory tells of yet.
+
+A turn is remembered once a memory names both its ends, a leaf once one cites it: so two processes that gather at once
+store the same, and what is there already is left as it is.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +54,10 @@ def due_turns(tx: Transaction, key: SessionKey, head: Head, floor: int = 0) -> l
         ends = [*starts[1:], len(later)]
         turns = [later[start:stop] for start, stop in zip(starts, ends, strict=True)] if starts else []
         later = later[: starts[0]] if starts else later
-        due = [_turn_due(turn) for turn in turns]
+        due = [
+            DueEpisode(opening=turn[0].id, id=turn[-1].id, first=turn[0].position, last=turn[-1].position)
+            for turn in turns
+        ]
         known = remembered_turns(tx, key.space, due)
         for turn, each in zip(reversed(turns), reversed(due), strict=True):
             if each.id in known:
@@ -60,10 +67,6 @@ def due_turns(tx: Transaction, key: SessionKey, head: Head, floor: int = 0) -> l
                 out.append(each)
         end = first - 1
     return out[::-1]
-
-
-def _turn_due(turn: Sequence[Message]) -> DueEpisode:
-    return DueEpisode(opening=turn[0].id, id=turn[-1].id, first=turn[0].position, last=turn[-1].position)
 
 
 def remembered_turns(tx: Transaction, space: str, turns: Sequence[DueEpisode]) -> set[str]:
@@ -130,12 +133,6 @@ def drafts_of_leaves(
         episode = leaf_episode(key.session, leaf, at, now) if leaf else None
         out.append([cleaning.struct(episode)] if episode else [])
     return out
-
-
-# Go over the sessions of a space, and remember of each what is not remembered yet.
-#
-# A turn is remembered once a memory names both its ends, a leaf once one cites it: so two processes that gather at once
-# store the same, and what is there already is left as it is.
 
 
 BATCH = 16
@@ -205,11 +202,3 @@ def _keep(
     known = remembered_leaves(tx, space, batch) if policy.story else remembered_turns(tx, space, batch)
     new = [each for due, each in zip(batch, drafts, strict=True) if due.id not in known]
     return settle_drafts(tx, space, [draft for each in new for draft in each])
-
-
-async def gather(resources: Resources, space: str) -> AsyncIterator[Gathered]:
-    """Remember all that is due in a space, session by session; tells what was."""
-    gatherer = Gatherer(resources, space)
-    for info in await resources.store.read(lambda tx: tx.sessions.list(space)):
-        async for gathered in gatherer.session(info):
-            yield gathered

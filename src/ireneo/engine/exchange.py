@@ -160,7 +160,10 @@ async def import_memories(
     now = resources.clock.now()
     entries, faults = await asyncio.to_thread(_read, resources, files, now)
     for start in range(0, len(entries), BATCH):
-        done.update(await resources.store.write(_take_all, space, entries[start : start + BATCH], now))
+        batch = entries[start : start + BATCH]
+        done.update(
+            await resources.store.write(lambda tx, batch: [_take(tx, space, each, now) for each in batch], batch)
+        )
         if on_progress is not None:
             on_progress(MemoriesImported(**done, faults=tuple(faults)))
     return MemoriesImported(**done, faults=tuple(faults))
@@ -189,10 +192,6 @@ def _entries(file: MemoryFile, now: datetime) -> Iterator[MemoryEntry | Unreadab
     for number, line in enumerate(file.data.split(b"\n"), start=1):
         if line.strip():
             yield read_line(line, number, now)
-
-
-def _take_all(tx: Transaction, space: str, entries: Sequence[MemoryEntry], now: datetime) -> list[Took]:
-    return [_take(tx, space, entry, now) for entry in entries]
 
 
 def _take(tx: Transaction, space: str, entry: MemoryEntry, now: datetime) -> Took:

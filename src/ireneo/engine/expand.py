@@ -42,8 +42,13 @@ def expand(tx: Transaction, key: SessionKey, name: str) -> Expanded:
     if name.startswith("s_"):
         return _summary(tx, key, name)
     found = messages_named(name, tx.log.find(key, [name])) if name else []
+    if not found and len(name) >= MIN_ID_LENGTH and tx.memories.get(key.space, [name]):
+        # It is called as messages are, and stands in no session.
+        raise MessageNotFound(
+            f"{name} is a memory, and no message of session {key.session}; open it from the memory (`lookup`)."
+        )
     if not found:
-        raise MessageNotFound(_missing(tx, key, name))
+        raise MessageNotFound(f"There is no message {name} in session {key.session}.")
     return Expanded(summary=None, messages=tuple(_whole(tx, key, found)))
 
 
@@ -53,13 +58,6 @@ def find_summary(tx: Transaction, key: SessionKey, name: str) -> Summary:
     if not found:
         raise SummaryNotFound(f"There is no summary {name} in session {key.session}.")
     return found[SummaryId(only_match(name, found, "summary"))]
-
-
-def _missing(tx: Transaction, key: SessionKey, name: str) -> str:
-    """Why nothing was found: a memory is called as messages are, and stands in no session."""
-    if len(name) >= MIN_ID_LENGTH and tx.memories.get(key.space, [name]):
-        return f"{name} is a memory, and no message of session {key.session}; open it from the memory (`lookup`)."
-    return f"There is no message {name} in session {key.session}."
 
 
 def _summary(tx: Transaction, key: SessionKey, name: str) -> Expanded:
@@ -118,7 +116,7 @@ def tools(session: Opens, memory_named: Callable[[str], Awaitable[Record | None]
         except BadInput as fault:
             return str(fault)
         if opened.parts and not opened.messages:
-            return _story_parts(opened.parts)
+            return "\n\n".join(tell_blocks(opened.parts, PAGE_CHARACTERS, len))
         whole = opened.summary is None
         return _message_page(opened.messages, len(opened.messages) if whole else None)
 
@@ -145,11 +143,6 @@ def _memory_text(record: Record) -> str:
     return clip(f"[{record.id}] {record.kind} memory{state}\n{record.text}{sources}", PAGE_CHARACTERS)
 
 
-def _story_parts(parts: Sequence[Summary]) -> str:
-    """The finer summaries of a long stretch of a story, each with the id by which it is opened further."""
-    return "\n\n".join(tell_blocks(parts, PAGE_CHARACTERS, len))
-
-
 def _message_page(messages: Sequence[Message], whole: int | None) -> str:
     """The messages as text: one alone with all that fits on a page, of several the beginning of each."""
     limit = PAGE_CHARACTERS if whole == 1 else PIECE_CHARACTERS
@@ -168,6 +161,5 @@ def _message_page(messages: Sequence[Message], whole: int | None) -> str:
 
 
 def _plain_words(message: Message) -> str:
-    said = list(texts(message.parts))
-    said += [f"{call.name} {arguments_text(call)}" for call in message.draft.calls]
-    return "\n".join(said)
+    calls = (f"{call.name} {arguments_text(call)}" for call in message.draft.calls)
+    return "\n".join([*texts(message.parts), *calls])

@@ -238,7 +238,7 @@ def taught_by(
     shown = 0
     for run in tx.runs.list(space):
         seen = tx.runs.of_run(space, run.session)
-        if run.session in whole or run.session in touched or (name and name.is_in(_texts_of(run, seen))):
+        if run.session in whole or run.session in touched or (name and name.is_in(values((run, *seen)))):
             gone.append(run.session)
             shown += len(seen)
         elif any(each.cue in cues for each in seen):
@@ -273,13 +273,6 @@ def unlearn(tx: Transaction, space: str, taught: RunChanges) -> None:
     tx.ledger.remove(space, taught.files)
     for file in taught.unnamed:
         tx.ledger.mark(space, file)
-
-
-def _texts_of(run: LearnedRun, observations: Sequence[Observation]) -> Iterator[str]:
-    """Every text of a run and of what it shows."""
-    yield from values(run)
-    for observation in observations:
-        yield from values(observation)
 
 
 class LostSources(Struct, frozen=True, kw_only=True):
@@ -562,7 +555,7 @@ def _summaries(
     return list(out), [each.id for each in rest if each.writing is None and covers.before(each)]
 
 
-def _rests_on(summary: Summary, gone: Collection[SummaryId], notes: Collection[str]) -> bool:
+def _rests_on(summary: Summary, gone: Collection[str], notes: Collection[str]) -> bool:
     disputes = summary.writing.disputes if summary.writing else ()
     return any(name in gone for name in summary.sources) or any(name in notes for name in disputes)
 
@@ -579,8 +572,14 @@ class Covers:
             self._at.setdefault(message.position, set()).add(message.id)
 
     def __call__(self, summary: Summary) -> bool:
-        """Whether the summary covers one of them."""
-        return self._one_between(summary, summary.first_position, summary.last_position)
+        """Whether the summary covers one of them, or was written by somebody who saw one."""
+        first, last = summary.first_position, summary.last_position
+        if summary.writing is not None and summary.writing.seen_first >= 0:
+            first = min(first, summary.writing.seen_first)
+            # What was seen behind its end stands on whichever branch.
+            if any(last < place <= summary.writing.seen_last for place in self._at):
+                return True
+        return self._one_between(summary, first, last)
 
     def before(self, summary: Summary) -> bool:
         """Whether one of them stands on the path before what the summary covers."""

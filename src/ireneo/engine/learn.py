@@ -1,4 +1,11 @@
-"""Learn from the runs of a space: each session once, again when it has gone on, and without what it shows no more."""
+"""Learn from the runs of a space: each session once, again when it has gone on, and without what it shows no more.
+
+One unit for each session: its path is read, what it shows is worked out by pure rules (and by a model, where there is
+one), and one transaction stores the run, its observations and what follows from them. Two that learn at once store the
+same, and whoever is killed leaves whole runs behind. The evidence that a lesson has from a run is what the run shows
+now: what it showed of a path that was left, or by older rules, is taken back, and a lesson that stands on nothing else
+goes.
+"""
 
 from __future__ import annotations
 
@@ -129,22 +136,13 @@ def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observati
     return settle_drafts(tx, space, [*old, *(draft for _, drafts in new[:MOST_NEW] for draft in drafts)])
 
 
-# What a run has shown once and shows no more: its session was rewound, or the rules have changed since.
-#
-# The evidence that a lesson has from a run is what the run shows now. What it showed of a path that was left, or by
-# older rules, is taken back, and a lesson that stands on nothing else goes.
-
-
 def still_told(tx: Transaction, key: SessionKey, head: Head, before: Iterable[Observation]) -> list[Observation]:
     """What a model told of a run `before`, as far as the path to `head` still holds the messages that show it.
 
     No rule sees it again, so that a run that is learned from without a model would lose it.
     """
-    kept = []
-    for each in before:
-        if each.cue.startswith(MODEL) and _stand(tx, key, head, (*each.sources, *each.against)):
-            kept.append(each)
-    return kept
+    told = [each for each in before if each.cue.startswith(MODEL)]
+    return [each for each in told if _stand(tx, key, head, (*each.sources, *each.against))]
 
 
 def retract(tx: Transaction, space: str, session: str, cues: Iterable[str]) -> None:
@@ -189,11 +187,9 @@ def _is_of(piece: Evidence, session: str) -> bool:
 
 def _in_line(record: Record, session: str, observed: Mapping[str, Observation]) -> Record | None:
     """The lesson with the evidence that the run gives now; None where it has none left."""
-    pieces = []
-    for piece in record.evidence:
-        now = _now(piece, observed.get(session)) if _is_of(piece, session) else piece
-        if now is not None:
-            pieces.append(now)
+    seen = observed.get(session)
+    now = (_now(piece, seen) if _is_of(piece, session) else piece for piece in record.evidence)
+    pieces = [piece for piece in now if piece is not None]
     if not pieces:
         return None
     if tuple(pieces) == record.evidence:
@@ -228,13 +224,6 @@ def _reworded(record: Record, observed: Mapping[str, Observation]) -> Record:
 
 def _text(seen: Observation) -> str:
     return f"{seen.text} {seen.limits}".strip()
-
-
-# Learn from the runs of a space: each session once, and again when it has gone on.
-#
-# One unit for each session: its path is read, what it shows is worked out by pure rules (and by a model, where there is
-# one), and one transaction stores the run, its observations and what follows from them. Two that learn at once store
-# the same, and whoever is killed leaves whole runs behind.
 
 
 LEARN = "learn"
@@ -305,7 +294,9 @@ async def _learn_session(
     told, failed = Synthesis(), ""
     if model is not None and read.whole.calls:
         try:
-            told = await _synthesise(resources, due, model, read)
+            listed = await resources.store.read(lambda tx: tx.memories.list(due.info.key.space, _LESSONS))
+            known = [each for each in listed if applies(projects_of(each), read.project)]
+            told = await synthesise(model, read.last, read.whole.entries, known, resources.count)
         except ModelError as error:
             _LOG.warning("%s The lessons of %s are drawn without it.", error, due.info.key.session)
             failed = str(error)
@@ -356,13 +347,6 @@ async def _read(resources: Resources, due: DueRun) -> _SessionRead:
         last = replace(last, messages=tuple(window))
         whole = join_windows((whole, await asyncio.to_thread(study, last, resources.count, written)))
     return _SessionRead(project=project, last=last, whole=whole)
-
-
-async def _synthesise(resources: Resources, due: DueRun, model: LanguageModel, read: _SessionRead) -> Synthesis:
-    """What a model makes of it, which is told the lessons of the project that are known."""
-    listed = await resources.store.read(lambda tx: tx.memories.list(due.info.key.space, _LESSONS))
-    known = [each for each in listed if applies(projects_of(each), read.project)]
-    return await synthesise(model, read.last, read.whole.entries, known, resources.count)
 
 
 def _run(resources: Resources, due: DueRun, read: _SessionRead) -> LearnedRun:

@@ -114,18 +114,13 @@ def _observations(tx: Transaction, space: str, cues: Sequence[str]) -> dict[str,
     return out
 
 
-def _project(record: Record) -> str:
-    """The one project in which a lesson held; empty where there are several, or it is not known."""
-    named = projects_of(record)
-    return next(iter(named)) if len(named) == 1 else ""
-
-
 def _lesson(
     record: Record, chance: float, level: ConfidenceLevel, observed: Sequence[Observation], cited: tuple[Cited, ...]
 ) -> Lesson:
+    named, seen = projects_of(record), supporting(record)
     return Lesson(
         id=record.id,
-        project=_project(record),
+        project=next(iter(named)) if len(named) == 1 else "",
         task_type=record.task_type,
         lesson=record.text,
         cue=record.cue,
@@ -133,8 +128,8 @@ def _lesson(
         confidence=level,
         chance=round(chance, 3),
         conditions={name: value for name, value in record.conditions.items() if name != "project"},
-        seen=max(1, len({each.session for each in supporting(record)})),
-        last_seen=max((each.when for each in supporting(record) if each.when is not None), default=None),
+        seen=max(1, len({each.session for each in seen})),
+        last_seen=max((each.when for each in seen if each.when is not None), default=None),
         sources=cited,
         helped=record.helped,
         harmed=record.harmed,

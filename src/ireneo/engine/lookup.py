@@ -52,8 +52,7 @@ async def lookup(
         await place_all(resources.store, space)
 
     def find(tx: Transaction) -> LookupResult | list[SessionKey]:
-        infos = [info for info in tx.sessions.list(space) if session in ("", info.key.session)]
-        keys = [info.key for info in infos if project is None or (info.project or "") in ("", project)]
+        keys = [key for key in _sessions(tx, space, project) if session in ("", key.session)]
         if id[:2] in NOTES:
             return _note(tx, space, keys, id)
         record, key, found = None, None, id
@@ -71,9 +70,10 @@ async def lookup(
     if isinstance(found, LookupResult):
         return found
     # Sessions are called as their logs call them, so that they come last.
-    run = _run(found, id) if id else None
-    if run is None:
+    begun = {key.session: key for key in found if id and key.session.startswith(id)}
+    if not begun:
         raise NotFound(_nothing(id, space))
+    run = begun[only_match(id, begun, "session", least=1)]
     diary = await read_diary(resources.store, run, MAIN, resources.count, resources.drawing())
     return LookupResult(session=run.session, diary=diary)
 
@@ -101,22 +101,14 @@ async def dispute_id(
         await place_all(resources.store, space)
     reason = resources.cleaning().text(reason)
     if id.startswith(SUMMARY):
-
-        def find(tx: Transaction) -> SessionKey:
-            infos = tx.sessions.list(space)
-            keys = [info.key for info in infos if project is None or (info.project or "") in ("", project)]
-            return _place(tx, space, keys, id)
-
-        key = await resources.store.read(find)
+        key = await resources.store.read(lambda tx: _place(tx, space, _sessions(tx, space, project), id))
         return await resources.store.write(noting.dispute, key, id, reason, claim)
     if claim:
         raise BadInput("Only of a block can one claim be disputed; a memory is disputed as it stands: leave it out.")
 
     def find_memory(tx: Transaction) -> Record | None:
         record = memory_named(tx, space, id)
-        if record is not None:
-            record = _seen(tx, space, record, project)
-        return record
+        return record and _seen(tx, space, record, project)
 
     record = await resources.store.read(find_memory)
     if record is None:
@@ -125,6 +117,12 @@ async def dispute_id(
     draft = replace(draft, project=project or "")
     # It was opened and found wrong: that is a new word, however much it reads like the memory.
     return await resources.store.write(lambda tx: settle_drafts(tx, space, [draft], judged=True)[0])
+
+
+def _sessions(tx: Transaction, space: str, project: str | None) -> list[SessionKey]:
+    """The sessions that may be seen from a project: its own, and those of none."""
+    infos = tx.sessions.list(space)
+    return [info.key for info in infos if project is None or (info.project or "") in ("", project)]
 
 
 def _seen(tx: Transaction, space: str, record: Record, project: str | None) -> Record:
@@ -180,12 +178,6 @@ def _note(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> L
     if not found:
         raise NotFound(_nothing(id, space))
     return found[only_match(id, found, NOTES[id[:2]])]
-
-
-def _run(keys: Sequence[SessionKey], id: str) -> SessionKey | None:
-    """The session that is called so, or the only one that begins so."""
-    begun = {key.session: key for key in keys if key.session.startswith(id)}
-    return begun[only_match(id, begun, "session", least=1)] if begun else None
 
 
 def _nothing(id: str, space: str) -> str:

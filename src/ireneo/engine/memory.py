@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from ireneo.engine import brief as briefs
 from ireneo.engine import learn as learning
 from ireneo.engine import lessons as listing
-from ireneo.engine import scratchpad as scratchpads
 from ireneo.engine.archive import ArchiveCandidate, archive, archive_candidates, restore
 from ireneo.engine.brief import BUDGET, BriefCue
 from ireneo.engine.check import Situations, check, situation_of_log
@@ -32,7 +31,7 @@ from ireneo.engine.lookup import LookupResult, dispute_id, lookup
 from ireneo.engine.projects import check_project, project_asked, project_told
 from ireneo.engine.recall import recall
 from ireneo.engine.reflect import Reflected, reflect
-from ireneo.engine.remember import Remembered, get, history, remember, remember_all, used
+from ireneo.engine.remember import Remembered, history, remember, remember_all, used
 from ireneo.engine.reports import (
     Examined,
     ImportReport,
@@ -427,7 +426,7 @@ class Memory:
 
     async def get(self, ids: Sequence[str]) -> Sequence[Record]:
         """The memories whose ids begin with one of `ids`, in the order asked; unknown ones are passed over."""
-        return await self._store.read(get, self.space, ids)
+        return await self._store.read(lambda tx: tx.memories.get(self.space, ids))
 
     async def history(
         self,
@@ -549,7 +548,7 @@ class Memory:
 
     async def pads(self) -> Sequence[Pad]:
         """Every scratchpad of the space, the one that was written last standing first."""
-        return await self._store.read(scratchpads.pads, self.space)
+        return await self._store.read(lambda tx: tx.pads.list(self.space))
 
     async def reflect(self, *, force: bool = False) -> Reflected:
         """Look back: draw up to three conclusions from what happened, and reconsider those that lost their ground.

@@ -64,14 +64,6 @@ def _check_task(task: str) -> None:
         )
 
 
-# What a session may spend on models, counted in the store, so that it holds over processes and restarts.
-#
-# Before a call, what it may cost at most is set aside in one transaction; after it, what it did not cost is given back.
-# So two processes can't both take the last of it. What a call costs beyond what was set aside, by being sent again
-# after
-# a fault, say, is counted all the same. Of a call whose end nobody saw, what was set aside stays spent.
-
-
 R = TypeVar("R", bound=Struct)
 
 FRAME_TOKENS = 100
@@ -127,7 +119,8 @@ class Spending:
             raise
         usage = answer.usage
         # A small server may tell nothing of what it read and wrote.
-        told = usage.tokens_in + usage.tokens_out or read + self._count(_json(answer.value))
+        told = usage.tokens_in + usage.tokens_out
+        told = told or read + self._count(msgspec.json.encode(answer.value).decode())
         await self._settle(day, aside, Spent(calls=usage.calls, tokens=told))
         return answer
 
@@ -180,7 +173,3 @@ def _cost_of(error: ModelError, aside: Spent) -> Spent:
         # The server may have gone on, and billed it.
         return Spent(calls=error.calls, tokens=max(error.tokens, aside.tokens))
     return Spent(calls=error.calls, tokens=error.tokens)
-
-
-def _json(value: Struct) -> str:
-    return msgspec.json.encode(value).decode()

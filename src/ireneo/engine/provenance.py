@@ -135,11 +135,8 @@ def _reading_alike(tx: Transaction, space: str, draft: MemoryDraft) -> list[Reco
     documents = Counter(document for numbers in listed.values() for document in list(numbers)[:10_000])
     likely = sorted(documents, key=lambda document: (-documents[document], document))[:MOST_COMPARED]
     records = [each.record for each in tx.search.memories(space, likely)]
-    return [each for each in records if wanted in (normal(each.text), normal(_as_shown(each, draft)))]
-
-
-def _as_shown(record: Record, draft: MemoryDraft) -> str:
-    return KINDS[record.kind].line(record, draft.recorded)
+    shown = {each.id: KINDS[each.kind].line(each, draft.recorded) for each in records}
+    return [each for each in records if wanted in (normal(each.text), normal(shown[each.id]))]
 
 
 def update_staleness(

@@ -1,6 +1,9 @@
 """Look back on what happened.
 
-Draw what lasts of it, checked against its words, and reconsider what no longer has its ground.
+Draw what lasts of it, checked against its words, and reconsider what no longer has its ground. Each time it is one
+unit: read, plan, at most one question to a model outside of any transaction, check, and one transaction. What is due
+follows from the episodes that were not looked back on yet, so two that reflect at once come to the same, and the second
+finds it done.
 """
 
 from __future__ import annotations
@@ -68,10 +71,8 @@ async def draw(model: LanguageModel, episodes: Sequence[Record], concluded: Sequ
     told = "\n".join(f"[{number}] {_as_told(episode)}" for number, episode in enumerate(episodes, start=1))
     known = "\n".join(f"- {_data(text)}" for text in concluded)
     reply = await model.ask(REFLECT.render(episodes=told, known=known or "(nothing)"), ReflectReply)
-    known_episodes = {episode.id: episode for episode in episodes}
     drawn = [_conclusion(each, episodes) for each in reply.value.conclusions]
-    checked = _checked(drawn, known_episodes)
-    return Conclusions(drawn=checked.drawn, refused=checked.refused, usage=reply.usage)
+    return replace(_checked(drawn, {episode.id: episode for episode in episodes}), usage=reply.usage)
 
 
 def unsupported(conclusion: Conclusion, cited: Sequence[Record]) -> str:
@@ -141,14 +142,7 @@ def _with_slot(conclusion: Conclusion, known: Mapping[MemoryId, Record]) -> Conc
     about = terms(conclusion.subject)
     if conclusion.attribute and about and said.issuperset(about):
         return conclusion
-    return Conclusion(
-        text=conclusion.text,
-        kind=conclusion.kind,
-        memories=conclusion.memories,
-        task_type=conclusion.task_type,
-        name=conclusion.name,
-        counted=conclusion.counted,
-    )
+    return replace(conclusion, subject="", attribute="", value="")
 
 
 def _as_told(episode: Record) -> str:
@@ -208,13 +202,6 @@ def _regrounded_draft(record: Record, left: tuple[MemoryId, ...], now: datetime,
         why=why,
         memories=() if why else left,
     )
-
-
-# Look back on what happened: draw what lasts of it, and reconsider what no longer has its ground.
-#
-# Each time it is one unit: read, plan, at most one question to a model outside of any transaction, check, and one
-# transaction. What is due follows from the episodes that were not looked back on yet, so two that reflect at once come
-# to the same, and the second finds it done.
 
 
 BATCH = 48
@@ -341,7 +328,8 @@ def _store(
     now = resources.clock.now()
     known = {episode.id: episode for episode in (*read.new, *read.earlier)}
     again = tx.memories.get(space, [episode.id for episode in read.new])
-    stands = {episode.id for episode in tx.memories.get(space, _cited(drawn)) if episode.holds}
+    cited = list(dict.fromkeys(name for each in drawn.drawn for name in each.memories))
+    stands = {episode.id for episode in tx.memories.get(space, cited) if episode.holds}
     overtaken = len(again) < len(read.new) or any(episode.reflected for episode in again)
     settled: Sequence[Remembered] = ()
     if not overtaken:
@@ -359,10 +347,6 @@ def _store(
         tokens_in=drawn.usage.tokens_in,
         tokens_out=drawn.usage.tokens_out,
     )
-
-
-def _cited(drawn: Conclusions) -> list[MemoryId]:
-    return list(dict.fromkeys(name for each in drawn.drawn for name in each.memories))
 
 
 def _conclusion_draft(conclusion: Conclusion, known: dict[MemoryId, Record], now: datetime) -> MemoryDraft:

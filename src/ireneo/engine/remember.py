@@ -173,11 +173,6 @@ def used(
     return found
 
 
-def get(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:
-    """The memories whose ids begin with one of `ids`, in the order asked; unknown ones are passed over."""
-    return list(tx.memories.get(space, ids))
-
-
 def _found(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:
     found: dict[MemoryId, Record] = {}
     for name in ids:
@@ -272,15 +267,7 @@ def history(
         records = tx.memories.of_key(space, "semantic", slot(subject, attribute))
     else:
         records = tx.memories.list(space, MemoryFilter(kind="semantic", subject=subject))
-    return [
-        fact
-        for _, together in sorted(_by_key(records).items())
-        for fact in facts(together, at=at, believed_at=believed_at)
-    ]
-
-
-def _by_key(records: Sequence[Record]) -> dict[str, list[Record]]:
-    found: dict[str, list[Record]] = {}
+    by_key: dict[str, list[Record]] = {}
     for each in records:
-        found.setdefault(each.key, []).append(each)
-    return found
+        by_key.setdefault(each.key, []).append(each)
+    return [fact for key in sorted(by_key) for fact in facts(by_key[key], at=at, believed_at=believed_at)]

@@ -85,16 +85,15 @@ class Scratchpad:
             pad = self._read(tx)
             if pad is None:
                 return None
-            session = _session_of(tx, self._space, self.task)
+            # The session that the task is called after, if there is one.
+            session = self.task if tx.sessions.get(SessionKey(self._space, self.task)) else ""
             drafts = promoted(pad, outcome, session, self._project or pad.project, now)
             done = settle_drafts(tx, self._space, drafts)
             tx.pads.remove(self._space, self.task)
             return done
 
         done = await self._means.store.write(write_pad)
-        if done is None:
-            return ()
-        return tuple(done)
+        return tuple(done or ())
 
     async def drop(self) -> bool:
         """Let go of it, and remember nothing; False where there was none."""
@@ -133,25 +132,12 @@ def check_pad(tx: Transaction, space: str, task: str, pad: Pad | None, project: 
         )
 
 
-def pads(tx: Transaction, space: str) -> Sequence[Pad]:
-    """Every scratchpad of the space, the one that was written last standing first."""
-    return tx.pads.list(space)
-
-
 def promoted(pad: Pad, outcome: str, session: str, project: str, now: datetime) -> list[MemoryDraft]:
     """What is worth remembering of a scratchpad whose task ends so."""
     facts = MemoryDetails(kind="semantic", origin="agent", session=session, project=project, at=pad.written)
     drafts = [memory_draft(fact, facts, now) for fact in pad.facts]
     if ended := " ".join(outcome.split()):
         text = ended if not pad.goal or pad.goal.casefold() in ended.casefold() else f"{pad.goal}: {ended}"
-        drafts.append(
-            memory_draft(
-                text, MemoryDetails(kind="episodic", origin="agent", session=session, project=project, at=now), now
-            )
-        )
+        happened = MemoryDetails(kind="episodic", origin="agent", session=session, project=project, at=now)
+        drafts.append(memory_draft(text, happened, now))
     return drafts
-
-
-def _session_of(tx: Transaction, space: str, task: str) -> str:
-    """The session that the task is called after, if there is one."""
-    return task if tx.sessions.get(SessionKey(space, task)) else ""

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, TypedDict, Unpack, get_args, overload
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 from msgspec.structs import replace
 
 from ireneo.context.compose import ContextOptions
 from ireneo.engine import annotations as noting
 from ireneo.engine import branches
-from ireneo.engine import branches as pruning
 from ireneo.engine import context as cutting
 from ireneo.engine import diary as diaries
 from ireneo.engine import expand as expanding
+from ireneo.engine import notes as own_notes
 from ireneo.engine import summarise as summarising
 from ireneo.engine import tree as seeing
 from ireneo.engine.annotations import Pin
 from ireneo.engine.append import Appended, Given, append_given
-from ireneo.engine.branches import memory_named
 from ireneo.engine.context import ContextCache
 from ireneo.engine.diary import Diary
 from ireneo.engine.encode import (
@@ -34,10 +33,11 @@ from ireneo.engine.expand import Expanded, Tool
 from ireneo.engine.expand import tools as tools_of
 from ireneo.engine.leasing import Worker
 from ireneo.engine.models import Models
+from ireneo.engine.notes import NotesTaken
 from ireneo.engine.reports import OnProgress, SummariseReport, WorkReport, run_steps, work_report
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import check_character
-from ireneo.engine.summarise import Summarised
+from ireneo.engine.summarise import Summarised, task_of
 from ireneo.engine.tree import Tree
 from ireneo.engine.work import SummaryWork, TextWriter, WorkResult, summarised_by
 from ireneo.errors import BadInput, SessionNotFound
@@ -50,7 +50,6 @@ from ireneo.memories.record import Record
 from ireneo.ports.store import Pruned, Transaction
 from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import Policy, Prices, preset, preset_of
-from ireneo.summaries.summary import SummaryLevel
 
 MAX_TEXTS = 1_000_000
 """More than any story has: all that are due."""
@@ -242,6 +241,31 @@ class Session:
             await run_steps(steps, done.append, on_progress)
         return SummariseReport(summaries=tuple(done))
 
+    async def notes_request(self, *, preset: str | Policy | None = None) -> str:
+        """What to append to the running conversation, as the user's words, to have the agent take notes by itself.
+
+        Send it to the model of the agent as it is called anyway (the provider has cached all that comes before), hand
+        the answer to `take_notes`, and go on without either: neither belongs in the log. It asks for notes on what has
+        none yet. Raises BadInput before the first message, and for a story.
+        """
+        options, voice = self._noting(preset)
+        return await self._store.read(own_notes.notes_request, self.key, self.branch, options, voice)
+
+    async def take_notes(self, reply: str, *, preset: str | Policy | None = None) -> NotesTaken:
+        """Check the agent's answer to `notes_request`, and store what the messages show of it.
+
+        From the next rebuild on contexts show it in the place of what the structure gives. What stands nowhere in the
+        messages is struck. Offered twice it is stored once. Raises BadInput where the reply is none; then nothing is
+        changed.
+        """
+        options, voice = self._noting(preset)
+        reply = self._resources.cleaning().text(reply)
+        return await own_notes.take_notes(self._store, self.key, self.branch, options, voice, reply)
+
+    def _noting(self, preset: str | Policy | None) -> tuple[ContextOptions, Voice]:
+        policy = self._policy(preset)
+        return ContextOptions(budget=0, policy=policy, count=self._count), self._resources.voice_of(policy)
+
     async def due(self, budget: int, *, preset: str | Policy | None = None) -> int:
         """How many summaries `summarise` would ask the memory's model for; about the work of a context, and no model.
 
@@ -252,7 +276,7 @@ class Session:
             return await self._work(policy, budget).due()
         options = ContextOptions(budget=budget, policy=policy, count=self._count)
         due = await summarising.due_summaries(self._store, self.key, self.branch, options, self._resources.voice)
-        return sum(models.for_task(summary.level) is not None for summary in due.ready)
+        return sum(models.for_task(task_of(summary)) is not None for summary in due.ready)
 
     async def catch_up(
         self, *, preset: str | Policy | None = None, as_: str = "", on_progress: OnProgress[WorkResult] = None
@@ -299,7 +323,8 @@ class Session:
         """
         policy = self._policy(preset).seen(as_)
         await self._check_character(policy)
-        return await self._store.read(seeing.tree, self.key, self.branch, policy, self._count, self._voice(policy))
+        voice = self._resources.voice_of(policy)
+        return await self._store.read(seeing.tree, self.key, self.branch, policy, self._count, voice)
 
     async def prune(self, branch: str = "", *, dry_run: bool = False) -> Pruned:
         """Take out every message that no branch leads to, for good, with all that hangs on it.
@@ -308,17 +333,17 @@ class Session:
         and says how many messages would go; it does not count their summaries.
         """
         if dry_run:
-            return await self._store.read(pruning.prunable, self.key, branch)
+            return await self._store.read(branches.prunable, self.key, branch)
         if branch:
             await self.drop(branch)
-        return await self._store.write(pruning.prune, self.key)
+        return await self._store.write(lambda tx: tx.upkeep.prune(self.key))
 
     async def drop(self, branch: str) -> None:
         """Forget the name of a branch; its messages stay until `prune`.
 
         Raises BadInput where there is no such branch, or where no other one leads to a message.
         """
-        await self._store.write(pruning.drop_branch, self.key, branch)
+        await self._store.write(branches.drop_branch, self.key, branch)
 
     async def messages(self, first: int = 0, last: int | None = None) -> Sequence[Message]:
         """Read the branch's path from position `first` to `last`, both included (its end, where none is given)."""
@@ -340,7 +365,7 @@ class Session:
 
     async def _memory_named(self, id: str) -> Record | None:
         """The memory of the space with that id, or the only one whose id begins so. Raises BadInput for several."""
-        return await self._store.read(memory_named, self.key.space, id)
+        return await self._store.read(branches.memory_named, self.key.space, id)
 
     def _policy(self, given: str | Policy | None, seen_by: str = "") -> Policy:
         """The policy that is meant: the one that was named, or the session's own; a character's, where one is named."""
@@ -366,10 +391,7 @@ class Session:
 
     def _own(self) -> tuple[Policy, Voice]:
         policy = self._policy(None)
-        return policy, self._voice(policy)
-
-    def _voice(self, policy: Policy) -> Voice:
-        return self._resources.voice_of(policy)
+        return policy, self._resources.voice_of(policy)
 
     def _work(self, policy: Policy, budget: int = 0) -> SummaryWork:
         writer = TextWriter(self._resources, Worker(self._store, self._resources.clock), self.key, self.branch)
@@ -377,7 +399,7 @@ class Session:
 
     def _writers(self) -> Models:
         models = self._resources.models_for(self.key)
-        if all(models.for_task(task) is None for task in get_args(SummaryLevel)):
+        if models.for_task("notes") is None and models.for_task("story") is None:
             raise BadInput("This memory was opened without a model for summaries; open it with one: model=….")
         return models
 

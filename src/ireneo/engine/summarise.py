@@ -15,18 +15,19 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.assemble import assemble
 from ireneo.context.compose import ContextOptions
-from ireneo.engine.context import StoredReader, best_texts, keep_made, last_mark, text_id, undisputed, was_erased
+from ireneo.engine.context import StoredReader, keep_made
 from ireneo.engine.encode import check_budget
 from ireneo.engine.models import Models
+from ireneo.engine.notes import due_stretches, keep_texts, notes_job
 from ireneo.engine.story_writing import StoryJob, StoryTask
-from ireneo.engine.work_writing import Sources, WorkJob, WorkTask
+from ireneo.engine.texts import best_texts, text_id, undisputed
+from ireneo.engine.work_writing import write_notes
 from ireneo.engine.writing import WritingOutcome, WrittenSummary, write
 from ireneo.errors import BadReply, IreneoError, ModelError, ModelRefused, Overtaken, SummaryNotFound
 from ireneo.log.message import Message, MessageId, heard_by
 from ireneo.log.tree import Head, SessionKey, head_of
-from ireneo.ports.models import LanguageModel
+from ireneo.ports.models import LanguageModel, Task
 from ireneo.ports.store import Lease, Span, Store, Transaction
 from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import Policy
@@ -34,7 +35,6 @@ from ireneo.summaries.story import settings, source_depth
 from ireneo.summaries.story_path import StoryPath, open_threads
 from ireneo.summaries.summary import Summary, SummaryLevel, anchor
 from ireneo.summaries.threads import join
-from ireneo.summaries.work import WorkPath
 
 # Which texts of a story a model has still to write: derived from what is there, in the order of the story.
 #
@@ -128,12 +128,15 @@ def _disputed(tx: Transaction, key: SessionKey, options: ContextOptions, voice: 
 async def write_text(
     store: Store, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice, model: LanguageModel
 ) -> WrittenSummary:
-    """Ask `model` for the text of a canonical summary; the caller stores it. Raises ModelError, and SummaryNotFound."""
+    """Ask `model` for the text of a canonical summary of a story, or for the notes on a stretch of an agent's work.
+
+    The caller stores it. Raises ModelError, and SummaryNotFound.
+    """
     if summary.level == "story":
         story = await store.read(_story_job, key, summary, options, voice)
         return await write(await asyncio.to_thread(StoryTask, story, options.count), model)
-    work = await store.read(_work_job, key, summary, options, voice)
-    return await write(await asyncio.to_thread(WorkTask, work, options.count), model)
+    notes = await store.read(notes_job, key, summary, options, voice)
+    return await write_notes(notes, model, options.count)
 
 
 def _story_job(tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice) -> StoryJob:
@@ -198,22 +201,8 @@ def _head(tx: Transaction, key: SessionKey, summary: Summary) -> Head:
     return head_of((tx.log.path(key, summary.last, place, place))[0])
 
 
-def _work_job(tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice) -> WorkJob:
-    options = replace(options, notes=tuple(tx.annotations.on_path(key, summary.last)))
-    disputes = tuple(options.disputes.get(summary.stretch, ()))
-    return WorkJob(offline=summary, sources=_sources(tx, key, summary, options, voice), disputes=disputes, voice=voice)
-
-
-# Let a model write the summaries that a context would show, where none has written them yet.
-#
-# Each is one unit: read, ask outside of any transaction, check, and one transaction that stores it. What is due is
-# derived from what is there, so that whoever is killed in between loses one answer, and nothing else.
-
-
 FAILURES_IN_A_ROW = 3
 """After so many answers that were none, no more are asked for: the model can't do it today."""
-SOURCE_TOKENS = 400_000
-"""Of a longer stretch the newest messages are the evidence, and the summaries under it for the rest."""
 
 _LOG = logging.getLogger("ireneo")
 
@@ -234,6 +223,13 @@ class Summarised(Struct, frozen=True, kw_only=True):
     tokens_out: int = 0
     supported: float = 1.0
     struck: int = 0
+    blocks: int = 1
+    """How many blocks it wrote: the notes on a stretch are for all that stand in it."""
+
+
+def task_of(summary: Summary) -> Task:
+    """What a model is asked for to write of a summary."""
+    return "story" if summary.level == "story" else "notes"
 
 
 async def summarise(
@@ -247,12 +243,12 @@ async def summarise(
     due = await due_summaries(store, key, branch, options, voice)
     in_a_row, warned = 0, False
     for summary in due.ready:
-        model = models.for_task(summary.level)
+        model = models.for_task(task_of(summary))
         if model is None:
             continue
         try:
             written = await write_text(store, key, summary, options, voice, model)
-            await store.write(keep_text, key, written.text, due.erased)
+            await store.write(keep_texts, key, written.texts, due.erased)
             in_a_row = 0
             yield told(written, summary)
         except Overtaken as error:
@@ -270,7 +266,7 @@ async def summarise(
 
 
 async def due_summaries(store: Store, key: SessionKey, branch: str, options: ContextOptions, voice: Voice) -> DueTexts:
-    """The summaries that a context rebuilt now would show and that no model has written yet, or that are disputed."""
+    """The stretches that a context rebuilt now would show and that nobody has written about yet, or are disputed."""
     check_budget(options.budget)
     due, made = await store.read(_due_summaries, key, branch, options, voice)
     await keep_made(store, key, made, due.erased)
@@ -285,24 +281,8 @@ def _due_summaries(
     if head is None or options.policy.strategy is not None:
         return DueTexts(options=options), []
     options = replace(options, notes=tuple(tx.annotations.on_path(key, head.id)))
-    path = WorkPath(StoredReader(tx, key, head, options, voice), options.policy)
-    marked = last_mark(tx, key, head, options) is not None
-    target = int(options.budget * options.policy.low_water) if marked else options.budget
-    assemble(path, None, replace(options, budget=target))
-    due = tuple(
-        summary
-        for summary in path.shown
-        if not summary.summarizer.endswith("/open")
-        and not tx.summaries.get(key, [text_id(summary, options.disputes_of(summary), voice)])
-    )
-    return DueTexts(ready=due, missing=len(due), options=options, erased=tx.erasure.count(key)), path.made
-
-
-def keep_text(tx: Transaction, key: SessionKey, text: Summary, erased: int | None) -> bool:
-    """Store a text that a model wrote; whether it was new. Raises Overtaken where messages were erased meanwhile."""
-    if was_erased(tx, key, erased):
-        raise Overtaken(f"Messages of session {key.session!r} were erased while it was written; summarise again.")
-    return bool(tx.summaries.put(key, [text]))
+    due, made = due_stretches(tx, key, head, options, voice)
+    return DueTexts(ready=tuple(due), missing=len(due), options=options, erased=tx.erasure.count(key)), made
 
 
 def told(written: WrittenSummary, summary: Summary) -> Summarised:
@@ -319,24 +299,8 @@ def told(written: WrittenSummary, summary: Summary) -> Summarised:
         tokens_out=writing.tokens_out if writing else 0,
         supported=writing.supported if writing else 1.0,
         struck=writing.struck if writing else 0,
+        blocks=len(written.texts),
     )
-
-
-def _sources(tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice) -> Sources:
-    """The messages that a summary covers, and the summaries under it: from those it is written, not from retellings."""
-    leaves = [summary]
-    while any(leaf.sources for leaf in leaves):
-        under: list[Summary] = []
-        for leaf in leaves:
-            under += tx.summaries.get(key, leaf.sources) if leaf.sources else [leaf]
-        leaves = under
-    best = best_texts(tx, key, leaves, options, voice, None) if leaves != [summary] else []
-    first = summary.first_position
-    if summary.source_tokens > SOURCE_TOKENS:
-        share = SOURCE_TOKENS / summary.source_tokens
-        first = summary.last_position - int(summary.messages * share)
-    messages = tx.log.path(key, summary.last, first, summary.last_position)
-    return Sources(messages=tuple(messages), leaves=tuple(best))
 
 
 def _failed(summary: Summary, error: IreneoError) -> Summarised:

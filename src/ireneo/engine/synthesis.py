@@ -145,7 +145,12 @@ async def synthesise(
     # Those in a model's words first: of the others the rules count without being told.
     told = sorted((each for each in known if each.cue), key=lambda each: not each.cue.startswith(MODEL))[:KNOWN_TOLD]
     shown, prompt = await asyncio.to_thread(_prompt, material, entries, told, count)
-    asked = await ask_twice(model, prompt, LessonsReply, lambda reply: _faults(reply, shown))
+
+    def faults(reply: LessonsReply) -> list[str]:
+        found = ((taught, fault_of(taught, shown)) for taught in reply.lessons)
+        return [f"“{taught.lesson[:80]}”: {why}" for taught, why in found if why]
+
+    asked = await ask_twice(model, prompt, LessonsReply, faults)
     return await asyncio.to_thread(_judged, asked.last, asked.usage, told, shown, material)
 
 
@@ -182,11 +187,6 @@ def _judged(
     return Synthesis(observations=tuple(kept), refused=tuple(refused), usage=usage)
 
 
-def _faults(reply: LessonsReply, shown: Sequence[Message]) -> list[str]:
-    found = ((taught, fault_of(taught, shown)) for taught in reply.lessons)
-    return [f"“{taught.lesson[:80]}”: {why}" for taught, why in found if why]
-
-
 def _failed(material: RunMaterial) -> bool:
     """Whether the run is to be read for what failed: it ended in a failure, or half of its calls failed."""
     told = [step for step in run_steps(material) if step.result is not None and not step.rejected]
@@ -196,7 +196,9 @@ def _failed(material: RunMaterial) -> bool:
 
 def _shown(material: RunMaterial, entries: Sequence[DiaryEntry], count: Count) -> list[Message]:
     """The messages that the diary stands on, then those around the failures, as far as there is room; in order."""
-    named = {name for entry in entries for name in _names(entry)}
+    named = {name for entry in entries for name in (entry.opening, entry.last)}
+    lines = (line for entry in entries for line in (*entry.attempted, *entry.worked, *entry.failed))
+    named |= {name for line in lines for name in line.sources}
     recalled = {call.id for each in material.messages for call in each.draft.calls if OWN_TOOLS in call.name.lower()}
     theirs = [
         each for each in material.messages if not any(answer.call_id in recalled for answer in each.draft.results)
@@ -210,11 +212,6 @@ def _shown(material: RunMaterial, entries: Sequence[DiaryEntry], count: Count) -
             break
         out.append(message)
     return sorted(out, key=lambda each: each.position)
-
-
-def _names(entry: DiaryEntry) -> list[str]:
-    lines = (*entry.attempted, *entry.worked, *entry.failed)
-    return [entry.opening, entry.last, *(name for line in lines for name in line.sources)]
 
 
 def _numbered(shown: Sequence[Message], count: Count) -> str:

@@ -10,11 +10,10 @@ from msgspec.structs import replace
 from ireneo.context.compose import ContextOptions
 from ireneo.context.story import billed, standing_threads, tell_blocks
 from ireneo.engine.branches import TreePath, tree_paths
-from ireneo.engine.context import StoredReader, best_texts
+from ireneo.engine.context import StoredReader
 from ireneo.log.message import Count, MessageId
 from ireneo.log.tree import Head, SessionKey
 from ireneo.ports.store import Transaction
-from ireneo.prompts import PROMPTS
 from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import TOLD_TOKENS
@@ -114,12 +113,16 @@ def tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: C
     head = tx.log.head(key, branch)
     notes = tuple(tx.annotations.on_path(key, head.id)) if head else ()
     options = ContextOptions(budget=0, policy=policy, count=count, notes=notes)
-    shown = _widest(StoredReader(tx, key, head, options, voice), policy) if head else ()
+    reader = StoredReader(tx, key, head, options, voice) if head else None
+    shown = _widest(reader, policy) if reader else ()
     found = _with_sources(tx, key, shown)
-    told = _with_texts(tx, key, found, options, voice)
+    told = reader.texts(found) if reader else ()
     live, live_tokens = _live(tx, key, head, shown)
+    story = policy.story
+    behind = max(live - story.live_messages, 0) // story.leaf_messages * story.leaf_messages if story else 0
     widest = {each.id for each in shown}
     by_id = {summary.id: text for summary, text in zip(found, told, strict=True)}
+    threads = standing_threads([by_id[each.id] for each in shown], options)[0] if story else ()
     return Tree(
         session=key.session,
         branch=branch,
@@ -129,10 +132,10 @@ def tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: C
         tokens=head.total_tokens if head else 0,
         live=live,
         live_tokens=live_tokens,
-        behind=_behind(live, policy),
+        behind=behind,
         nodes=tuple(_node(each, by_id[each.id], each.id in widest, count) for each in found),
         branches=tuple(_branches(tx, key, branch, policy.summarizer)),
-        threads=_open(policy, [by_id[each.id] for each in shown], options),
+        threads=tuple(map(_thread, threads)),
     )
 
 
@@ -156,12 +159,6 @@ def _widest(reader: StoredReader, policy: Policy) -> Sequence[Summary]:
     return KnownStory(reader, policy, StoryRecords()).opened(widest, 0)
 
 
-def _open(policy: Policy, texts: Sequence[Summary], options: ContextOptions) -> tuple[OpenThread, ...]:
-    """The threads that are open behind a row, in the order in which they were opened."""
-    threads = standing_threads(texts, options)[0] if policy.story else ()
-    return tuple(_thread(each) for each in threads)
-
-
 def _with_sources(tx: Transaction, key: SessionKey, shown: Sequence[Summary]) -> list[Summary]:
     """The summaries that are shown and all that stand under them, by position, the widest first."""
     found: dict[str, Summary] = {}
@@ -173,16 +170,6 @@ def _with_sources(tx: Transaction, key: SessionKey, shown: Sequence[Summary]) ->
     return sorted(found.values(), key=lambda each: (each.first_position, -each.last_position, -each.depth))
 
 
-def _with_texts(
-    tx: Transaction, key: SessionKey, summaries: Sequence[Summary], options: ContextOptions, voice: Voice
-) -> list[Summary]:
-    """Each summary, or the best text that a model wrote of it."""
-    asked = [each for each in summaries if each.level in PROMPTS]
-    texts = best_texts(tx, key, asked, options, voice, None) if asked else []
-    written = {each.id: text for each, text in zip(asked, texts, strict=True)}
-    return [written.get(each.id, each) for each in summaries]
-
-
 def _live(tx: Transaction, key: SessionKey, head: Head | None, shown: Sequence[Summary]) -> tuple[int, int]:
     """How many messages stand behind the last summary, and what they cost."""
     if head is None:
@@ -192,13 +179,6 @@ def _live(tx: Transaction, key: SessionKey, head: Head | None, shown: Sequence[S
     last = shown[-1].last_position
     (covered,) = tx.log.path(key, head.id, last, last)
     return head.position - last, head.total_tokens - covered.total_tokens
-
-
-def _behind(live: int, policy: Policy) -> int:
-    if policy.story is None:
-        return 0
-    whole = max(live - policy.story.live_messages, 0) // policy.story.leaf_messages
-    return whole * policy.story.leaf_messages
 
 
 def _branches(tx: Transaction, key: SessionKey, current: str, summarizer: str) -> list[TreeBranch]:

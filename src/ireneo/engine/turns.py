@@ -277,7 +277,8 @@ def overturns(turn: Turn, known: Sequence[KnownFailure], recorded: datetime) -> 
     for step in steps([message for message in turn.messages if message.draft.origin == "spoken"]):
         failure = by_action.get(action_signature(step.call.name, step.call.arguments))
         moment = at[step.answer] if step.answer else None
-        if failure is None or not _worked(step) or moment is None or moment <= failure.at:
+        worked = step.result is not None and not step.failed
+        if failure is None or not worked or moment is None or moment <= failure.at:
             continue
         if any(failure.place.get(name, value) != value for name, value in turn.place.items()):
             continue
@@ -296,7 +297,3 @@ def overturns(turn: Turn, known: Sequence[KnownFailure], recorded: datetime) -> 
         )
         out.setdefault(failure.signature, draft)
     return list(out.values())
-
-
-def _worked(step: Step) -> bool:
-    return step.result is not None and not step.failed

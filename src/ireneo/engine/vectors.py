@@ -45,13 +45,7 @@ async def embed_due(store: Store, space: str, embedder: Embedder, limit: int = 1
     done = 0
     for index in INDEXES:
         while done < limit:
-            wanted = min(TOGETHER, limit - done)
-
-            def read_texts(tx: Transaction, index: IndexName, wanted: int) -> Mapping[int, str]:
-                due = tx.vectors.due(space, index, embedder.name, wanted)
-                return _texts(tx.search, space, index, due)
-
-            texts = await store.read(read_texts, index, wanted)
+            texts = await store.read(_due_texts, space, index, embedder.name, min(TOGETHER, limit - done))
             if not texts:
                 break
             vectors = await vectors_of(embedder, list(texts.values()))
@@ -60,12 +54,12 @@ async def embed_due(store: Store, space: str, embedder: Embedder, limit: int = 1
             if not kept:
                 # Another process was quicker with each of them, or they were all rewritten: a later round sees.
                 break
-
-    def read_left(tx: Transaction) -> list[Sequence[int]]:
-        return [tx.vectors.due(space, index, embedder.name, 1) for index in INDEXES]
-
-    left = await store.read(read_left)
+    left = await store.read(lambda tx: [tx.vectors.due(space, index, embedder.name, 1) for index in INDEXES])
     return Embedded(documents=done, left=any(left))
+
+
+def _due_texts(tx: Transaction, space: str, index: IndexName, name: str, most: int) -> Mapping[int, str]:
+    return _texts(tx.search, space, index, tx.vectors.due(space, index, name, most))
 
 
 async def vectors_of(embedder: Embedder, texts: Sequence[str], *, query: bool = False) -> Sequence[Vector]:

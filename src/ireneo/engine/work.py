@@ -19,13 +19,15 @@ from msgspec.structs import replace
 
 from ireneo.context.compose import ContextOptions
 from ireneo.engine.archive import archive
-from ireneo.engine.context import StoredReader, due_ahead, is_pruned, keep, text_id, write_ahead
+from ireneo.engine.context import StoredReader, due_ahead, is_pruned, keep, write_ahead
 from ireneo.engine.episodes import Gatherer
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, Worker
 from ireneo.engine.models import Models
+from ireneo.engine.notes import keep_texts
 from ireneo.engine.reflect import is_due, reflect
 from ireneo.engine.resources import Resources
-from ireneo.engine.summarise import DueTexts, Summarised, due_summaries, due_texts, keep_text, told, write_text
+from ireneo.engine.summarise import DueTexts, Summarised, due_summaries, due_texts, task_of, told, write_text
+from ireneo.engine.texts import text_id
 from ireneo.engine.vectors import embed_due
 from ireneo.engine.writing import WrittenSummary
 from ireneo.errors import EmbedderError, MessageNotFound, ModelError, Overtaken, SpendingLimit, SummaryNotFound
@@ -94,6 +96,7 @@ def summarised_by(worked: WorkResult) -> Summarised | None:
         tokens_out=worked.tokens_out,
         supported=worked.supported,
         struck=worked.struck,
+        blocks=worked.summaries,
     )
 
 
@@ -178,7 +181,7 @@ class TextWriter:
             return replace(worked, reason=str(error))
 
         def keep_it(tx: Transaction) -> bool:
-            new = keep_text(tx, self.key, written.text, self.erased)
+            new = keep_texts(tx, self.key, written.texts, self.erased)
             self.worker.done(tx, lease)
             return new
 
@@ -193,6 +196,7 @@ class TextWriter:
             tokens_out=became.tokens_out,
             supported=became.supported,
             struck=became.struck,
+            summaries=became.blocks,
         )
 
     async def _is_put_off(self, name: str) -> bool:
@@ -236,16 +240,15 @@ class SummaryWork:
         async for worked in self.catch_up():
             yield worked
         models = self._writer.models()
-        levels: Sequence[SummaryLevel] = ("story",) if self._policy.story else ("turn", "goal")
-        if all(models.for_task(level) is None for level in levels):
+        if models.for_task("story" if self._policy.story else "notes") is None:
             return
         while texts > 0:
             due = await self._due()
             for place, summary in enumerate(due.ready):
-                model = models.for_task(summary.level)
+                model = models.for_task(task_of(summary))
                 if model is None:
                     continue
-                name = text_id(summary, due.options.disputes_of(summary), self._voice)
+                name = summary.id if self._policy.story is None else self._name(summary, due.options)
                 done = await self._writer.write(summary, name, partial(self._ask, due.options, model))
                 if done is None:
                     continue
@@ -258,6 +261,9 @@ class SummaryWork:
                     break  # With a leaf that is told, the next one may be.
             else:
                 return
+
+    def _name(self, summary: Summary, options: ContextOptions) -> SummaryId:
+        return text_id(summary, options.disputes_of(summary), self._voice)
 
     async def due(self) -> int:
         """How many texts a model has still to write, once everything else is done."""

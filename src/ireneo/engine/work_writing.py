@@ -1,401 +1,544 @@
-"""An agent's work told by a model: what it is shown, what it is held to, and what becomes of its answer."""
+"""An agent's work told by a model: what it is shown of a stretch, what it is held to, and what becomes of its notes."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Sequence
+from asyncio import to_thread
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property
+from math import log
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.writing import MOST_STRUCK, Judged, ShownPiece, WritingJob, doubts, shown_pieces
+from ireneo.engine.texts import WAITING_DEPTH, text_id, text_summarizer, waiting_summarizer
+from ireneo.engine.writing import MOST_STRUCK, ShownPiece, WritingOutcome, WrittenSummary, doubts, shown_pieces
+from ireneo.errors import ModelError
 from ireneo.grounding.check import Grounds, Struck, strike
 from ireneo.grounding.claims import artifacts
-from ireneo.grounding.evidence import critical, failing_tests, lost, source_texts, supported_rate
+from ireneo.grounding.evidence import critical, failing_tests, recall, source_texts, supported_rate
 from ireneo.grounding.neutral import neutralise
-from ireneo.grounding.status import LastOutcome, overclaims
+from ireneo.grounding.status import LastOutcome
 from ireneo.language.detect import other_language
-from ireneo.log.message import Count, Media, Message, Result, Text, arguments_text, as_read, as_said, without_recalled
+from ireneo.language.words import terms
+from ireneo.log.message import Call, Count, Media, Message, MessageId, Result, Text, arguments_text, as_read, as_said
+from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
-from ireneo.prompts import PROMPTS
-from ireneo.prompts.replies import VOICES, DeadEnd, GoalReply, KeptName, TurnReply, Voice
-from ireneo.summaries.pins import STRONG, standing
-from ireneo.summaries.steps import finding_score, steps
-from ireneo.summaries.summary import Line, Mention, Section, SectionName, Summary, Writing
-from ireneo.summaries.work import WORK
+from ireneo.ports.models import LanguageModel, Prompt
+from ireneo.prompts import NOTES, NOTES_REPAIR
+from ireneo.prompts.replies import VOICES, NotesReply, PromptText, Voice
+from ireneo.summaries.notes import Note, Noted, line_of, note_id, noted, read_note
+from ireneo.summaries.policy import Policy
+from ireneo.summaries.steps import clip, steps
+from ireneo.summaries.summary import Line, SectionName, Summary, Writing, anchor
 
-Answer = TurnReply | GoalReply
+# What a writer is shown: numbered messages, each thing once.
 
-_WHO = {"first": "I", "second": "You", "third": "The agent"}
+REMINDER = lazy_re(r"<system-reminder>(?:[^<]|<(?!/system-reminder>))*+(?:</system-reminder>|\Z)")
+"""What a harness puts beside an output or the user's words, again and again."""
+GUTTER = lazy_re(r"^ {0,8}(\d{1,6})→", re.MULTILINE)
+"""The number of a line that a tool put before it: a tenth of what reading files costs."""
+SAME_CHARACTERS = 200
+"""Lines of so many characters together that were shown already are named by the message that showed them."""
+BEFORE = "old"
+"""How the argument of an edit begins that says what stood there."""
+WEAK_CHARACTERS = 12
+"""A shorter line says nothing of where it stands."""
+NOTES_SHARE = 0.04
+"""Of the window, what the notes taken before may take."""
+REQUESTS_SHOWN = 6
+REQUEST_CHARACTERS = 400
+OUTPUT_SHARE = 1 / 30
+"""Of what a stretch costs, what the notes on it are to cost: what contexts of a 25th to an 8th can show."""
+LEAST_WORDS, MOST_WORDS = 120, 4_500
+WORDS_PER_TOKEN = 0.7
+REPAIR_TOKENS = 3_000
+"""What a repair shows of the messages that the notes in question rest on, at the most."""
+REPAIR_SHARE = 0.1
+"""Of the first prompt, what a repair may cost at the most."""
+LEAST_LOST, LEAST_REPAIRED = 3, 4
+"""A note of less worth is not asked for again, whether nothing of it stands, or a clause doesn't: that is struck."""
+FAULTS_TOLD = 12
+FRAME_TOKENS = 1_200
+"""What a prompt says besides."""
 
-
-class Said(Struct, frozen=True):
-    """One statement of a model, and the section that it is for."""
-
-    section: SectionName
-    text: str
-
-
-def said(answer: Answer, voice: Voice) -> list[Said]:
-    """Every statement of an answer, each on one line, in order."""
-    listed = _turn(answer, voice) if isinstance(answer, TurnReply) else _goal(answer, voice)
-    return [Said(each.section, text) for each in listed if (text := " ".join(each.text.split()))]
-
-
-def _turn(answer: TurnReply, voice: Voice) -> Iterator[Said]:
-    yield Said("strategy", answer.strategy)
-    yield from (Said("discoveries", text) for text in answer.discoveries)
-    yield from (Said("dead_ends", _dead_end(each, voice)) for each in answer.dead_ends)
-    yield from (Said("worked", text) for text in answer.what_worked)
-    yield from (Said("artifacts", _kept(each)) for each in answer.critical_artifacts)
-    yield Said("status", _status(answer.status, answer.status_because))
-
-
-def _goal(answer: GoalReply, voice: Voice) -> Iterator[Said]:
-    yield Said("goal", answer.goal_arc)
-    yield from (Said("achieved", text) for text in answer.achieved)
-    yield from (Said("discoveries", text) for text in answer.discoveries)
-    yield from (Said("dead_ends", _dead_end(each, voice)) for each in answer.dead_ends)
-    yield from (Said("artifacts", _kept(each)) for each in answer.key_artifacts)
-    yield Said("status", _status(answer.status, answer.status_because))
+_SPEAKER = {"assistant": "agent:", "user": "user:", "system": "system:", "tool": "note:"}
 
 
-def _dead_end(each: DeadEnd, voice: Voice) -> str:
-    tried = " ".join(each.tried.split()).rstrip(".")
-    for opening in ("I tried ", "You tried ", "The agent tried ", "Tried "):
-        tried = tried.removeprefix(opening)
-    because = " ".join(each.because.split()).rstrip(".")
-    reason = f"abandoned because {because}" if because else "abandoned (the reason is not verified)"
-    return f"{_WHO[voice]} tried {tried} — {reason}." if tried else ""
+def transcript(messages: Sequence[Message], room: int, count: Count) -> str:
+    """The messages, numbered; what stands there twice is shown once, and long ones shortened where they must be."""
+    seen: dict[str, int] = {}
+    pieces = [piece for message in as_said(messages) for piece in _pieces(message, seen)]
+    return shown_pieces(pieces, room, count, neutralise)
 
 
-def _kept(each: KeptName) -> str:
-    what = each.what.strip()
-    return f"{each.name} — {what}" if what and each.name.strip() else each.name
+def _shown_once(text: str, position: int, seen: dict[str, int], *, whole: bool = False) -> str:
+    """`text` without the lines that were `seen` in one earlier message, where many of them follow each other.
+
+    With `whole` it stays as it is: what a call changes has to be seen.
+    """
+    out: list[str] = []
+    run: list[str] = []
+    source: int | None = None
+
+    def put_run() -> None:
+        if sum(map(len, run)) >= SAME_CHARACTERS:
+            out.append(f"({len(run)} lines as in [{source}])")
+        else:
+            out.extend(run)
+        run.clear()
+
+    for line in text.split("\n"):
+        bare = _bare(line)
+        # A bracket alone stands anywhere, and goes with what stands before it.
+        first = source if len(bare) < WEAK_CHARACTERS else seen.setdefault(bare, position)
+        if whole or first in (None, position) or (run and first != source):
+            put_run()
+            source = None
+        if whole or first in (None, position):
+            out.append(line)
+        else:
+            run.append(line)
+            source = first
+    put_run()
+    return "\n".join(out)
 
 
-def _status(status: str, because: str) -> str:
-    return f"{status} — {because.strip()}" if because.strip() else status
+def _bare(line: str) -> str:
+    return GUTTER.sub("", line).strip()
 
 
-WINDOW_TOKENS = 24_000
-"""What a model is shown of a stretch: small models read so much well."""
-RECORD_TOKENS = 2_000
-LEAF_TOKENS = 700
-"""What is shown of one summary where the messages are too many."""
-NAMES_SHOWN = 8
-RECORD: tuple[SectionName, ...] = ("operations", "artifacts", "dead_ends", "worked", "status")
-NOTES: tuple[SectionName, ...] = ("strategy", "discoveries", "dead_ends", "worked", "achieved", "artifacts", "status")
-
-
-_SPEAKER = {"assistant": "I said:", "user": "the user said:", "system": "the system said:", "tool": "note:"}
-
-
-class Sources(Struct, frozen=True, kw_only=True):
-    """What a summary is written from."""
-
-    messages: tuple[Message, ...]
-    """All that it covers: the evidence that its claims are held to."""
-    leaves: tuple[Summary, ...] = ()
-    """The summaries under it that were written from messages."""
-
-
-def shown_sources(sources: Sources, count: Count) -> str:
-    """The messages, the long ones shortened; where they are far too many, the notes that were taken of them."""
-    size = sum(message.tokens for message in sources.messages)
-    if size <= 2 * WINDOW_TOKENS or not sources.leaves:
-        return _messages(sources.messages, count)
-    return "\n\n".join(
-        f"[{leaf.first_position}–{leaf.last_position}]\n{record(leaf, NOTES, LEAF_TOKENS, count)}"
-        for leaf in sources.leaves[-(WINDOW_TOKENS // LEAF_TOKENS) :]
-    )
-
-
-def requests(summary: Summary) -> str:
-    """What the user asked for: that turn's words, or those of each turn."""
-    if summary.level == "turn":
-        asked = [line.text for line in summary.lines("goal")]
-    else:
-        asked = [line.text for line in summary.lines("direction")]
-    return "\n".join(f"- {neutralise(text)}" for text in asked) or "(nobody asked for anything in these messages)"
-
-
-def record(summary: Summary, names: Sequence[SectionName], tokens: int, count: Count) -> str:
-    """The sections of a record, as far as there is room."""
-    told: list[str] = []
-    for name in names:
-        lines = [
-            WORK.say(name, line, [mention.name for mention in line.names[:NAMES_SHOWN]]) for line in summary.lines(name)
-        ]
-        told += map(neutralise, [f"{name.replace('_', ' ')}:", *lines] if lines else [])
-    # What each line costs alone doesn't add up to what they cost together.
-    if count("\n".join(told)) <= tokens:
-        return "\n".join(told)
-    left = tokens
-    for place, text in enumerate(told):
-        left -= count(text) + 1
-        if left < 0:
-            return "\n".join(told[:place])
-    return "\n".join(told)
-
-
-def _messages(messages: Sequence[Message], count: Count) -> str:
-    pieces = [piece for message in as_said(messages) for piece in _pieces(message)]
-    return shown_pieces(pieces, WINDOW_TOKENS, count, neutralise)
-
-
-def _pieces(message: Message) -> Iterator[ShownPiece]:
-    """Each thing that a message says or does."""
+def _pieces(message: Message, seen: dict[str, int]) -> Iterator[ShownPiece]:
+    """Each thing that a message says or does, without the lines that were `seen` before it."""
     place = f"[{message.position}]"
     who = _SPEAKER[message.role]
     if message.role == "user" and message.draft.origin != "spoken":
-        who = "a note of the harness:"
+        who = "harness:"
     for part in message.parts:
         if isinstance(part, Text) and part.text.strip():
-            yield ShownPiece(place if part.author else f"{place} {who}", as_read(part), message.id)
+            words = _unreminded(as_read(part)) if message.role != "user" else as_read(part)
+            for reminder in REMINDER.findall(words):
+                yield ShownPiece(f"{place} harness:", reminder, message.id)
+            rest = REMINDER.sub("", words).strip()
+            if rest:
+                yield ShownPiece(place if part.author else f"{place} {who}", rest, message.id)
         elif isinstance(part, Result):
             failed = " (failed)" if part.failed else ""
-            yield ShownPiece(f"{place} the tool returned{failed}:", part.text or "(nothing)", message.id)
+            text = _shown_once(_unreminded(part.text).strip(), message.position, seen)
+            yield ShownPiece(f"{place} result{failed}:", text or "(nothing)", message.id)
         elif isinstance(part, Media):
             yield ShownPiece(place, f"({part.media_type})", message.id)
     for call in message.draft.calls:
-        yield ShownPiece(f"{place} I called {call.name}:", arguments_text(call), message.id)
+        yield ShownPiece(f"{place} {call.name}:", _arguments(call, message.position, seen), message.id)
 
 
-class Judge:
-    """What is known of the sources, and the verdicts on what was said of them."""
+def _unreminded(text: str) -> str:
+    """`text` without the reminders that a harness put into it, and with the number of each tenth line alone."""
+    return GUTTER.sub(lambda found: f"{found[1]}→" if found[1][-1] == "0" else "", REMINDER.sub("", text))
 
-    def __init__(self, sources: Sources, goal: str, voice: Voice) -> None:
-        """Read the sources; `goal` is what the user asked for, which may be told as well."""
-        self._messages = sources.messages
-        self._grounds = Grounds(sources.messages, notes=[goal], outcomes=self.outcomes, voice=voice)
 
-    def struck(self, said: Said) -> Struck:
-        """What of one statement stands."""
-        return strike(said.text, self._grounds, status=said.section == "status")
+def _arguments(call: Call, position: int, seen: dict[str, int]) -> str:
+    """What a call was given, as it reads: not as JSON, which takes two signs for each new line.
 
-    def of_all(self, statements: Sequence[Said]) -> list[str]:
-        """What is wrong with all of it together."""
-        text = " ".join(each.text for each in statements)
-        language = other_language(text, self._own_words)
-        return [f"It is in {language}, and the agent wrote in another language."] if language else []
+    What it changes has to be seen whole; what stood there before was.
+    """
+    if not isinstance(call.arguments, Mapping):
+        return arguments_text(call)
+    told: list[str] = []
+    for name, value in call.arguments.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        told.append(f"{name}: {_shown_once(text, position, seen, whole=not name.startswith(BEFORE))}")
+    return "; ".join(told)
 
-    def supported(self, statements: Sequence[Said]) -> float:
+
+class NotesJob(Struct, frozen=True, kw_only=True):
+    """A stretch of an agent's work on which notes are to be taken, and the blocks that they are for."""
+
+    policy: Policy
+    voice: Voice
+    messages: tuple[Message, ...]
+    """Those that the notes are to be on."""
+    evidence: tuple[Message, ...]
+    """All that they are held to: these, and what came before as far as it is at hand."""
+    blocks: tuple[Summary, ...]
+    """The canonical blocks that begin or end among them, in order."""
+    waits: bool = False
+    """Whether what stands behind the last block waits for its own."""
+    taken: tuple[tuple[SectionName, Line], ...] = ()
+    """What was noted before of what these blocks cover."""
+    before: tuple[tuple[SectionName, Line], ...] = ()
+    """The notes on all that comes before."""
+    asked: tuple[Message, ...] = ()
+    """What the user asked for before."""
+    disputes: tuple[Annotation, ...] = ()
+    window: int
+
+    @property
+    def tokens(self) -> int:
+        """What the messages cost."""
+        return sum(message.tokens for message in self.messages)
+
+    @property
+    def words(self) -> int:
+        """In how many words, about, the notes are to be told."""
+        return max(min(int(self.tokens * OUTPUT_SHARE * WORDS_PER_TOKEN), MOST_WORDS), LEAST_WORDS)
+
+    def name_of(self, block: Summary) -> Summary:
+        """A block under the name of the text that a model writes of it."""
+        disputes = [each.id for each in self.disputes if each.about == block.stretch]
+        return replace(
+            block,
+            id=text_id(block, disputes, self.voice),
+            summarizer=text_summarizer(block, disputes, self.voice),
+        )
+
+
+class Located(Struct, frozen=True, kw_only=True):
+    """A statement, and the messages that it rests on."""
+
+    statement: Note
+    messages: tuple[Message, ...]
+
+    @property
+    def position(self) -> int:
+        """Of the last of them."""
+        return self.messages[-1].position
+
+
+class Locator:
+    """Finds the messages that a statement rests on: those that it gives, or those that name what it names."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        """Look among `messages`, of which there is at least one."""
+        self._messages = messages
+        self._at = {message.position: message for message in messages}
+
+    def locate(self, statement: Note) -> Located:
+        """A statement that gives none rests on what shows most of its words, the newest of several."""
+        given = [self._at[place] for place in sorted(set(statement.at)) if place in self._at]
+        return Located(statement=statement, messages=tuple(given) or (self._best(statement),))
+
+    @cached_property
+    def _words(self) -> list[set[str]]:
+        return [_words_of("\n".join(source_texts([message]))) for message in self._messages]
+
+    @cached_property
+    def _rarity(self) -> dict[str, float]:
+        spread: dict[str, int] = {}
+        for words in self._words:
+            for word in words:
+                spread[word] = spread.get(word, 0) + 1
+        return {word: log(1 + len(self._messages) / number) for word, number in spread.items()}
+
+    def _best(self, statement: Note) -> Message:
+        wanted = _words_of(statement.text) & self._rarity.keys()
+        scores = [sum(map(self._rarity.__getitem__, wanted & words)) for words in self._words]
+        if statement.section == "direction":
+            said = [
+                score if message.role == "user" and message.draft.origin == "spoken" else score * NOT_SAID
+                for score, message in zip(scores, self._messages, strict=True)
+            ]
+            scores = said
+        enough = max(scores) * NEARLY
+        if not enough:
+            return self._messages[-1]
+        return next(m for m, score in zip(reversed(self._messages), reversed(scores), strict=True) if score >= enough)
+
+
+NEARLY = 0.85
+"""Of what the best message shows of a statement, a newer one has to show so much to be taken for it."""
+NOT_SAID = 0.6
+"""What is ruled rests on the user's words, unless another message shows far more of it."""
+
+
+def _words_of(text: str) -> set[str]:
+    return {*terms(text), *artifacts(text)}
+
+
+class Kept(Struct, frozen=True, kw_only=True):
+    """What of some statements stands."""
+
+    statements: tuple[Located, ...]
+    complaints: tuple[str, ...]
+    """Why the rest doesn't."""
+    struck: int
+    """How many statements were struck, or lost a clause."""
+    trusted: bool
+    """Whether so much stands that any of it is believed."""
+
+
+class NotesJudge:
+    """Holds notes to the messages that they are on."""
+
+    def __init__(self, job: NotesJob) -> None:
+        """Read the sources; the user's requests and earlier notes may be told again."""
+        self.job = job
+        said = [*(message.text for message in job.asked), *(line.text for _, line in (*job.before, *job.taken))]
+        self._grounds = Grounds(job.evidence, notes=said, voice=job.voice)
+        self._at: dict[int, Grounds] = {}
+
+    def struck(self, located: Located) -> Struck:
+        """What of one statement stands, as things stood at the end of its block; of a state, at the very end."""
+        statement, end = located.statement, self.job.messages[-1].position
+        if statement.section != "status":
+            end = next(
+                (block.last_position for block in self.job.blocks if located.position <= block.last_position), end
+            )
+        if end not in self._at:
+            grounds = copy(self._grounds)
+            grounds.outcomes = last_outcomes([each for each in self.job.evidence if each.position <= end])
+            self._at[end] = grounds
+        return strike(statement.text, self._at[end], status=statement.section == "status")
+
+    def language(self, statements: Sequence[Located]) -> str:
+        """What is wrong with the language of all of it together; nothing where that is the agent's."""
+        text = " ".join(each.statement.text for each in statements)
+        own = [message for message in self.job.messages if message.role in ("assistant", "user")]
+        language = other_language(text, " ".join([*_said(own), *_said(self.job.asked)]) or self._all_words)
+        return f"It is in {language}, and the agent wrote in another language." if language else ""
+
+    @property
+    def _all_words(self) -> str:
+        return " ".join(_said(self.job.messages))
+
+    def keep(self, statements: Sequence[Located]) -> Kept:
+        """Strike what doesn't stand; nothing is believed where most of it doesn't."""
+        foreign = self.language(statements)
+        kept: list[Located] = []
+        complaints: list[str] = [foreign] if foreign else []
+        struck = wrong = 0
+        for each in statements:
+            left = self.struck(each)
+            complaints += left.complaints
+            struck += bool(left.complaints)
+            wrong += not left.text
+            if left.text:
+                kept.append(replace(each, statement=replace(each.statement, text=left.text)))
+        trusted = bool(kept) and not foreign and wrong <= MOST_STRUCK * len(statements)
+        return Kept(
+            statements=tuple(kept) if trusted else (), complaints=tuple(complaints), struck=struck, trusted=trusted
+        )
+
+    def supported(self, statements: Sequence[Located]) -> float:
         """Of the claims that were made, the share that the sources support; 1 where nothing can be looked up."""
-        return supported_rate("\n".join(each.text for each in statements), self._grounds.shown)
+        return supported_rate("\n".join(each.statement.text for each in statements), self._grounds.shown)
 
-    @cached_property
-    def outcomes(self) -> list[LastOutcome]:
-        """How each command ended when it was run last, in the order of time; before it the tests that failed in it."""
-        last: dict[str, list[LastOutcome]] = {}
-        for step in steps(self._messages):
-            if step.result is not None and step.action.kind in ("check", "run", "save"):
-                subject = step.action.subject
-                last.pop(subject, None)
-                tests = failing_tests(step.output) if step.failed else []
-                named = [LastOutcome(subject=test, failed=True) for test in tests]
-                last[subject] = [*named, LastOutcome(subject=subject, failed=step.failed)]
-        return [outcome for outcomes in last.values() for outcome in outcomes]
-
-    @cached_property
-    def critical(self) -> list[str]:
-        """What of the sources must not be lost."""
-        return critical(self._messages)
-
-    @cached_property
-    def _own_words(self) -> str:
-        own = [message for message in self._messages if message.role == "assistant"]
-        return " ".join(_words(own) or _words(self._messages))
+    def recall(self, statements: Sequence[Located]) -> float:
+        """Of what must not be lost, the share that the statements keep."""
+        return recall(critical(self.job.messages), " ".join(each.statement.text for each in statements))
 
 
-def _words(messages: Sequence[Message]) -> list[str]:
+def last_outcomes(messages: Sequence[Message]) -> list[LastOutcome]:
+    """How each command ended when it was run last, in the order of time; before it the tests that failed in it."""
+    last: dict[str, list[LastOutcome]] = {}
+    for step in steps(messages):
+        if step.result is not None and step.action.kind in ("check", "run", "save"):
+            subject = step.action.subject
+            last.pop(subject, None)
+            tests = failing_tests(step.output) if step.failed else []
+            named = [LastOutcome(subject=test, failed=True) for test in tests]
+            last[subject] = [*named, LastOutcome(subject=subject, failed=step.failed)]
+    return [outcome for outcomes in last.values() for outcome in outcomes]
+
+
+def _said(messages: Sequence[Message]) -> list[str]:
     return [message.text for message in messages if message.text.strip()]
 
 
-_QUOTED = lazy_re(r"“[^“”]{0,1000}+”")
+class NotesTask:
+    """Notes on a stretch as they are asked for, and what becomes of them."""
 
-BESIDE = 0.5
-"""What the offline line of a section weighs where a model's stand beside it."""
-ORDER: tuple[SectionName, ...] = (
-    *("goal", "direction", "strategy", "operations", "discoveries", "achieved"),
-    *("dead_ends", "worked", "constraints", "lifted", "artifacts", "status"),
-)
-ONE_LINE: frozenset[SectionName] = frozenset({"goal", "strategy", "status"})
-"""Sections in which a model's words take the place of the offline ones; in the others they stand beside them."""
+    def __init__(self, job: NotesJob, count: Count) -> None:
+        """Read the sources."""
+        self.job = job
+        self.judge = NotesJudge(job)
+        self._count = count
+        self._locator = Locator(job.messages)
+
+    @cached_property
+    def prompt(self) -> Prompt:
+        """The question: the messages, what was noted before, and what the user asked for before."""
+        job, count = self.job, self._count
+        before = earlier(job, int(job.window * NOTES_SHARE), count)
+        besides = FRAME_TOKENS + count(before) + int(job.words / WORDS_PER_TOKEN)
+        room = max(job.window - besides, job.window // 2)
+        prompt = NOTES.render(
+            voice=VOICES[job.voice],
+            before=before,
+            messages=transcript(job.messages, room, count),
+            disputes=doubts(job.disputes),
+            words=str(job.words),
+        )
+        return _limited(prompt, NOTES, job.words)
+
+    def read(self, answer: NotesReply) -> list[Located]:
+        """The statements of an answer, each with the messages that it rests on; what has no kind is a finding."""
+        read = [read_note(line, otherwise="found") for text in answer.notes for line in text.splitlines()]
+        return [self._locator.locate(each) for each in read if each]
+
+    def offenders(self, statements: Sequence[Located]) -> list[tuple[Located, Struck]]:
+        """The notes that are worth asking for once more, since something in them doesn't stand."""
+        if self.judge.language(statements):
+            return []
+        found = [(each, self.judge.struck(each)) for each in statements]
+        wrong = [(each, left) for each, left in found if left.complaints]
+        if len(wrong) > MOST_STRUCK * len(statements):
+            return []
+        worthy = [
+            (each, left)
+            for each, left in wrong
+            if each.statement.worth >= (LEAST_REPAIRED if left.text else LEAST_LOST)
+        ]
+        return worthy[:FAULTS_TOLD]
+
+    def repair(self, offenders: Sequence[tuple[Located, Struck]]) -> Prompt:
+        """The question for these notes alone, with the messages that they rest on and nothing else."""
+        cited = {message.position: message for each, _ in offenders for message in each.messages}
+        room = max(min(REPAIR_TOKENS, int(self._count(self.prompt.user) * REPAIR_SHARE)), LEAST_WORDS)
+        notes = "\n".join(f"{_written(each)}\n  {' '.join(left.complaints)}" for each, left in offenders)
+        prompt = NOTES_REPAIR.render(
+            voice=VOICES[self.job.voice],
+            messages=transcript([cited[place] for place in sorted(cited)], room, self._count),
+            notes=notes,
+        )
+        words = sum(len(each.statement.text.split()) + 12 for each, _ in offenders)
+        return _limited(prompt, NOTES_REPAIR, words)
 
 
-def settled(
-    offline: Summary,
-    said: Sequence[Said],
-    quotes: Sequence[Line],
-    lost: Sequence[str],
-    messages: Sequence[Message],
-    outcomes: Sequence[LastOutcome],
-) -> tuple[Section, ...]:
-    """Put together the sections of `offline`, what was `said` of the same messages, and the constraints in `quotes`.
+def earlier(job: NotesJob, room: int, count: Count) -> str:
+    """What a writer is told of what came before: the last requests, and the weightiest notes with their ids."""
+    told: list[str] = []
+    if job.asked:
+        requests = [clip(" ".join(message.text.split()), REQUEST_CHARACTERS) for message in job.asked]
+        told += ["What the user asked for before:", *(f"- {neutralise(each)}" for each in requests), ""]
+    notes = weightiest(job.before, room, count)
+    if notes:
+        told += ["The notes taken before, each with its id; do not repeat them:", *notes, ""]
+    return "\n".join(told)
 
-    Operations, names, the user's words and what is pinned come from the structure whatever a model says, and so do
-    its dead ends; `lost` are critical artifacts that nothing else names. Nothing is COMPLETE over what failed last.
+
+def weightiest(notes: Noted, room: int, count: Count) -> list[str]:
+    """As many notes as `room` allows, the weightiest, in their order; each with its id."""
+    lines = [f"[{note_id(line.text)}] {neutralise(line.text)}" for _, line in notes]
+    best = sorted(range(len(lines)), key=lambda place: (-notes[place][1].weight, -notes[place][1].position))
+    kept: list[int] = []
+    for place in best:
+        room -= count(lines[place]) + 1
+        if room < 0:
+            break
+        kept.append(place)
+    return [lines[place] for place in sorted(kept)]
+
+
+def _limited(prompt: Prompt, text: PromptText, words: int) -> Prompt:
+    """The prompt with room for an answer of twice so many words."""
+    return replace(prompt, max_tokens=max(min(int(2 * words / WORDS_PER_TOKEN), text.max_tokens), 400))
+
+
+def _written(each: Located) -> str:
+    statement = each.statement
+    numbers = ",".join(str(message.position) for message in each.messages)
+    return f"{statement.kind} {statement.worth} [{numbers}] {statement.text}"
+
+
+async def write_notes(job: NotesJob, model: LanguageModel, count: Count) -> WrittenSummary:
+    """Ask `model` for the notes on a stretch, once more for what in them doesn't stand, and strike the rest.
+
+    Raises ModelError where the first question fails: then there is nothing to keep.
     """
-    finder = _Finder(messages)
-    out: list[Section] = []
-    for name in ORDER:
-        told = [finder.line(each) for each in said if each.section == name]
-        known = list(offline.lines(name))
-        if name in ONE_LINE:
-            lines = told or [_humble(line, outcomes) for line in known]
-        elif name == "constraints":
-            lines = standing([*known, *quotes], offline.lines("lifted"))
-        elif name == "dead_ends":
-            lines = _dead_ends(told, known)
-        elif told and name in ("discoveries", "worked", "achieved"):
-            lines = [*told, *(replace(line, weight=line.weight * BESIDE) for line in known)]
+    task = await to_thread(NotesTask, job, count)
+    prompt = await to_thread(lambda: task.prompt)
+    answer = await model.ask(prompt, NotesReply)
+    usage, statements = [answer.usage], await to_thread(task.read, answer.value)
+    first = statements
+    complaints: list[str] = []
+    offenders = await to_thread(task.offenders, statements)
+    if offenders:
+        try:
+            mended = await model.ask(task.repair(offenders), NotesReply)
+        except ModelError as error:
+            # What doesn't stand is struck all the same.
+            complaints.append(str(error))
         else:
-            lines = [*known, *told]
-        if name == "artifacts" and lost:
-            lines.append(finder.lost(lost))
-        if lines:
-            out.append(Section(name=name, lines=tuple(lines)))
-    return tuple(out)
+            usage.append(mended.usage)
+            wrong = {id(each) for each, _ in offenders}
+            statements = [each for each in statements if id(each) not in wrong]
+            statements += await to_thread(task.read, mended.value)
+    kept = await to_thread(task.judge.keep, statements)
+    writing = Writing(
+        prompt=f"{prompt.name}/{job.voice}",
+        model=answer.model,
+        tokens_in=sum(each.tokens_in for each in usage),
+        tokens_out=sum(each.tokens_out for each in usage),
+        supported=round(await to_thread(task.judge.supported, first), 4),
+        recall=round(await to_thread(task.judge.recall, kept.statements), 4),
+        repaired=len(usage) > 1,
+        trusted=kept.trusted,
+        struck=kept.struck,
+    )
+    verdict: WritingOutcome = "repaired" if kept.struck or writing.repaired else "written"
+    if not kept.trusted:
+        verdict = "offline"
+    texts = await to_thread(texts_of, job, kept, writing)
+    return WrittenSummary(texts=tuple(texts), verdict=verdict, faults=(*complaints, *kept.complaints))
 
 
-def _humble(line: Line, outcomes: Sequence[LastOutcome]) -> Line:
-    """A line that the structure gave: it looks at the last piece of the stretch alone, before which a check failed."""
-    if not overclaims(_QUOTED.sub(" ", line.text), outcomes):
-        return line
-    why = f"PARTIAL — {outcomes[-1].subject} failed last"
-    return replace(line, text=re.sub(r"\bCOMPLETE\b(?: —.*)?", lambda _: why, line.text))
-
-
-def quoted(constraints: Sequence[str], messages: Sequence[Message]) -> list[Line]:
-    """The constraints that a model quoted, as far as a user or the system said them, letter for letter."""
-    out: list[Line] = []
-    for quote in constraints:
-        words = " ".join(quote.split()).strip("“”\"'")
-        for message in messages:
-            if message.role not in ("user", "system") or message.draft.origin != "spoken" or len(words) < 6:
-                continue
-            if words in " ".join(without_recalled(message.text).split()):
-                out.append(Line(text=words, weight=STRONG, position=message.position, sources=(message.id,)))
-                break
+def texts_of(job: NotesJob, kept: Kept, writing: Writing) -> list[Summary]:
+    """Give each statement to the block that stands where it rests; what is behind the last block waits for its own."""
+    seen = replace(writing, seen_first=job.messages[0].position, seen_last=job.messages[-1].position)
+    lines = sorted(_lines(job, kept.statements), key=lambda each: each[1].position)
+    out: list[Summary] = []
+    begin = 0
+    last = job.messages[-1].position
+    for number, block in enumerate(job.blocks):
+        end = block.last_position
+        if number == len(job.blocks) - 1 and not job.waits:
+            end = last
+        own = [(name, line) for name, line in (*job.taken, *lines) if begin <= line.position <= end]
+        begin = end + 1
+        text = job.name_of(block)
+        disputes = tuple(each.id for each in job.disputes if each.about == block.stretch)
+        paid = seen if not out else replace(seen, tokens_in=0, tokens_out=0)
+        sections = text.sections
+        if kept.trusted:
+            sections = tuple(noted(block, own, lambda _: True))
+        out.append(replace(text, sections=sections, writing=replace(paid, disputes=disputes)))
+    if job.waits and kept.trusted:
+        rest = [message for message in job.messages if message.position >= begin]
+        own = [(name, line) for name, line in lines if line.position >= begin]
+        out.append(_waiting(job, rest, own, seen if not out else replace(seen, tokens_in=0, tokens_out=0)))
     return out
 
 
-def _dead_ends(told: Sequence[Line], known: Sequence[Line]) -> list[Line]:
-    """Those that the structure shows, and of those that a model tells the ones that name something else."""
-    named = [set(artifacts(line.text)) | {line.subject} for line in known]
-    new = [
-        line
-        for line in told
-        if not any(
-            line.text == each.text or (set(artifacts(line.text)) and set(artifacts(line.text)) <= names)
-            for each, names in zip(known, named, strict=True)
-        )
-    ]
-    return sorted([*known, *new], key=lambda line: line.position)
+def _lines(job: NotesJob, statements: Iterable[Located]) -> Iterator[tuple[SectionName, Line]]:
+    known = {note_id(line.text): line for _, line in job.before}
+    for each in statements:
+        sources: tuple[MessageId, ...] = tuple(message.id for message in each.messages[-3:])
+        # Where things stand is told of the end, whatever it rests on.
+        position = job.messages[-1].position if each.statement.section == "status" else each.position
+        yield each.statement.section, line_of(each.statement, position, sources)
+        for name in each.statement.replaces:
+            if name in known:
+                yield "replaced", Line(text=known[name].text, position=each.position)
 
 
-class _Finder:
-    """Finds the messages that a statement rests on."""
-
-    def __init__(self, messages: Sequence[Message]) -> None:
-        self._messages = messages
-        self._names = [(message, _names(message)) for message in messages]
-
-    def line(self, said: Said) -> Line:
-        """The statement as a line: its sources are the messages that name what it names, at most the last three."""
-        named = set(artifacts(said.text))
-        rests = [message for message, names in self._names if named & names][-3:] or [self._messages[-1]]
-        return Line(
-            text=said.text,
-            weight=1.5 + finding_score(said.text) + min(len(named), 4) * 0.5,
-            position=rests[-1].position,
-            sources=tuple(message.id for message in rests),
-        )
-
-    def lost(self, names: Sequence[str]) -> Line:
-        """The line that brings back what no other names."""
-        last = self._messages[-1]
-        text = "; ".join(name for name in names if not artifacts(name))
-        return Line(
-            text=text or "Also",
-            names=tuple(Mention(name, 9.0) for text in names for name in artifacts(text)),
-            weight=1.0,
-            position=last.position,
-            sources=(last.id,),
-        )
-
-
-def _names(message: Message) -> set[str]:
-    return {name for text in source_texts([message]) for name in artifacts(text)}
-
-
-class WorkJob(WritingJob, frozen=True, kw_only=True):
-    """A block of an agent's work that a model is to write."""
-
-    sources: Sources
-
-
-class WorkTask:
-    """A block of an agent's work as it is asked for, and judged (`WritingTask`)."""
-
-    def __init__(self, job: WorkJob, count: Count) -> None:
-        """Read the sources."""
-        asked = requests(job.offline)
-        self.job = job
-        self.reply: type[Answer] = TurnReply if job.offline.level == "turn" else GoalReply
-        self.prompt = PROMPTS[job.offline.level].render(
-            voice=VOICES[job.voice],
-            goal=asked,
-            messages=shown_sources(job.sources, count),
-            record=record(job.offline, RECORD, RECORD_TOKENS, count),
-            disputes=doubts(job.disputes),
-        )
-        self._judge = Judge(job.sources, asked, job.voice)
-
-    @property
-    def critical(self) -> Sequence[str]:
-        """What of the sources must not be lost."""
-        return self._judge.critical
-
-    def faults(self, answer: Answer) -> list[str]:
-        """Everything that is wrong with an answer, with the words that it is about."""
-        statements = said(answer, self.job.voice)
-        found = [
-            f"“{each.text[:120]}”: {fault}" for each in statements for fault in self._judge.struck(each).complaints
-        ]
-        return [*self._judge.of_all(statements), *found]
-
-    def judge(self, answer: Answer) -> Judged:
-        """What of an answer may stand: nothing, where it is as a whole not what was asked for."""
-        statements = said(answer, self.job.voice)
-        kept = self._standing(statements)
-        struck = len(statements) - len(kept)
-        trusted = bool(kept) and struck <= MOST_STRUCK * len(statements)
-        return Judged(kept=[each.text for each in kept], struck=struck, trusted=trusted)
-
-    def supported(self, answer: Answer) -> float:
-        """Of the claims that were made, the share that the sources support."""
-        return self._judge.supported(said(answer, self.job.voice))
-
-    def settle(self, answer: Answer, judged: Judged, writing: Writing) -> tuple[Summary, Sequence[str]]:
-        """The record: what the model said and stands, beside what the structure shows."""
-        job, messages = self.job, self.job.sources.messages
-        kept = self._standing(said(answer, job.voice)) if judged.trusted else []
-        quotes = quoted(answer.constraints, messages) if isinstance(answer, GoalReply) else []
-        # Those of the texts under it: what a model found there is carried on.
-        quotes += [line for leaf in job.sources.leaves for line in leaf.lines("constraints")]
-        known = " ".join(
-            f"{line.subject} {line.text} {' '.join(mention.name for mention in line.names)}"
-            for section in job.offline.sections
-            for line in section.lines
-        )
-        missing = lost(self.critical, f"{known} {' '.join(each.text for each in kept)}")
-        sections = settled(job.offline, kept, quotes, missing, messages, self._judge.outcomes)
-        return replace(job.named(writing), sections=sections), ()
-
-    def _standing(self, statements: Sequence[Said]) -> list[Said]:
-        if self._judge.of_all(statements):
-            return []
-        return [Said(each.section, text) for each in statements if (text := self._judge.struck(each).text)]
+def _waiting(job: NotesJob, messages: Sequence[Message], lines: Noted, writing: Writing) -> Summary:
+    """The notes on `messages`, which no block covers yet."""
+    summarizer = waiting_summarizer(job.policy.summarizer, job.voice)
+    first, last = messages[0], messages[-1]
+    bare = Summary(
+        id=anchor("turn", first.id, last.id, summarizer),
+        level="turn",
+        depth=WAITING_DEPTH,
+        first=first.id,
+        last=last.id,
+        first_position=first.position,
+        last_position=last.position,
+        summarizer=summarizer,
+        source_tokens=sum(message.tokens for message in messages),
+        calls=sum(len(message.draft.calls) for message in messages),
+        writing=writing,
+    )
+    return replace(bare, sections=tuple(noted(bare, lines, lambda _: True)))

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.parts import share, shorten
-from ireneo.engine.context import text_id, text_summarizer
+from ireneo.engine.texts import text_id, text_summarizer
 from ireneo.grounding.claims import TextClaim
 from ireneo.grounding.evidence import recall
 from ireneo.grounding.neutral import instruction_like
@@ -41,12 +41,18 @@ WritingOutcome = Literal["written", "repaired", "offline"]
 class WrittenSummary(Struct, frozen=True, kw_only=True):
     """What came of a job."""
 
-    text: Summary
+    texts: tuple[Summary, ...]
+    """Of an agent's work one for each block of the stretch, the first of which tells what all of them cost."""
     verdict: WritingOutcome
     """``written``: it stood as it was; ``repaired``: it was asked again, or lines were struck; ``offline``: nothing of
     it could be trusted, and the offline text stands for it."""
     faults: tuple[str, ...]
     """What was wrong with the last answer."""
+
+    @property
+    def text(self) -> Summary:
+        """The first of them."""
+        return self.texts[0]
 
 
 class ModelAnswer(Struct, Generic[R], frozen=True, kw_only=True):
@@ -198,7 +204,7 @@ async def write(task: WritingTask[R], model: LanguageModel) -> WrittenSummary:
     )
     text, notes = await to_thread(task.settle, asked.last, judged, writing)
     verdict = asked.verdict(trusted=judged.trusted, struck=judged.struck)
-    return WrittenSummary(text=text, verdict=verdict, faults=(*asked.faults, *notes))
+    return WrittenSummary(texts=(text,), verdict=verdict, faults=(*asked.faults, *notes))
 
 
 def ungrounded(text: str, claims: Iterable[TextClaim], *, what: str, whence: str) -> list[str]:

@@ -17,6 +17,7 @@ from pydantic import Field, ValidationError
 
 import ireneo
 from ireneo.errors import BadInput, IreneoError
+from ireneo.faces.cli.output import cut
 from ireneo.plumbing import project_named
 from ireneo.types import MemoryDetails, Remembered
 
@@ -321,17 +322,13 @@ def _found(each: RecallHit) -> str:
     against = f" ({each.against[0]})" if each.against else ""
     doubt = f", {each.state}" if each.state != "active" else ", to be reconsidered" if each.stale else ""
     when = f", {each.at:%Y-%m-%d}" if each.at else ""
-    return f"[{each.id[:SHORT]}] {each.kind}{doubt}{when}: {_line(each.text + against)}"
+    said = cut(" ".join((each.text + against).split()), LINE_CHARACTERS)
+    return f"[{each.id[:SHORT]}] {each.kind}{doubt}{when}: {said}"
 
 
 def _listed(lines: Sequence[str], shown: int) -> str:
     left = [f"({len(lines) - shown} more have no room; raise `budget` for them.)"] if shown < len(lines) else []
     return recalled("\n".join([*lines[:shown], *left]))
-
-
-def _line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= LINE_CHARACTERS else f"{line[: LINE_CHARACTERS - 1].rstrip()}…"
 
 
 def _page(text: str, start: int, id: str) -> str:

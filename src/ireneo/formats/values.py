@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
@@ -108,6 +108,13 @@ def type_of(block: dict[str, object], place: str) -> str:
     return name
 
 
+def placed(value: object, place: str, each: str) -> Iterator[tuple[str, dict[str, object]]]:
+    """The objects of the list `value`, which stands at `place`: each with its own place, `each` and its number."""
+    for index, item in enumerate(listing(value, place)):
+        where = f"{each} {index}"
+        yield where, record(item, where)
+
+
 def placed_blocks(content: object, place: str, what: str = "block") -> list[tuple[str, dict[str, object]]]:
     """The blocks of a message's content, each with the words that name its place; a string is short for one text.
 
@@ -117,22 +124,18 @@ def placed_blocks(content: object, place: str, what: str = "block") -> list[tupl
         return [(place, {"type": "text", "text": content})]
     if not isinstance(content, list):
         raise UnreadableLog(f"{place}, content: it is {kind(content)}, neither a string nor a list of {what}s")
-    blocks = [(f"{place}, {what} {index}", block) for index, block in enumerate(content)]
-    return [(where, record(block, where)) for where, block in blocks]
+    return list(placed(content, place, f"{place}, {what}"))
 
 
 def read_arguments(written: object) -> dict[str, object] | str:
     """What a model wrote as the arguments of a call: the object, or the string as it is where it holds none."""
-    if isinstance(written, dict):
-        return written
-    if not isinstance(written, str) or not written.strip():
-        return {}
-    try:
-        parsed = msgspec.json.decode(written)
-    except (msgspec.DecodeError, RecursionError):
-        # What the model wrote is kept as it wrote it.
-        return written
-    return parsed if isinstance(parsed, dict) else written
+    return {} if isinstance(written, str) and not written.strip() else parsed_arguments(written)
+
+
+def parsed_arguments(given: object) -> dict[str, object] | str:
+    """The same, as logs have it: there a blank string stays what it is."""
+    parsed = json_in(given) if isinstance(given, str) else given
+    return parsed if isinstance(parsed, dict) else given if isinstance(given, str) else {}
 
 
 def given_arguments(given: object) -> dict[str, object] | str:

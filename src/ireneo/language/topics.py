@@ -134,6 +134,24 @@ class Numbers(Topic, frozen=True, kw_only=True):
     """By the figure, there."""
 
 
+class OwnWords(Topic, frozen=True, kw_only=True):
+    """By what one's own words are told from what one quotes or pastes."""
+
+    persons: Row = ()
+    """Who speaks and who is spoken to."""
+    begging: Row = ()
+    announces: Row = ()
+    """In a line that ends in a colon: somebody else's words follow."""
+    reports: Row = ()
+    """What a part of a report on a failure is headed by."""
+    steps: Row = ()
+    """In a line before a list: its items are to be worked through, each once."""
+    options: Row = ()
+    """In a question before a list: its items are what may be chosen."""
+    own_tags: Row = ()
+    """In the name of a tag: what stands in it is meant for who reads it."""
+
+
 class Constraints(Topic, frozen=True, kw_only=True):
     """How people bind an assistant for good, and lift that; a clause begins behind a comma or a conjunction."""
 
@@ -141,26 +159,52 @@ class Constraints(Topic, frozen=True, kw_only=True):
     """What may stand before the word that binds, at the beginning of a clause."""
     conjunctions: Set = frozenset()
     """Words between two clauses."""
+    turns: Row = ()
+    """Words behind which a new thought begins: before them a question may stand, and a rule behind."""
+    asks: Row = ()
+    """At the beginning: what is asked, or asked for, with a question mark or without."""
     scope: Row = ()
     """How far something reaches: such a sentence holds beyond the task at hand, whatever else it says."""
     wide: Row = ()
     """How far something reaches, where it binds; told of what happens, it binds nothing."""
     never: Row = ()
     """At the beginning of a clause: what must always be so, or never."""
+    forbid: Row = ()
+    """At the beginning of a clause: what is not to be done, is not wanted, or holds for all of a kind."""
+    keep: Row = ()
+    """At the beginning of a clause: what is to stay as it is, and what is preferred."""
+    use: Row = ()
+    """At the beginning of a clause: how something is to be done; for good in a short sentence or a firm one."""
+    nothing: Row = ()
+    """A whole sentence: what is not to be, without a verb."""
     bound: Row = ()
     """Anywhere: what must stay as it is, is forbidden, or needs a permission."""
     must: Row = ()
-    """Anywhere: what has to be so, often for this once."""
-    hint: Row = ()
-    """Anywhere: a hint of a rule, which makes one only of a short sentence."""
+    """Anywhere: what has to be so."""
+    should: Row = ()
+    """Anywhere: what ought to be so; for good where it is firm."""
+    firm: Row = ()
+    """What makes a sentence say how all of a kind is to be, or how it is not to be."""
+    guess: Row = ()
+    """A word that binds, used for what is supposed or wished for."""
+    once: Row = ()
+    """What is to be done now, once."""
+    scenes: Row = ()
+    """Anywhere: a scenario that is played through, in which nothing is forbidden for good."""
+    conditions: Set = frozenset()
+    """Before a clause that says when: its subject is not that of what follows."""
+    subject: Row = ()
+    """In what stands before a word that binds: it has a subject, so that it tells of somebody and orders nothing."""
     tells: Row = ()
-    """Somebody did something: what else such a sentence hints at is a part of the story."""
-    forbid: Row = ()
-    """At the beginning of a clause: what is not to be done, or holds for all of a kind."""
-    keep: Row = ()
-    """At the beginning of a clause: what is to stay as it is."""
-    use: Row = ()
-    """At the beginning of a clause: how something is to be done; often for this once."""
+    """Somebody did something, or something went wrong: the sentence tells of it."""
+    orders: Row = ()
+    """At the beginning of a clause: what the system tells an assistant to do, for good."""
+    limits: Row = ()
+    """Anywhere, where the system says it: what may be done, and how far."""
+    points_back: Row = ()
+    """A word for what was named before."""
+    choices: Row = ()
+    """In a question: the answer settles how something is to be, and not what is done next."""
     lift: Row = ()
     """Anywhere: what may lift a constraint that was set before."""
     empty: Set = frozenset()
@@ -418,17 +462,17 @@ class Prose(Topic, frozen=True, kw_only=True):
     finding: Row = ()
     """A finding, a cause or a constraint."""
     reason: Row = ()
-    """It gives a reason or a consequence."""
+    """Plain words and phrases. It gives a reason or a consequence."""
     contrast: Row = ()
-    """It says what is not, what is only so, or what is so against expectation."""
+    """Plain words and phrases. It says what is not, what is only so, or what is so against expectation."""
     decision: Row = ()
-    """It chooses, proposes, weighs or puts off."""
+    """Plain words and phrases. It chooses, proposes, weighs or puts off."""
     changed: Row = ()
-    """It says what was changed, or what something does now."""
+    """Plain words and phrases. It says what was changed, or what something does now."""
     outcome: Row = ()
-    """It says how something ended."""
+    """Plain words and phrases. It says how something ended."""
     offer: Row = ()
-    """It asks or offers something."""
+    """Plain words and phrases. It asks or offers something."""
 
 
 class Voices(Topic, frozen=True, kw_only=True):

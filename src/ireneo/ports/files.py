@@ -20,33 +20,26 @@ class LogSource(Protocol):
     @property
     def left_out(self) -> Sequence[int]:
         """The numbers of the lines that are too long to be read."""
-        ...
 
     @property
     def size(self) -> int:
         """How long it is, in bytes as it lies there."""
-        ...
 
     @property
     def bytes_read(self) -> int:
         """How far it was read, in bytes as it lies there."""
-        ...
 
     def sample(self) -> bytes:
         """Its beginning; the reading starts there all the same. Raises BadInput."""
-        ...
 
     def digest(self) -> str:
         """What tells it by its content; empty where it can't be read twice."""
-        ...
 
     def lines(self) -> Iterator[bytes]:
         """Its lines, one at a time."""
-        ...
 
     def close(self) -> None:
         """Let go of it."""
-        ...
 
 
 LogPlace: TypeAlias = str | PathLike[str] | BinaryIO

@@ -165,7 +165,7 @@ class RunsPort(Protocol):
     def put(self, space: str, run: LearnedRun, observations: Sequence[Observation]) -> None:
         """Store a run with its observations in the place of what its session had.
 
-        The session needn't be stored, as with memories; `strays` names those that aren't. Raises BadInput for a
+        The session needn't be stored, as with memories; `orphans` names those that aren't. Raises BadInput for an
         observation of another session, for one without a cue, and for two of one claim.
         """
 

@@ -47,7 +47,7 @@ class Embedder(Protocol):
         """
 
 
-Task = Literal["turn", "goal", "story", "reflect", "classify", "lessons", "act"]
+Task = Literal["notes", "story", "reflect", "classify", "lessons", "act"]
 """What a model is asked for; each task may have a model of its own, since a small literal one is right for memory."""
 
 R = TypeVar("R", bound=Struct)
@@ -58,7 +58,7 @@ class Prompt(Struct, frozen=True, kw_only=True):
 
     task: Task
     name: str
-    """The prompt and its version, such as ``turn-1``."""
+    """The prompt and its version, such as ``notes-1``."""
     system: str
     user: str
     max_tokens: int

@@ -187,7 +187,7 @@ class UpkeepPort(Protocol):
         """
 
     def repair(self) -> None:
-        """Put right what `faults` and `altered` told of and what follows from the log: counters, indexes, vectors.
+        """Put right what `faults` and `corrupted` told of and what follows from the log: counters, indexes, vectors.
 
         What can't be made again from the rest stays as it is.
         """
@@ -413,69 +413,22 @@ class SpendingPort(Protocol):
 class Transaction(Protocol):
     """The ports inside one transaction."""
 
-    @property
-    def log(self) -> LogPort:
-        """The messages."""
-
-    @property
-    def sessions(self) -> SessionsPort:
-        """The sessions."""
-
-    @property
-    def summaries(self) -> SummariesPort:
-        """The summaries."""
-
-    @property
-    def rebuilds(self) -> RebuildsPort:
-        """The marks of rebuilds."""
-
-    @property
-    def annotations(self) -> AnnotationsPort:
-        """The pins, releases and disputes."""
-
-    @property
-    def spending(self) -> SpendingPort:
-        """What was spent on models."""
-
-    @property
-    def leases(self) -> LeasesPort:
-        """Who is at which work."""
-
-    @property
-    def vectors(self) -> VectorsPort:
-        """The vectors of what is searched."""
-
-    @property
-    def memories(self) -> MemoriesPort:
-        """What was learned."""
-
-    @property
-    def pads(self) -> PadsPort:
-        """The scratchpads."""
-
-    @property
-    def runs(self) -> RunsPort:
-        """The runs that were learned from."""
-
-    @property
-    def ledger(self) -> LedgerPort:
-        """The files that were."""
-
-    @property
-    def search(self) -> SearchPort:
-        """What finds messages and memories by their words."""
-
-    @property
-    def words(self) -> WordsPort:
-        """The index of those words."""
-
-    @property
-    def upkeep(self) -> UpkeepPort:
-        """What keeps the store sound."""
-
-    @property
-    def erasure(self) -> ErasurePort:
-        """What takes content out for good."""
+    log: LogPort
+    sessions: SessionsPort
+    summaries: SummariesPort
+    rebuilds: RebuildsPort
+    annotations: AnnotationsPort
+    spending: SpendingPort
+    leases: LeasesPort
+    vectors: VectorsPort
+    memories: MemoriesPort
+    pads: PadsPort
+    runs: RunsPort
+    ledger: LedgerPort
+    search: SearchPort
+    words: WordsPort
+    upkeep: UpkeepPort
+    erasure: ErasurePort
 
 
 class Store(Protocol):

@@ -7,8 +7,10 @@ from types import MappingProxyType
 from ireneo.prompts.replies import PromptText
 from ireneo.summaries.summary import SummaryLevel
 
-TURN = PromptText(task="turn", version=1, max_tokens=1_600)
-GOAL = PromptText(task="goal", version=1, max_tokens=1_600)
+NOTES = PromptText(task="notes", version=1, max_tokens=8_000)
+NOTES_REPAIR = PromptText(task="notes", text="repair", version=NOTES.version, max_tokens=1_200)
+NOTES_OWN = PromptText(task="notes", text="own", version=NOTES.version, max_tokens=NOTES.max_tokens)
+"""An agent's work: on a stretch of it, on what of these notes didn't stand, and what the agent itself is asked for."""
 STORY = PromptText(task="story", version=1, max_tokens=2_400)
 STORY_DEEP = PromptText(task="story", text="deep", version=STORY.version, max_tokens=STORY.max_tokens)
 """By which the deeper summaries of a story are written. Its version is the leaf's: one summarizer writes both."""
@@ -19,5 +21,5 @@ LESSONS_SUCCESS = PromptText(task="lessons", text="success", version=1, max_toke
 LESSONS_FAILURE = PromptText(task="lessons", text="failure", version=1, max_tokens=1_600)
 """Runs that went well and runs that didn't teach different things, and are read by different prompts."""
 
-PROMPTS: MappingProxyType[SummaryLevel, PromptText] = MappingProxyType({"turn": TURN, "goal": GOAL, "story": STORY})
+PROMPTS: MappingProxyType[SummaryLevel, PromptText] = MappingProxyType({"turn": NOTES, "goal": NOTES, "story": STORY})
 """The prompt by which the text of each level is written, and after which its summarizer is named."""

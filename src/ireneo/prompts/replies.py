@@ -56,17 +56,17 @@ Voice = Literal["first", "second", "third"]
 VOICES: MappingProxyType[Voice, str] = MappingProxyType(
     {
         "first": (
-            "Write in the first person, past tense, operational: “I ran X, the result was Y”. These notes are your own "
-            "memory of your own work: what failed for you is a scar, not a warning. Never write “the agent”, “the "
-            "assistant”, “we” or “you did”. What the user wants stays the user's: “The user asked me to …”."
+            "Where you tell who did something, write in the first person, past tense: “I ran X, the result was Y”. "
+            "These are the agent's own notes of its own work: never “the assistant” or “you did”. What the user wants "
+            "stays the user's: “The user wants …”."
         ),
         "second": (
-            "Write in the second person, past tense, operational: “You ran X, the result was Y”. Never write “I” or "
-            "“the agent”. What the user wants stays the user's: “The user asked you to …”."
+            "Where you tell who did something, write in the second person, past tense: “You ran X, the result was Y”; "
+            "never “I”. What the user wants stays the user's: “The user wants …”."
         ),
         "third": (
-            "Write in the third person, past tense, operational: “The agent ran X, the result was Y”. Never write “I” "
-            "or “you”. What the user wants stays the user's: “The user asked the agent to …”."
+            "Where you tell who did something, write in the third person, past tense: “The agent ran X, the result was "
+            "Y”; never “I” or “you”. What the user wants stays the user's: “The user wants …”."
         ),
     }
 )
@@ -95,48 +95,11 @@ def story_voice(voice: Voice, seen_by: str, *, named: bool) -> str:
     )
 
 
-Short = Annotated[str, Meta(max_length=600)]
-Status = Literal["COMPLETE", "PARTIAL", "BLOCKED"]
+class NotesReply(Struct, frozen=True, kw_only=True):
+    """The notes on a stretch of an agent's work, a line each."""
 
-
-class DeadEnd(Struct, frozen=True, kw_only=True):
-    """An approach that was tried and given up."""
-
-    tried: Short
-    because: Short
-
-
-class KeptName(Struct, frozen=True, kw_only=True):
-    """A name that will be needed again, and what it is or what became of it."""
-
-    name: Annotated[str, Meta(max_length=200)]
-    what: Short
-
-
-class TurnReply(Struct, frozen=True, kw_only=True):
-    """The sections of a turn summary that a model writes; the operations come from the structure."""
-
-    strategy: Short
-    discoveries: Annotated[list[Short], Meta(max_length=12)] = []
-    dead_ends: Annotated[list[DeadEnd], Meta(max_length=10)] = []
-    what_worked: Annotated[list[Short], Meta(max_length=10)] = []
-    critical_artifacts: Annotated[list[KeptName], Meta(max_length=16)] = []
-    status: Status
-    status_because: Short = ""
-
-
-class GoalReply(Struct, frozen=True, kw_only=True):
-    """The sections of a goal batch that a model writes; the user's words are carried beside it, verbatim."""
-
-    goal_arc: Short
-    achieved: Annotated[list[Short], Meta(max_length=12)] = []
-    discoveries: Annotated[list[Short], Meta(max_length=10)] = []
-    dead_ends: Annotated[list[DeadEnd], Meta(max_length=10)] = []
-    key_artifacts: Annotated[list[KeptName], Meta(max_length=20)] = []
-    constraints: Annotated[list[Annotated[str, Meta(max_length=400)]], Meta(max_length=24)] = []
-    """Standing constraints in the user's words, letter for letter."""
-    status: Status
-    status_because: Short = ""
+    notes: Annotated[list[Annotated[str, Meta(max_length=1_200)]], Meta(max_length=400)]
+    """Each: kind, worth, the numbers of the messages that it rests on in brackets, and one statement."""
 
 
 Name = Annotated[str, Meta(max_length=120)]

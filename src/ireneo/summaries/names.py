@@ -52,6 +52,9 @@ def named(messages: Sequence[Message], done: Sequence[Step]) -> tuple[Mention, .
 
     def add(text: str, weight: float) -> None:
         for name in artifacts(text):
+            # MUST and TODO are words.
+            if name.isupper() and name.isalpha():
+                continue
             weights[name] = _both(weights.get(name, 0.0), weight)
 
     for step in done:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import get_args
 
 from msgspec.structs import replace
 
 from ireneo.language.detect import language_of_sentence
 from ireneo.language.files import either, topic
-from ireneo.language.sentences import sentences
-from ireneo.language.topics import Constraints
+from ireneo.language.topics import Constraints, OwnWords
 from ireneo.language.words import common_words, light_stem
 from ireneo.log.message import PINS_TAG, Message, MessageId, Text, without_recalled
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
+from ireneo.summaries.own_words import OwnSentence, own_words, said_in_results
 from ireneo.summaries.summary import Line, Summary, ThreadKind
 
 BY_HAND = 5.0
@@ -25,40 +26,64 @@ STANDING = 4.0
 STRONG = 3.0
 MEDIUM = 2.0
 MILD = 1.5
-SHORT_WORDS = 22
-"""A hint of a rule makes one only of a short sentence: in a longer one it is part of a story."""
+SHORT_WORDS = 10
+"""How something is to be done is a rule where it is said in a few words: in more it is a part of a task."""
+OPENING = 6
+"""Words within which a sentence speaks of what was named before it; later ones mostly speak of what it names."""
+FRAGMENT = 2
+"""So few words say nothing without the sentence before them."""
 MAX_CHARACTERS = 320
 """A longer sentence is pinned by the clause that binds."""
+LONGEST = 2_000
+"""Characters of a sentence that are looked at."""
 KNOWN_TEXTS = 256
 """Texts that were looked through last, of which it is known what they pin and lift."""
 MAX_PINS = 160
 """What one record carries at the most, the strongest: some 3,000 tokens of rules."""
 
 _THREADS = tuple(f"{kind} · " for kind in get_args(ThreadKind))
-_FENCE = lazy_re(r"```.*?(?:```|\Z)|<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
-_BULLET = lazy_re(r"^(?:[#>*+-]+|\(?\d+[.)]|\[[ x]\]|</?[\w-]+>|\s)+")
-_CLOSING_TAG = lazy_re(r"</[\w-]+>")
 _WORD = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
+_QUOTED = lazy_re(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“\n]{1,400}“|`[^`\n]{1,400}`")
+_SIGNS = r"[;:—–(]\s*|(?<!\s)\s+-\s+"
 
 
 def _words() -> Constraints:
     return topic(Constraints)
 
 
-_LEAD = lazy_re(lambda: rf"^(?:{either(_words().lead)}\b[\s,.!:*_—–-]*)+", re.I)
-_CLAUSE = lazy_re(
-    lambda: rf"(?:(?<!\s)\s++)?[;:—–(]\s*|,\s+|(?<!\s)\s+-\s+|(?<!\s)\s+{either(_words().conjunctions)}\s+", re.I
-)
-_SCOPE = lazy_re(lambda: rf"\b{either(_words().scope)}\b", re.I)
-_WIDE = lazy_re(lambda: rf"\b{either(_words().wide)}\b", re.I)
-_NEVER = lazy_re(lambda: f"^{either(_words().never)}", re.I)
-_BOUND = lazy_re(lambda: rf"\b{either(_words().bound)}\b", re.I)
-_MUST = lazy_re(lambda: rf"\b{either(_words().must)}\b", re.I)
-_HINT = lazy_re(lambda: either(_words().hint), re.I)
-_TELLS = lazy_re(lambda: rf"\b{either(_words().tells)}\b", re.I)
-_FORBID = lazy_re(lambda: f"^{either(_words().forbid)}", re.I)
-_KEEP = lazy_re(lambda: f"^{either(_words().keep)}", re.I)
-_USE = lazy_re(lambda: rf"^{either(_words().use)}\b", re.I)
+def _anywhere(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
+    return lazy_re(lambda: rf"\b{either(rows())}\b", re.I)
+
+
+def _begins(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
+    return lazy_re(lambda: rf"{either(rows())}", re.I)
+
+
+_LEAD = lazy_re(lambda: rf"(?:{either(_words().lead)}\b[\s,.!:*_—–-]*)+", re.I)
+_TURN = lazy_re(lambda: rf"(?:(?<!\s)\s++)?{_SIGNS}|,?(?<!\s)\s+{either(_words().turns)}\s+", re.I)
+_CLAUSE = lazy_re(lambda: rf",\s+|(?<!\s)\s+{either(_words().conjunctions)}\s+", re.I)
+_ASKS = _begins(lambda: _words().asks)
+_SCOPE = _anywhere(lambda: _words().scope)
+_WIDE = _anywhere(lambda: _words().wide)
+_NEVER = _begins(lambda: _words().never)
+_FORBID = _begins(lambda: _words().forbid)
+_KEEP = _begins(lambda: _words().keep)
+_USE = _begins(lambda: _words().use)
+_BOUND = _anywhere(lambda: _words().bound)
+_MUST = _anywhere(lambda: _words().must)
+_SHOULD = _anywhere(lambda: _words().should)
+_FIRM = _anywhere(lambda: _words().firm)
+_GUESS = _anywhere(lambda: _words().guess)
+_ONCE = _anywhere(lambda: _words().once)
+_NOTHING = _begins(lambda: _words().nothing)
+_SCENES = _anywhere(lambda: _words().scenes)
+_SUBJECT = _anywhere(lambda: _words().subject)
+_TELLS = _anywhere(lambda: _words().tells)
+_ORDERS = _begins(lambda: _words().orders)
+_LIMITS = _anywhere(lambda: _words().limits)
+_PERSON = lazy_re(lambda: rf"\s*{either(topic(OwnWords).persons)}\b", re.I)
+_POINTS_BACK = _anywhere(lambda: _words().points_back)
+_CHOICES = _begins(lambda: _words().choices)
 _LIFT = lazy_re(lambda: rf"\b{either(_words().lift)}", re.I)
 _AROUND = "\"'”“’)]*_"
 """What may stand behind the mark that ends a sentence."""
@@ -67,42 +92,66 @@ _AROUND = "\"'”“’)]*_"
 def find_pins(message: Message) -> list[Line]:
     """The standing constraints in a user's or the system's words, as lines: `weight` says how binding one is.
 
-    A line of a story, which has an author, binds nobody outside of the story.
+    What a user says inside of a tool's result counts as well: a refusal's words, an answer. A line of a story, which
+    has an author, binds nobody outside of the story.
     """
     draft = message.draft
     if draft.text.startswith(PINS_TAG):
         return [_line(message, text, BY_HAND) for text in _carried(draft.text)]
-    if message.role not in ("user", "system") or draft.origin != "spoken" or _is_story(message):
-        return []
-    return [_line(message, text, strength) for text, strength in _binding(draft.text)]
+    pins: dict[str, float] = {}
+    for said in _spoken(message):
+        pins.update(_binding(said, system=message.role == "system"))
+    for result in draft.results:
+        for said, answers in said_in_results(result):
+            pins.update(_settled(said) if answers else _binding(said, system=False))
+    return [_line(message, text, strength) for text, strength in pins.items()]
 
 
 def find_lifts(message: Message) -> list[Line]:
     """The sentences with which a user may lift a constraint; which one, `standing` finds out."""
-    if message.role != "user" or message.draft.origin != "spoken" or _is_story(message):
+    if message.role == "system":
         return []
-    return [_line(message, sentence, 1.0) for sentence in _lifting(message.draft.text)]
+    said = [*_spoken(message), *(said for result in message.draft.results for said, _ in said_in_results(result))]
+    return [_line(message, sentence, 1.0) for text in said for sentence in _lifting(text)]
+
+
+def _spoken(message: Message) -> list[str]:
+    """What a user or the system says in a message, and not in a story."""
+    story = any(isinstance(part, Text) and part.author for part in message.parts)
+    speaks = message.role in ("user", "system") and message.draft.origin == "spoken" and not story
+    return [message.draft.text] if speaks else []
 
 
 # The requests that a context shows word for word are looked through again at each rebuild.
 @lru_cache(maxsize=KNOWN_TEXTS)
-def _binding(text: str) -> tuple[tuple[str, float], ...]:
+def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
     """What of a text binds, each once, and how strongly."""
     out: dict[str, float] = {}
-    for sentence in _sentences(without_recalled(text)):
-        if strength := _strength(sentence):
-            out.setdefault(sentence if len(sentence) <= MAX_CHARACTERS else _binding_clause(sentence), strength)
-    return tuple(out.items())
+    for said in own_words(without_recalled(text), all_own=system):
+        if strength := _strength(said, system=system):
+            out.setdefault(_in_context(said), strength)
+    # A sentence that stands in the context of the next one as well stands once.
+    texts = list(out)
+    within = {text for text, following in pairwise(texts) if text in following}
+    return tuple((text, strength) for text, strength in out.items() if text not in within)
 
 
 @lru_cache(maxsize=KNOWN_TEXTS)
 def _lifting(text: str) -> tuple[str, ...]:
     """The sentences of a text that may lift something."""
     return tuple(
-        sentence
-        for sentence in _sentences(without_recalled(text))
-        if _LIFT.search(sentence) and len(sentence) <= MAX_CHARACTERS and not sentence.rstrip(_AROUND).endswith("?")
+        said.text
+        for said in own_words(without_recalled(text))
+        if len(said.text) <= MAX_CHARACTERS and _LIFT.search(said.text) and not said.text.rstrip(_AROUND).endswith("?")
     )
+
+
+def _settled(answer: str) -> tuple[tuple[str, float], ...]:
+    """An answer with its question, where it settles how something is to be, and not what is done next."""
+    question, _, words = answer.partition('"="')
+    if len(answer) > MAX_CHARACTERS or not words.strip(' "') or not _CHOICES.match(question.lstrip('"')):
+        return ()
+    return ((" ".join(answer.split()), STRONG),)
 
 
 def pinned(annotations: Iterable[Annotation]) -> tuple[list[Line], list[Line]]:
@@ -204,72 +253,121 @@ def _speaks_of(text: str, language: str) -> frozenset[str]:
     return frozenset(light_stem(word, language) for word in said if word not in empty and len(word) > 1)
 
 
-def _strength(sentence: str) -> float:
+def _strength(said: OwnSentence, *, system: bool) -> float:
     """How binding a sentence is; 0 for what binds nothing."""
-    if sentence.rstrip(_AROUND).endswith(("?", ":")) or len(sentence) < 6:
+    sentence = _QUOTED.sub("X", said.text[:LONGEST])
+    leads_nowhere = sentence.endswith(":") and said.with_list == said.text
+    if sentence.rstrip(_AROUND).endswith("?") or len(sentence) < 6 or leads_nowhere:
         return 0.0
-    clauses = [_LEAD.sub("", clause) for clause in (sentence, *_CLAUSE.split(sentence))]
-    base = max(map(_of_clause, clauses), default=0.0)
-    if _BOUND.search(sentence):
-        base = max(base, STRONG)
-    elif _MUST.search(sentence):
-        base = max(base, MEDIUM)
-    elif len(sentence.split()) <= SHORT_WORDS and _HINT.search(sentence) and not _TELLS.search(sentence):
-        base = max(base, MILD)
+    if _SCENES.search(sentence) and not _SCOPE.search(sentence):
+        return 0.0
+    base = MEDIUM if _NOTHING.match(_bare(sentence)) else 0.0
+    told = False
+    for thought in _TURN.split(sentence):
+        base = max(base, _of_thought(thought, said, told=told))
+        told = told or _has_subject(thought)
+    if system:
+        base = max(base, _of_system(sentence))
+    if said.step and base < STRONG:
+        base = 0.0
     if base and _WIDE.search(sentence):
-        return STANDING
-    if _SCOPE.search(sentence):
+        base = STANDING
+    if (
+        said.personal
+        and _SCOPE.search(sentence)
+        and not (said.step or _TELLS.search(sentence) or _ASKS.match(_bare(sentence)))
+    ):
         # What says how far it reaches is a rule even where it has no verb that we know.
         base = STANDING if base else MEDIUM
     return base
 
 
+def _of_thought(thought: str, said: OwnSentence, *, told: bool) -> float:
+    """How binding one thought of a sentence is: what is asked binds nothing, whatever stands in it.
+
+    Behind a subject, `told`, words that would else forbid or order something go on with what it does.
+    """
+    bare = _bare(thought)
+    if _ASKS.match(bare):
+        return 0.0
+    free = not told or _PERSON.match(thought)
+    base = max(map(_of_clause, (thought.strip(), bare))) if free else 0.0
+    for number, clause in enumerate(_CLAUSE.split(thought)):
+        if number and (said.personal or _NEVER.match(_bare(clause))):
+            base = max(base, 0.0 if told and not _PERSON.match(clause) else _of_clause(_bare(clause)))
+        told = told or _has_subject(clause)
+    if not said.personal:
+        return base
+    if _BOUND.search(thought):
+        return max(base, STRONG)
+    if _ONCE.search(thought) or _GUESS.search(thought):
+        return base
+    if _MUST.search(thought):
+        return max(base, MEDIUM)
+    ought = _SHOULD.search(thought) and _FIRM.search(thought) and not _TELLS.search(thought)
+    return max(base, MILD) if ought else base
+
+
+def _has_subject(words: str) -> bool:
+    """Whether somebody does something in what stands before a word that binds, and not only in a condition."""
+    first = _bare(words).partition(" ")[0].lower()
+    return first not in _words().conditions and bool(_SUBJECT.search(words))
+
+
+def _bare(clause: str) -> str:
+    found = _LEAD.match(clause.strip())
+    return clause.strip()[found.end() :] if found else clause.strip()
+
+
 def _of_clause(clause: str) -> float:
     if _NEVER.match(clause):
         return STRONG
+    if _ONCE.search(clause):
+        return 0.0
     if _FORBID.match(clause) or _KEEP.match(clause):
         return MEDIUM
-    return MILD if _USE.match(clause) else 0.0
+    return MILD if _USE.match(clause) and (_FIRM.search(clause) or len(clause.split()) <= SHORT_WORDS) else 0.0
+
+
+def _of_system(sentence: str) -> float:
+    """What a system's prompt says is for good: how an assistant works, and what may be done."""
+    if _BOUND.search(sentence):
+        return STRONG
+    if _LIMITS.search(sentence):
+        return MEDIUM
+    clauses = [clause for thought in _TURN.split(sentence) for clause in (thought.strip(), *_CLAUSE.split(thought))]
+    # What an assistant is said to be or to do describes it.
+    orders = (_ORDERS.match(_bare(clause)) and not _PERSON.match(clause) for clause in clauses)
+    return MILD if any(orders) else 0.0
+
+
+def _in_context(said: OwnSentence) -> str:
+    """A sentence with what it speaks of: the list that it leads to, or what stands before where it points back."""
+    if said.with_list != said.text:
+        return _cut(said.with_list)
+    if len(said.text) > MAX_CHARACTERS:
+        return _binding_clause(said.text)
+    words = said.text.split()
+    opening = words[: OPENING if said.near else OPENING // 2]
+    points_back = len(words) <= FRAGMENT or _POINTS_BACK.search(_bare(" ".join(opening)))
+    return said.with_before if points_back and len(said.with_before) <= 2 * MAX_CHARACTERS else said.text
 
 
 def _binding_clause(sentence: str) -> str:
     """The part of a long sentence that binds, verbatim: from its clause on, as far as there is room."""
     place = 0
-    for found in [*_CLAUSE.finditer(sentence), None]:
-        if _of_clause(_LEAD.sub("", sentence[place:])):
-            break
+    for found in [*sorted([*_CLAUSE.finditer(sentence), *_TURN.finditer(sentence)], key=lambda each: each.end()), None]:
+        if _of_clause(_bare(sentence[place:])):
+            return _cut(sentence[place:])
         if found is not None:
             place = found.end()
-    bound = _BOUND.search(sentence) or _SCOPE.search(sentence)
-    if place == 0 and bound:
-        place = max(sentence.rfind(" ", 0, max(bound.start() - MAX_CHARACTERS // 2, 0)) + 1, 0)
-    piece = sentence[place : place + MAX_CHARACTERS]
-    return piece if place + MAX_CHARACTERS >= len(sentence) else piece[: piece.rfind(" ")]
+    bound = _BOUND.search(sentence) or _SCOPE.search(sentence) or _MUST.search(sentence) or _SHOULD.search(sentence)
+    start = max(bound.start() - MAX_CHARACTERS // 2, 0) if bound else 0
+    return _cut(sentence[sentence.rfind(" ", 0, start) + 1 :])
 
 
-def _sentences(text: str) -> Iterator[str]:
-    """The sentences of `text` as they stand there, without what marks them as an item of a list."""
-    for raw in _FENCE.sub("\n", text).splitlines():
-        line = _without_closing_tags(_BULLET.sub("", raw))
-        if "|" in line[:2] or not any(char.isalpha() for char in line):
-            continue
-        # In a hurry, a sentence begins small.
-        yield from sentences(line, small_opens=True)
-
-
-def _without_closing_tags(line: str) -> str:
-    """Drop the white space and the closing tags that a line ends with, the last one first."""
-    end = len(line.rstrip())
-    while (start := line.rfind("</", 0, end)) >= 0 and _CLOSING_TAG.fullmatch(line, start, end):
-        end = start
-        while end and line[end - 1].isspace():
-            end -= 1
-    return line[:end]
-
-
-def _is_story(message: Message) -> bool:
-    """Whether somebody speaks in the story, and not the user to the assistant."""
-    return any(isinstance(part, Text) and part.author for part in message.parts)
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_CHARACTERS else text[: text.rfind(" ", 0, MAX_CHARACTERS + 1)]
 
 
 def _carried(text: str) -> list[str]:

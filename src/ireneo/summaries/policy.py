@@ -166,6 +166,8 @@ class Policy(Struct, frozen=True, kw_only=True):
     """What has no room is left out, and the view says so, instead of being summarised."""
     eager: bool = False
     """Old work is summarised even where the budget has room for it."""
+    notes_window: int = 100_000
+    """Tokens of the path that a model reads at a time to write about them: what its window surely holds."""
     excluded_tools: frozenset[str] = frozenset()
     """Calls of these tools are never summarised."""
     prices: Prices | None = None

@@ -7,11 +7,14 @@ likely to answer for whoever goes on with the work, from 10 (a ruling of the use
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Literal, get_args
 
 from msgspec import Struct
 
-from ireneo.language.files import either, topic
+from ireneo.language.files import either, from_data, topic
 from ireneo.language.sentences import sentences
 from ireneo.language.topics import Prose
 from ireneo.patterns import lazy_re
@@ -135,12 +138,45 @@ def _whole(pieces: Iterable[str]) -> Iterator[str]:
 _VALUE = lazy_re(
     r"`[^`\n]{1,200}`|\b\d[\d.,]*\b|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b|\b\w+\([^)\n]{0,80}\)|“[^”]{2,80}”|\"[^\"\n]{2,80}\""
 )
-_REASON = lazy_re(lambda: rf"\b{either(topic(Prose).reason)}\b", re.IGNORECASE)
-_CONTRAST = lazy_re(lambda: rf"\b{either(topic(Prose).contrast)}\b", re.IGNORECASE)
-_DECISION = lazy_re(lambda: rf"\b{either(topic(Prose).decision)}\b", re.IGNORECASE)
-_CHANGED = lazy_re(lambda: rf"\b{either(topic(Prose).changed)}\b", re.IGNORECASE)
-_OUTCOME = lazy_re(lambda: rf"\b{either(topic(Prose).outcome)}\b", re.IGNORECASE)
-_OFFER = lazy_re(lambda: rf"\b{either(topic(Prose).offer)}\b", re.IGNORECASE)
+CueKind = Literal["reason", "contrast", "decision", "changed", "outcome", "offer"]
+
+
+class _Cues(Struct, frozen=True):
+    """By which words and phrases a sentence is known to give a reason, to decide, and so on."""
+
+    words: Mapping[str, tuple[CueKind, ...]]
+    phrases: Mapping[str, tuple[tuple[str, CueKind], ...]]
+    """By their first word."""
+
+
+@from_data
+def _cues() -> _Cues:
+    known = topic(Prose)
+    words: dict[str, tuple[CueKind, ...]] = {}
+    phrases: dict[str, tuple[tuple[str, CueKind], ...]] = {}
+    for kind in get_args(CueKind):
+        for cue in map(str.lower, getattr(known, kind)):
+            first, _, rest = cue.partition(" ")
+            if rest:
+                phrases[first] = (*phrases.get(first, ()), (f" {cue} ", kind))
+            else:
+                words[cue] = (*words.get(cue, ()), kind)
+    return _Cues(words, phrases)
+
+
+@lru_cache(maxsize=1_024)
+def _cues_of(said: str) -> Counter[CueKind]:
+    """How many words or phrases of each kind a sentence has."""
+    cues, found = _cues(), Counter[CueKind]()
+    words = _CUE_WORD.findall(said.lower().replace("’", "'"))
+    text = f" {' '.join(words)} "
+    for word in words:
+        found.update(cues.words.get(word, ()))
+        found.update(kind for phrase, kind in cues.phrases.get(word, ()) if phrase in text)
+    return found
+
+
+_CUE_WORD = lazy_re(r"[^\W\d_][\w']*")
 _INTENT = lazy_re(
     lambda: rf"^(?:THOUGHT:|{either(topic(Prose).lead)}[,.!]?\s+)*{either(topic(Prose).intent)}\b", re.IGNORECASE
 )
@@ -160,30 +196,31 @@ def is_intent(said: str) -> bool:
 
 def decides(said: str) -> bool:
     """Whether a sentence chooses, proposes or puts off."""
-    return bool(_DECISION.search(said))
+    return _cues_of(said)["decision"] > 0
 
 
 def asks(said: str) -> bool:
     """Whether a sentence asks or offers something."""
-    return said.endswith("?") or bool(_OFFER.search(said))
+    return said.endswith("?") or _cues_of(said)["offer"] > 0
 
 
 def gives_reason(said: str) -> bool:
     """Whether a sentence gives a reason or a consequence."""
-    return bool(_REASON.search(said))
+    return _cues_of(said)["reason"] > 0
 
 
 def prose_worth(said: str) -> float:
     """What a sentence of the agent is worth: more with a reason, a contrast, a decision and what can be looked up."""
     if _EMPTY.match(said):
         return 0.0
-    reason = gives_reason(said)
-    worth = 1.0 + 1.8 * reason + 0.6 * min(len(_CONTRAST.findall(said)), 3) + 0.7 * min(len(_VALUE.findall(said)), 4)
-    worth += 1.2 * decides(said) + 0.7 * bool(_CHANGED.search(said)) + 0.6 * bool(_OUTCOME.search(said))
+    cues = _cues_of(said)
+    worth = 1.0 + 0.6 * min(cues["contrast"], 3) + 0.7 * min(len(_VALUE.findall(said)), 4)
+    worth += 1.8 * (cues["reason"] > 0) + 1.2 * (cues["decision"] > 0)
+    worth += 0.7 * (cues["changed"] > 0) + 0.6 * (cues["outcome"] > 0)
     if asks(said):
         worth *= 0.5
     if is_intent(said):
-        worth *= 0.6 if reason else 0.35
+        worth *= 0.6 if cues["reason"] else 0.35
     return worth * min(1.0, len(said.split()) / ENOUGH_WORDS)
 
 
@@ -228,7 +265,7 @@ def code_worth(line: str) -> float:
     if (comment := _comment(line)) is not None:
         if len(comment.split()) < FEWEST_WORDS:
             return 0.0
-        return 0.8 + 0.7 * min(len(_CONTRAST.findall(comment)), 3) + 1.5 * gives_reason(comment)
+        return 0.8 + 0.7 * min(_cues_of(comment)["contrast"], 3) + 1.5 * gives_reason(comment)
     if _TEST.match(line):
         return 1.5
     if _DEFINES.match(line) or _TYPED.match(line):

@@ -112,7 +112,7 @@ class Writing(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a model wrote a summary, and how far it could be trusted."""
 
     prompt: str
-    """The prompt and its version, such as ``turn-1``."""
+    """The prompt and its version, such as ``notes-1``."""
     model: str
     tokens_in: int
     tokens_out: int
@@ -128,6 +128,9 @@ class Writing(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Lines that were struck out since nothing supports them."""
     disputes: tuple[str, ...] = ()
     """The disputes that it was written in view of."""
+    seen_first: int = -1
+    seen_last: int = -1
+    """From which position to which the messages stand that its writer saw; below 0: those that it covers."""
 
 
 class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -316,12 +319,18 @@ class PathReader(Protocol):
     def get(self, ids: Sequence[SummaryId]) -> Sequence[Summary]:
         """Those of these summaries that are stored."""
 
-    def texts(self, summaries: Sequence[Summary], known: Sequence[str] | None = None) -> Sequence[Summary]:
+    def texts(
+        self, summaries: Sequence[Summary], known: Sequence[str] | None = None, made: Mapping[SummaryId, Summary] = {}
+    ) -> Sequence[Summary]:
         """For each of `summaries` the best text of its stretch: itself, or one that a model wrote.
 
         Of those that a model wrote only those among `known`, where that is given: a context that was shown before is
-        to be the same again.
+        to be the same again. `made` are summaries that are not stored yet.
         """
+
+    @property
+    def taken_up(self) -> Sequence[str]:
+        """The ids of what a model wrote of which the texts were made that were asked for last."""
 
 
 class ListReader:
@@ -344,9 +353,16 @@ class ListReader:
         """None: nothing is stored."""
         return ()
 
-    def texts(self, summaries: Sequence[Summary], known: Sequence[str] | None = None) -> Sequence[Summary]:
+    def texts(
+        self, summaries: Sequence[Summary], known: Sequence[str] | None = None, made: Mapping[SummaryId, Summary] = {}
+    ) -> Sequence[Summary]:
         """The summaries themselves."""
         return summaries
+
+    @property
+    def taken_up(self) -> Sequence[str]:
+        """None: nothing is stored."""
+        return ()
 
 
 class RecentValues(Generic[T]):

@@ -225,6 +225,8 @@ def _seen(done: Sequence[Step], known: Mapping[str, int]) -> Iterator[Line]:
         if step.action.kind not in ("read", "search") or step.failed:
             continue
         path = step.action.subject
+        if not any(name in step.output for name, times in known.items() if times > 1):
+            continue
         lines = seen_lines(step.output)
         if path.endswith(_DOCUMENTS):
             found = [

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import artifacts
 from ireneo.log.message import Message, MessageId, is_own_block
 from ireneo.log.tree import atoms, settled
+from ireneo.summaries.notes import is_written, rolled_up, without_replaced
 from ireneo.summaries.pins import MAX_PINS, constraints, standing
 from ireneo.summaries.policy import CODING, Policy
 from ireneo.summaries.steps import CHANGES, ActionKind, understand
@@ -86,6 +87,7 @@ def batch_is_full(openers: Sequence[Message], following: Message, policy: Policy
 
 _ACCOUNT: tuple[SectionName, ...] = (
     "direction",
+    "asked",
     "strategy",
     "discoveries",
     "achieved",
@@ -211,6 +213,10 @@ def cover_row(row: Sequence[RowItem], policy: Policy) -> Summary:
             parts.append(item)
     work = [part for part in parts if isinstance(part, Summary)]
     whole = _parent("goal", parts, work, strategy_of(policy).roll_up(parts, turns=True), policy)
+    written = [part for part in work if is_written(part)]
+    if written:
+        sections = rolled_up(whole, work)
+        whole = replace(whole, sections=tuple(sections), writing=written[-1].writing)
     summarizer = f"{policy.summarizer}/whole"
     return replace(whole, summarizer=summarizer, id=anchor("goal", whole.first, whole.last, summarizer), sources=())
 
@@ -321,7 +327,7 @@ class _Forest:
         turn = self.turns[-1]
         messages = [message for atom in self.leaf for message in atom]
         goal = turn.opener.text if turn.opener else ""
-        sections = self.strategy.leaf(messages, goal, ends_turn=ends_turn)
+        sections = _with_pins(messages, self.strategy.leaf(messages, goal, ends_turn=ends_turn))
         self._push(_summary("turn", 1, messages, sections, self.policy.summarizer))
         self.leaf = []
         while count := due_merge(self._depths(), self.policy):
@@ -427,14 +433,14 @@ def _parent(
         summarizer=policy.summarizer,
         source_tokens=sum(part.source_tokens if isinstance(part, Summary) else part.tokens for part in parts),
         calls=sum(part.calls if isinstance(part, Summary) else len(part.draft.calls) for part in parts),
-        sections=tuple(sections) if policy.strategy is None else _with_pins(level, parts, sections),
+        sections=_with_pins(parts, sections),
         sources=tuple(child.id for child in children),
     )
 
 
-def _with_pins(level: SummaryLevel, parts: Sequence[RowItem], sections: Sequence[Section]) -> tuple[Section, ...]:
+def _with_pins(parts: Sequence[RowItem], sections: Sequence[Section]) -> tuple[Section, ...]:
     """The sections with what binds all that is done next: it is carried word for word, whatever a strategy says."""
-    if level == "turn" or any(section.name == "constraints" for section in sections):
+    if any(section.name == "constraints" for section in sections):
         return tuple(sections)
     pins, lifts = constraints(parts)
     binding = standing(pins, lifts)[:MAX_PINS]
@@ -559,8 +565,11 @@ class WorkPath:
         if not blocks:
             return list(row)
         self.shown = blocks
-        texts = {block.id: text for block, text in zip(blocks, self.reader.texts(blocks, known), strict=True)}
-        return [texts[item.id] if isinstance(item, Summary) else item for item in row]
+        told = self.reader.texts(blocks, known, self._made)
+        texts = {block.id: text for block, text in zip(blocks, told, strict=True)}
+        shorter = without_replaced(told)
+        row = [texts[item.id] if isinstance(item, Summary) else item for item in row]
+        return [shorter.get(item.id, item) if isinstance(item, Summary) else item for item in row]
 
     def _ends_here(self, summary: Summary) -> bool:
         """Whether what comes after `summary` on this path ends it."""

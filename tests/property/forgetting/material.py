@@ -12,8 +12,8 @@ from tests.property.invariants.material import TINY, Teller
 from tests.property.invariants.promises import TOKENS
 
 from ireneo import Draft, Memory, Message, Session
-from ireneo.adapters.rules import pack
-from ireneo.adapters.sqlite.index import token
+from ireneo.adapters.sql.index import token
+from ireneo.adapters.sql.rows import pack
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.language.words import terms
@@ -37,9 +37,7 @@ def echo(prompt: Prompt) -> Scripted:
     """A model that repeats the marks that it was shown."""
     marks = list(dict.fromkeys(MARK.findall(prompt.user)))[-12:]
     words = f"I saw {' and '.join(marks)}." if marks else "I looked on."
-    if prompt.task == "goal":
-        return {"goal_arc": words, "status": "PARTIAL"}
-    return {"strategy": words, "discoveries": [words], "status": "PARTIAL"}
+    return {"notes": [f"found 3 {words}", f"decided 3 Once more: {words}", "open 4 Nothing was verified."]}
 
 
 async def opened(house: House, store: Store | None = None) -> tuple[Memory, Store]:

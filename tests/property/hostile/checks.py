@@ -52,8 +52,14 @@ def lines_of(summary: Summary) -> Iterator[tuple[SectionName, Line]]:
 
 
 def grounded(summary: Summary, path: Sequence[Message]) -> None:
-    """Every claim of a record stands in the messages that it covers, or in what the user asked for."""
-    covered = path[summary.first_position : summary.last_position + 1]
+    """Every claim of a record stands in the messages that its writer knew of, or in what the user asked for."""
+    seen = summary.writing
+    first = summary.first_position
+    last = summary.last_position
+    if seen and seen.seen_first >= 0:
+        # Those before it by the notes on them.
+        first, last = 0, max(last, seen.seen_last)
+    covered = path[first : last + 1]
     asked = [message for message in path[: summary.last_position + 1] if message.role == "user"]
     evidence = SourceIndex(source_texts([*asked, *covered]))
     raw = raw_text([*asked, *covered])

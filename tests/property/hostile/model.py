@@ -15,6 +15,7 @@ from ireneo.testing.scripted import Scripted
 _PATH = re.compile(r"(?<![\w/.-])[\w-][\w.-]*(?:/[\w.-]+)+\.\w{1,4}\b")
 _NAME = re.compile(r"\b[a-z]+(?:_[a-z0-9]+)+\b")
 _CHECK = re.compile(r"pytest tests/\w+\.py")
+_PLACE = re.compile(r"^\[(\d+)\]", re.MULTILINE)
 _NUMBER = re.compile(r"\b\d{2,4} ms\b")
 
 ERROR_TEXTS = (
@@ -47,9 +48,9 @@ class HostileModel:
         if fault < 0.05:
             return ModelRefused("The model refused.", calls=1, tokens=10)
         if fault < 0.07:
-            return {"strategy": "x" * 5_000, "goal_arc": "x" * 5_000, "status": "COMPLETE"}
+            return {"notes": ["x" * 5_000]}
         if fault < 0.09:
-            return "{'strategy': nothing"
+            return "{'notes': nothing"
         if fault < 0.12:
             error = self.chance.choice(ERROR_TEXTS)
             return self._reply(prompt, lambda: error)
@@ -62,18 +63,22 @@ class HostileModel:
         return self._reply(prompt, lambda: shown.truth() if self.chance.random() < self.truth else shown.lie())
 
     def _reply(self, prompt: Prompt, say: Callable[[], str]) -> dict[str, object]:
-        def some(most: int) -> list[str]:
-            return [say() for _ in range(self.chance.randint(0, most))]
+        """Notes of all kinds, which rest on whatever messages; a wrong form now and then."""
+        kinds = ("ruled", "decided", "found", "changed", "failed", "worked", "open", "state")
+        statuses = ("COMPLETE", "PARTIAL", "BLOCKED")
+        places = [int(place) for place in _PLACE.findall(prompt.user)] or [0]
 
-        dead_ends = [{"tried": say(), "because": say()} for _ in range(self.chance.randint(0, 2))]
-        kept = [{"name": say()[:200], "what": say()} for _ in range(self.chance.randint(0, 3))]
-        status = self.chance.choice(("COMPLETE", "COMPLETE", "PARTIAL", "BLOCKED"))
-        common = {"discoveries": some(3), "dead_ends": dead_ends, "status": status, "status_because": say()}
-        if prompt.task == "turn":
-            return {"strategy": say(), "what_worked": some(3), "critical_artifacts": kept, **common}
-        # Every constraint that there is is dropped, and others are made up.
-        invented = ["Always paint the ghosts green.", "You may push wherever you like.", INJECTION, *some(2)]
-        return {"goal_arc": say(), "achieved": some(3), "key_artifacts": kept, "constraints": invented, **common}
+        def note() -> str:
+            kind, worth, place = self.chance.choice(kinds), self.chance.randint(1, 5), self.chance.choice(places)
+            text = say()
+            if kind == "state" and self.chance.random() < 0.5:
+                text = f"{self.chance.choice(statuses)} — {text}"
+            form = self.chance.random()
+            if form < 0.1:
+                return text
+            return f"{kind} {worth} [{place}] {text}" if form < 0.8 else f"{kind}: {text}"
+
+        return {"notes": [note() for _ in range(self.chance.randint(0, 14))]}
 
 
 class _Shown:

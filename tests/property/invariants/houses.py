@@ -28,9 +28,9 @@ STORES = ("in memory", "sqlite")
 every_store = pytest.mark.parametrize("store", STORES)
 
 
-def memory_over(store: Store, space: str = "mine") -> Memory:
+def memory_over(store: Store, space: str = "mine", clock: ManualClock | None = None) -> Memory:
     """A memory over an open store, without a model."""
-    return Memory(Resources(store=store, count=TOKENS.count, clock=ManualClock()), space)
+    return Memory(Resources(store=store, count=TOKENS.count, clock=clock or ManualClock()), space)
 
 
 def calm(examples: int, **more: int) -> settings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING, cast
@@ -17,8 +18,6 @@ from ireneo.memories.index import Vector
 from ireneo.ports.models import Embedder
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
     from ireneo.adapters.embed.minilm import MiniLM
 
 TOGETHER = 32
@@ -55,7 +54,7 @@ class ServedEmbedder:
     def __init__(self, server: EmbeddingServer) -> None:
         """Name the server; nothing is loaded or sent yet."""
         self._server = server
-        self._told = server.dimensions or 0
+        self._known = server.dimensions or 0
 
     @property
     def name(self) -> str:
@@ -65,7 +64,7 @@ class ServedEmbedder:
     @property
     def dimensions(self) -> int:
         """Bytes of a vector; 0 before the first answer, unless it was said how many there should be."""
-        return self._told
+        return self._known
 
     async def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Vector]:
         """The vector of each text; questions are embedded as what is kept is. Raises EmbedderError, BadInput."""
@@ -73,7 +72,7 @@ class ServedEmbedder:
             return []
         try:
             # It takes a second, in which other tasks may go on.
-            await asyncio.to_thread(_load_client)
+            await asyncio.to_thread(import_module, f"{__package__}.requests")
         except ImportError as missing:
             raise MissingExtra(f"{self.name} needs the extra `llm`: pip install 'ireneo[llm,vectors]'.") from missing
         from ireneo.adapters.embed.requests import request
@@ -81,16 +80,12 @@ class ServedEmbedder:
         found: list[Vector] = []
         for start in range(0, len(texts), TOGETHER):
             found += await request(self._server, [_cut(text) for text in texts[start : start + TOGETHER]])
-        lengths = {len(vector) for vector in found} | ({self._told} if self._told else set())
+        lengths = {len(vector) for vector in found} | ({self._known} if self._known else set())
         if len(lengths) > 1:
-            wanted = f"{self._told:,}" if self._told else "one number of"
-            raise EmbedderError(f"{self.name} answers with {max(lengths - {self._told}):,} dimensions, not {wanted}.")
-        (self._told,) = lengths
+            wanted = f"{self._known:,}" if self._known else "one number of"
+            raise EmbedderError(f"{self.name} answers with {max(lengths - {self._known}):,} dimensions, not {wanted}.")
+        (self._known,) = lengths
         return found
-
-
-def _load_client() -> None:
-    import ireneo.adapters.embed.requests  # noqa: F401
 
 
 def _cut(text: str) -> str:
@@ -184,56 +179,33 @@ def open_embedder(
         return LocalEmbedder()
     brand, _, model = (part.strip() for part in name.partition(":"))
     if brand in ("openai", "ollama") and model:
-        return _served(brand, model, base_url, api_key, dimensions, timeout_seconds, attempts)
-    brought = _entries()
+        if base_url is not None and not base_url.startswith(("http://", "https://")):
+            raise BadInput(f"The base_url {base_url!r} has to begin with http:// or https://.")
+        if timeout_seconds <= 0 or attempts < 1 or (dimensions is not None and dimensions < 1):
+            raise BadInput("An embedder needs a timeout over 0 seconds, an attempt at least, and a dimension at least.")
+        if find_spec("openai") is None:
+            raise MissingExtra(f"{brand}:{model} needs the extra `llm`: pip install 'ireneo[llm,vectors]'.")
+        server = EmbeddingServer(
+            brand=brand,
+            model=model,
+            base_url=base_url or (OLLAMA if brand == "ollama" else None),
+            api_key=api_key or None,
+            dimensions=dimensions,
+            timeout_seconds=timeout_seconds,
+            attempts=attempts,
+        )
+        return ServedEmbedder(server)
+    # Imported when used: it loads what reads the descriptions of packages, which takes longer than all of Ireneo.
+    from importlib.metadata import entry_points
+
+    brought = {each.name: each for each in entry_points(group=GROUP)}
     if brand not in brought:
         others = "".join(f" {each}:," for each in sorted(brought))
         raise BadInput(
             f"There is no embedder {name!r}: write none, local,{others} openai: or ollama: and then the model's name."
         )
-    return _brought(brought[brand], name, model)
-
-
-def _served(
-    brand: str,
-    model: str,
-    base_url: str | None,
-    api_key: str | None,
-    dimensions: int | None,
-    timeout_seconds: float,
-    attempts: int,
-) -> ServedEmbedder:
-    if base_url is not None and not base_url.startswith(("http://", "https://")):
-        raise BadInput(f"The base_url {base_url!r} has to begin with http:// or https://.")
-    if timeout_seconds <= 0 or attempts < 1 or (dimensions is not None and dimensions < 1):
-        raise BadInput("An embedder needs a timeout over 0 seconds, an attempt at least, and a dimension at least.")
-    if find_spec("openai") is None:
-        raise MissingExtra(f"{brand}:{model} needs the extra `llm`: pip install 'ireneo[llm,vectors]'.")
-    at = base_url or (OLLAMA if brand == "ollama" else None)
-    server = EmbeddingServer(
-        brand=brand,
-        model=model,
-        base_url=at,
-        api_key=api_key or None,
-        dimensions=dimensions,
-        timeout_seconds=timeout_seconds,
-        attempts=attempts,
-    )
-    return ServedEmbedder(server)
-
-
-def _brought(entry: EntryPoint, name: str, model: str) -> Embedder:
     try:
-        make = cast(Callable[[str], Embedder], entry.load())
-        return make(model)
+        return cast(Callable[[str], Embedder], brought[brand].load())(model)
     except ImportError as missing:
-        told = f"{name} needs a package that is not installed ({missing}): pip install {entry.name}."
-        raise MissingExtra(told) from missing
-
-
-def _entries() -> dict[str, EntryPoint]:
-    """What the packages that are installed bring, by name."""
-    # Imported when used: it loads what reads the descriptions of packages, which takes longer than all of Ireneo.
-    from importlib.metadata import entry_points
-
-    return {each.name: each for each in entry_points(group=GROUP)}
+        wanted = f"a package that is not installed ({missing}): pip install {brand}"
+        raise MissingExtra(f"{name} needs {wanted}.") from missing

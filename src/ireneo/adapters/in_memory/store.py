@@ -1,121 +1,97 @@
-"""The store in memory: for tests and for what need not last."""
+"""The store in memory: SQLite without a file, for tests and for what need not last."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Concatenate, ParamSpec, TypeVar
+import threading
+from functools import cache
+from pathlib import Path
 
-from ireneo.adapters.in_memory.log import (
-    MemoryAnnotations,
-    MemoryLeases,
-    MemoryLog,
-    MemoryRebuilds,
-    MemorySessions,
-    MemorySpending,
-    MemorySummaries,
-)
-from ireneo.adapters.in_memory.memories import (
-    MemoryLedger,
-    MemoryMemories,
-    MemoryPads,
-    MemoryRuns,
-    MemorySearch,
-    MemoryVectors,
-    MemoryWords,
-    settle,
-)
-from ireneo.adapters.in_memory.state import Snapshot, StoreState
-from ireneo.adapters.in_memory.upkeep import MemoryErasure, MemoryUpkeep
-from ireneo.adapters.pool import Cancellation, Pool, ReentryGuard, check_plain, check_result
-from ireneo.ports.store import Scrubbed, Transaction
+import apsw
 
-P = ParamSpec("P")
-T = TypeVar("T")
+from ireneo.adapters.pool import Cancellation
+from ireneo.adapters.sqlite.connection import Connection
+from ireneo.adapters.sqlite.migrate import bring_up_to_date
+from ireneo.adapters.sqlite.store import READERS, SqliteStore
+from ireneo.ports.store import Scrubbed
 
-READERS = 4
-"""So many read at a time; what is more waits its turn."""
+NOWHERE = Path(":memory:")
 
 
-class MemoryTransaction:
-    """All ports over one open transaction."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self.log = MemoryLog(snapshot)
-        self.sessions = MemorySessions(snapshot)
-        self.summaries = MemorySummaries(snapshot)
-        self.rebuilds = MemoryRebuilds(snapshot)
-        self.annotations = MemoryAnnotations(snapshot)
-        self.spending = MemorySpending(snapshot)
-        self.leases = MemoryLeases(snapshot)
-        self.vectors = MemoryVectors(snapshot)
-        self.memories = MemoryMemories(snapshot)
-        self.pads = MemoryPads(snapshot)
-        self.runs = MemoryRuns(snapshot)
-        self.ledger = MemoryLedger(snapshot)
-        self.search = MemorySearch(snapshot)
-        self.words = MemoryWords(snapshot)
-        self.upkeep = MemoryUpkeep(snapshot)
-        self.erasure = MemoryErasure(snapshot)
+@cache
+def _empty() -> bytes:
+    """The image of an empty database."""
+    database = apsw.Connection(str(NOWHERE))
+    bring_up_to_date(database, NOWHERE)
+    return database.serialize("main")
 
 
-class InMemoryStore:
+class Copies:
+    """Copies of one database, of which each transaction takes one; its image is that of the newest commit."""
+
+    def __init__(self) -> None:
+        """Begin with nothing stored."""
+        self.newest = _empty()
+        self._idle: list[tuple[apsw.Connection, bytes]] = []
+        self._lock = threading.Lock()
+
+    def take(self) -> tuple[apsw.Connection, bytes]:
+        """A copy that holds what was committed, and its image; one that does so already, where there is one."""
+        with self._lock:
+            newest = self.newest
+            copy, image = self._idle.pop() if self._idle else (apsw.Connection(str(NOWHERE)), b"")
+        if image is not newest:
+            copy.deserialize("main", newest)
+        return copy, newest
+
+    def give(self, copy: apsw.Connection, image: bytes) -> None:
+        """Take a copy back; those that hold what was committed last are lent first."""
+        with self._lock:
+            self._idle.insert(len(self._idle) if image is self.newest else 0, (copy, image))
+
+
+class MemoryConnection(Connection):
+    """A connection to one of the copies, for as long as it is lent."""
+
+    def __init__(self, copies: Copies) -> None:
+        """Keep a connection ready."""
+        super().__init__(NOWHERE, 0.0, lambda database, busy: None)
+        self._copies = copies
+        self._image = b""
+        self._changes = 0
+
+    def heed(self, cancellation: Cancellation) -> None:
+        """Take a copy; nobody has to be waited for."""
+        self._database, self._image = self._copies.take()
+        self._changes = self._database.total_changes()
+
+    def commit(self) -> None:
+        """End a transaction that wrote, and leave its image for the others."""
+        super().commit()
+        if self.database.total_changes() != self._changes:
+            self._image = self._copies.newest = self.database.serialize("main")
+
+    def roll_back(self) -> None:
+        """Roll back what is still open, and give the copy back."""
+        super().roll_back()
+        if self._database is not None:
+            self._copies.give(self._database, self._image)
+            self._database = None
+
+
+class InMemoryStore(SqliteStore):
     """`ireneo.ports.store.Store` in memory: the same words and the same transactions, and gone when it is let go.
 
-    A transaction copies what it changes, and the copies take the place of what was there when it commits; so it costs
-    the size of the session. Paths are walked. Use it up to some 10,000 messages.
+    In memory SQLite has no WAL, by which a reader sees what stood while another writes. So each transaction has a copy
+    of the store to itself, and a commit leaves an image for the others: it costs a copy of all that is stored. Use it
+    up to some 10,000 messages.
     """
 
     def __init__(self) -> None:
         """Make an empty store."""
-        self._guard = ReentryGuard()
-        self._held = StoreState()
-        self._writers = self._pool(1)
-        self._readers = self._pool(READERS)
-
-    async def read(self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """A snapshot: all that is read inside belongs together."""
-        check_plain(function)
-
-        def read(_: None, cancellation: Cancellation) -> T:
-            return _called(lambda tx: function(tx, *args, **kwargs), Snapshot(self._held, writes=False), cancellation)
-
-        return await self._readers.run(read)
-
-    async def write(
-        self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """One transaction, alone among writers."""
-        check_plain(function)
-
-        def write(_: None, cancellation: Cancellation) -> T:
-            snapshot = Snapshot(self._held, writes=True)
-            result = _called(lambda tx: function(tx, *args, **kwargs), snapshot, cancellation)
-            cancellation.begin_commit()
-            self._held = snapshot.shut()
-            return result
-
-        return await self._writers.run(write)
+        self._copies = Copies()
+        connections = [MemoryConnection(self._copies) for _ in range(1 + READERS)]
+        super().__init__(NOWHERE, connections[0], connections[1:])
 
     async def scrub(self, *, look: bool = False) -> Scrubbed:
-        """Nothing is left to overwrite."""
+        """Nothing is left to overwrite: no byte of it lies on a disk."""
         return Scrubbed(complete=True)
-
-    async def close(self) -> None:
-        """Take no more calls."""
-        self._readers.close()
-        self._writers.close()
-
-    def _pool(self, size: int) -> Pool[None]:
-        return Pool([None] * size, lambda _: None, self._guard, "ireneo-memory")
-
-
-def _called(work: Callable[[MemoryTransaction], T], snapshot: Snapshot, cancellation: Cancellation) -> T:
-    cancellation.check()
-    try:
-        result = work(MemoryTransaction(snapshot))
-        check_result(result)
-        if snapshot.writes:
-            settle(snapshot)
-    finally:
-        snapshot.shut()
-    return result

@@ -129,19 +129,19 @@ class ProviderModel:
     async def check(self) -> None:
         """See, without asking anything, whether the model could be asked. Raises BadInput where a key is missing."""
         await self._load()
-        from ireneo.adapters.llm import requests as attempts
+        from ireneo.adapters.llm import requests
 
-        await attempts.check(self._address)
+        await requests.check(self._address)
 
     async def ask(self, prompt: Prompt, reply: type[R]) -> Reply[R]:
         """Ask once, and read the answer as a `reply`. Raises ModelError, and BadInput where a key is missing."""
         await self._load()
-        from ireneo.adapters.llm import requests as attempts
+        from ireneo.adapters.llm import requests
 
         cost = RequestCost()
         try:
             async with asyncio.timeout(self._policy.timeout_seconds):
-                value = await attempts.attempt(self._address, prompt, reply, self._policy, cost)
+                value = await requests.attempt(self._address, prompt, reply, self._policy, cost)
         except TimeoutError:
             raise ModelTimeout(
                 f"{self.name} did not answer within {self._policy.timeout_seconds:g} s.",
@@ -153,13 +153,13 @@ class ProviderModel:
 
     async def _load(self) -> None:
         """Load what needs the extra. It takes a second or two, in which other tasks may go on."""
+
+        def load() -> None:
+            from ireneo.adapters.llm import requests
+
+            requests.load(self._address.provider)
+
         try:
-            await asyncio.to_thread(_load, self._address)
+            await asyncio.to_thread(load)
         except ImportError as missing:
             raise _missing(self.name) from missing
-
-
-def _load(address: ModelAddress) -> None:
-    from ireneo.adapters.llm.requests import load
-
-    load(address)

@@ -95,6 +95,12 @@ class Failure(Struct, frozen=True, kw_only=True):
     wait_seconds: float = 0.0
     """What the provider asked for."""
 
+    def error(self, cost: RequestCost) -> IreneoError:
+        """The error to raise for it."""
+        if issubclass(self.kind, ModelError):
+            return self.kind(self.message, calls=cost.calls, tokens=cost.tokens)
+        return self.kind(self.message)
+
 
 def failure_of(error: BaseException, name: str, keys: tuple[str, ...]) -> Failure:
     """What `error` means, for the model `name`; none of `keys` is ever shown."""
@@ -152,13 +158,6 @@ def _words(body: object) -> str:
     return body if isinstance(body, str) else "" if body is None else str(body)
 
 
-def raised(failure: Failure, calls: int, tokens: int) -> IreneoError:
-    """The error to raise for `failure`."""
-    if issubclass(failure.kind, ModelError):
-        return failure.kind(failure.message, calls=calls, tokens=tokens)
-    return failure.kind(failure.message)
-
-
 _NO_KEY = "no-key"
 """What a server at an address of one's own is sent where it needs no key: the libraries insist on one."""
 
@@ -176,7 +175,7 @@ def build(address: ModelAddress, client: AsyncClient) -> Model:
         ) from missing
 
 
-def load_provider(provider: Provider) -> None:
+def load(provider: Provider) -> None:
     """Load what the provider needs, so that no ask has to wait for it. Raises ImportError."""
     for module in _MODULES[provider]:
         import_module(module)
@@ -268,11 +267,6 @@ _LONGEST_TOKEN = 8
 _SLACK = 2_000
 
 
-def load(address: ModelAddress) -> None:
-    """Load what the model's provider needs; this module has loaded the rest. Raises ImportError."""
-    load_provider(address.provider)
-
-
 async def check(address: ModelAddress) -> None:
     """Set the model up and let go of it. Raises BadInput where it needs a key and has none."""
     async with client(1.0) as http:
@@ -294,12 +288,15 @@ async def attempt(address: ModelAddress, prompt: Prompt, reply: type[R], policy:
                 cost.tokens_in += response.usage.input_tokens
                 cost.tokens_out += response.usage.output_tokens
                 return _read(response, prompt, reply, address.name, cost)
-            wait = max(failure.wait_seconds, _pause(policy, cost.calls))
             if not failure.again or cost.calls >= policy.attempts:
-                raise raised(failure, cost.calls, cost.tokens) from None
+                raise failure.error(cost) from None
+            # Twice as long each time, and never for all at the same moment.
+            pause = policy.pause_seconds * 2.0 ** (cost.calls - 1) * random.uniform(0.5, 1.0)
+            wait = max(failure.wait_seconds, pause)
             if asyncio.get_running_loop().time() + wait >= until:
                 # Sitting out the rest of the time would end in the same.
-                raise raised(_too_late(failure, wait), cost.calls, cost.tokens) from None
+                late = f"; it can be asked again in {wait:.0f} s, and there is less time than that."
+                raise msgspec.structs.replace(failure, message=failure.message.rstrip(".") + late).error(cost) from None
             await asyncio.sleep(wait)
 
 
@@ -327,25 +324,12 @@ def _read(response: ModelResponse, prompt: Prompt, reply: type[R], name: str, co
     try:
         if response.finish_reason == "length":
             raise BadReply(f"was cut off at {prompt.max_tokens:,} tokens")
-        if response.usage.output_tokens > 2 * prompt.max_tokens or len(text) > _longest(prompt):
+        longest = _LONGEST_TOKEN * 2 * prompt.max_tokens + _SLACK
+        if response.usage.output_tokens > 2 * prompt.max_tokens or len(text) > longest:
             raise BadReply(f"is far longer than the {prompt.max_tokens:,} tokens that it was given")
         return read_reply(text, reply)
     except BadReply as bad:
         raise BadReply(f"The answer of {name} {shown(str(bad), ())}.", calls=cost.calls, tokens=cost.tokens) from None
-
-
-def _longest(prompt: Prompt) -> int:
-    return _LONGEST_TOKEN * 2 * prompt.max_tokens + _SLACK
-
-
-def _pause(policy: RetryPolicy, calls: int) -> float:
-    """How long to wait before the next attempt: twice as long each time, and never for all at the same moment."""
-    return policy.pause_seconds * 2.0 ** (calls - 1) * random.uniform(0.5, 1.0)
-
-
-def _too_late(failure: Failure, wait: float) -> Failure:
-    message = f"{failure.message.rstrip('.')}; it can be asked again in {wait:.0f} s, and there is less time than that."
-    return msgspec.structs.replace(failure, message=message)
 
 
 def _keys(address: ModelAddress, model: Model) -> tuple[str, ...]:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import cast
 
-import apsw
 import msgspec
 
-from ireneo.adapters.sqlite.connection import SQL, Value, with_checksum
+from ireneo.adapters.sql.database import Bindings, Database
+from ireneo.adapters.sql.rows import with_checksum, write_json
 
 _GUARD = "guard: "
 _PHRASES: Mapping[str, str] = {
@@ -132,20 +131,17 @@ _COMMANDS = {
 }
 
 
-def rename_claims(database: apsw.Connection) -> None:
+def rename_claims(database: Database) -> None:
     """Give every claim that is stored its code, in what runs show of it and in the lesson that was made of it."""
-    for row in _rows(database, "observations_to_rename", _OBSERVATION):
+    for values in database.rows("observations_to_rename"):
+        row = dict(zip(_OBSERVATION, values, strict=True))
         _rename(database, "sightings", "rename_observation", row, str(row["category"]))
-    for row in _rows(database, "lessons_to_rename", _LESSON):
+    for values in database.rows("lessons_to_rename"):
+        row = dict(zip(_LESSON, values, strict=True))
         _rename(database, "memories", "rename_lesson", row, _OF_KIND.get(str(row["kind"]), ""))
 
 
-def _rows(database: apsw.Connection, query: str, names: tuple[str, ...]) -> list[dict[str, Value]]:
-    rows = cast("list[tuple[Value, ...]]", database.execute(SQL[query]).fetchall())
-    return [dict(zip(names, row, strict=True)) for row in rows]
-
-
-def _rename(database: apsw.Connection, table: str, query: str, row: dict[str, Value], category: str) -> None:
+def _rename(database: Database, table: str, query: str, row: Bindings, category: str) -> None:
     was = str(row["cue"])
     code = claim_code(was, category)
     if code == was:
@@ -154,9 +150,9 @@ def _rename(database: apsw.Connection, table: str, query: str, row: dict[str, Va
     sound = kept is not None and kept == with_checksum(table, row)["checksum"]
     record = _RECORD.decode(str(row["record"]))
     record["cue"] = msgspec.Raw(msgspec.json.encode(code))
-    new = with_checksum(table, {**row, "cue": code, "record": msgspec.json.encode(record).decode()})
+    new = with_checksum(table, {**row, "cue": code, "record": write_json(record)})
     # What was not as it was stored already is not made to look so.
-    database.execute(SQL[query], {**new, "checksum": new["checksum"] if sound else kept, "was": was})
+    database.change(query, **{**new, "checksum": new["checksum"] if sound else kept, "was": was})
 
 
 def claim_code(cue: str, category: str) -> str:

@@ -1,239 +1,27 @@
-"""A connection to a SQLite file and what goes over it: transactions, queries by name, and values as rows."""
+"""A connection to a SQLite file: queries by name, the wait for others, and what the driver's errors mean."""
 
 from __future__ import annotations
 
 import os
 import random
-import re
-import struct
 import threading
 import time
-import zlib
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from datetime import UTC, datetime, timedelta
-from functools import wraps
-from operator import itemgetter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import ParamSpec, TypeAlias, TypeVar
 from urllib.parse import quote
 
 import apsw
-import msgspec
 from msgspec import Struct
 
 from ireneo.adapters.pool import Cancellation
-from ireneo.adapters.rules import unpack
+from ireneo.adapters.sql.database import Row, SqlTransaction, Value, load_queries
+from ireneo.adapters.sql.rows import UNPARSABLE
 from ireneo.errors import BadInput, NotADatabase, ReadOnlyStore, StoreBusy, StoreError, Unreachable
-from ireneo.log.message import Draft, Message, MessageId, Origin, Part, Role
-from ireneo.log.tree import Head
-from ireneo.patterns import lazy_re
 
-_NAME = lazy_re(r"^-- name: (\w+)\n", re.MULTILINE)
-
-
-def parse_queries(text: str) -> dict[str, str]:
-    """Split the text of a .sql file into its queries by name; what stands before the first name is a comment."""
-    _, *pieces = _NAME.split(text)
-    names, bodies = pieces[0::2], pieces[1::2]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"two queries are named {name}")
-    return {name: body.strip() for name, body in zip(names, bodies, strict=True)}
-
-
-def load_queries() -> Mapping[str, str]:
-    """Read every query that ships with the package; a name stands once in all files together."""
-    found: dict[str, str] = {}
-    for file in sorted(Path(__file__).with_name("queries").iterdir(), key=lambda file: file.name):
-        queries = parse_queries(file.read_text(encoding="utf-8"))
-        if twice := found.keys() & queries.keys():
-            raise ValueError(f"two queries are named {', '.join(sorted(twice))}")
-        found |= queries
-    return MappingProxyType(found)
-
-
-SQL = load_queries()
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-
-
-def microseconds(at: datetime) -> int:
-    """The microseconds from the beginning of 1970 in UTC to `at`, which has a zone."""
-    return (at - _EPOCH) // _MICROSECOND
-
-
-def time_of(microseconds: int) -> datetime:
-    """The time that is so many microseconds after the beginning of 1970, in UTC."""
-    return _EPOCH + microseconds * _MICROSECOND
-
-
-Value = str | bytes | int | None
-"""What is bound to a query."""
-
-COVERED: Mapping[str, tuple[str, ...]] = {
-    "messages": (
-        *("key", "segment", "position", "id", "parent", "role", "origin", "turn", "tokens", "thinking_tokens"),
-        *("total_tokens", "at", "source_id", "joined", "parts", "erased"),
-    ),
-    "branches": ("key", "branch", "segment", "position"),
-    "summaries": ("key", "id", "family", "segment", "first_position", "last_position", "depth", "record"),
-    "annotations": ("key", "id", "segment", "at_position", "record"),
-    "memories": (
-        *("space", "id", "kind", "key", "state", "archived", "subject", "task_type", "at", "recorded"),
-        *("unreflected", "stale", "cue", "record"),
-    ),
-    "pads": ("space", "task", "written", "record"),
-    "runs": ("space", "session", "head", "ended", "record"),
-    "sightings": ("space", "session", "cue", "at", "category", "project", "held", "broke", "tokens", "record"),
-}
-"""What the checksum of a row covers, by the names under which it is written, in the order in which `ROWS` gives them.
-That of a vector covers its set, its document and itself."""
-
-
-ROWS: Mapping[str, str] = {
-    "messages": "rows_of_messages",
-    "payloads": "rows_of_payloads",
-    "branches": "rows_of_branches",
-    "summaries": "rows_of_summaries",
-    "annotations": "rows_of_annotations",
-    "memories": "rows_of_memories",
-    "pads": "rows_of_pads",
-    "runs": "rows_of_runs",
-    "sightings": "rows_of_sightings",
-    "vectors": "rows_of_vectors",
-}
-"""The query that reads all rows of a table. Payloads have a checksum of their own inside."""
-
-
-_BETWEEN = "\x1f"
-_NOTHING = str(None).encode()
-_VALUES = {table: itemgetter(*names) for table, names in COVERED.items()}
-_WRITTEN = {table: _BETWEEN.join(["%s"] * len(names)) for table, names in COVERED.items()}
-
-
-def checksum(values: Sequence[bytes | None]) -> int:
-    """The checksum of a row, by its columns as bytes, in order: numbers in digits, as SQLite gives them.
-
-    SQLite sees to it that a page can be read, and not that it holds what was written. So each row that says something
-    carries a CRC-32 of its columns, which no change of a single byte escapes.
-    """
-    return zlib.crc32(_BETWEEN.encode().join([_NOTHING if value is None else value for value in values]))
-
-
-def with_checksum(table: str, row: Mapping[str, Value]) -> dict[str, Value]:
-    """`row` as it is written, with its checksum; it holds no bytes and no truth values."""
-    # The same as above, in one step for all columns: there are as many rows as messages.
-    return {**row, "checksum": zlib.crc32((_WRITTEN[table] % _VALUES[table](row)).encode())}
-
-
-_PARTS = msgspec.json.Decoder(tuple[Part, ...])
-
-Bindings = dict[str, Value]
-"""The values for a query's names."""
-
-END = 2**63 - 1
-"""The last position that there can be."""
-
-
-class MessageRow(Struct, frozen=True, array_like=True):
-    """The light columns of a message, in the order in which the queries name them."""
-
-    id: MessageId
-    parent: MessageId | None
-    role: Role
-    origin: Origin
-    position: int
-    turn: int
-    tokens: int
-    thinking_tokens: int
-    total_tokens: int
-    at: str | None
-    source_id: str | None
-    joined: int
-    parts: str
-    erased: int = 0
-
-
-def to_row(session: int, segment: int, message: Message) -> Bindings:
-    """Write the light columns of a message, and the place where it stands."""
-    draft = message.draft
-    row: Bindings = {
-        "key": session,
-        "segment": segment,
-        "position": message.position,
-        "id": message.id,
-        "parent": message.parent,
-        "role": draft.role,
-        "origin": draft.origin,
-        "turn": message.turn,
-        "tokens": message.tokens,
-        "thinking_tokens": message.thinking_tokens,
-        "total_tokens": message.total_tokens,
-        "at": write_time(draft.at),
-        "source_id": draft.source_id,
-        "joined": int(draft.joined),
-        "parts": msgspec.json.encode(draft.parts).decode(),
-        "erased": 0,
-    }
-    return with_checksum("messages", row)
-
-
-def message_row(values: Sequence[object]) -> MessageRow:
-    """The light columns of a message. Raises ValidationError for what can't stand there.
-
-    In a damaged file a text may be bytes, and a role none that there is.
-    """
-    return msgspec.convert(values, MessageRow)
-
-
-def read_head(id: object, position: object, turn: object, total_tokens: object) -> Head:
-    """A head of the columns of its message. Raises as `message_row` does."""
-    return msgspec.convert({"id": id, "position": position, "turn": turn, "total_tokens": total_tokens}, Head)
-
-
-def from_row(row: MessageRow, packed: bytes | None = None) -> Message:
-    """Read a message; `packed` holds its payloads, where they are asked for."""
-    native, record = unpack(packed)
-    return Message(
-        id=row.id,
-        parent=row.parent,
-        position=row.position,
-        turn=row.turn,
-        tokens=row.tokens,
-        thinking_tokens=row.thinking_tokens,
-        total_tokens=row.total_tokens,
-        draft=Draft(
-            role=row.role,
-            parts=read_parts(row.parts),
-            origin=row.origin,
-            at=read_time(row.at),
-            source_id=row.source_id,
-            joined=bool(row.joined),
-            native=native,
-            record=record,
-        ),
-        erased=bool(row.erased),
-    )
-
-
-def read_parts(text: str) -> tuple[Part, ...]:
-    """Read the parts of a message."""
-    return _PARTS.decode(text)
-
-
-def write_time(at: datetime | None) -> str | None:
-    """Write a time with its zone, if it has one."""
-    return None if at is None else at.isoformat()
-
-
-def read_time(text: str | None) -> datetime | None:
-    """Read what `write_time` wrote."""
-    return None if text is None else datetime.fromisoformat(text)
-
+SQL = load_queries(Path(__file__).with_name("queries"))
 
 SHORTEST_SECONDS = 0.001
 LONGEST_SECONDS = 0.025
@@ -287,10 +75,6 @@ UNREADABLE = ErrorMeaning(StoreError, "can't be read or written; the disk or its
 FULL = ErrorMeaning(StoreError, "can't grow; the disk is full.")
 UNPARSED = "holds something that can't be read; see `ireneo doctor`"
 """A value that is not what was written: the file is damaged, and SQLite doesn't know."""
-
-UNPARSABLE = (ValueError, TypeError, LookupError, OverflowError, msgspec.MsgspecError, struct.error, zlib.error)
-"""What reading such a value raises: of JSON, a time, packed bytes, a number that is none."""
-
 TOO_BIG = ErrorMeaning(StoreError, "can't hold a single value this large; split it, or keep it in a file of its own.")
 NO_MEMORY = ErrorMeaning(StoreError, "can't be worked on; there is no memory left.")
 CLOSED = ErrorMeaning(StoreError, "was closed while it was in use; open the store again.")
@@ -300,46 +84,28 @@ OUR_FAULT = ErrorMeaning(
 )
 
 MEANINGS: Mapping[type[apsw.Error], ErrorMeaning] = {
-    apsw.BusyError: BUSY,
-    apsw.LockedError: BUSY,
-    apsw.ProtocolError: BUSY,
-    apsw.NotADBError: FOREIGN,
-    apsw.FormatError: FOREIGN,
-    apsw.CorruptError: DAMAGED,
-    apsw.CantOpenError: UNOPENED,
-    apsw.PermissionsError: READ_ONLY,
-    apsw.ReadOnlyError: READ_ONLY,
-    apsw.AuthError: READ_ONLY,
-    apsw.IOError: UNREADABLE,
-    apsw.NoLFSError: UNREADABLE,
-    apsw.FullError: FULL,
-    apsw.TooBigError: TOO_BIG,
-    apsw.NoMemError: NO_MEMORY,
-    apsw.ConnectionClosedError: CLOSED,
-    apsw.ConnectionNotClosedError: CLOSED,
-    apsw.CursorClosedError: CLOSED,
-    apsw.VFSFileClosedError: CLOSED,
-    apsw.ForkingViolationError: FORKED,
-    apsw.AbortError: OUR_FAULT,
-    apsw.BindingsError: OUR_FAULT,
-    apsw.ConstraintError: OUR_FAULT,
-    apsw.EmptyError: OUR_FAULT,
-    apsw.ExecTraceAbort: OUR_FAULT,
-    apsw.ExecutionCompleteError: OUR_FAULT,
-    apsw.ExtensionLoadingError: OUR_FAULT,
-    apsw.IncompleteExecutionError: OUR_FAULT,
-    apsw.InternalError: OUR_FAULT,
-    apsw.InterruptError: OUR_FAULT,
-    apsw.InvalidContextError: OUR_FAULT,
-    apsw.MismatchError: OUR_FAULT,
-    apsw.MisuseError: OUR_FAULT,
-    apsw.NoFTS5Error: OUR_FAULT,
-    apsw.NotFoundError: OUR_FAULT,
-    apsw.RangeError: OUR_FAULT,
-    apsw.SQLError: OUR_FAULT,
-    apsw.SchemaChangeError: OUR_FAULT,
-    apsw.ThreadingViolationError: OUR_FAULT,
-    apsw.VFSNotImplementedError: OUR_FAULT,
+    error: meaning
+    for meaning, errors in (
+        (BUSY, (apsw.BusyError, apsw.LockedError, apsw.ProtocolError)),
+        (FOREIGN, (apsw.NotADBError, apsw.FormatError)),
+        (DAMAGED, (apsw.CorruptError,)),
+        (UNOPENED, (apsw.CantOpenError,)),
+        (READ_ONLY, (apsw.PermissionsError, apsw.ReadOnlyError, apsw.AuthError)),
+        (UNREADABLE, (apsw.IOError, apsw.NoLFSError)),
+        (FULL, (apsw.FullError,)),
+        (TOO_BIG, (apsw.TooBigError,)),
+        (NO_MEMORY, (apsw.NoMemError,)),
+        (CLOSED, (apsw.ConnectionClosedError, apsw.ConnectionNotClosedError)),
+        (CLOSED, (apsw.CursorClosedError, apsw.VFSFileClosedError)),
+        (FORKED, (apsw.ForkingViolationError,)),
+        (OUR_FAULT, (apsw.AbortError, apsw.BindingsError, apsw.ConstraintError, apsw.EmptyError)),
+        (OUR_FAULT, (apsw.ExecTraceAbort, apsw.ExecutionCompleteError, apsw.ExtensionLoadingError)),
+        (OUR_FAULT, (apsw.IncompleteExecutionError, apsw.InternalError, apsw.InterruptError)),
+        (OUR_FAULT, (apsw.InvalidContextError, apsw.MismatchError, apsw.MisuseError, apsw.NoFTS5Error)),
+        (OUR_FAULT, (apsw.NotFoundError, apsw.RangeError, apsw.SQLError, apsw.SchemaChangeError)),
+        (OUR_FAULT, (apsw.ThreadingViolationError, apsw.VFSNotImplementedError)),
+    )
+    for error in errors
 }
 """Every class that apsw has: a test fails when it grows one that is missing here."""
 
@@ -354,10 +120,64 @@ def translate(fault: apsw.Error, path: Path) -> StoreError:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Q = TypeVar("Q", bound="Port")
 
 LONGEST = 200
 """Characters of what a parser says."""
+
+
+class SqliteDatabase:
+    """`ireneo.adapters.sql.database.Database` over a connection of the driver."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        """Work on a connection."""
+        self.connection = connection
+
+    def scan(self, query: str, /, **bindings: Value) -> apsw.Cursor:
+        """All that a query gives, row by row. Raises BindingsError where it is none of ours, or lacks a value."""
+        try:
+            return self.connection.execute(SQL[query], bindings)
+        except (KeyError, TypeError) as fault:
+            raise apsw.BindingsError(f"query {query}: {fault}") from fault
+
+    def rows(self, query: str, /, **bindings: Value) -> list[Row]:
+        """All that it gives."""
+        return self.scan(query, **bindings).fetchall()
+
+    def row(self, query: str, /, **bindings: Value) -> Row | None:
+        """The first row that it gives, if any."""
+        return self.scan(query, **bindings).fetchone()
+
+    def number(self, query: str, /, **bindings: Value) -> int:
+        """The number that is the first column of the only row that it gives."""
+        ((number, *_),) = self.scan(query, **bindings)
+        return int(number)
+
+    def change(self, query: str, /, **bindings: Value) -> int:
+        """Run what writes; says how many rows it added, replaced or took out."""
+        self.scan(query, **bindings)
+        return self.connection.changes()
+
+    def change_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
+        """Run it for each of `rows`."""
+        try:
+            self.connection.executemany(SQL[query], rows)
+        except (KeyError, TypeError) as fault:
+            raise apsw.BindingsError(f"query {query}: {fault}") from fault
+
+    def savepoint(self) -> apsw.Connection:
+        """A block that leaves nothing where it raises: a transaction, and inside of one a savepoint."""
+        return self.connection
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """A transaction that writes from its beginning, for as long as the block lasts."""
+        self.change("begin_write")
+        try:
+            yield
+            self.change("commit")
+        finally:
+            if self.connection.in_transaction:
+                self.change("roll_back")
 
 
 class Connection:
@@ -369,6 +189,7 @@ class Connection:
         """Keep a connection to `path` ready; `prepare` is run on it right after it was opened."""
         self._path = path
         self._prepare = prepare
+        self._busy_seconds = busy_seconds
         self._busy = BusyHandler(busy_seconds)
         self._database: apsw.Connection | None = None
 
@@ -386,9 +207,9 @@ class Connection:
             self._database = database
         return self._database
 
-    def execute(self, name: str) -> None:
-        """Run the query called `name`, which takes and gives nothing. Raises as `run` does."""
-        self.run(lambda: self.database.execute(SQL[name]).fetchall())
+    def execute(self, query: str) -> None:
+        """Run a query that takes nothing, whatever it gives. Raises as `run` does."""
+        self.run(lambda: SqliteDatabase(self.database).rows(query))
 
     def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Do `work` on the connection. Raises StoreError for whatever the driver raises."""
@@ -401,9 +222,17 @@ class Connection:
         except UNPARSABLE as fault:
             raise StoreError(f"{self._path} {UNPARSED} ({' '.join(str(fault).split())[:LONGEST]}).") from fault
 
+    def waiting_at_most(self, seconds: float) -> Connection:
+        """Another one like it, which waits no longer than that for others."""
+        return Connection(self._path, min(seconds, self._busy_seconds), self._prepare)
+
     def heed(self, cancellation: Cancellation) -> None:
         """Let go of the wait for a locked file as soon as a cancellation is requested."""
         self._busy.given_up = cancellation.requested
+
+    def commit(self) -> None:
+        """End a transaction that wrote. Raises as `run` does."""
+        self.execute("commit")
 
     def finish(self) -> None:
         """End a transaction that read; raises StoreError where what was read can't be relied on."""
@@ -520,59 +349,16 @@ def _times(path: Path) -> tuple[int, int, int] | None:
     return (found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-class OpenTransaction:
-    """A transaction on a connection, until it is over."""
+class SqliteTransaction(SqlTransaction):
+    """All ports over a transaction that is open on a connection."""
+
+    ports = MappingProxyType({**SqlTransaction.ports, "upkeep": ("ireneo.adapters.sqlite.upkeep", "SqliteUpkeep")})
 
     def __init__(self, connection: Connection, *, writes: bool) -> None:
-        """Stand on the transaction that was begun on `connection`; `writes` says whether it may change anything."""
+        """Stand on the transaction that was begun on `connection`."""
+        super().__init__(SqliteDatabase(connection.database), writes=writes)
         self.connection = connection
-        self.database = connection.database
-        self.writes = writes
-        self.is_over = False
 
-
-class Port:
-    """A port over an open transaction: each of its methods is marked with what it does, `reads` or `writes`."""
-
-    def __init__(self, transaction: OpenTransaction) -> None:
-        """Work on an open transaction."""
-        self._transaction = transaction
-        self._database = transaction.database
-
-    def _rows(self, query: str, **bindings: Value) -> apsw.Cursor:
-        return self._database.execute(SQL[query], bindings)
-
-    def _row(self, query: str, **bindings: Value) -> tuple[Any, ...] | None:
-        return self._database.execute(SQL[query], bindings).fetchone()
-
-
-def reads(method: Callable[Concatenate[Q, P], T]) -> Callable[Concatenate[Q, P], T]:
-    """A method of a port that reads.
-
-    It raises StoreError once the transaction is over, and for whatever the driver raises.
-    """
-
-    @wraps(method)
-    def within(self: Q, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        if self._transaction.is_over:
-            raise StoreError("The transaction is over; open another with store.read() or store.write().")
-        return self._transaction.connection.run(method, self, *args, **kwargs)
-
-    return within
-
-
-def writes(method: Callable[Concatenate[Q, P], T]) -> Callable[Concatenate[Q, P], T]:
-    """A method of a port that writes: all of it or, where it raises, nothing.
-
-    It raises StoreError in a transaction that only reads, and as those do that read.
-    """
-
-    def whole(self: Q, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        if not self._transaction.writes:
-            raise StoreError("This transaction only reads; write inside store.write().")
-        # apsw's own block is a savepoint inside a transaction, so that a caller may catch what this raises.
-        with self._database:
-            result = method(self, *args, **kwargs)
-        return result  # noqa: RET504 (mypy can't know that the block swallows nothing)
-
-    return wraps(method)(reads(whole))
+    def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do `work`. Raises StoreError for whatever the driver raises."""
+        return self.connection.run(work, *args, **kwargs)

@@ -11,8 +11,8 @@ import apsw
 from msgspec import Struct
 
 from ireneo.adapters.sqlite.claim_codes import rename_claims
-from ireneo.adapters.sqlite.connection import SQL, BusyHandler
-from ireneo.adapters.sqlite.search import BATCH, is_current, reindex
+from ireneo.adapters.sqlite.connection import BusyHandler, SqliteDatabase
+from ireneo.adapters.sqlite.words import BATCH, is_current, reindex
 from ireneo.errors import BadInput, NewerDatabase, NotADatabase, ReadOnlyStore, StoreError, Unreachable
 
 APPLICATION_ID = int.from_bytes(b"Irno", "big")
@@ -28,7 +28,7 @@ Durability = Literal["full", "normal"]
 """What an acknowledged write has survived: "full", a power cut; "normal", the end of the process only."""
 
 
-STEPS: Mapping[int, Callable[[apsw.Connection], None]] = {10: rename_claims}
+STEPS: Mapping[int, Callable[[SqliteDatabase], None]] = {10: rename_claims}
 """What a migration does beside its SQL, by its number."""
 
 
@@ -38,7 +38,7 @@ class Migration(Struct, frozen=True, kw_only=True):
     number: int
     name: str
     sql: str
-    step: Callable[[apsw.Connection], None] | None = None
+    step: Callable[[SqliteDatabase], None] | None = None
     """What SQL alone can't do, behind it."""
 
 
@@ -68,73 +68,76 @@ def check_place(path: Path) -> None:
         raise NotADatabase(f"{path} is not an Ireneo database; name another file, or a new one.")
 
 
-def prepare_writer(database: apsw.Connection, busy: BusyHandler, path: Path, durability: Durability) -> None:
+def prepare_writer(connection: apsw.Connection, busy: BusyHandler, path: Path, durability: Durability) -> None:
     """Make a connection fit for writing, and its file if it is new or of an earlier version.
 
     Several processes may do this to one file at once. Raises NotADatabase or NewerDatabase, with the file as it was.
     """
     # Before anything is written: a foreign database isn't even switched to WAL.
-    applied = _read_applied(database, path)
-    _switch_to_wal(database, busy, path)
-    database.execute("PRAGMA synchronous = FULL" if durability == "full" else "PRAGMA synchronous = NORMAL")
+    _read_applied(connection, path)
+    _switch_to_wal(connection, busy, path)
+    connection.execute("PRAGMA synchronous = FULL" if durability == "full" else "PRAGMA synchronous = NORMAL")
     if durability == "full":
         # On macOS alone does this change anything: there, a plain fsync doesn't reach the disk.
-        database.execute("PRAGMA fullfsync = ON")
-    database.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA fullfsync = ON")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    bring_up_to_date(connection, path)
+
+
+def bring_up_to_date(connection: apsw.Connection, path: Path) -> None:
+    """Apply the migrations that the file does not hold yet, and index what is in no index."""
+    applied = _read_applied(connection, path)
     for migration in load_migrations():
         if migration.number not in applied:
-            apply_migration(database, migration, path)
-    while not is_current(database):
-        reindex(database, BATCH)
+            apply_migration(connection, migration, path)
+    while not is_current(SqliteDatabase(connection)):
+        reindex(SqliteDatabase(connection), BATCH)
 
 
-def prepare_reader(database: apsw.Connection, busy: BusyHandler) -> None:
+def prepare_reader(connection: apsw.Connection, busy: BusyHandler) -> None:
     """Make a connection fit for reading, of a file that a writer has prepared."""
-    database.execute("PRAGMA query_only = ON")
-    database.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA query_only = ON")
+    connection.execute("PRAGMA trusted_schema = OFF")
 
 
-def prepare_read_only(database: apsw.Connection, busy: BusyHandler, path: Path) -> None:
+def prepare_read_only(connection: apsw.Connection, busy: BusyHandler, path: Path) -> None:
     """Make a connection fit for reading, of a file that can't be written to. Raises as `prepare_writer` does.
 
     One of an earlier version can't be brought up to date there.
     """
-    prepare_reader(database, busy)
-    applied = _read_applied(database, path)
-    if any(migration.number not in applied for migration in load_migrations()) or not is_current(database):
+    prepare_reader(connection, busy)
+    applied = _read_applied(connection, path)
+    missing = any(migration.number not in applied for migration in load_migrations())
+    if missing or not is_current(SqliteDatabase(connection)):
         raise ReadOnlyStore(f"{path} {EARLIER}")
 
 
-def apply_migration(database: apsw.Connection, migration: Migration, path: Path) -> None:
+def apply_migration(connection: apsw.Connection, migration: Migration, path: Path) -> None:
     """Apply a migration and record it, unless another process did while this one waited for the lock."""
-    database.execute(SQL["begin_write"])
-    try:
-        if migration.number not in _read_applied(database, path):
-            database.execute(migration.sql)
+    database = SqliteDatabase(connection)
+    with database.writing():
+        if migration.number not in _read_applied(connection, path):
+            connection.execute(migration.sql)
             if migration.step is not None:
                 migration.step(database)
-            database.execute(SQL["record_migration"], {"number": migration.number, "name": migration.name})
-        database.execute(SQL["commit"])
-    except BaseException:
-        if database.in_transaction:
-            database.execute(SQL["roll_back"])
-        raise
+            database.change("record_migration", number=migration.number, name=migration.name)
 
 
-def _read_applied(database: apsw.Connection, path: Path) -> set[int]:
+def _read_applied(connection: apsw.Connection, path: Path) -> set[int]:
     """The numbers of the migrations that the file holds; none for a new file."""
-    ((application, things),) = database.execute(SQL["recognise"])
+    database = SqliteDatabase(connection)
+    ((application, things),) = database.rows("recognise")
     if application == 0 and things == 0:
         return set()
     if application != APPLICATION_ID:
         raise NotADatabase(f"{path} is a database of another program; name another file, or a new one.")
-    applied = {number for (number,) in database.execute(SQL["find_migrations"])}
+    applied = {number for (number,) in database.rows("find_migrations")}
     if applied - {migration.number for migration in load_migrations()}:
         raise NewerDatabase(f"{path} was written by a newer Ireneo; upgrade with `pip install -U ireneo`.")
     return applied
 
 
-def _switch_to_wal(database: apsw.Connection, busy: BusyHandler, path: Path) -> None:
+def _switch_to_wal(connection: apsw.Connection, busy: BusyHandler, path: Path) -> None:
     """Switch the file to WAL, where it stays.
 
     SQLite reads the file first and then wants to write to it; when another one writes just then it doesn't call the
@@ -143,7 +146,7 @@ def _switch_to_wal(database: apsw.Connection, busy: BusyHandler, path: Path) -> 
     tries = 0
     while True:
         try:
-            ((mode,),) = database.execute("PRAGMA journal_mode = WAL")
+            ((mode,),) = connection.execute("PRAGMA journal_mode = WAL")
         except apsw.BusyError:
             if not busy(tries):
                 raise

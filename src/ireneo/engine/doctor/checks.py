@@ -12,8 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.branches import TreePath
-from ireneo.engine.context import text_id
 from ireneo.engine.returned import pieces
+from ireneo.engine.texts import text_id
 from ireneo.errors import MessageNotFound, NotFound, StoreError
 from ireneo.formats.chat.format import NOTES
 from ireneo.log.message import BLOCK_TAGS, Message, MessageId, message_id, short

@@ -6,12 +6,12 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 import ireneo
 from ireneo.errors import BadInput, IreneoError
@@ -39,7 +39,7 @@ from ireneo.faces.cli.options import (
     reading,
     writing,
 )
-from ireneo.faces.cli.output import ReadingBar, counted, secrets_told, write_json
+from ireneo.faces.cli.output import ReadingBar, counted, picked, secrets_told, tell, write_json
 from ireneo.faces.cli.place import database, is_there, shown
 from ireneo.plumbing import LOG_SUFFIXES, holds_memories
 
@@ -80,7 +80,7 @@ def _export_lines(path: str, stored: Stored, *, as_json: bool) -> None:
     if as_json:
         write_json({"path": path, "memories": made.memories})
         return
-    sys.stdout.write(f"  {counted(made.memories, 'memory', 'memories')} → {path}\n")
+    tell(f"{counted(made.memories, 'memory', 'memories')} → {path}")
 
 
 def _export_folder(folder: Path, stored: Stored, *, as_json: bool) -> None:
@@ -111,14 +111,14 @@ def _export_folder(folder: Path, stored: Stored, *, as_json: bool) -> None:
 
 def _tell_exported(folder: Path, done: Counter[str], others: Sequence[str]) -> None:
     if not done:
-        sys.stdout.write("  There is no memory to write yet; `ireneo remember` and `ireneo learn` make some.\n")
+        tell("There is no memory to write yet; `ireneo remember` and `ireneo learn` make some.")
         return
     words = {"new": "new", "changed": "changed", "same": "as they were", "edited": "left with their edits"}
     parts = ", ".join(f"{done[stands]:,} {word}" for stands, word in words.items() if done[stands])
-    sys.stdout.write(f"  {counted(done.total(), 'memory', 'memories')} → {folder}{f': {parts}' if parts else ''}\n")
+    tell(f"{counted(done.total(), 'memory', 'memories')} → {folder}{f': {parts}' if parts else ''}")
     if others:
         more = ", …" if len(others) > 1 else ""
-        sys.stdout.write(f"  {counted(len(others), 'file')} there of no memory that is kept: {others[0]}{more}\n")
+        tell(f"{counted(len(others), 'file')} there of no memory that is kept: {others[0]}{more}")
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -137,65 +137,18 @@ def _write(path: Path, data: bytes) -> None:
 
 def memory_files(given: Sequence[str]) -> list[str]:
     """Those of the files, and of the files in the folders, that hold memories."""
-    return [file for each in given for file in _inside(each) if _holds_memories(file)]
-
-
-def _inside(given: str) -> Iterator[str]:
-    if given == STDIN or not Path(given).is_dir():
-        yield given
-        return
-    inside = sorted(path for path in Path(given).rglob("*") if path.is_file())
-    yield from (str(path) for path in inside if path.suffix == MARKDOWN or path.suffix in LOG_SUFFIXES)
-
-
-def _holds_memories(given: str) -> bool:
-    try:
-        with log_file(given) as file:
-            return holds_memories(file.sample())
-    except BadInput:
-        # Whoever reads it next says so.
-        return False
-
-
-def take_memories(files: Sequence[str], path: Path, space: str, *, keep_secrets: bool = False) -> MemoriesImported:
-    """Store the memories in files. No database is made where none can be read."""
-    if is_there(path):
-        return _take_memory_files(files, path, space, keep_secrets)
-    unread: list[MemoryFault] = []
-    for place, file in enumerate(files):
-        tried = _take_memory_files([file], TRIAL, space, keep_secrets)
-        if tried.memories:
-            return _take_memory_files(files, path, space, keep_secrets)
-        unread += tried.faults
-        if place == len(files) - 1:
-            return replace(tried, faults=tuple(unread))
-    raise AssertionError("there is at least one file")
-
-
-def _take_memory_files(files: Sequence[str], path: Path, space: str, keep_secrets: bool) -> MemoriesImported:
-    with writing(path, space, keep_secrets=keep_secrets) as memory:
-        return memory.import_memories(_read(files))
-
-
-def _read(files: Sequence[str]) -> Iterator[MemoryFile]:
-    # Only who takes memories in pays for the names.
-    from ireneo.types import MemoryFile
-
-    for given in files:
-        with log_file(given) as file:
-            yield MemoryFile(path=file.label, data=file.read())
-
-
-def told_of(done: MemoriesImported, path: Path) -> str:
-    """What an import of memories did, for a reader."""
-    words = (
-        (done.new, "new"),
-        (done.grown, "with more evidence"),
-        (done.edited, "edited"),
-        (done.known, "known already"),
-    )
-    parts = ", ".join(f"{number:,} {word}" for number, word in words if number)
-    return f"  {counted(done.memories, 'memory', 'memories')} → {shown(path)}{f': {parts}' if parts else ''}\n"
+    found: list[str] = []
+    for each in given:
+        inside = [each]
+        if each != STDIN and Path(each).is_dir():
+            paths = sorted(path for path in Path(each).rglob("*") if path.is_file())
+            inside = [str(path) for path in paths if path.suffix == MARKDOWN or path.suffix in LOG_SUFFIXES]
+        for name in inside:
+            # What can't be read is told by whoever reads it next.
+            with suppress(BadInput), log_file(name) as file:
+                if holds_memories(file.sample()):
+                    found.append(name)
+    return found
 
 
 Logs = Annotated[
@@ -216,17 +169,6 @@ Into = Annotated[
 ]
 
 
-class ImportedSession(Struct, frozen=True, kw_only=True):
-    """What became of one session."""
-
-    session: str
-    log: str
-    """What the log is called that it came from."""
-    messages: int
-    new: int
-    tokens: int
-
-
 class ImportTally(Struct, kw_only=True):
     """What an import did so far."""
 
@@ -238,7 +180,8 @@ class ImportTally(Struct, kw_only=True):
     """Files of a folder that hold no log."""
     redacted: Counter[str] = field(default_factory=Counter)
     """The secrets of each kind that were taken out."""
-    taken: list[ImportedSession] = field(default_factory=list)
+    taken: list[dict[str, object]] = field(default_factory=list)
+    """What became of each session."""
     quiet: bool = False
     """It is told as JSON at the end, and nothing before that."""
     unredacted: int = 0
@@ -274,108 +217,107 @@ def import_logs(
         with writing(path, space, keep_secrets=keep_secrets) as memory:
             _take_logs(memory, found, tally, session, format)
     if tally.passed and not as_json:
-        sys.stdout.write(f"  {counted(tally.passed, 'file')} without a session passed over\n")
+        tell(f"{counted(tally.passed, 'file')} without a session passed over")
     if not tally.sessions and not tally.memories:
         raise BadInput(f"Nothing could be read in {', '.join(logs)}; `ireneo formats` lists what can.")
     if as_json:
-        write_json(_import_answer(tally, path))
+        about = {"database": str(path), "sessions": tally.taken} | picked(tally, "new memories unread passed")
+        write_json(about | {"redacted": dict(tally.redacted), "unredacted": tally.unredacted})
     else:
-        _tell_imported(tally, path)
+        if tally.sessions:
+            tell(f"{counted(tally.sessions, 'session')}, {counted(tally.new, 'new message')} → {shown(path)}")
+        for line in secrets_told(tally.redacted, tally.unredacted):
+            tell(line)
     if tally.unread:
         raise typer.Exit(1)
 
 
-def _import_answer(tally: ImportTally, path: Path) -> dict[str, object]:
-    return {
-        "database": str(path),
-        "sessions": tally.taken,
-        "new": tally.new,
-        "memories": tally.memories,
-        "unread": tally.unread,
-        "passed": tally.passed,
-        "redacted": dict(tally.redacted),
-        "unredacted": tally.unredacted,
-    }
-
-
-def _tell_imported(tally: ImportTally, path: Path) -> None:
-    if tally.sessions:
-        stored = f"{counted(tally.sessions, 'session')}, {counted(tally.new, 'new message')}"
-        sys.stdout.write(f"  {stored} → {shown(path)}\n")
-    for line in secrets_told(tally.redacted, tally.unredacted):
-        sys.stdout.write(f"  {line}\n")
-
-
 def _take_memories(files: Sequence[str], path: Path, space: str, tally: ImportTally, keep_secrets: bool) -> None:
-    done = take_memories(files, path, space, keep_secrets=keep_secrets)
-    for fault in done.faults[:SHOWN]:
+    """Store the memories in files. No database is made where none can be read."""
+    # Only who takes memories in pays for the names.
+    from ireneo.types import MemoryFile
+
+    def read(files: Sequence[str]) -> Iterator[MemoryFile]:
+        for given in files:
+            with log_file(given) as file:
+                yield MemoryFile(path=file.label, data=file.read())
+
+    def take(files: Sequence[str], path: Path) -> MemoriesImported:
+        with writing(path, space, keep_secrets=keep_secrets) as memory:
+            return memory.import_memories(read(files))
+
+    faults: list[MemoryFault] = []
+
+    def can_be_read(file: str) -> bool:
+        tried = take([file], TRIAL)
+        faults.extend(tried.faults)
+        return tried.memories > 0
+
+    done = take(files, path) if is_there(path) or any(map(can_be_read, files)) else None
+    faults = list(done.faults) if done else faults
+    for fault in faults[:SHOWN]:
         warn(f"{fault.path}:{fault.line}: {fault.message}")
-    if len(done.faults) > SHOWN:
-        warn(f"{counted(len(done.faults) - SHOWN, 'fault')} more.")
-    tally.memories += done.memories
-    tally.unread += len(done.faults)
-    if done.memories and not tally.quiet:
-        sys.stdout.write(told_of(done, path))
+    if len(faults) > SHOWN:
+        warn(f"{counted(len(faults) - SHOWN, 'fault')} more.")
+    tally.unread += len(faults)
+    if done and done.memories:
+        tally.memories += done.memories
+        words = ((done.new, "new"), (done.grown, "with more evidence"), (done.edited, "edited"))
+        parts = ", ".join(f"{number:,} {word}" for number, word in (*words, (done.known, "known already")) if number)
+        if not tally.quiet:
+            tell(f"{counted(done.memories, 'memory', 'memories')} → {shown(path)}{f': {parts}' if parts else ''}")
 
 
 def _take_logs(memory: Memory, found: Sequence[FoundLog], tally: ImportTally, session: str | None, format: str) -> None:
     with ReadingBar(sum(each.size for each in found)) as bar:
         # Into one session they go together, since each stands on those before it.
         for logs in [found] if session is not None else [[each] for each in found]:
-            tell = _Teller(logs, tally, bar, session)
-            log = logs[0]
-            try:
-                done = memory.import_file(
-                    *(opened(each.given) for each in logs),
-                    format=log.log if session is None or format != AUTO else None,
-                    name=log.name if session is None else "",
-                    session=session,
-                    # A session that was opened and left again is no fault of a folder that is searched.
-                    skip_empty=log.searched,
-                    on_progress=tell,
-                )
-                tally.passed += len(done.empty)
-            except BadInput as fault:
-                warn(str(fault))
-                tally.unread += 1
-            if tally.unread and tell.log is not logs[-1]:
-                warn("The logs behind it were left out, since each log of one session stands on those before it.")
+            _take_together(memory, logs, tally, bar, session, format)
 
 
-class _Teller:
-    """Counts sessions as they are taken in, and says what became of each."""
+def _take_together(
+    memory: Memory, logs: Sequence[FoundLog], tally: ImportTally, bar: ReadingBar, session: str | None, format: str
+) -> None:
+    """Take some logs in by one call, count their sessions, and say what became of each."""
+    # Imported when used, as all of the library is.
+    from ireneo.types import Reading
 
-    def __init__(self, logs: Sequence[FoundLog], tally: ImportTally, bar: ReadingBar, session: str | None) -> None:
-        self.log = logs[0]
-        """The one that is being read."""
-        self._logs = logs
-        self._tally = tally
-        self._bar = bar
-        self._session = session
+    first = log = logs[0]
 
-    def __call__(self, step: Reading | Imported) -> None:
-        """Take a step of the import."""
-        # Imported when used, as all of the library is.
-        from ireneo.types import Reading
-
-        if isinstance(step, Reading):
-            self.log = next((each for each in self._logs if each.given == step.label), self.log)
-            self._tally.unread += tell_reading(step, self._bar)
+    def step(done: Reading | Imported) -> None:
+        nonlocal log
+        if isinstance(done, Reading):
+            log = next((each for each in logs if each.given == done.label), log)
+            tally.unread += tell_reading(done, bar)
         else:
-            _count(step, self.log, self._tally, self._bar, self._session)
+            _count(done, log, tally, bar, session)
+
+    try:
+        report = memory.import_file(
+            *(opened(each.given) for each in logs),
+            format=first.log if session is None or format != AUTO else None,
+            name=first.name if session is None else "",
+            session=session,
+            # A session that was opened and left again is no fault of a folder that is searched.
+            skip_empty=first.searched,
+            on_progress=step,
+        )
+        tally.passed += len(report.empty)
+    except BadInput as fault:
+        warn(str(fault))
+        tally.unread += 1
+    if tally.unread and log is not logs[-1]:
+        warn("The logs behind it were left out, since each log of one session stands on those before it.")
 
 
 def _count(done: Imported, log: FoundLog, tally: ImportTally, bar: ReadingBar, session: str | None) -> None:
-    """Count a session, and say what became of it."""
     warn_of_faults(log.given, [(fault.line, fault.message) for fault in done.faults])
     tally.sessions = 1 if session else tally.sessions + 1
     tally.new += done.new
     tally.redacted.update(done.redacted)
     tally.unredacted += done.unredacted
     name = session or done.session
-    tally.taken.append(
-        ImportedSession(session=name, log=log.name, messages=done.messages, new=done.new, tokens=done.tokens)
-    )
+    tally.taken.append({"session": name, "log": log.name} | picked(done, "messages new tokens"))
     if not tally.quiet:
         stored = f"{done.new:,} new of {counted(done.messages, 'message')}"
         named = done.session if session is None else f"{session} ← {log.name}"

@@ -44,7 +44,17 @@ from ireneo.faces.cli.options import (
     reading,
     session_named,
 )
-from ireneo.faces.cli.output import ReadingBar, console, counted, day_of, one_line, picked, secrets_told, write_json
+from ireneo.faces.cli.output import (
+    ReadingBar,
+    console,
+    counted,
+    cut,
+    day_of,
+    one_line,
+    picked,
+    secrets_told,
+    write_json,
+)
 from ireneo.faces.cli.place import database, is_there, room_for, shown
 from ireneo.faces.cli.work import Asking
 from ireneo.patterns import lazy_re
@@ -115,7 +125,7 @@ def run_lines(learned: LearnedSession, width: int) -> Iterator[str]:
         told.append(f"{again:,} seen again")
     told.append(one_line(run.session))
     place = one_line(run.project or "no project")
-    yield _cut(f"  {day_of(run.started or run.ended):10}  {place[:PROJECT]:{PROJECT}}  {' · '.join(told)}", width)
+    yield cut(f"  {day_of(run.started or run.ended):10}  {place[:PROJECT]:{PROJECT}}  {' · '.join(told)}", width)
     for each in learned.lessons:
         if each.did == "added":
             yield from wrap(
@@ -134,25 +144,21 @@ def told(tally: LearningTally, path: Path) -> str:
     if tally.sessions:
         ratio = f", {tally.tokens / tally.kept:,.0f} times as much as is kept of it" if tally.kept else ""
         failed = f"{tally.failures:,} of {counted(tally.calls, 'call')} failed"
-        lines.append(f"  {counted(tally.sessions, 'run')}: {failed}; {tally.tokens:,} tokens of log{ratio}")
+        lines.append(f"{counted(tally.sessions, 'run')}: {failed}; {tally.tokens:,} tokens of log{ratio}")
         again = f", and {counted(tally.spoken_to, 'time')} a known one seen again" if tally.spoken_to else ""
-        lines.append(f"  {counted(tally.new, 'new lesson')}{again} → {shown(path)}")
-    lines += [f"  {line}" for line in secrets_told(tally.redacted, tally.unredacted)]
-    if tally.known:
-        lines.append(f"  {counted(tally.known, 'file')} learned from before")
-    if tally.talks:
-        lines.append(f"  {counted(tally.talks, 'session')} without a call, in which nothing was tried")
-    if tally.passed:
-        lines.append(f"  {counted(tally.passed, 'file')} without a run passed over")
+        lines.append(f"{counted(tally.new, 'new lesson')}{again} → {shown(path)}")
+    lines += secrets_told(tally.redacted, tally.unredacted)
+    for number, noun, what in (
+        (tally.known, "file", "learned from before"),
+        (tally.talks, "session", "without a call, in which nothing was tried"),
+        (tally.passed, "file", "without a run passed over"),
+    ):
+        lines += [f"{counted(number, noun)} {what}"] if number else []
     if not tally.sessions:
-        lines.append("  nothing new to learn from")
+        lines.append("nothing new to learn from")
     elif tally.new:
-        lines.append("  `ireneo lessons` shows them, `ireneo report` draws a page")
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _cut(line: str, width: int) -> str:
-    return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
+        lines.append("`ireneo lessons` shows them, `ireneo report` draws a page")
+    return "".join(f"  {line}\n" for line in lines)
 
 
 Logs = Annotated[
@@ -571,7 +577,5 @@ def report(out: Out = Path("report.html"), as_json: AsJson = False, *, stored: S
     if as_json:
         write_json({"path": str(out), "runs": runs})
         return
-    if not runs:
-        sys.stdout.write(f"{out}: no run yet; `ireneo learn` takes them in.\n")
-        return
-    sys.stdout.write(f"{out}: {counted(runs, 'run')}; open it in a browser.\n")
+    said = f"{counted(runs, 'run')}; open it in a browser" if runs else "no run yet; `ireneo learn` takes them in"
+    sys.stdout.write(f"{out}: {said}.\n")

@@ -45,6 +45,11 @@ def one_line(text: str) -> str:
     return " ".join(printable(text).split())
 
 
+def cut(text: str, most: int) -> str:
+    """As much of a line as `most` characters hold."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
 def short(id: str) -> str:
     """As much of an id as names it."""
     return id[:SHORT]

@@ -52,8 +52,7 @@ class Asking(Struct, frozen=True, kw_only=True):
         str | None,
         option("--model -m", "NAME", "Who writes: openai:…, anthropic:…, google:… or ollama:….", shown="$IRENEO_MODEL"),
     ] = None
-    turn_model: Annotated[str | None, option("--turn-model", "NAME", "Who writes turn blocks.", shown="--model")] = None
-    goal_model: Annotated[str | None, option("--goal-model", "NAME", "Who writes goal batches.", shown="--model")] = (
+    notes_model: Annotated[str | None, option("--notes-model", "NAME", "Who takes notes on work.", shown="--model")] = (
         None
     )
     story_model: Annotated[str | None, option("--story-model", "NAME", "Who tells stories.", shown="--model")] = None
@@ -111,8 +110,7 @@ class Asking(Struct, frozen=True, kw_only=True):
         """The names of models by task."""
         named = {
             "default": self.model or os.environ.get("IRENEO_MODEL"),
-            "turn": self.turn_model,
-            "goal": self.goal_model,
+            "notes": self.notes_model,
             "story": self.story_model,
         }
         return {task: name for task, name in named.items() if name}

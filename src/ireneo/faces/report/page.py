@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ireneo.faces.cli.output import counted, printable
+from ireneo.faces.cli.output import counted, cut, printable
 
 if TYPE_CHECKING:
-    from ireneo.types import CalibrationReport, Cited, ClaimTotals, DiaryEntry, DiaryLine, LearnedRun, Lesson
+    from ireneo.types import CalibrationReport, Cited, ClaimTotals, DiaryEntry, LearnedRun, Lesson
 
 _STEPS = ((1_000_000_000, "bn"), (1_000_000, "M"), (10_000, "k"))
 
@@ -183,16 +183,7 @@ def dead_ends(claims: Sequence[ClaimTotals], lessons: Sequence[Lesson]) -> str:
 
 
 KEPT_TITLE = "What is kept"
-_KEPT_COLUMNS = (
-    "source",
-    ">runs",
-    ">tokens of log",
-    ">tokens kept",
-    ">compression",
-    ">median run",
-    ">calls",
-    ">failed",
-)
+_KEPT_COLUMNS = "source|>runs|>tokens of log|>tokens kept|>compression|>median run|>calls|>failed".split("|")
 _A_TOKEN = 4
 """Characters of a lesson that are about one token."""
 
@@ -257,39 +248,29 @@ def runs(found: Sequence[LearnedRun]) -> str:
 def _run(run: LearnedRun) -> str:
     day = f"{run.started:%Y-%m-%d}" if run.started else "–"
     failed = f"{run.failures:,} of {counted(run.calls, 'call')} failed" if run.failures else counted(run.calls, "call")
-    goal = next((entry.goal for entry in run.diary if entry.goal), "")
+    goal = cut(" ".join(next((entry.goal for entry in run.diary if entry.goal), "").split()), _GOAL)
     return (
         f"<details class='run'><summary><span class='day'>{day}</span>"
-        f"<span class='text'><b>{safe(run.project or 'no project')}</b> {code_marked(_begun(goal))}</span>"
+        f"<span class='text'><b>{safe(run.project or 'no project')}</b> {code_marked(goal)}</span>"
         f"<span class='sure'>{rounded(run.tokens)} tokens · {failed}</span></summary>\n"
-        f"<div class='inside'><p class='note'>{safe(run.session)}{safe(_source(run))}</p>"
+        f"<div class='inside'><p class='note'>{safe(run.session)}{safe(f' · {run.source}' if run.source else '')}</p>"
         f"{''.join(map(_entry, run.diary)) or '<p>Nothing was tried.</p>'}</div></details>\n"
     )
 
 
-def _begun(goal: str) -> str:
-    line = " ".join(goal.split())
-    return line if len(line) <= _GOAL else f"{line[: _GOAL - 1].rstrip()}…"
-
-
-def _source(run: LearnedRun) -> str:
-    return f" · {run.source}" if run.source else ""
-
-
 def _entry(entry: DiaryEntry) -> str:
     parts = [f"<h4>{code_marked(entry.goal)}</h4>"]
-    if entry.attempted:
-        parts.append(f"<ol>{''.join(map(_line, entry.attempted))}</ol>")
-    for heading, lines in (("What worked", entry.worked), ("What failed", entry.failed)):
+    for element, heading, lines in (
+        ("ol", "", entry.attempted),
+        ("ul", "<h5>What worked</h5>\n", entry.worked),
+        ("ul", "<h5>What failed</h5>\n", entry.failed),
+    ):
         if lines:
-            parts.append(f"<h5>{heading}</h5>\n<ul>{''.join(map(_line, lines))}</ul>")
+            listed = "".join(f"<li>{code_marked(line.text)}</li>" for line in lines)
+            parts.append(f"{heading}<{element}>{listed}</{element}>")
     if entry.pattern:
         parts.append(f"<h5>Pattern</h5><p>{code_marked(entry.pattern)}</p>")
     return f'<div class="entry">{"".join(parts)}</div>'
-
-
-def _line(line: DiaryLine) -> str:
-    return f"<li>{code_marked(line.text)}</li>"
 
 
 LESSONS_TITLE = "Lessons"

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from ireneo.formats.chat import repairs, rules
 from ireneo.formats.chat.format import (
     ANTHROPIC,
-    FITTING_NAME,
     LANGCHAIN,
     OPENAI,
     RESPONSES,
@@ -29,16 +28,17 @@ from ireneo.formats.chat.format import (
     placed_messages,
     read_draft,
     recognise_summaries,
+    text_block,
     with_parts,
 )
-from ireneo.formats.chat.rules import Outline, Outlines, Rule, Violation, breach, each
+from ireneo.formats.chat.rules import Outline, Outlines, Rule, Violation, each
 from ireneo.formats.values import (
     copied_messages,
     detached,
     given_arguments,
-    listing,
     mapping,
     objects,
+    placed,
     placed_blocks,
     record,
     role_of,
@@ -59,17 +59,12 @@ _OWN_PARTS = ("", "text", _CALL, _RESULT, *THINKING)
 _FITTING_ID: Final = lazy_re(r"[A-Za-z0-9_-]+")
 
 
-def is_of_server(kind: str) -> bool:
+def _is_of_server(kind: str) -> bool:
     """Whether a block is a call that the provider runs, or its result: ``mcp_tool_use``, ``web_search_tool_result``."""
-    return _is_server_call(kind) or _is_server_result(kind)
+    return kind.endswith((_SERVER_CALL, _SERVER_RESULT))
 
 
-def _is_server_call(kind: str) -> bool:
-    return kind.endswith(f"_{_CALL}")
-
-
-def _is_server_result(kind: str) -> bool:
-    return kind.endswith(f"_{_RESULT}")
+_SERVER_CALL, _SERVER_RESULT = f"_{_CALL}", f"_{_RESULT}"
 
 
 def _kind(block: Json) -> str:
@@ -81,13 +76,10 @@ def _kind(block: Json) -> str:
 
 def _read_system(system: object) -> list[Part]:
     parts: list[Part] = []
-    for index, item in enumerate(listing(system, "system")):
-        place = f"system, block {index}"
-        block = record(item, place)
-        if type_of(block, place) == "text":
-            parts.append(Text(text=words(block.get("text"), f"{place}, text")))
-        else:
-            parts.append(Opaque(format=ANTHROPIC, payload=block))
+    for place, block in placed(system, "system", "system, block"):
+        is_text = type_of(block, place) == "text"
+        text = Text(text=words(block.get("text"), f"{place}, text")) if is_text else None
+        parts.append(text or Opaque(format=ANTHROPIC, payload=block))
     return parts
 
 
@@ -99,13 +91,15 @@ def _read_blocks(message: Json, place: str) -> list[tuple[Json, Part]]:
 def _read_block(block: Json, role: str, place: str) -> Part:
     """The part that a block is; one of a kind that is not known here stays as it is."""
     name = type_of(block, place)
+    # Only what was said to have failed has a flag that tells: false is what harnesses write without looking.
+    failed = True if block.get("is_error") is True else None
     if name == _CALL:
         name = words(block.get("name"), f"{place}, name")
         return Call(id=text_or(block.get("id")), name=name, arguments=given_arguments(block.get("input")))
     if name == _RESULT:
         inner = placed_blocks(block["content"], place) if block.get("content") else []
         parts = tuple(_read_content(each, where) for where, each in inner)
-        return Result(call_id=text_or(block.get("tool_use_id")), parts=parts, failed=_failed(block))
+        return Result(call_id=text_or(block.get("tool_use_id")), parts=parts, failed=failed)
     part: Part | None = None
     if role == "assistant":
         if name == "thinking" and isinstance(block.get("thinking"), str):
@@ -114,12 +108,12 @@ def _read_block(block: Json, role: str, place: str) -> Part:
             part = Thinking(text=text_or(block["thinking"]), signature=signature, format=bound)
         elif name == "redacted_thinking" and isinstance(block.get("data"), str):
             part = Thinking(sealed=text_or(block["data"]), format=ANTHROPIC)
-        elif _is_server_call(name):
+        elif name.endswith(_SERVER_CALL):
             part = _read_server_call(block)
-        elif _is_server_result(name) and isinstance(block.get("tool_use_id"), str):
+        elif name.endswith(_SERVER_RESULT) and isinstance(block.get("tool_use_id"), str):
             # Carried whole: much of it is sealed.
             whole = Opaque(format=ANTHROPIC, payload=block)
-            part = Result(call_id=text_or(block["tool_use_id"]), parts=(whole,), failed=_failed(block))
+            part = Result(call_id=text_or(block["tool_use_id"]), parts=(whole,), failed=failed)
     return part or _read_content(block, place)
 
 
@@ -128,11 +122,6 @@ def _read_content(block: Json, place: str) -> Text | Media | Opaque:
     if name == "text":
         return Text(text=words(block.get("text"), f"{place}, text"))
     return read_media(block) if name in ("image", "document") else Opaque(format=ANTHROPIC, payload=block)
-
-
-def _failed(block: Json) -> bool | None:
-    # Only what was said to have failed has a flag that tells: false is what harnesses write without looking.
-    return True if block.get("is_error") is True else None
 
 
 def read_media(block: Json) -> Media | Opaque:
@@ -180,7 +169,7 @@ def _write_message(group: Sequence[Draft]) -> Json:
     for half in written:
         message |= half
         said = half.get("content")
-        content += said if isinstance(said, list) else [{"type": "text", "text": said}]
+        content += said if isinstance(said, list) else [text_block(str(said)) if isinstance(said, str) else said]
     return message | {"content": content}
 
 
@@ -195,13 +184,6 @@ def _write_draft(draft: Draft) -> Json:
     return {"role": draft.role, "content": _write_blocks(draft.parts)}
 
 
-def _merge_natives(before: Draft, draft: Draft) -> Native | None:
-    """The payload of two drafts that are one message; None where their parts say it all."""
-    if before.native is None and draft.native is None:
-        return None
-    return Native(format=ANTHROPIC, payload=_write_message([before, draft]))
-
-
 def _write_blocks(parts: Sequence[Part]) -> list[Json]:
     return [block for part in parts if (block := _write_block(part)) is not None]
 
@@ -209,7 +191,7 @@ def _write_blocks(parts: Sequence[Part]) -> list[Json]:
 def _write_block(part: Part) -> Json | None:
     match part:
         case Text():
-            return {"type": "text", "text": part.text}
+            return text_block(part.text)
         case Thinking() if part.sealed is not None:
             return {"type": "redacted_thinking", "data": part.sealed}
         case Thinking():
@@ -222,7 +204,7 @@ def _write_block(part: Part) -> Json | None:
         case Result():
             return server_block(part) or _write_result(part)
         case Media():
-            return write_media(part) or {"type": "text", "text": media_note(part)}
+            return write_media(part) or text_block(media_note(part))
     return part.payload if part.format == ANTHROPIC else None
 
 
@@ -287,13 +269,9 @@ def _write_call(call: Call) -> Json:
 def server_block(result: Result) -> Json | None:
     """The block that `result` carries whole; None where it is no result of a provider's tool."""
     only = result.parts[0] if len(result.parts) == 1 else None
-    if not isinstance(only, Opaque) or only.format != ANTHROPIC or not _is_server_result(_kind(only.payload)):
+    if not isinstance(only, Opaque) or only.format != ANTHROPIC or not _kind(only.payload).endswith(_SERVER_RESULT):
         return None
     return only.payload if only.payload.get("tool_use_id") == result.call_id else None
-
-
-def _is_server_block(result: Result) -> bool:
-    return server_block(result) is not None
 
 
 # Repairs of this format alone.
@@ -336,26 +314,18 @@ def _whole_loops(drafts: Sequence[Draft]) -> list[Draft]:
     Where a secret stood in it, a thought has lost its signature and is left out; the provider takes that of a whole
     loop, or none.
     """
+    starts = [place for place, draft in enumerate(drafts) if opens_turn(draft) and not draft.joined]
     out: list[Draft] = []
-    start = 0
-    for place, draft in enumerate(drafts):
-        if opens_turn(draft) and not draft.joined:
-            out += _whole_loop(drafts[start:place])
-            start = place
-    return out + _whole_loop(drafts[start:])
-
-
-def _whole_loop(drafts: Sequence[Draft]) -> list[Draft]:
-    thoughts = [part for draft in drafts for part in draft.parts if isinstance(part, Thinking)]
-    calls = any(draft.calls for draft in drafts)
-    if not calls or all(part.is_bound or part.format not in (None, ANTHROPIC) for part in thoughts):
-        return list(drafts)
-    return [
-        with_parts(draft, [part for part in draft.parts if not isinstance(part, Thinking)])
-        if any(isinstance(part, Thinking) and not _is_foreign(part) for part in draft.parts)
-        else draft
-        for draft in drafts
-    ]
+    for start, end in zip([0, *starts], [*starts, len(drafts)], strict=True):
+        loop = drafts[start:end]
+        thoughts = [part for draft in loop for part in draft.parts if isinstance(part, Thinking)]
+        unsigned = any(not part.is_bound and part.format in (None, ANTHROPIC) for part in thoughts)
+        lost = unsigned and any(draft.calls for draft in loop)
+        for draft in loop:
+            if lost and any(isinstance(part, Thinking) and not _is_foreign(part) for part in draft.parts):
+                draft = with_parts(draft, [part for part in draft.parts if not isinstance(part, Thinking)])
+            out.append(draft)
+    return out
 
 
 # The rules.
@@ -364,105 +334,60 @@ def _whole_loop(drafts: Sequence[Draft]) -> list[Draft]:
 def _blocks(holder: Json) -> list[Json]:
     """The content blocks of a message or of a tool result, as far as they are blocks."""
     content = holder.get("content")
-    return [{"type": "text", "text": content}] if isinstance(content, str) else objects(content)
+    return [text_block(content)] if isinstance(content, str) else objects(content)
 
 
-@each("system-in-list")
-def _system_in_list(outline: Outline) -> Iterator[str]:
-    """The system prompt stands apart from the messages."""
-    if outline.role == "system":
-        yield "a system prompt stands apart, under `system`, not in the list."
+def _blocks_of(seen: Outline, *kinds: str) -> list[Json]:
+    return [block for block in _blocks(seen.message) if _kind(block) in kinds]
 
 
 def _blank_system(system: object) -> Iterator[Violation]:
     """No block of the system prompt is blank. It has no place in the list; it is reported at the list's beginning."""
     for place, block in enumerate(system if isinstance(system, list) else ()):
-        text = block.get("text") if isinstance(block, dict) and _kind(block) == "text" else None
-        if isinstance(text, str) and not text.strip():
+        if isinstance(block, dict) and _is_blank(block):
             yield Violation(rule="empty-text", index=0, message=f"system, block {place}: its text is blank.")
 
 
-@each("bad-call-id")
-def _bad_call_id(outline: Outline) -> Iterator[str]:
-    """An id is made of letters, digits, underscores and hyphens."""
-    for name in filter(None, (*outline.calls, *outline.results)):
-        if not _FITTING_ID.fullmatch(name):
-            yield f"the id {name!r} may only hold letters, digits, underscores and hyphens."
+def _is_blank(block: Json) -> bool:
+    text = block.get("text") if _kind(block) == "text" else None
+    return isinstance(text, str) and not text.strip()
 
 
-@each("bad-call-name")
-def _bad_call_name(outline: Outline) -> Iterator[str]:
-    """A tool's name is made of at most 128 letters, digits, underscores and hyphens."""
-    for block in _blocks(outline.message):
-        name = block.get("name")
-        if _kind(block) == _CALL and isinstance(name, str) and not FITTING_NAME.fullmatch(name):
-            yield f"the tool's name {name!r} may only hold letters, digits, underscores and hyphens, at most 128."
-
-
-@each("empty-text")
-def _empty_text(outline: Outline) -> Iterator[str]:
-    """No text block is blank, in a message or in a list that a tool result holds."""
-    for block in _blocks(outline.message):
+def _blank_texts(seen: Outline) -> Iterator[Json]:
+    """The blank text blocks in a message, and in the lists that its tool results hold."""
+    for block in _blocks(seen.message):
         # A string is what a silent command printed; it may be empty.
         listed = _kind(block) == _RESULT and isinstance(block.get("content"), list)
-        for inner in _blocks(block) if listed else [block]:
-            text = inner.get("text") if _kind(inner) == "text" else None
-            if isinstance(text, str) and not text.strip():
-                yield "a text block is blank; leave it out."
+        yield from filter(_is_blank, _blocks(block) if listed else [block])
 
 
-@each("empty-content")
-def _empty_content(outline: Outline) -> Iterator[str]:
-    """A message has content, and so does the result of a call that failed."""
-    blocks = _blocks(outline.message)
-    if not blocks:
+def _empty_content(seen: Outline) -> Iterator[str]:
+    if not _blocks(seen.message):
         yield "it has no content."
-    for block in blocks:
-        if _kind(block) == _RESULT and block.get("is_error") is True and not block.get("content"):
+    for block in _blocks_of(seen, _RESULT):
+        if block.get("is_error") is True and not block.get("content"):
             yield "the result of a failed call must say something."
 
 
-@each("thinking-last")
-def _thinking_last(outline: Outline) -> Iterator[str]:
-    """Thinking leads to something: it is not the last block of its message."""
-    blocks = _blocks(outline.message)
-    if outline.role == "assistant" and blocks and _kind(blocks[-1]) in THINKING:
-        yield "its last block is thinking; a text or a call must follow."
+def _results_not_first(seen: Outline) -> bool:
+    kinds = [_kind(block) == _RESULT for block in _blocks(seen.message)]
+    return seen.role == "user" and kinds != sorted(kinds, reverse=True)
 
 
-@each("unsigned-thinking")
-def _unsigned_thinking(outline: Outline) -> Iterator[str]:
-    """Thinking goes back with the signature that it came with."""
-    for block in _blocks(outline.message):
-        if _kind(block) == "thinking" and not block.get("signature"):
-            yield "a thinking block has no signature; leave it out."
+def _misplaced(seen: Outline) -> Iterator[str]:
+    for kind in map(_kind, _blocks(seen.message)):
+        assistants = kind in (_CALL, *THINKING) or _is_of_server(kind)
+        if (seen.role == "user" and assistants) or (seen.role == "assistant" and kind == _RESULT):
+            yield kind
 
 
-@each("results-not-first")
-def _results_not_first(outline: Outline) -> Iterator[str]:
-    """Tool results stand before everything else in their message."""
-    kinds = [_kind(block) == _RESULT for block in _blocks(outline.message)]
-    if outline.role == "user" and kinds != sorted(kinds, reverse=True):
-        yield "a tool result stands after other content, not first."
-
-
-@each("misplaced-block")
-def _misplaced_block(outline: Outline) -> Iterator[str]:
-    """Calls and thinking are the assistant's, tool results the user's."""
-    for kind in map(_kind, _blocks(outline.message)):
-        assistants = kind in (_CALL, *THINKING) or is_of_server(kind)
-        if (outline.role == "user" and assistants) or (outline.role == "assistant" and kind == _RESULT):
-            yield f"a {kind} block may not stand in a message of the {outline.role}."
-
-
-@each("server-pair-split")
-def _server_pair_split(outline: Outline) -> Iterator[str]:
+def _split_server_pairs(seen: Outline) -> Iterator[str]:
     """A call that the provider ran and its result stand in one assistant message, the call first."""
     pending: set[str] = set()
-    for block in _blocks(outline.message) if outline.role == "assistant" else ():
-        if _is_server_call(_kind(block)):
+    for block in _blocks(seen.message) if seen.role == "assistant" else ():
+        if _kind(block).endswith(_SERVER_CALL):
             pending.add(text_or(block.get("id")))
-        elif _is_server_result(_kind(block)):
+        elif _kind(block).endswith(_SERVER_RESULT):
             name = text_or(block.get("tool_use_id"))
             if name not in pending:
                 yield f"the {_kind(block)} names {name!r}, which no call before it in this message made."
@@ -471,43 +396,54 @@ def _server_pair_split(outline: Outline) -> Iterator[str]:
         yield f"the provider's own call {name!r} has no result in the same message."
 
 
-@each("bad-arguments")
-def _bad_arguments(outline: Outline) -> Iterator[str]:
-    """The input of a call is an object."""
-    for block in _blocks(outline.message):
-        if (_kind(block) == _CALL or _is_server_call(_kind(block))) and not isinstance(block.get("input"), dict):
-            yield "the input of a call must be an object."
-
-
-def _duplicate_call_id(outlines: Outlines) -> Iterator[Violation]:
-    """No two calls of a list bear one id, those that the provider runs included."""
-    seen: set[str] = set()
-    for outline in outlines:
-        for block in _blocks(outline.message):
-            name = block.get("id")
-            if isinstance(name, str) and name and (_kind(block) == _CALL or _is_server_call(_kind(block))):
-                if name in seen:
-                    yield breach("duplicate-call-id", outline.index, f"the id {name!r} is that of an earlier call.")
-                seen.add(name)
+def _calls(seen: Outline) -> list[Json]:
+    """The calls of a message, those that the provider runs included."""
+    kinds = ((block, _kind(block)) for block in _blocks(seen.message))
+    return [block for block, kind in kinds if kind == _CALL or kind.endswith(_SERVER_CALL)]
 
 
 _LOCAL_RULES: tuple[Rule, ...] = (
     rules.unknown_role(_ROLES),
-    _system_in_list,
+    each(
+        "system-in-list",
+        "a system prompt stands apart, under `system`, not in the list.",
+        lambda seen: seen.role == "system",
+    ),
     rules.unreadable(_read_blocks, _ROLES),
     rules.call_without_id,
-    _bad_call_id,
-    _bad_call_name,
-    _empty_text,
-    _empty_content,
-    _thinking_last,
-    _unsigned_thinking,
-    _results_not_first,
-    _misplaced_block,
-    _server_pair_split,
-    _bad_arguments,
+    each(
+        "bad-call-id",
+        "the id {0!r} may only hold letters, digits, underscores and hyphens.",
+        lambda seen: [name for name in (*seen.calls, *seen.results) if name and not _FITTING_ID.fullmatch(name)],
+    ),
+    rules.fitting_names(lambda seen: [block.get("name") for block in _blocks_of(seen, _CALL)]),
+    each("empty-text", "a text block is blank; leave it out.", _blank_texts),
+    each("empty-content", "{0}", _empty_content),
+    each(
+        "thinking-last",
+        "its last block is thinking; a text or a call must follow.",
+        lambda seen: seen.role == "assistant" and any(_kind(last) in THINKING for last in _blocks(seen.message)[-1:]),
+    ),
+    each(
+        "unsigned-thinking",
+        "a thinking block has no signature; leave it out.",
+        lambda seen: [block for block in _blocks_of(seen, "thinking") if not block.get("signature")],
+    ),
+    each("results-not-first", "a tool result stands after other content, not first.", _results_not_first),
+    each("misplaced-block", "a {0} block may not stand in a message of the {role}.", _misplaced),
+    each("server-pair-split", "{0}", _split_server_pairs),
+    each(
+        "bad-arguments",
+        "the input of a call must be an object.",
+        lambda seen: [call for call in _calls(seen) if not isinstance(call.get("input"), dict)],
+    ),
 )
-_RULES = (*_LOCAL_RULES, _duplicate_call_id, rules.first_not_user, rules.unpaired)
+_RULES = (
+    *_LOCAL_RULES,
+    rules.unique_calls(lambda seen: [text_or(call.get("id")) for call in _calls(seen)]),
+    rules.first_not_user,
+    rules.unpaired,
+)
 
 
 class AnthropicMessages(ChatFormat):
@@ -573,11 +509,11 @@ class AnthropicMessages(ChatFormat):
         if isinstance(part, Media):
             return role in ("user", "tool") and write_media(part) is not None
         kind = _kind(part.payload)
-        return part.format == ANTHROPIC and kind not in _OWN_PARTS and not is_of_server(kind)
+        return part.format == ANTHROPIC and kind not in _OWN_PARTS and not _is_of_server(kind)
 
     def expressed_part(self, part: Part, role: Role) -> Part:
         """What the provider ran itself, and what came of it, stay as they are."""
-        served = part.server if isinstance(part, Call) else isinstance(part, Result) and _is_server_block(part)
+        served = part.server if isinstance(part, Call) else isinstance(part, Result) and server_block(part) is not None
         return part if served and role == "assistant" else super().expressed_part(part, role)
 
     def repair_steps(self) -> Iterable[Repair]:
@@ -586,8 +522,8 @@ class AnthropicMessages(ChatFormat):
             flatten_summaries,
             _whole_loops,
             self.express,
-            partial(repairs.join_drafts, merge=_merge_natives),
-            partial(repairs.keep_server_pairs, writes=_is_server_block),
+            partial(repairs.join_drafts, merge=self.merging(_write_message)),
+            partial(repairs.keep_server_pairs, writes=lambda result: server_block(result) is not None),
             repairs.place_parts,
             repairs.drop_blanks,
             partial(repairs.give_unique_ids, fits=lambda call, draft: _FITTING_ID.fullmatch(call.id) is not None),
@@ -599,24 +535,7 @@ class AnthropicMessages(ChatFormat):
 
     def outlined(self, messages: Sequence[Json]) -> Outlines:
         """What the rules see of `messages`: a user message answers the assistant message directly before it."""
-        outlines: list[Outline] = []
-        for index, message in enumerate(messages):
-            role, blocks = text_or(message.get("role")), _blocks(message)
-            calls = [text_or(block.get("id")) for block in blocks if _kind(block) == _CALL]
-            results = [text_or(block.get("tool_use_id")) for block in blocks if _kind(block) == _RESULT]
-            after = index - 1 if role == "user" and index and outlines[-1].role == "assistant" else None
-            outlines.append(
-                Outline(
-                    index=index,
-                    role=role,
-                    message=message,
-                    calls=tuple(calls) if role == "assistant" else (),
-                    results=tuple(results) if role == "user" else (),
-                    thinks=role == "assistant" and any(_kind(block) in THINKING for block in blocks[:1]),
-                    answers=after,
-                )
-            )
-        return Outlines(outlines)
+        return rules.outlined(messages, _outline)
 
     def _read_system(self, system: object) -> list[Draft]:
         """The draft of a system prompt that stands apart from the messages."""
@@ -628,3 +547,11 @@ class AnthropicMessages(ChatFormat):
     def _draft(self, role: Role, read: Sequence[tuple[Json, Part]], message: Json, *, joined: bool = False) -> Draft:
         draft = read_draft(role, (part for _, part in read), message.get("id"), joined=joined)
         return self.keep_native(draft, message, _write_draft(self.expressed(draft)))
+
+
+def _outline(message: Json, before: Json | None) -> Outline:
+    role, blocks = text_or(message.get("role")), _blocks(message)
+    called = (text_or(block.get("id")) for block in blocks if _kind(block) == _CALL and role == "assistant")
+    answered = (text_or(block.get("tool_use_id")) for block in blocks if _kind(block) == _RESULT and role == "user")
+    thinks = role == "assistant" and any(_kind(block) in THINKING for block in blocks[:1])
+    return Outline(role=role, message=message, calls=tuple(called), results=tuple(answered), thinks=thinks)

@@ -11,8 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.rules import Outlines, Rule, Violation, violations
-from ireneo.formats.values import detached, kind, record
+from ireneo.formats.chat.rules import FITTING_NAME, Outlines, Rule, Violation, violations
+from ireneo.formats.values import detached, kind, record, text_or
 from ireneo.log.message import (
     BLOCK_TAGS,
     PINS_TAG,
@@ -132,9 +132,8 @@ class ChatFormat(ABC):
         """The same for one draft; one whose provider's payload stands for it is left as it is."""
         if draft.native is not None:
             return draft
-        return with_parts(
-            draft, [self.expressed_part(part, draft.role) for part in draft.parts if self.takes(part, draft.role)]
-        )
+        role = draft.role
+        return with_parts(draft, [self.expressed_part(part, role) for part in draft.parts if self.takes(part, role)])
 
     def takes(self, part: Part, role: Role) -> bool:
         """Whether the format takes `part` at all, in whatever form; thinking goes back only as it came."""
@@ -155,6 +154,19 @@ class ChatFormat(ABC):
         """`draft` with `payload` beside it, unless the parts alone were `written` as the very same JSON."""
         return draft if written == payload else replace(draft, native=Native(format=self.name, payload=payload))
 
+    def merging(self, write: Callable[[Sequence[Draft]], object]) -> Callable[[Draft, Draft], Native | None]:
+        """What gives the payload of two drafts that are one message, as `write` writes them.
+
+        None where their parts say it all.
+        """
+
+        def merge(before: Draft, draft: Draft) -> Native | None:
+            if before.native is None and draft.native is None:
+                return None
+            return Native(format=self.name, payload=write([before, draft]))
+
+        return merge
+
     def read_native(self, payload: object) -> list[Draft] | None:
         """What a payload of this format says; None where it breaks a rule of its own, and may not be sent."""
         if not isinstance(payload, dict) or violations(self.outlined([payload]), self.local_rules):
@@ -174,20 +186,18 @@ class ChatFormat(ABC):
         except UnreadableLog:
             # Whoever handed it in wrote something else under this format's name; the parts are what there is.
             said = None
-        same = said is not None and len(said) == 1 and said[0].role == draft.role
-        if said is not None and same and _without_outcomes(said[0].parts) == _without_outcomes(draft.parts):
-            return draft
+        if said is not None and len(said) == 1 and said[0].role == draft.role:
+            # Whether a call failed may have been derived from the text since; the payload needn't say so.
+            read, held = (
+                [replace(part, failed=None) if isinstance(part, Result) else part for part in each.parts]
+                for each in (said[0], draft)
+            )
+            if read == held:
+                return draft
         return replace(draft, native=None)
 
     def _carried(self, part: Text | Media | Opaque, role: str) -> Text | Media | Opaque:
-        if isinstance(part, Text) or self.carries(part, role):
-            return part
-        return Text(text=media_note(part) if isinstance(part, Media) else opaque_note(part))
-
-
-def _without_outcomes(parts: Sequence[Part]) -> list[Part]:
-    # Whether a call failed may have been derived from the text since; the payload needn't say so.
-    return [replace(part, failed=None) if isinstance(part, Result) else part for part in parts]
+        return part if isinstance(part, Text) or self.carries(part, role) else Text(text=unshown_note(part))
 
 
 def read_draft(role: Role, parts: Iterable[Part], name: object, *, joined: bool = False) -> Draft:
@@ -254,7 +264,6 @@ WORDLESS_ERROR = "[the call failed and said nothing]"
 SYSTEM = "[system]"
 UNNAMED = "unnamed"
 
-FITTING_NAME: Final = lazy_re(r"[A-Za-z0-9_-]{1,128}")
 _NO_LETTER = lazy_re(r"[^A-Za-z0-9_-]")
 
 
@@ -268,11 +277,12 @@ def media_note(media: Media) -> str:
     return f"[{media.media_type}{name}, not shown]"
 
 
-def opaque_note(block: Opaque) -> str:
-    """What stands for a block that only another format understands."""
-    name = block.payload.get("type")
-    called = name if isinstance(name, str) else "block"
-    return f"[{block.format} {called}, {_size(len(msgspec.json.encode(block.payload)))}, not shown]"
+def unshown_note(part: Media | Opaque) -> str:
+    """The same for a block too, which only another format understands."""
+    if isinstance(part, Media):
+        return media_note(part)
+    called = text_or(part.payload.get("type"), "block")
+    return f"[{part.format} {called}, {_size(len(msgspec.json.encode(part.payload)))}, not shown]"
 
 
 def call_note(call: Call) -> str:
@@ -283,17 +293,9 @@ def call_note(call: Call) -> str:
 
 def result_note(heading: str, result: Result) -> Text:
     """What stands for a result that can't be shown as one; it is quoted whole, its media as markers."""
-    return Text(text=f"{heading} {_told(result)}".rstrip())
-
-
-def _told(result: Result) -> str:
-    lines = []
-    for part in result.parts:
-        if isinstance(part, Text):
-            lines.append(part.text)
-        else:
-            lines.append(media_note(part) if isinstance(part, Media) else opaque_note(part))
-    return "\n".join(lines)
+    lines = [part.text if isinstance(part, Text) else unshown_note(part) for part in result.parts]
+    quoted = "\n".join(lines)
+    return Text(text=f"{heading} {quoted}".rstrip())
 
 
 def filtered(holder: Json, key: str, keeps: Callable[[Json], bool]) -> Json:
@@ -304,12 +306,34 @@ def filtered(holder: Json, key: str, keeps: Callable[[Json], bool]) -> Json:
     return holder | {key: [each for each in listed if not isinstance(each, dict) or keeps(each)]}
 
 
-def words_or_blocks(parts: Sequence[Part], block: Callable[[Part], object]) -> str | list[object]:
+def text_block(text: str) -> Json:
+    """Words as a block, as most formats have them."""
+    return {"type": "text", "text": text}
+
+
+def blocks_of(
+    parts: Sequence[Part], show: Callable[[Media], Json | None], say: Callable[[str], object] = text_block
+) -> list[object]:
+    """Each of `parts` as a block: its words, what it shows (or the note that stands for it), or the block it was."""
+    blocks: list[object] = []
+    for part in parts:
+        if isinstance(part, Text):
+            blocks.append(say(part.text))
+        elif isinstance(part, Media):
+            blocks.append(show(part) or say(media_note(part)))
+        elif isinstance(part, Opaque):
+            blocks.append(part.payload)
+    return blocks
+
+
+def words_or_blocks(
+    parts: Sequence[Part], show: Callable[[Media], Json | None], say: Callable[[str], object] = text_block
+) -> str | list[object]:
     """Content as most formats have it: a string where there is only text, which every server takes; else a list."""
     texts = [part.text for part in parts if isinstance(part, Text)]
     if len(texts) == len(parts):
         return texts[0] if len(texts) == 1 else "\n\n".join(text for text in texts if text)
-    return [written for part in parts if (written := block(part)) is not None]
+    return blocks_of(parts, show, say)
 
 
 def joined_text(drafts: Sequence[Draft]) -> str:
@@ -334,8 +358,7 @@ def origin_of(parts: Sequence[Part]) -> Origin:
     That is pins, a scratchpad, a brief; else it is `spoken`.
     """
     texts = [part.text for part in parts if isinstance(part, Text)]
-    injected = len(texts) == len(parts) > 0 and all(map(_is_injected, texts))
-    return "injected" if injected else "spoken"
+    return "injected" if len(texts) == len(parts) > 0 and all(map(_is_injected, texts)) else "spoken"
 
 
 def _is_injected(text: str) -> bool:
@@ -345,16 +368,11 @@ def _is_injected(text: str) -> bool:
 def _is_reminder(text: str) -> bool:
     # A loop and no pattern: a lazy match would reach over the user's words between two reminders.
     rest = text.strip()
-    if not rest:
-        return False
-    while rest:
-        if not rest.startswith(_OPEN):
-            return False
-        _, closed, rest = rest.partition(_CLOSE)
-        if not closed:
-            return False
-        rest = rest.lstrip()
-    return True
+    found = bool(rest)
+    while rest and found:
+        before, closed, rest = rest.partition(_CLOSE)
+        found, rest = before.startswith(_OPEN) and bool(closed), rest.lstrip()
+    return found
 
 
 # In whose voice a summary stands. First-person text in a user message reads as the user speaking; as the assistant's,
@@ -365,12 +383,31 @@ NOTES = "(My own notes on earlier work; not a request.)"
 
 def flatten_summaries(drafts: Sequence[Draft]) -> list[Draft]:
     """Make plain text of each summary, so that no other rule has to know of them; its role is settled last."""
-    return [_flat(draft) for draft in drafts]
+    out: list[Draft] = []
+    for draft in drafts:
+        if draft.origin == "summary":
+            if draft.calls or draft.results:
+                # What acts is no summary, whatever it is called.
+                draft = replace(draft, origin="spoken")
+            elif draft.native is None:
+                # Without the line that marks it as notes: what is blank but for that is dropped as any blank text is.
+                draft = replace(draft, role="user", parts=(Text(text=_unmarked(draft)),), joined=False)
+        out.append(draft)
+    return out
 
 
 def cast_summaries(drafts: Sequence[Draft]) -> list[Draft]:
     """Give each summary its role: the assistant where a user message follows, else the user, marked as notes."""
-    return [_cast(draft, _user_follows(drafts, index)) for index, draft in enumerate(drafts)]
+    out: list[Draft] = []
+    for index, draft in enumerate(drafts):
+        follows = _user_follows(drafts, index)
+        if draft.origin == "summary" and (draft.native is None or not (follows or draft.role == "user")):
+            text, role = _unmarked(draft), "assistant"
+            if not follows:
+                text, role = f"{NOTES}\n{text}", "user"
+            draft = replace(draft, role=role, parts=(Text(text=text),), native=None)
+        out.append(draft)
+    return out
 
 
 def recognise_summaries(drafts: Sequence[Draft]) -> list[Draft]:
@@ -381,44 +418,17 @@ def recognise_summaries(drafts: Sequence[Draft]) -> list[Draft]:
     out = list(drafts)
     for index in reversed(range(len(out))):
         draft = out[index]
-        if _stands_alone(out, index) and len(draft.parts) == 1 and isinstance(draft.parts[0], Text):
-            text = draft.parts[0].text
-            ours = text.startswith(BLOCK_TAGS) if draft.role == "assistant" else text.startswith(_WRAPPED)
-            cast = "assistant" if _user_follows(out, index) else "user"
-            if ours and draft.role == cast:
-                out[index] = replace(draft, origin="summary")
+        shared = draft.joined or (index + 1 < len(out) and out[index + 1].joined)
+        if shared or draft.native is not None or len(draft.parts) != 1:
+            continue
+        begins = BLOCK_TAGS if draft.role == "assistant" else _WRAPPED
+        cast = "assistant" if _user_follows(out, index) else "user"
+        if draft.role == cast and isinstance(draft.parts[0], Text) and draft.parts[0].text.startswith(begins):
+            out[index] = replace(draft, origin="summary")
     return out
 
 
 _WRAPPED = tuple(f"{NOTES}\n{mark}" for mark in BLOCK_TAGS)
-
-
-def _stands_alone(drafts: Sequence[Draft], index: int) -> bool:
-    shared = drafts[index].joined or (index + 1 < len(drafts) and drafts[index + 1].joined)
-    return drafts[index].native is None and not shared
-
-
-def _flat(draft: Draft) -> Draft:
-    if draft.origin != "summary":
-        return draft
-    if draft.calls or draft.results:
-        # What acts is no summary, whatever it is called.
-        return replace(draft, origin="spoken")
-    if draft.native is not None:
-        return draft
-    # Without the line that marks it as notes: what is blank but for that is dropped like any other blank text.
-    return replace(draft, role="user", parts=(Text(text=_unmarked(draft)),), joined=False)
-
-
-def _cast(draft: Draft, user_follows: bool) -> Draft:
-    if draft.origin != "summary":
-        return draft
-    if draft.native is not None and (user_follows or draft.role == "user"):
-        return draft
-    text = _unmarked(draft)
-    if user_follows:
-        return replace(draft, role="assistant", parts=(Text(text=text),), native=None)
-    return replace(draft, role="user", parts=(Text(text=f"{NOTES}\n{text}"),), native=None)
 
 
 def _unmarked(draft: Draft) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import groupby
 from typing import Final, TypeAlias
 
 import msgspec
@@ -36,14 +37,14 @@ from ireneo.formats.values import (
     detached,
     given_arguments,
     kind,
-    listing,
     objects,
+    placed,
     record,
     role_of,
     text_or,
     words,
 )
-from ireneo.log.message import Call, Draft, Media, Native, Opaque, Part, Result, Role, Text, Thinking
+from ireneo.log.message import Call, Draft, Media, Opaque, Part, Result, Role, Text, Thinking
 
 _PROMPTS = ("systemInstruction", "system_instruction", "system")
 _ROLES: Final = ("user", "model")
@@ -130,19 +131,20 @@ def _result_ids(results: Sequence[_Named], calls: Sequence[_Named]) -> list[str]
     without an id, the first left over; else its own.
     """
     left = list(zip(_call_ids(calls), (name for _, name in calls), strict=True))
-    out: dict[int, str] = {}
+    out = _call_ids(results)
     ways: tuple[Callable[[_Named, _Named], bool], ...] = (
         lambda result, call: result[0] == call[0],
         lambda result, call: result[1] == call[1],
         lambda result, call: not result[0],
     )
+    waiting = dict(enumerate(results))
     for matches in ways:
-        for place, result in enumerate(results):
-            found = next((call for call in left if place not in out and matches(result, call)), None)
-            if found is not None:
+        for place, result in list(waiting.items()):
+            if (found := next((call for call in left if matches(result, call)), None)) is not None:
                 left.remove(found)
+                del waiting[place]
                 out[place] = found[0]
-    return [out.get(place, own) for place, own in enumerate(_call_ids(results))]
+    return out
 
 
 # Reading: a signature stands before what it was found on.
@@ -156,11 +158,9 @@ def _read_system(system: object) -> Draft:
         return Draft(role="system", parts=(Text(text=system),))
     if not isinstance(system, list):
         raise UnreadableLog(f"system: it is {kind(system)}, neither a string nor a content")
-    parts: list[Part] = []
-    for index, part in enumerate(system):
-        place = f"system, part {index}"
-        parts += _read_part({"text": part} if isinstance(part, str) else record(part, place), "user", place)
-    return Draft(role="system", parts=tuple(parts))
+    listed = [{"text": part} if isinstance(part, str) else part for part in system]
+    pieces = [_read_part(part, "user", place) for place, part in placed(listed, "system", "system, part")]
+    return Draft(role="system", parts=tuple(part for piece in pieces for part in piece))
 
 
 def _read_content(content: Json, place: str, calls: Sequence[_Named] = ()) -> list[tuple[Json, list[Part]]]:
@@ -170,17 +170,17 @@ def _read_content(content: Json, place: str, calls: Sequence[_Named] = ()) -> li
     if listed is None or "parts" not in content:
         # As other formats say it; what can be read is read.
         listed = [{"text": content["content"]}] if isinstance(content.get("content"), str) else []
-    parts = [record(part, f"{place}, part {index}") for index, part in enumerate(listing(listed, f"{place}, parts"))]
-    ids = iter(_call_ids(_named(parts, _CALL)))
-    answered = iter(_result_ids(_named(parts, _RESULT), calls))
+    parts = list(placed(listed, f"{place}, parts", f"{place}, part"))
+    ids = iter(_call_ids(_named((part for _, part in parts), _CALL)))
+    answered = iter(_result_ids(_named((part for _, part in parts), _RESULT), calls))
     read: list[tuple[Json, list[Part]]] = []
-    for index, part in enumerate(parts):
+    for where, part in parts:
         known = ""
         if _field(part, _RESULT) is not None:
             known = next(answered, "")
         elif _field(part, _CALL) is not None:
             known = next(ids, "")
-        read.append((part, _read_part(part, role, f"{place}, part {index}", known)))
+        read.append((part, _read_part(part, role, where, known)))
     return read
 
 
@@ -219,12 +219,12 @@ def _read_result(result: Json, call_id: str, place: str) -> Result:
     name = words(result.get("name"), f"{place}, name")
     response = result.get("response")
     failed = None
-    told = "" if response is None else msgspec.json.encode(response).decode()
+    text = "" if response is None else msgspec.json.encode(response).decode()
     if isinstance(response, dict) and len(response) == 1:
         (key, said), *_ = response.items()
         if key in _TOLD and isinstance(said, str):
-            told, failed = said, True if key == "error" else None
-    parts: list[Text | Media | Opaque] = [Text(text=told)] if told else []
+            text, failed = said, True if key == "error" else None
+    parts: list[Text | Media | Opaque] = [Text(text=text)] if text else []
     parts += [_read_media(part) or Opaque(format=GEMINI, payload=part) for part in objects(result.get("parts"))]
     return Result(call_id=call_id, parts=tuple(parts), failed=failed, name=name)
 
@@ -259,7 +259,10 @@ def _write_content(group: Sequence[Draft]) -> Json:
             written = record(draft.native.payload, "native")
         else:
             role = "model" if draft.role == "assistant" else "user"
-            written = _signed({"role": role, "parts": _write_parts(draft.parts)})
+            written = {"role": role, "parts": _write_parts(draft.parts)}
+            # In whatever turn it stands: else what was sent would change when the turn is over.
+            if (first := _unsigned_first(written)) is not None:
+                first[_SIGNATURE] = _STAND_IN
         content |= written
         held = written.get("parts")
         parts += held if isinstance(held, list) else []
@@ -290,8 +293,8 @@ def _write_part(part: Part) -> Json:
         given = part.arguments if isinstance(part.arguments, dict) else {"arguments": part.arguments}
         return {_CALL: {**_own_id(part.id), "name": part.name, "args": given}}
     if isinstance(part, Result):
-        told = {"error" if part.failed else "output": part.text}
-        return {_RESULT: {**_own_id(part.call_id), "name": part.name or UNNAMED, "response": told}}
+        response = {"error" if part.failed else "output": part.text}
+        return {_RESULT: {**_own_id(part.call_id), "name": part.name or UNNAMED, "response": response}}
     if isinstance(part, Media):
         return _write_media(part) or {"text": media_note(part)}
     return dict(part.payload) if isinstance(part, Opaque) else {}
@@ -310,13 +313,6 @@ def _write_media(media: Media) -> Json | None:
     if media.url is not None and media.url.startswith(_PLACES):
         return {_FILE: {_MEDIA_TYPE: media.media_type, _URI: media.url}}
     return None
-
-
-def _merge_natives(before: Draft, draft: Draft) -> Native | None:
-    """The payload of two drafts that are one content; None where their parts say it all."""
-    if before.native is None and draft.native is None:
-        return None
-    return Native(format=GEMINI, payload=_write_content([before, draft]))
 
 
 # Which calls must be signed: within the turn that is running, the first call of each of the model's steps; what came
@@ -341,16 +337,6 @@ def _unsigned_first(content: Json) -> Json | None:
     return first if first is not None and not _field(first, _SIGNATURE) else None
 
 
-def _signed(content: Json) -> Json:
-    """Put the stand-in on the first call of a content of ours, if it lacks a signature.
-
-    In whatever turn it stands: else what was sent would change when the turn is over.
-    """
-    if (first := _unsigned_first(content)) is not None:
-        first[_SIGNATURE] = _STAND_IN
-    return content
-
-
 # Repairs of this format alone: calls stand behind a user's content, and are answered in their order, by name.
 
 
@@ -361,36 +347,19 @@ def _answer_in_order(drafts: Sequence[Draft]) -> list[Draft]:
     """
     out: list[Draft] = []
     calls: tuple[Call, ...] = ()
-    run: list[Draft] = []
-    for draft in drafts:
-        if draft.role == "tool":
-            run.append(draft)
-            continue
-        out += _ordered(run, calls)
-        out.append(draft)
-        run, calls = [], draft.calls
-    return [*out, *_ordered(run, calls)]
-
-
-def _ordered(run: Sequence[Draft], calls: Sequence[Call]) -> list[Draft]:
-    listed = [result for draft in run for result in draft.results]
-    results = {result.call_id: result for result in listed}
-    wanted = [
-        result if result.name == call.name else replace(result, name=call.name)
-        for call in calls
-        if (result := results.get(call.id)) is not None
-    ]
-    return list(run) if not run or listed == wanted else [replace(run[0], parts=tuple(wanted), native=None)]
-
-
-def _call_after_user(drafts: Sequence[Draft]) -> list[Draft]:
-    """Join what the model said to the calls that it made next: calls may not stand behind a content of the model's."""
-    out: list[Draft] = []
-    for draft in drafts:
-        while draft.role == "assistant" and draft.calls and out and out[-1].role == "assistant":
-            before = out.pop()
-            draft = replace(before, parts=before.parts + draft.parts, native=_merge_natives(before, draft))
-        out.append(draft)
+    for is_answer, run in groupby(drafts, lambda draft: draft.role == "tool"):
+        step = list(run)
+        if is_answer:
+            listed = [result for draft in step for result in draft.results]
+            results = {result.call_id: result for result in listed}
+            wanted = [
+                result if result.name == call.name else replace(result, name=call.name)
+                for call in calls
+                if (result := results.get(call.id)) is not None
+            ]
+            step = step if listed == wanted else [replace(step[0], parts=tuple(wanted), native=None)]
+        out += step
+        calls = step[-1].calls
     return out
 
 
@@ -406,89 +375,53 @@ def _drop_mere_thoughts(drafts: Sequence[Draft]) -> list[Draft]:
 # The rules.
 
 
-@each("empty-content")
-def _empty_content(outline: Outline) -> Iterator[str]:
-    """A content has parts."""
-    if not _parts(outline.message):
-        yield "it has no parts."
-
-
-@each("empty-part")
-def _empty_part(outline: Outline) -> Iterator[str]:
-    """Each part says something."""
-    for part in _parts(outline.message):
+def _empty_parts(seen: Outline) -> Iterator[Json]:
+    for part in _parts(seen.message):
         bare = {key for key, value in _without(part, _SIGNATURE).items() if value is not None} <= {"thought"}
         if bare or (part.get("text") == "" and not _field(part, _SIGNATURE)):
-            yield "a part says nothing; leave it out."
+            yield part
 
 
-@each("thought-alone")
-def _thought_alone(outline: Outline) -> Iterator[str]:
-    """A thought leads to something."""
-    parts = _parts(outline.message)
-    if outline.role == "model" and parts and all(part.get("thought") is True and part.get("text") for part in parts):
-        yield "it holds nothing but thoughts."
+def _only_thoughts(seen: Outline) -> bool:
+    parts = _parts(seen.message) if seen.role == "model" else []
+    return bool(parts) and all(part.get("thought") is True and part.get("text") for part in parts)
 
 
-@each("misplaced-part")
-def _misplaced_part(outline: Outline) -> Iterator[str]:
-    """Calls are the model's, results the user's."""
-    wrong = _CALL if outline.role == "user" else _RESULT
-    if any(_field(part, wrong) is not None for part in _parts(outline.message)):
-        yield f"a {wrong} part may not stand in a content of the {outline.role}."
+def _misplaced(seen: Outline) -> list[str]:
+    wrong = _CALL if seen.role == "user" else _RESULT
+    return [wrong] if any(_field(part, wrong) is not None for part in _parts(seen.message)) else []
 
 
-@each("results-not-first")
-def _results_not_first(outline: Outline) -> Iterator[str]:
-    """Results stand before everything else in their content."""
-    kinds = [_field(part, _RESULT) is not None for part in _parts(outline.message)]
-    if outline.role == "user" and kinds != sorted(kinds, reverse=True):
-        yield "a result stands after other parts, not first."
+def _results_not_first(seen: Outline) -> bool:
+    kinds = [_field(part, _RESULT) is not None for part in _parts(seen.message)]
+    return seen.role == "user" and kinds != sorted(kinds, reverse=True)
 
 
-@each("bad-arguments")
-def _bad_arguments(outline: Outline) -> Iterator[str]:
-    """The arguments of a call are an object, and so is a response."""
-    for part in _parts(outline.message):
+def _bad_arguments(seen: Outline) -> Iterator[str]:
+    for part in _parts(seen.message):
         call, result = _field(part, _CALL), _field(part, _RESULT)
         if isinstance(call, dict) and not isinstance(call.get("args"), dict | None):
-            yield "the args of a call must be an object."
+            yield "the args of a call"
         if isinstance(result, dict) and not isinstance(result.get("response"), dict):
-            yield "the response to a call must be an object."
+            yield "the response to a call"
 
 
-def _all_named(outline: Outline) -> list[_Named]:
-    parts = _parts(outline.message)
+def _all_named(seen: Outline) -> list[_Named]:
+    parts = _parts(seen.message)
     return [*_named(parts, _CALL), *_named(parts, _RESULT)]
-
-
-@each("bad-call-name")
-def _bad_call_name(outline: Outline) -> Iterator[str]:
-    """Each call names its function."""
-    for _, name in _all_named(outline):
-        if not name:
-            yield "a call or its result names no function."
-
-
-@each("bad-call-id")
-def _bad_call_id(outline: Outline) -> Iterator[str]:
-    """An id is one that the provider gave."""
-    for own, _ in _all_named(outline):
-        if own.startswith(_MADE_UP):
-            yield f"the id {own!r} stands for none; leave it out."
 
 
 def _answers_differ(outlines: Outlines) -> Iterator[Violation]:
     """The results are those of the calls before, in the same order, under the same names and ids."""
     contents = [outline.message for outline in outlines]
     for outline in outlines:
-        if outline.answers is None or not outline.results:
-            continue
-        made = _named(_parts(contents[outline.answers]), _CALL)
-        # Results that are missing or too many are another rule's.
-        if sorted(outline.results) == sorted(_call_ids(made)) and _named(_parts(outline.message), _RESULT) != made:
-            says = "its results must stand in the order of the calls before, and bear their names and ids."
-            yield breach("answers-differ", outline.index, says)
+        if outline.answers is not None and outline.results:
+            made = _named(_parts(contents[outline.answers]), _CALL)
+            # Results that are missing or too many are another rule's.
+            matched = sorted(outline.results) == sorted(_call_ids(made))
+            if matched and _named(_parts(outline.message), _RESULT) != made:
+                says = "its results must stand in the order of the calls before, and bear their names and ids."
+                yield breach("answers-differ", outline.index, says)
 
 
 def _call_not_after_user(outlines: Outlines) -> Iterator[Violation]:
@@ -512,14 +445,22 @@ _LOCAL_RULES: tuple[Rule, ...] = (
     rules.unknown_role(_ROLES),
     rules.unreadable(_read_content, _ROLES),
     rules.duplicate_id_in_message,
-    _empty_content,
-    _empty_part,
-    _thought_alone,
-    _misplaced_part,
-    _results_not_first,
-    _bad_arguments,
-    _bad_call_name,
-    _bad_call_id,
+    each("empty-content", "it has no parts.", lambda seen: not _parts(seen.message)),
+    each("empty-part", "a part says nothing; leave it out.", _empty_parts),
+    each("thought-alone", "it holds nothing but thoughts.", _only_thoughts),
+    each("misplaced-part", "a {0} part may not stand in a content of the {role}.", _misplaced),
+    each("results-not-first", "a result stands after other parts, not first.", _results_not_first),
+    each("bad-arguments", "{0} must be an object.", _bad_arguments),
+    each(
+        "bad-call-name",
+        "a call or its result names no function.",
+        lambda seen: [own for own, name in _all_named(seen) if not name],
+    ),
+    each(
+        "bad-call-id",
+        "the id {0!r} stands for none; leave it out.",
+        lambda seen: [own for own, _ in _all_named(seen) if own.startswith(_MADE_UP)],
+    ),
 )
 _RULES = (
     *_LOCAL_RULES,
@@ -552,7 +493,7 @@ class GeminiContents(ChatFormat):
         calls: list[_Named] = []
         for place, content in placed_messages(payload, "contents"):
             out += self._drafts(content, _read_content(content, place, calls))
-            calls = _named(_parts(content), _CALL) if _role(content) == "model" else []
+            calls = _made(content)
         return recognise_summaries(out)
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
@@ -599,10 +540,11 @@ class GeminiContents(ChatFormat):
 
     def repair_steps(self) -> Iterable[Repair]:
         """Calls stand behind the user's content and are answered in their order, and the user begins."""
+        merge = self.merging(_write_content)
         return (
             flatten_summaries,
             self.express,
-            partial(repairs.join_drafts, merge=_merge_natives),
+            partial(repairs.join_drafts, merge=merge),
             repairs.tell_server_pairs,
             repairs.place_parts,
             _drop_mere_thoughts,
@@ -613,29 +555,12 @@ class GeminiContents(ChatFormat):
             repairs.quote_later_systems,
             cast_summaries,
             repairs.open_with_user,
-            _call_after_user,
+            partial(repairs.join_calls, merge=merge),
         )
 
     def outlined(self, messages: Sequence[Json]) -> Outlines:
         """What the rules see of the contents: one of the user's answers the one of the model's directly before it."""
-        outlines: list[Outline] = []
-        calls: list[_Named] = []
-        for index, content in enumerate(messages):
-            role, parts = _role(content), _parts(content)
-            results = _result_ids(_named(parts, _RESULT), calls) if role == "user" else []
-            after = index - 1 if role == "user" and index and outlines[-1].role == "model" else None
-            calls = _named(parts, _CALL) if role == "model" else []
-            outlines.append(
-                Outline(
-                    index=index,
-                    role=role,
-                    message=content,
-                    calls=tuple(_call_ids(calls)),
-                    results=tuple(results),
-                    answers=after,
-                )
-            )
-        return Outlines(outlines)
+        return rules.outlined(messages, _outline)
 
     def _drafts(self, content: Json, read: Sequence[tuple[Json, list[Part]]]) -> list[Draft]:
         if _role(content) == "model":
@@ -648,3 +573,14 @@ class GeminiContents(ChatFormat):
     ) -> Draft:
         draft = read_draft(role, (part for _, said in read for part in said), content.get("id"), joined=joined)
         return self.keep_native(draft, content, _write_content([self.expressed(draft)]))
+
+
+def _made(content: Json | None) -> list[_Named]:
+    """The calls that a content of the model's makes."""
+    return _named(_parts(content), _CALL) if content is not None and _role(content) == "model" else []
+
+
+def _outline(content: Json, before: Json | None) -> Outline:
+    role = _role(content)
+    results = _result_ids(_named(_parts(content), _RESULT), _made(before)) if role == "user" else []
+    return Outline(role=role, message=content, calls=tuple(_call_ids(_made(content))), results=tuple(results))

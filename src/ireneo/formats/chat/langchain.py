@@ -22,19 +22,18 @@ from ireneo.formats.chat.format import (
     cast_summaries,
     filtered,
     flatten_summaries,
-    media_note,
     messages_of,
     origin_of,
     words_or_blocks,
 )
-from ireneo.formats.chat.rules import Outline, Outlines, Rule, Violation, breach, each, thinks
+from ireneo.formats.chat.rules import Outline, Outlines, Rule, each, thinks
 from ireneo.formats.values import (
     copied_messages,
     detached,
     kind,
-    listing,
     mapping,
     objects,
+    placed,
     read_arguments,
     record,
     text_or,
@@ -211,25 +210,20 @@ def _read_calls(data: Json, place: str) -> list[Call]:
         where = f"{place}, tool call {index}"
         name = words(item.get("name"), f"{where}, name")
         calls.append(Call(id=text_or(item.get("id")), name=name, arguments=record(item.get("args"), f"{where}, args")))
-    for item in _listed(data, "invalid_tool_calls", place):
-        given = text_or(item.get("args"))
+    invalid, streamed = _listed(data, "invalid_tool_calls", place), _listed(data, "tool_call_chunks", place)
+    unread: list[tuple[Json, Json | str]] = [(item, text_or(item.get("args"))) for item in invalid]
+    if not calls and not unread:
+        unread = [(item, read_arguments(item.get("args"))) for item in streamed]
+    for item, given in unread:
         calls.append(Call(id=text_or(item.get("id")), name=text_or(item.get("name")), arguments=given))
-    streamed = _listed(data, "tool_call_chunks", place)
-    if not calls:
-        calls = [
-            Call(id=text_or(item.get("id")), name=text_or(item.get("name")), arguments=read_arguments(item.get("args")))
-            for item in streamed
-        ]
     raw = data.get("additional_kwargs")
     # As the provider wrote them: what was stored by older versions has them nowhere else.
     return openai.read_calls(raw, f"{place}, additional_kwargs") if not calls and isinstance(raw, dict) else calls
 
 
 def _listed(data: Json, key: str, place: str) -> list[Json]:
-    if data.get(key) is None:
-        return []
     where = f"{place}, {key}"
-    return [record(item, f"{where} {index}") for index, item in enumerate(listing(data[key], where))]
+    return [item for _, item in placed([] if data.get(key) is None else data[key], where, where)]
 
 
 def _block_call(block: Json) -> Call:
@@ -320,34 +314,22 @@ def _written(draft: Draft) -> list[Json]:
     more = _write_calls(draft.calls) if draft.role == "assistant" else {}
     if draft.origin == "summary":
         more |= {"additional_kwargs": {_SOURCE: _SUMMARISED}}
-    return [_message(_TYPES[draft.role], words_or_blocks(spoken, _write_block), draft.source_id, more)]
+    return [_message(_TYPES[draft.role], words_or_blocks(spoken, _write_media), draft.source_id, more)]
 
 
 def _write_result(result: Result, source_id: str | None) -> Json:
-    content = words_or_blocks(result.parts, _write_block)
+    content = words_or_blocks(result.parts, _write_media)
     if openai.is_old(result.call_id):
         return _message("function", content, source_id, {"name": openai.old_name(result.call_id)})
-    told: Json = {
-        "name": result.name,
-        "tool_call_id": result.call_id,
-        "artifact": None,
-        "status": "error" if result.failed else "success",
-    }
-    return _message("tool", content, source_id, told)
+    status = "error" if result.failed else "success"
+    more: Json = {"name": result.name, "tool_call_id": result.call_id, "artifact": None, "status": status}
+    return _message("tool", content, source_id, more)
 
 
 def _message(name: str, content: object, source_id: str | None, more: Json) -> Json:
     """Every field that LangChain itself would write."""
     plain = {"content": content, "additional_kwargs": {}, "response_metadata": {}}
     return {"type": name, "data": plain | {"type": name, "name": None, "id": source_id} | more}
-
-
-def _write_block(part: Part) -> Json | None:
-    if isinstance(part, Text):
-        return {"type": "text", "text": part.text}
-    if isinstance(part, Media):
-        return _write_media(part) or {"type": "text", "text": media_note(part)}
-    return part.payload if isinstance(part, Opaque) else None
 
 
 def _write_calls(calls: Sequence[Call]) -> Json:
@@ -386,83 +368,60 @@ def _name_messages(messages: Sequence[Json]) -> list[Json]:
         # The id of one that removes is that of another message, on purpose.
         if message_type(message) != "remove":
             if not name or name in seen:
-                message, name = _renamed(message, taken)
+                fields = {key: value for key, value in mapping(message.get("data")).items() if key != "id"}
+                count = 0
+                while (name := digest(_PREFIX, _ENCODER.encode(fields), str(count).encode())) in taken:
+                    count += 1
+                taken.add(name)
+                message = message | {"data": fields | {"id": name}}
             seen.add(name)
         out.append(message)
     return out
 
 
-def _renamed(message: Json, taken: set[str]) -> tuple[Json, str]:
-    fields = {key: value for key, value in mapping(message.get("data")).items() if key != "id"}
-    count = 0
-    while (name := digest(_PREFIX, _ENCODER.encode(fields), str(count).encode())) in taken:
-        count += 1
-    taken.add(name)
-    return message | {"data": fields | {"id": name}}, name
-
-
 # The rules.
 
 
-@each("missing-id")
-def _missing_id(outline: Outline) -> Iterator[str]:
-    """Each message has an id."""
-    if not _named(outline.message):
-        yield "it has no id, so that it can't be replaced or removed."
-
-
-def _duplicate_id(outlines: Outlines) -> Iterator[Violation]:
-    """No two messages have one id, or one would take the other's place."""
-    seen: set[str] = set()
-    for outline in outlines:
-        name = _named(outline.message)
-        if name and message_type(outline.message) != "remove":
-            if name in seen:
-                yield breach("duplicate-id", outline.index, f"the id {name!r} is that of a message before it.")
-            seen.add(name)
-
-
-@each("unknown-type")
-def _unknown_type(outline: Outline) -> Iterator[str]:
-    """Each message is of a type that LangChain knows, and its fields agree."""
-    said, inner = outline.message.get("type"), mapping(outline.message.get("data")).get("type")
-    if not outline.role:
+def _unknown_type(seen: Outline) -> Iterator[str]:
+    said, inner = seen.message.get("type"), mapping(seen.message.get("data")).get("type")
+    if not seen.role:
         yield f"its type {said!r} is unknown; expected one of {', '.join(_ROLES)}."
     elif inner not in (None, said):
         yield f"its type is {said!r}, but its data say {inner!r}."
 
 
-@each("system-not-first")
-def _system_not_first(outline: Outline) -> Iterator[str]:
-    """One system message stands at the beginning, and no other anywhere."""
-    if outline.role == "system" and outline.index > 0:
-        yield "a system message may only stand first, and alone."
-
-
 _SHAPES: dict[str, type] = {"additional_kwargs": dict, "response_metadata": dict, "name": str, "id": str}
 
 
-@each("misfit")
-def _misfit(outline: Outline) -> Iterator[str]:
-    """Fields of a message have the shape that LangChain loads."""
-    data = mapping(outline.message.get("data"))
-    for key, fits in _SHAPES.items():
-        if data.get(key) is not None and not isinstance(data[key], fits):
-            yield f"its {key} can't be loaded."
+def _misfits(seen: Outline) -> list[str]:
+    data = mapping(seen.message.get("data"))
+    return [key for key, fits in _SHAPES.items() if data.get(key) is not None and not isinstance(data[key], fits)]
 
 
 _LOCAL_RULES: tuple[Rule, ...] = (
-    _unknown_type,
+    each("unknown-type", "{0}", _unknown_type),
     rules.unreadable(_read, ("system", "user", "assistant", "tool")),
-    _misfit,
+    each("misfit", "its {0} can't be loaded.", _misfits),
     rules.call_without_id,
     rules.duplicate_id_in_message,
 )
 _RULES = (
     *_LOCAL_RULES,
-    _missing_id,
-    _duplicate_id,
-    _system_not_first,
+    each(
+        "missing-id",
+        "it has no id, so that it can't be replaced or removed.",
+        lambda seen: not _named(seen.message),
+    ),
+    rules.unique(
+        "duplicate-id",
+        "the id {0!r} is that of a message before it.",
+        lambda seen: [_named(seen.message)] if message_type(seen.message) != "remove" else [],
+    ),
+    each(
+        "system-not-first",
+        "a system message may only stand first, and alone.",
+        lambda seen: seen.role == "system" and seen.index > 0,
+    ),
     rules.first_not_user,
     rules.unpaired,
 )
@@ -543,26 +502,19 @@ class LangChainMessages(ChatFormat):
 
     def outlined(self, messages: Sequence[Json]) -> Outlines:
         """What the rules see of `messages`: a run of tool messages answers the AI message before it."""
-        outlines: list[Outline] = []
-        answered: int | None = None
-        for index, message in enumerate(messages):
-            role = _role(message)
-            if role != "tool":
-                answered = index if role == "assistant" else None
-            try:
-                draft = _read(message, "message")
-            except UnreadableLog:
-                # Another rule says so.
-                draft = Draft(role="user", parts=())
-            outlines.append(
-                Outline(
-                    index=index,
-                    role=role or "",
-                    message=message,
-                    calls=tuple(call.id for call in draft.calls),
-                    results=tuple(result.call_id for result in draft.results),
-                    thinks=thinks(draft),
-                    answers=answered if role == "tool" else None,
-                )
-            )
-        return Outlines(outlines)
+        return rules.outlined(messages, _outline, ("tool",))
+
+
+def _outline(message: Json, before: Json | None) -> Outline:
+    try:
+        draft = _read(message, "message")
+    except UnreadableLog:
+        # Another rule says so.
+        draft = Draft(role="user", parts=())
+    return Outline(
+        role=_role(message) or "",
+        message=message,
+        calls=tuple(call.id for call in draft.calls),
+        results=tuple(result.call_id for result in draft.results),
+        thinks=thinks(draft),
+    )

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ireneo.formats.chat.format import RESPONSES, ChatFormat, Payload, media_note
 from ireneo.formats.chat.registry import CHAT_FORMATS
-from ireneo.formats.chat.repairs import Spot, match_results
+from ireneo.formats.chat.repairs import match_results
 from ireneo.formats.chat.rules import Violation, breach
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Part, Result, Thinking
 
@@ -44,42 +44,43 @@ def _unpaired(drafts: Sequence[Draft]) -> Iterator[Violation]:
             yield breach("unanswered-call", index, says)
     for index, draft in enumerate(drafts):
         for place, part in enumerate(draft.parts):
-            if draft.role == "tool" and isinstance(part, Result) and (index, place) not in answering:
-                yield _orphan(index, place, part, matching.repeated)
-
-
-def _orphan(index: int, place: int, result: Result, repeated: frozenset[Spot]) -> Violation:
-    if (index, place) in repeated:
-        return breach("duplicate-result", index, f"call {result.call_id!r} is answered already; it is told as a note.")
-    says = f"the result names call {result.call_id!r}, which no message before it makes; it is told as a note."
-    return breach("orphaned-result", index, says)
+            if draft.role != "tool" or not isinstance(part, Result) or (index, place) in answering:
+                continue
+            if (index, place) in matching.repeated:
+                says = f"call {part.call_id!r} is answered already; it is told as a note."
+                yield breach("duplicate-result", index, says)
+            else:
+                says = (
+                    f"the result names call {part.call_id!r}, which no message before it makes; it is told as a note."
+                )
+                yield breach("orphaned-result", index, says)
 
 
 def _unthought(handed: Sequence[Draft], chat: ChatFormat) -> Iterator[Violation]:
     """The thinking for which the format has no place at all; what a rebuild leaves out is a policy, and no loss."""
-    if chat.thinking != "none":
-        return
-    thought = [index for index, draft in enumerate(handed) if any(isinstance(part, Thinking) for part in draft.parts)]
-    if thought:
-        says = f"its thinking is left out: {chat.name} has no place for it{_others(len(thought))}."
-        yield breach("left-out", thought[0], says)
+    if chat.thinking == "none":
+        places = [(index, part) for index, draft in enumerate(handed) for part in draft.parts]
+        thought = list(dict.fromkeys(index for index, part in places if isinstance(part, Thinking)))
+        yield from _left_out({"its thinking": thought} if thought else {}, f"{chat.name} has no place for it")
 
 
 def _unshown(drafts: Sequence[Draft], read: Sequence[Draft], chat: ChatFormat) -> Iterator[Violation]:
     """Blocks, media and thinking that are not found when the list is read again."""
-    places = [(index, part) for index, draft in enumerate(drafts) for part in _kept_apart(draft.parts)]
-    if not places:
-        return
     there = Counter(_key(part) for draft in read for part in _kept_apart(draft.parts))
     missing: dict[str, list[int]] = {}
-    for index, part in places:
+    for index, part in ((index, part) for index, draft in enumerate(drafts) for part in _kept_apart(draft.parts)):
         if there[_key(part)] > 0:
             there[_key(part)] -= 1
         else:
             missing.setdefault(_named(part), []).append(index)
+    yield from _left_out(missing, f"{chat.name} has no place for it")
+
+
+def _left_out(missing: Mapping[str, Sequence[int]], why: str) -> Iterator[Violation]:
+    """One sentence for each thing that is missing, with the places that it is missing from."""
     for name, indices in missing.items():
-        says = f"{name} is left out: {chat.name} has no place for it{_others(len(indices))}."
-        yield breach("left-out", indices[0], says)
+        others = f"; so it is with {len(indices) - 1} more" if len(indices) > 1 else ""
+        yield breach("left-out", indices[0], f"{name} is left out: {why}{others}.")
 
 
 def _kept_apart(parts: Sequence[Part]) -> Iterator[Media | Opaque | Thinking]:
@@ -112,18 +113,14 @@ def _unkept(handed: Sequence[Draft], payload: Payload, chat: ChatFormat) -> Iter
     """Keys that providers heed, in payloads that were not sent as they are."""
     payloads = [(index, draft.native.payload) for index, draft in enumerate(handed) if draft.native is not None]
     held = [(index, pair) for index, written in payloads for pair in _pairs(written)]
-    if not held:
-        return
-    there = Counter(_pairs([payload.system, payload.messages]))
+    there = Counter(_pairs([payload.system, payload.messages])) if held else Counter()
     missing: dict[str, list[int]] = {}
     for index, pair in held:
         if there[pair] > 0:
             there[pair] -= 1
         else:
-            missing.setdefault(pair[0], []).append(index)
-    for key, indices in missing.items():
-        says = f"its `{key}` is left out: it can't be sent in {chat.name} as it was handed in{_others(len(indices))}."
-        yield breach("left-out", indices[0], says)
+            missing.setdefault(f"its `{pair[0]}`", []).append(index)
+    yield from _left_out(missing, f"it can't be sent in {chat.name} as it was handed in")
 
 
 def _pairs(value: object) -> Iterator[Pair]:
@@ -138,10 +135,6 @@ def _pairs(value: object) -> Iterator[Pair]:
     elif isinstance(value, list):
         for inner in value:
             yield from _pairs(inner)
-
-
-def _others(count: int) -> str:
-    return f"; so it is with {count - 1} more" if count > 1 else ""
 
 
 def without_thoughts(native: Native | None) -> Native | None:

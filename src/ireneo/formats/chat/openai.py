@@ -18,7 +18,6 @@ from ireneo.formats.chat.format import (
     ThinkingRule,
     cast_summaries,
     flatten_summaries,
-    media_note,
     placed_messages,
     read_draft,
     recognise_summaries,
@@ -27,9 +26,9 @@ from ireneo.formats.chat.format import (
 from ireneo.formats.chat.rules import Outline, Outlines, Rule, Violation, breach, each
 from ireneo.formats.values import (
     copied_messages,
-    listing,
     mapping,
     objects,
+    placed,
     placed_blocks,
     read_arguments,
     record,
@@ -59,7 +58,9 @@ def _read(message: Json, place: str) -> Draft:
     name, content = message.get("id"), message.get("content")
     if role in _ANSWERING:
         parts = tuple(_read_content(content, place)) if content else ()
-        return read_draft("tool", [_read_result(message, role, parts, place)], name)
+        old = role == "function"
+        tool = words(message.get("name"), f"{place}, name") if old else text_or(message.get("name")) or None
+        return read_draft("tool", [Result(call_id=_result_id(message, role), parts=parts, name=tool)], name)
     said = _read_content(content, place) if content is not None else []
     if role == "assistant":
         return read_draft("assistant", _read_reply(message, said, place), name)
@@ -88,20 +89,11 @@ def _read_content(content: object, place: str) -> list[Text | Media | Opaque]:
     return parts
 
 
-def _read_result(message: Json, role: str, parts: tuple[Text | Media | Opaque, ...], place: str) -> Result:
-    if role == "function":
-        name = words(message.get("name"), f"{place}, name")
-        return Result(call_id=old_id(name), parts=parts, name=name)
-    return Result(call_id=_result_id(message, role), parts=parts, name=text_or(message.get("name")) or None)
-
-
 def read_calls(message: Json, place: str) -> list[Call]:
     """The calls of an assistant message, of today's form and of the older one whose calls have a name and no id."""
     calls = []
     listed, old = message.get("tool_calls"), message.get("function_call")
-    for index, item in enumerate(listing(listed, f"{place}, tool_calls") if listed is not None else ()):
-        where = f"{place}, tool call {index}"
-        call = record(item, where)
+    for where, call in placed(listed, f"{place}, tool_calls", f"{place}, tool call") if listed is not None else ():
         # A custom tool takes free text; a function takes JSON, written as a string.
         custom = call.get("custom") if call.get("type") == "custom" else None
         inner = record(call.get("function") if custom is None else custom, f"{where}, function")
@@ -125,10 +117,10 @@ def _written(draft: Draft) -> list[Json]:
     if draft.role == "tool":
         return [_write_result(result) for result in draft.results]
     if draft.role != "assistant":
-        return [{"role": draft.role, "content": words_or_blocks(draft.parts, _write_block)}]
+        return [{"role": draft.role, "content": words_or_blocks(draft.parts, write_media)}]
     opaque = [part for part in draft.parts if isinstance(part, Opaque)]
     spoken = [part for part in draft.parts if isinstance(part, Text) or (part in opaque and "type" in part.payload)]
-    message: Json = {"role": "assistant", "content": words_or_blocks(spoken, _write_block) if spoken else None}
+    message: Json = {"role": "assistant", "content": words_or_blocks(spoken, write_media) if spoken else None}
     for part in opaque:
         if "type" not in part.payload:
             # A field of the message itself, such as the id of a spoken answer.
@@ -137,19 +129,11 @@ def _written(draft: Draft) -> list[Json]:
 
 
 def _write_result(result: Result) -> Json:
-    content = words_or_blocks(result.parts, _write_block) if result.parts else ""
+    content = words_or_blocks(result.parts, write_media) if result.parts else ""
     if is_old(result.call_id):
         return {"role": "function", "name": old_name(result.call_id), "content": content}
     message: Json = {"role": "tool", "tool_call_id": result.call_id, "content": content}
     return message | ({"name": result.name} if result.name is not None else {})
-
-
-def _write_block(part: Part) -> Json | None:
-    if isinstance(part, Text):
-        return {"type": "text", "text": part.text}
-    if isinstance(part, Media):
-        return write_media(part) or {"type": "text", "text": media_note(part)}
-    return part.payload if isinstance(part, Opaque) else None
 
 
 def write_calls(calls: Sequence[Call]) -> Json:
@@ -196,12 +180,6 @@ def id_fits(call: Call, draft: Draft) -> bool:
 def old_name(call_id: str) -> str:
     """The function's name that an older call's id holds."""
     return call_id.removeprefix(_OLD)
-
-
-def _call_ids(message: Json) -> tuple[str, ...]:
-    ids = [text_or(call.get("id")) for call in objects(message.get("tool_calls"))]
-    old = message.get("function_call")
-    return (*ids, old_id(text_or(old.get("name")))) if isinstance(old, dict) else tuple(ids)
 
 
 def _result_id(message: Json, role: str) -> str:
@@ -260,22 +238,6 @@ def write_media(media: Media) -> Json | None:
 # The rules.
 
 
-@each("bad-arguments")
-def _bad_arguments(outline: Outline) -> Iterator[str]:
-    """Arguments are a string of JSON, not the object itself."""
-    for name, function in _functions(outline.message):
-        if not isinstance(function.get(name), str):
-            yield f"the {name} of a call must be a string."
-
-
-@each("bad-call-name")
-def _bad_call_name(outline: Outline) -> Iterator[str]:
-    """Each call names its function."""
-    if any(function.get("name") == "" for _, function in _functions(outline.message)):
-        yield "a call names no function."
-
-
-@each("empty-content")
 def _empty_content(outline: Outline) -> Iterator[str]:
     """Each message has content, if only an empty string; an assistant's may have calls instead."""
     message = outline.message
@@ -311,17 +273,24 @@ def _alternate(outlines: Outlines) -> Iterator[Violation]:
             expected = "assistant" if outline.role == "user" else "user"
 
 
-LOCAL_RULES: tuple[Rule, ...] = (
+_LOCAL_RULES: tuple[Rule, ...] = (
     rules.unknown_role(ROLES),
     rules.unreadable(_read, ROLES),
     rules.call_without_id,
     rules.duplicate_id_in_message,
-    _bad_arguments,
-    _bad_call_name,
-    _empty_content,
+    each(
+        "bad-arguments",
+        "the {0} of a call must be a string.",
+        lambda seen: [name for name, made in _functions(seen.message) if not isinstance(made.get(name), str)],
+    ),
+    each(
+        "bad-call-name",
+        "a call names no function.",
+        lambda seen: any(made.get("name") == "" for _, made in _functions(seen.message)),
+    ),
+    each("empty-content", "{0}", _empty_content),
 )
-RULES: tuple[Rule, ...] = (*LOCAL_RULES, rules.unpaired)
-ALTERNATING_RULES: tuple[Rule, ...] = (*RULES, rules.first_not_user, _alternate)
+_RULES = (*_LOCAL_RULES, rules.unpaired)
 
 
 class OpenAIChat(ChatFormat):
@@ -332,11 +301,11 @@ class OpenAIChat(ChatFormat):
 
     name = OPENAI
     thinking: ThinkingRule = "none"
-    local_rules = LOCAL_RULES
+    local_rules = _LOCAL_RULES
 
     def __init__(self, *, alternate: bool = False) -> None:
         self._alternate = alternate
-        self.rules = ALTERNATING_RULES if alternate else RULES
+        self.rules = (*_RULES, rules.first_not_user, _alternate) if alternate else _RULES
 
     def decode(self, payload: object) -> list[Draft]:
         """Read a message list, or an object that holds one under `messages`; one draft a message."""
@@ -389,21 +358,14 @@ class OpenAIChat(ChatFormat):
 
     def outlined(self, messages: Sequence[Json]) -> Outlines:
         """What the rules see of `messages`: a run of tool messages answers the assistant message before it."""
-        outlines: list[Outline] = []
-        answered: int | None = None
-        for index, message in enumerate(messages):
-            role = text_or(message.get("role"))
-            answering = role in _ANSWERING
-            if not answering:
-                answered = index if role == "assistant" else None
-            outlines.append(
-                Outline(
-                    index=index,
-                    role=role,
-                    message=message,
-                    calls=_call_ids(message) if role == "assistant" else (),
-                    results=(_result_id(message, role),) if answering else (),
-                    answers=answered if answering else None,
-                )
-            )
-        return Outlines(outlines)
+        return rules.outlined(messages, _outline, _ANSWERING)
+
+
+def _outline(message: Json, before: Json | None) -> Outline:
+    role, calls = text_or(message.get("role")), []
+    if role == "assistant":
+        calls = [text_or(call.get("id")) for call in objects(message.get("tool_calls"))]
+        if isinstance(old := message.get("function_call"), dict):
+            calls.append(old_id(text_or(old.get("name"))))
+    results = (_result_id(message, role),) if role in _ANSWERING else ()
+    return Outline(role=role, message=message, calls=tuple(calls), results=results)

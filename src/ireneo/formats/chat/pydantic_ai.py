@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, Literal, TypeAlias
 
@@ -23,7 +23,6 @@ from ireneo.formats.chat.format import (
     cast_summaries,
     filtered,
     flatten_summaries,
-    media_note,
     messages_of,
     origin_of,
     recognise_summaries,
@@ -37,6 +36,7 @@ from ireneo.formats.values import (
     listing,
     mapping,
     objects,
+    placed,
     read_arguments,
     record,
     text_or,
@@ -124,30 +124,25 @@ def _read(message: Json, place: str) -> list[tuple[Draft, Json]]:
     said = _message_kind(message)
     if not said:
         raise UnreadableLog(f"{place}: its kind {message.get('kind')!r} is unknown; expected request or response")
-    placed: list[_Placed] = []
-    for index, item in enumerate(listing(message.get("parts"), f"{place}, parts")):
-        where = f"{place}, part {index}"
-        placed.append((where, record(item, where)))
-        if not _part_kind(placed[-1][1]):
+    parts: list[_Placed] = []
+    for where, part in placed(message.get("parts"), f"{place}, parts", f"{place}, part"):
+        if not _part_kind(part):
             raise UnreadableLog(f"{where}: it has no part_kind")
+        parts.append((where, part))
     if said == _RESPONSE:
-        return [(Draft(role="assistant", parts=tuple(_read_reply(part, where) for where, part in placed)), message)]
+        return [(Draft(role="assistant", parts=tuple(_read_reply(part, where) for where, part in parts)), message)]
+    # The parts by who speaks; what only records something stays with what stands before it.
+    runs: list[tuple[_Voice | None, list[_Placed]]] = []
+    for stands in parts:
+        voice = _voice(stands[1])
+        if runs and (voice is None or runs[-1][0] in (None, voice)):
+            runs[-1] = (runs[-1][0] or voice, [*runs[-1][1], stands])
+        else:
+            runs.append((voice, [stands]))
     return [
         (_read_request(voice, run, joined=index > 0), message | {"parts": [part for _, part in run]})
-        for index, (voice, run) in enumerate(_runs(placed))
+        for index, (voice, run) in enumerate(runs or [(None, [])])
     ]
-
-
-def _runs(placed: Sequence[_Placed]) -> list[tuple[_Voice | None, list[_Placed]]]:
-    """The parts of a request by who speaks; what only records something stays with what stands before it."""
-    runs: list[tuple[_Voice | None, list[_Placed]]] = []
-    for part in placed:
-        voice = _voice(part[1])
-        if runs and (voice is None or runs[-1][0] in (None, voice)):
-            runs[-1] = (runs[-1][0] or voice, [*runs[-1][1], part])
-        else:
-            runs.append((voice, [part]))
-    return runs or [(None, [])]
 
 
 def _read_request(voice: _Voice | None, run: Sequence[_Placed], *, joined: bool) -> Draft:
@@ -298,17 +293,17 @@ def _write_parts(draft: Draft, named: dict[str, str]) -> list[Json]:
             {
                 "part_kind": _RETURN,
                 "tool_name": result.name or named.get(result.call_id) or UNNAMED,
-                "content": words_or_blocks(result.parts, _write_item),
+                "content": words_or_blocks(result.parts, _write_media, str),
                 "tool_call_id": result.call_id,
                 "outcome": "failed" if result.failed else "success",
             }
             for result in draft.results
         ]
     if draft.role == "assistant":
-        return [part for each in draft.parts if (part := _write_reply(each)) is not None]
+        return [written for part in draft.parts if (written := _write_reply(part)) is not None]
     if draft.role == "system":
         return [{"part_kind": _SYSTEM, "content": draft.text}]
-    return [{"part_kind": _PROMPT, "content": words_or_blocks(draft.parts, _write_item)}]
+    return [{"part_kind": _PROMPT, "content": words_or_blocks(draft.parts, _write_media, str)}]
 
 
 def _write_reply(part: Part) -> Json | None:
@@ -321,46 +316,32 @@ def _write_reply(part: Part) -> Json | None:
     return part.payload if isinstance(part, Opaque) else None
 
 
-def _write_item(part: Part) -> object:
-    if isinstance(part, Text):
-        return part.text
-    if isinstance(part, Media):
-        return _write_media(part) or media_note(part)
-    return part.payload if isinstance(part, Opaque) else None
-
-
 # The rules.
 
 
-@each("unknown-kind")
-def _unknown_kind(outline: Outline) -> Iterator[str]:
-    """Each message is a request or a response."""
-    if not outline.role:
-        yield f"its kind {outline.message.get('kind')!r} is unknown; expected request or response."
+def _misplaced(seen: Outline) -> list[str]:
+    """The parts of a request in a response, or of a response in a request."""
+    elsewhere = _ONLY_IN_REQUESTS if _message_kind(seen.message) == _RESPONSE else _ONLY_IN_RESPONSES
+    there = "response" if elsewhere is _ONLY_IN_REQUESTS else "request"
+    listed = map(_part_kind, objects(seen.message.get("parts")))
+    return [f"a part {said!r} has no place in a {there}." for said in listed if said in elsewhere]
 
 
-@each("misplaced-part")
-def _misplaced_part(outline: Outline) -> Iterator[str]:
-    """No part of a request stands in a response, and none of a response in a request."""
-    responds = _message_kind(outline.message) == _RESPONSE
-    for said in map(_part_kind, objects(outline.message.get("parts"))):
-        if said in (_ONLY_IN_REQUESTS if responds else _ONLY_IN_RESPONSES):
-            yield f"a part {said!r} has no place in a {'response' if responds else 'request'}."
-
-
-@each("result-not-first")
-def _result_not_first(outline: Outline) -> Iterator[str]:
-    """The results in a request stand before all else in it, as providers want them."""
-    voices = [voice for voice in map(_voice, objects(outline.message.get("parts"))) if voice is not None]
-    if outline.role != "assistant" and any(voice != "tool" for voice in voices[: voices.count("tool")]):
-        yield "the results must stand before all else in the request."
+def _result_not_first(seen: Outline) -> bool:
+    """Whether all else does not stand behind the results in a request, as providers want it."""
+    voices = [voice for voice in map(_voice, objects(seen.message.get("parts"))) if voice is not None]
+    return seen.role != "assistant" and any(voice != "tool" for voice in voices[: voices.count("tool")])
 
 
 _LOCAL_RULES: tuple[Rule, ...] = (
-    _unknown_kind,
+    each(
+        "unknown-kind",
+        "its kind {0!r} is unknown; expected request or response.",
+        lambda seen: [] if seen.role else [seen.message.get("kind")],
+    ),
     rules.unreadable(_read, ("system", "user", "assistant")),
-    _misplaced_part,
-    _result_not_first,
+    each("misplaced-part", "{0}", _misplaced),
+    each("result-not-first", "the results must stand before all else in the request.", _result_not_first),
     rules.call_without_id,
     rules.duplicate_id_in_message,
 )
@@ -434,30 +415,7 @@ class PydanticAIMessages(ChatFormat):
 
     def outlined(self, messages: Sequence[Json]) -> Outlines:
         """What the rules see of `messages`: a request answers the response directly before it."""
-        outlines: list[Outline] = []
-        for index, message in enumerate(messages):
-            try:
-                drafts = [draft for draft, _ in _read(message, "message")]
-            except UnreadableLog:
-                # Another rule says so.
-                drafts = []
-            said = _message_kind(message)
-            role = "assistant" if said == _RESPONSE else "user" if said else ""
-            if role == "user" and drafts and all(draft.role == "system" for draft in drafts):
-                role = "system"
-            after = index - 1 if index and role == "user" and outlines[-1].role == "assistant" else None
-            outlines.append(
-                Outline(
-                    index=index,
-                    role=role,
-                    message=message,
-                    calls=tuple(call.id for draft in drafts for call in draft.calls),
-                    results=tuple(result.call_id for draft in drafts for result in draft.results),
-                    thinks=any(map(thinks, drafts[:1])),
-                    answers=after,
-                )
-            )
-        return Outlines(outlines)
+        return rules.outlined(messages, _outline)
 
     def _kept(self, draft: Draft, half: Json) -> Draft:
         if draft.origin == "summary" or not draft.parts:
@@ -466,9 +424,28 @@ class PydanticAIMessages(ChatFormat):
         return self.keep_native(draft, half, _write_message([self.expressed(draft)], {}))
 
 
+def _outline(message: Json, before: Json | None) -> Outline:
+    try:
+        drafts = [draft for draft, _ in _read(message, "message")]
+    except UnreadableLog:
+        # Another rule says so.
+        drafts = []
+    roles: dict[str, Role] = {_RESPONSE: "assistant", _REQUEST: "user"}
+    role = roles.get(_message_kind(message), "")
+    if role == "user" and drafts and all(draft.role == "system" for draft in drafts):
+        role = "system"
+    return Outline(
+        role=role,
+        message=message,
+        calls=tuple(call.id for draft in drafts for call in draft.calls),
+        results=tuple(result.call_id for draft in drafts for result in draft.results),
+        thinks=any(map(thinks, drafts[:1])),
+    )
+
+
 def _share(before: Draft, draft: Draft) -> bool:
     """Whether two drafts may stand in one request: two that the user spoke are of two; a block of ours stands alone."""
-    ours = any(each.origin == "summary" and each.native is None for each in (before, draft))
+    ours = any(one.origin == "summary" and one.native is None for one in (before, draft))
     asked = before.role != "assistant" and draft.role != "assistant"
     spoken = before.role == draft.role and before.origin == draft.origin == "spoken"
     return asked and not ours and not spoken

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from importlib import import_module
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Final
 
 import msgspec
@@ -175,9 +175,9 @@ def _is_item(item: dict[str, object]) -> bool:
     """Whether it is an item of OpenAI's Responses; what is a message everywhere is not."""
     said, content = item.get("type"), item.get("content")
     if said is not None and said != "message":
-        told = text_or(said)
-        found = told == "tool_search_output" and isinstance(item.get("call_id"), str)
-        return found or told in _ITEMS or told.endswith(("_call", "_call_output"))
+        type_name = text_or(said)
+        found = type_name == "tool_search_output" and isinstance(item.get("call_id"), str)
+        return found or type_name in _ITEMS or type_name.endswith(("_call", "_call_output"))
     if "role" not in item and said is None:
         return False
     if not isinstance(content, list):
@@ -192,8 +192,9 @@ def _by_blocks(message: dict[str, object]) -> str | None:
         return OPENAI
     if any(map(_is_anthropic, objects(message.get("content")))):
         return ANTHROPIC
-    told = any(message.get(key) not in (None, [], {}, "") for key in _OPENAI_FIELDS)
-    if told or any(key in message for key in _OPENAI_DUMPED) or any(kind in _OPENAI_PARTS for kind in _kinds(message)):
+    filled = any(message.get(key) not in (None, [], {}, "") for key in _OPENAI_FIELDS)
+    dumped = any(key in message for key in _OPENAI_DUMPED)
+    if filled or dumped or any(kind in _OPENAI_PARTS for kind in _kinds(message)):
         return OPENAI
     return None
 
@@ -254,10 +255,8 @@ def with_times(
         return list(drafts)
     if len(each_time) != len(drafts):
         return list(drafts)
-    return [
-        draft if draft.at is not None or at is None else replace(draft, at=at)
-        for draft, at in zip(drafts, each_time, strict=True)
-    ]
+    timed = zip(drafts, each_time, strict=True)
+    return [draft if draft.at is not None or at is None else replace(draft, at=at) for draft, at in timed]
 
 
 def _time_values(holder: object, names: Sequence[str]) -> Iterator[object]:
@@ -346,14 +345,19 @@ _LOADERS = {
 
 def _of_envelope(holder: dict[str, object], place: str) -> Iterator[object]:
     """The messages in a reply as JSON; what is no reply is a message."""
+    says = "role" in holder
     if holder.get("object") == "chat.completion.chunk":
         raise UnreadableLog(_piece("chat completion chunk", place))
-    if "role" not in holder and isinstance(holder.get("choices"), list):
+    if not says and isinstance(holder.get("choices"), list):
         yield _unparsed(_only(holder["choices"], "choice", "completion.choices[0].message", place).get("message"))
     elif holder.get("object") == "response" and isinstance(holder.get("output"), list):
         yield from map(_told, _listed(holder["output"]))
-    elif "role" not in holder and isinstance(holder.get("candidates"), list):
-        yield _content_of(_only(holder["candidates"], "candidate", "response.candidates[0].content", place), place)
+    elif not says and isinstance(holder.get("candidates"), list):
+        candidate = _only(holder["candidates"], "candidate", "response.candidates[0].content", place)
+        if not isinstance(candidate.get("content"), dict):
+            reason = candidate.get("finishReason", candidate.get("finish_reason"))
+            raise UnreadableLog(f"{place}: it is a reply without any content (finish reason {reason}); leave it out")
+        yield candidate["content"]
     elif isinstance(holder.get("message"), dict) and "finish_reason" in holder:
         yield _unparsed(holder["message"])
     elif holder.get("type") == "message" and "stop_reason" in holder:
@@ -422,39 +426,27 @@ def _listed(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _content_of(candidate: dict[str, object], place: str) -> object:
-    content = candidate.get("content")
-    if not isinstance(content, dict):
-        reason = candidate.get("finishReason", candidate.get("finish_reason"))
-        raise UnreadableLog(f"{place}: it is a reply without any content (finish reason {reason}); leave it out")
-    return content
-
-
 def _unparsed(message: object) -> dict[str, object]:
     """`message` without what OpenAI's client parsed of it, and without calls that are null: neither is taken back."""
     if not isinstance(message, dict):
         return {}
     if "parsed" not in message and not any(key in message for key in _CALL_FIELDS):
         return message
-    calls = [_as_called(call) for call in _listed(message.get("tool_calls"))]
-    kept = {
-        key: value
-        for key, value in message.items()
-        if key != "parsed" and (value is not None or key not in _CALL_FIELDS)
-    }
-    return kept | ({"tool_calls": calls} if calls else {})
+    kept = {key: value for key, value in message.items() if value is not None or key not in _CALL_FIELDS}
+    if calls := _listed(message.get("tool_calls")):
+        functions = [call.get("function") if isinstance(call, dict) else None for call in calls]
+        kept["tool_calls"] = [
+            call | {"function": without(function, "parsed_arguments")}
+            if isinstance(call, dict) and isinstance(function, dict)
+            else call
+            for call, function in zip(calls, functions, strict=True)
+        ]
+    return without(kept, "parsed")
 
 
 def _told(part: object) -> object:
     """A part of a reply without the keys that say nothing: dumped whole, it has some that the provider refuses."""
     return {key: value for key, value in part.items() if value is not None} if isinstance(part, dict) else part
-
-
-def _as_called(call: object) -> object:
-    function = call.get("function") if isinstance(call, dict) else None
-    if not isinstance(call, dict) or not isinstance(function, dict):
-        return call
-    return call | {"function": without(function, "parsed_arguments")}
 
 
 def _piece(name: str, place: str) -> str:
@@ -522,20 +514,30 @@ def read_given(
         items += [_item(draft, 0, draft) for draft in prompt]
     for index, each in enumerate(given):
         items += [_item(value, index, each) for value in _values_of(each, f"message {index}", hints, whole=whole)]
-    if named:
-        _check(items, named)
+    for item in items if named else ():
+        if item.mark not in (None, named):
+            raise UnreadableLog(
+                f"message {item.index}: it is in the format {item.mark}, and not in {named}; name "
+                f'format="{item.mark}", or leave format= out and each message is read as what it is'
+            )
     marks = tuple(dict.fromkeys(item.mark for item in items if item.mark is not None))
     likely = named or next(iter((*marks, *hints)), None) or known or _leaning(items)
     drafts: list[Draft] = []
     for name, run in groupby(_placed(items, likely), lambda placed: placed[0]):
         drafts += _read_run(name, [item for _, item in run])
-    objects = (objects_of(value) for value in (*given, *(item.value for item in items)))
+    held = (objects_of(value) for value in (*given, *(item.value for item in items)))
+    strange = ((item, kind) for item in items if (kind := unknown_block(item.value)) is not None)
+    unclear = [
+        f"message {item.index}: nothing tells which provider's a {kind!r} block is; "
+        f'name the format: format="{ANTHROPIC}", for example'
+        for item, kind in (() if named or known or marks or hints else islice(strange, 1))
+    ]
     return ReadMessages(
         drafts=drafts,
         marks=marks,
         likely=likely,
-        objects=next(filter(None, objects), None),
-        unclear=None if named or known or marks or hints else next(filter(None, map(_unclear, items)), None),
+        objects=next(filter(None, held), None),
+        unclear=unclear[0] if unclear else None,
     )
 
 
@@ -546,16 +548,6 @@ def _item(value: object, index: int, holder: object) -> _Item:
         replied = isinstance(holder, Mapping) and not _request(holder)
         at = time_of(value) or (time_of(holder) if replied or library_of(holder) in CLIENTS else None)
     return _Item(index=index, value=value, mark=mark_of(value), at=at)
-
-
-def _unclear(item: _Item) -> str | None:
-    kind = unknown_block(item.value)
-    if kind is None:
-        return None
-    return (
-        f"message {item.index}: nothing tells which provider's a {kind!r} block is; "
-        f'name the format: format="{ANTHROPIC}", for example'
-    )
 
 
 def _values_of(each: object, place: str, hints: list[str], *, whole: bool) -> Iterator[object]:
@@ -599,15 +591,6 @@ def _opened(request: Mapping[object, object], hints: list[str]) -> tuple[list[Dr
     return prompt, listed
 
 
-def _check(items: Sequence[_Item], named: str) -> None:
-    for item in items:
-        if item.mark not in (None, named):
-            raise UnreadableLog(
-                f"message {item.index}: it is in the format {item.mark}, and not in {named}; name "
-                f'format="{item.mark}", or leave format= out and each message is read as what it is'
-            )
-
-
 def _leaning(items: Sequence[_Item]) -> str:
     leanings = {leaning_of(item.value) for item in items}
     return ANTHROPIC if ANTHROPIC in leanings and OPENAI not in leanings else DEFAULT_FORMAT
@@ -639,21 +622,17 @@ def _read_run(name: str, run: Sequence[_Item]) -> list[Draft]:
     if not name:
         return [item.value for item in run if isinstance(item.value, Draft)]
     for item in run:
-        _check_whole(item)
+        value = item.value
+        if item.mark is None and isinstance(value, dict) and "role" not in value and isinstance(value.get("type"), str):
+            raise UnreadableLog(
+                f"message {item.index}: a {value['type']!r} is a part of a message; hand in the whole message, such as "
+                '{"role": "assistant", "content": [...]}'
+            )
     values, chat = [_worded(item.value, name) for item in run], chat_format(name)
     try:
         return with_times(chat.decode(values), values, [item.at for item in run], chat.decode)
     except UnreadableLog as fault:
         raise UnreadableLog(_PLACE.sub(lambda found: f"message {run[int(found[1])].index}", str(fault))) from fault
-
-
-def _check_whole(item: _Item) -> None:
-    value = item.value
-    if item.mark is None and isinstance(value, dict) and "role" not in value and isinstance(value.get("type"), str):
-        raise UnreadableLog(
-            f"message {item.index}: a {value['type']!r} is a part of a message; hand in the whole message, such as "
-            '{"role": "assistant", "content": [...]}'
-        )
 
 
 def _worded(value: object, name: str) -> object:

@@ -86,17 +86,24 @@ def answer_calls(drafts: Sequence[Draft]) -> list[Draft]:
     Expects each part in its place: results in tool drafts, which hold nothing else.
     """
     matching = match_results(drafts)
-    answering = {result: call for call, result in matching.calls.items() if result is not None}
-    spots: dict[int, list[tuple[Spot, Spot | None]]] = {}
-    for call, result in matching.calls.items():
-        spots.setdefault(call[0], []).append((call, result))
+    answering = set(matching.calls.values())
+    spots: dict[int, list[tuple[Call, Spot | None]]] = {}
+    for (index, place), result in matching.calls.items():
+        if isinstance(call := drafts[index].parts[place], Call):
+            spots.setdefault(index, []).append((call, result))
     out: list[Draft] = []
     stood = False
     for index, draft in enumerate(drafts):
         if draft.role == "tool":
-            left = _leftovers(draft, index, matching, answering)
-            out += left
-            stood = bool(left) or (bool(out) and out[-1].role == "tool")
+            notes = [
+                result_note(REPEATED if (index, place) in matching.repeated else LOST_CALL, part)
+                for place, part in enumerate(draft.parts)
+                if isinstance(part, Result) and (index, place) not in answering
+            ]
+            if notes:
+                quoted = replace(draft, role="user", origin="injected", parts=tuple(notes), joined=False, native=None)
+                out.append(quoted)
+            stood = bool(notes) or (bool(out) and out[-1].role == "tool")
             continue
         # What was joined to results that have moved away stands alone now.
         left_behind = draft.joined and not stood and index > 0 and drafts[index - 1].role == "tool"
@@ -106,30 +113,16 @@ def answer_calls(drafts: Sequence[Draft]) -> list[Draft]:
     return out
 
 
-def _answers(drafts: Sequence[Draft], spots: Sequence[tuple[Spot, Spot | None]]) -> list[Draft]:
+def _answers(drafts: Sequence[Draft], calls: Sequence[tuple[Call, Spot | None]]) -> list[Draft]:
+    """The results of `calls`, each in a draft with those that it came with, and one that says so for each without."""
     homes: dict[int, list[int]] = {}
-    for _, result in spots:
-        if result is not None:
-            homes.setdefault(result[0], []).append(result[1])
+    for _, spot in calls:
+        if spot is not None:
+            homes.setdefault(spot[0], []).append(spot[1])
     out = [with_parts(drafts[home], [drafts[home].parts[k] for k in sorted(homes[home])]) for home in sorted(homes)]
-    unanswered = [drafts[call[0]].parts[call[1]] for call, result in spots if result is None]
-    missing = [
-        Result(call_id=call.id, parts=(Text(text=UNANSWERED),), failed=True, name=call.name)
-        for call in unanswered
-        if isinstance(call, Call)
-    ]
+    said = (Text(text=UNANSWERED),)
+    missing = [Result(call_id=call.id, parts=said, failed=True, name=call.name) for call, spot in calls if spot is None]
     return [*out, Draft(role="tool", parts=tuple(missing))] if missing else out
-
-
-def _leftovers(draft: Draft, index: int, matching: Matching, answering: dict[Spot, Spot]) -> list[Draft]:
-    notes = [
-        result_note(REPEATED if (index, place) in matching.repeated else LOST_CALL, part)
-        for place, part in enumerate(draft.parts)
-        if isinstance(part, Result) and (index, place) not in answering
-    ]
-    if not notes:
-        return []
-    return [replace(draft, role="user", origin="injected", parts=tuple(notes), joined=False, native=None)]
 
 
 def drop_empty(drafts: Sequence[Draft]) -> list[Draft]:
@@ -142,13 +135,24 @@ def drop_blanks(drafts: Sequence[Draft]) -> list[Draft]:
 
     System drafts are left as they are: they have no message of their own to be empty.
     """
-    spoken = [draft if draft.role == "system" else with_parts(draft, _spoken(draft.parts)) for draft in drafts]
+    spoken = [
+        draft
+        if draft.role == "system"
+        else with_parts(draft, [_spoken(part) for part in draft.parts if not is_blank(part)])
+        for draft in drafts
+    ]
     return drop_empty(drop_loose_thinking(spoken))
 
 
 def drop_loose_thinking(drafts: Sequence[Draft]) -> list[Draft]:
     """Drop the thinking at a message's end, which leads to nothing; system drafts are left as they are."""
-    return [draft if draft.role == "system" else with_parts(draft, _led(draft.parts)) for draft in drafts]
+    out: list[Draft] = []
+    for draft in drafts:
+        end = len(draft.parts)
+        while end and draft.role != "system" and isinstance(draft.parts[end - 1], Thinking):
+            end -= 1
+        out.append(with_parts(draft, draft.parts[:end]))
+    return out
 
 
 def is_blank(part: Part) -> bool:
@@ -156,22 +160,11 @@ def is_blank(part: Part) -> bool:
     return isinstance(part, Text) and not part.text.strip()
 
 
-def _spoken(parts: Sequence[Part]) -> list[Part]:
-    return [_answered(part) if isinstance(part, Result) else part for part in parts if not is_blank(part)]
-
-
-def _led(parts: Sequence[Part]) -> Sequence[Part]:
-    end = len(parts)
-    while end and isinstance(parts[end - 1], Thinking):
-        end -= 1
-    return parts[:end]
-
-
-def _answered(result: Result) -> Result:
+def _spoken(part: Part) -> Part:
     # One blank text alone is what a silent command printed, and may stand; among others it is a block too many.
-    if len(result.parts) < 2 or not any(is_blank(part) for part in result.parts):
-        return result
-    return replace(result, parts=tuple(part for part in result.parts if not is_blank(part)))
+    if not isinstance(part, Result) or len(part.parts) < 2 or not any(map(is_blank, part.parts)):
+        return part
+    return replace(part, parts=tuple(each for each in part.parts if not is_blank(each)))
 
 
 _ELSEWHERE = lazy_re(r"[^A-Za-z0-9_-]")
@@ -279,6 +272,17 @@ def join_drafts(
     return out
 
 
+def join_calls(drafts: Sequence[Draft], merge: Callable[[Draft, Draft], Native | None]) -> list[Draft]:
+    """Join what the model said to the calls that it made next: calls may not stand behind a message of the model's."""
+    out: list[Draft] = []
+    for draft in drafts:
+        while draft.role == "assistant" and draft.calls and out and out[-1].role == "assistant":
+            before = out.pop()
+            draft = replace(before, parts=before.parts + draft.parts, native=merge(before, draft))
+        out.append(draft)
+    return out
+
+
 def leading_systems(drafts: Sequence[Draft]) -> int:
     """How many system drafts stand at the beginning."""
     return next((index for index, draft in enumerate(drafts) if draft.role != "system"), len(drafts))
@@ -292,8 +296,8 @@ def quote_later_systems(drafts: Sequence[Draft]) -> list[Draft]:
         if draft.role != "system":
             out.append(draft)
         elif draft.text.strip():
-            told = (Text(text=f"{SYSTEM} {draft.text}"),)
-            out.append(replace(draft, role="user", origin="injected", parts=told, joined=False, native=None))
+            quoted = (Text(text=f"{SYSTEM} {draft.text}"),)
+            out.append(replace(draft, role="user", origin="injected", parts=quoted, joined=False, native=None))
     return out
 
 
@@ -326,10 +330,8 @@ def place_parts(drafts: Sequence[Draft]) -> list[Draft]:
 def _place_assistant(draft: Draft) -> list[Draft]:
     served = {call.id for call in draft.calls if call.server}
     moved = [part for part in draft.results if part.call_id not in served]
-    if not moved:
-        return [draft]
-    stays = [part for part in draft.parts if not any(part is gone for gone in moved)]
-    return [with_parts(draft, stays), _results_draft(draft, moved)]
+    stays = [part for part in draft.parts if not (isinstance(part, Result) and part.call_id not in served)]
+    return [with_parts(draft, stays), _results_draft(draft, moved)] if moved else [draft]
 
 
 def _place_other(draft: Draft) -> list[Draft]:

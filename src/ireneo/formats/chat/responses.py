@@ -13,17 +13,16 @@ from msgspec.structs import replace
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat import openai, repairs, rules
 from ireneo.formats.chat.format import (
-    FITTING_NAME,
     RESPONSES,
     ChatFormat,
     Json,
     Payload,
     Repair,
     ThinkingRule,
+    blocks_of,
     cast_summaries,
     flatten_summaries,
     joined_text,
-    media_note,
     placed_messages,
     read_draft,
     recognise_summaries,
@@ -32,9 +31,9 @@ from ireneo.formats.chat.rules import Outline, Outlines, Rule, Violation, breach
 from ireneo.formats.values import (
     copied_messages,
     kind,
-    listing,
     mapping,
     objects,
+    placed,
     read_arguments,
     record,
     role_of,
@@ -153,21 +152,19 @@ def _read_content(
     if not isinstance(content, list):
         raise UnreadableLog(f"{place}: it is {kind(content)}, neither a string nor a list of parts")
     parts: list[Text | Media | Opaque] = []
-    for index, block in enumerate(content):
-        where = f"{place} part {index}"
-        block = record(block, where)
+    for where, block in placed(content, place, f"{place} part"):
         field = _TEXTS.get(type_of(block, where))
         parts.append(Text(text=words(block.get(field), f"{where}, {field}")) if field else read(block, where))
     return parts
 
 
 def _read_reasoning(item: Json, place: str) -> Thinking:
-    told: list[str] = []
+    texts: list[str] = []
     for field in ("summary", "content"):
-        for index, block in enumerate(listing(item.get(field) or [], f"{place}, {field}")):
-            text = text_or(record(block, f"{place}, {field} {index}").get("text"))
-            told += [text] if text else []
-    return Thinking(text="\n\n".join(told), sealed=text_or(item.get("encrypted_content")) or None, format=RESPONSES)
+        where = f"{place}, {field}"
+        texts += [text_or(block.get("text")) for _, block in placed(item.get(field) or [], where, where)]
+    sealed = text_or(item.get("encrypted_content")) or None
+    return Thinking(text="\n\n".join(filter(None, texts)), sealed=sealed, format=RESPONSES)
 
 
 def _read_call(item: Json, name: str, place: str) -> Call:
@@ -311,20 +308,12 @@ def _stands_alone(part: Part) -> bool:
     return isinstance(part, Opaque) and part.payload.get("type") == _APPROVAL
 
 
-def _write_content(parts: Sequence[Part], text_kind: str) -> str | list[Json]:
+def _write_content(parts: Sequence[Part], text_kind: str) -> str | list[object]:
     """A string where there is one text only, else a list."""
     only = parts[0] if len(parts) == 1 else None
     if isinstance(only, Text):
         return only.text
-    blocks: list[Json] = []
-    for part in parts:
-        if isinstance(part, Text):
-            blocks.append({"type": text_kind, "text": part.text})
-        elif isinstance(part, Media):
-            blocks.append(_write_media(part) or {"type": text_kind, "text": media_note(part)})
-        elif isinstance(part, Opaque):
-            blocks.append(part.payload)
-    return blocks
+    return blocks_of(parts, _write_media, lambda text: {"type": text_kind, "text": text})
 
 
 # Repairs of this format alone.
@@ -406,78 +395,63 @@ def _wrong_kind(outlines: Outlines) -> Iterator[Violation]:
                 yield breach("wrong-kind", outline.index, f"the call is answered by a {expected}, not by this.")
 
 
-@each("reasoning-without-summary")
-def _reasoning_without_summary(outline: Outline) -> Iterator[str]:
-    """Reasoning has a summary, if only an empty one."""
-    if _kind(outline.message) == _REASONING and not isinstance(outline.message.get("summary"), list):
-        yield "the reasoning has no `summary`; an empty list will do."
-
-
-@each("bad-arguments")
-def _bad_arguments(outline: Outline) -> Iterator[str]:
+def _no_string(seen: Outline) -> list[str]:
     """Arguments are a string of JSON, not the object itself; a custom tool's input is a string."""
-    field = {_CALL: "arguments", _CUSTOM_CALL: "input"}.get(_kind(outline.message))
-    if field and not isinstance(outline.message.get(field), str):
-        yield f"the {field} of a call must be a string."
+    field = {_CALL: "arguments", _CUSTOM_CALL: "input"}.get(_kind(seen.message))
+    return [field] if field and not isinstance(seen.message.get(field), str) else []
 
 
-@each("bad-call-name")
-def _bad_call_name(outline: Outline) -> Iterator[str]:
-    """A tool's name is made of at most 128 letters, digits, underscores and hyphens."""
-    name = outline.message.get("name") if _kind(outline.message) in (_CALL, _CUSTOM_CALL) else None
-    if isinstance(name, str) and not FITTING_NAME.fullmatch(name):
-        yield f"the tool's name {name!r} may only hold letters, digits, underscores and hyphens, at most 128."
-
-
-@each("bad-call-id")
-def _bad_call_id(outline: Outline) -> Iterator[str]:
-    """A call's id is no longer than 64 letters."""
-    for name in (*outline.calls, *outline.results):
-        if len(name) > _LONGEST_ID:
-            yield f"the id {name[:12]!r}… is longer than {_LONGEST_ID} letters."
-
-
-@each("bad-item-id")
-def _bad_item_id(outline: Outline) -> Iterator[str]:
-    """An item's id is one that the provider gave it."""
-    begins, name = _ID_BEGINS.get(_kind(outline.message), ""), outline.message.get("id")
+def _bad_item_id(seen: Outline) -> Iterator[str]:
+    begins, name = _ID_BEGINS.get(_kind(seen.message), ""), seen.message.get("id")
     if isinstance(name, str) and not name.startswith(begins):
         yield f"its id {name!r} doesn't begin with {begins!r}; leave out an id that the provider didn't give."
 
 
-@each("empty-content")
-def _empty_content(outline: Outline) -> Iterator[str]:
+def _empty_content(seen: Outline) -> Iterator[str]:
     """A message has content, if only an empty string; so has an output."""
-    name, output = _kind(outline.message), outline.message.get("output")
-    if name == _MESSAGE and outline.message.get("content") in (None, []):
+    name, output = _kind(seen.message), seen.message.get("output")
+    if name == _MESSAGE and seen.message.get("content") in (None, []):
         yield "it has no content."
     if name in (_output_kind(_CALL), _output_kind(_CUSTOM_CALL)) and not isinstance(output, str | list):
         yield f"its output is {kind(output)}, neither a string nor a list of parts."
 
 
-@each("misplaced-content")
-def _misplaced_content(outline: Outline) -> Iterator[str]:
+def _misplaced(seen: Outline) -> list[str]:
     """What the model said is output; what it is given is input."""
-    field = "content" if _kind(outline.message) == _MESSAGE else "output"
-    for block in objects(outline.message.get(field)) if outline.role else ():
-        shown = text_or(block.get("type"))
-        if shown and not _content_fits(shown, outline.role):
-            yield f"a {shown} part may not stand in what the {outline.role} says."
+    content = objects(seen.message.get("content" if _kind(seen.message) == _MESSAGE else "output"))
+    shown = [text_or(block.get("type")) for block in content if seen.role]
+    return [kind for kind in shown if kind and not _content_fits(kind, seen.role)]
 
 
 _LOCAL_RULES: tuple[Rule, ...] = (
     rules.unknown_role(_SIDES),
     rules.unreadable(_read_item, _SIDES),
     rules.call_without_id,
-    _reasoning_without_summary,
-    _bad_arguments,
-    _bad_call_name,
-    _bad_call_id,
-    _bad_item_id,
-    _empty_content,
-    _misplaced_content,
+    each(
+        "reasoning-without-summary",
+        "the reasoning has no `summary`; an empty list will do.",
+        lambda seen: _kind(seen.message) == _REASONING and not isinstance(seen.message.get("summary"), list),
+    ),
+    each("bad-arguments", "the {0} of a call must be a string.", _no_string),
+    rules.fitting_names(
+        lambda seen: [seen.message.get("name")] if _kind(seen.message) in (_CALL, _CUSTOM_CALL) else []
+    ),
+    each(
+        "bad-call-id",
+        f"the id {{0!r}}… is longer than {_LONGEST_ID} letters.",
+        lambda seen: [name[:12] for name in (*seen.calls, *seen.results) if len(name) > _LONGEST_ID],
+    ),
+    each("bad-item-id", "{0}", _bad_item_id),
+    each("empty-content", "{0}", _empty_content),
+    each("misplaced-content", "a {0} part may not stand in what the {role} says.", _misplaced),
 )
-_RULES = (*_LOCAL_RULES, _reasoning_alone, rules.duplicate_id, rules.unpaired, _wrong_kind)
+_RULES = (
+    *_LOCAL_RULES,
+    _reasoning_alone,
+    rules.unique_calls(lambda seen: seen.calls),
+    rules.unpaired,
+    _wrong_kind,
+)
 
 
 class OpenAIResponses(ChatFormat):
@@ -622,5 +596,5 @@ class OpenAIResponses(ChatFormat):
         draft = read_draft(role, parts, items[0].get("id"))
         payload: object = items[0] if len(items) == 1 else items
         # A prompt that stands in the list would be written apart from it, if it were known by its words alone.
-        told = role != "system" and _write_items([self.expressed(draft)]) == items
-        return self.keep_native(draft, payload, payload if told else None)
+        complete = role != "system" and _write_items([self.expressed(draft)]) == items
+        return self.keep_native(draft, payload, payload if complete else None)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, wraps
+from functools import cached_property
 from typing import Final, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
 from ireneo.log.message import Draft, Thinking
+from ireneo.patterns import lazy_re
 
 
 class Violation(Struct, frozen=True, kw_only=True):
@@ -26,7 +28,7 @@ class Violation(Struct, frozen=True, kw_only=True):
 class Outline(Struct, frozen=True, kw_only=True):
     """One message, as the rules see it."""
 
-    index: int
+    index: int = 0
     role: str
     """Empty where the message has none."""
     message: dict[str, object]
@@ -91,6 +93,31 @@ class Outlines:
         return found
 
 
+def outlined(
+    messages: Sequence[dict[str, object]],
+    outline: Callable[[dict[str, object], dict[str, object] | None], Outline],
+    tools: tuple[str, ...] = (),
+) -> Outlines:
+    """The outlines of a list, of which `outline` draws one from a message and the message before it.
+
+    Results stand in the message directly behind the model's or, where a message of one of the roles `tools` holds one
+    result alone, in the run of such messages.
+    """
+    outlines: list[Outline] = []
+    asking: int | None = None
+    before = None
+    for index, message in enumerate(messages):
+        seen = outline(message, before)
+        before, model = message, seen.role in _MODELS
+        outlines.append(replace(seen, index=index, answers=None if model else asking))
+        if seen.role not in tools:
+            asking = index if model else None
+    return Outlines(outlines)
+
+
+_MODELS = ("assistant", "model")
+
+
 def thinks(draft: Draft) -> bool:
     """Whether a message begins with thinking that its provider signed or sealed."""
     return any(isinstance(part, Thinking) and part.is_bound for part in draft.parts[:1])
@@ -109,31 +136,29 @@ def breach(rule: str, index: int, says: str) -> Violation:
     return Violation(rule=rule, index=index, message=f"message {index}: {says}")
 
 
-def each(rule: str) -> Callable[[Callable[[Outline], Iterable[str]]], Rule]:
-    """Make a rule of what is wrong with one message, looked at alone, in sentences."""
+def each(rule: str, says: str, finds: Callable[[Outline], Iterable[object] | bool]) -> Rule:
+    """The rule that a message, looked at alone, breaks once for each thing that `finds` finds in it.
 
-    def decorate(faults_of: Callable[[Outline], Iterable[str]]) -> Rule:
-        @wraps(faults_of)
-        def check(outlines: Outlines) -> Iterator[Violation]:
-            for outline in outlines:
-                for says in faults_of(outline):
-                    yield breach(rule, outline.index, says)
+    `says` is the sentence; in it ``{0}`` is what was found, and ``{role}`` who speaks.
+    """
 
-        return check
+    def check(outlines: Outlines) -> Iterator[Violation]:
+        for outline in outlines:
+            found = finds(outline)
+            for one in ("",) * found if isinstance(found, bool) else found:
+                yield breach(rule, outline.index, says.format(one, role=outline.role))
 
-    return decorate
+    return check
 
 
 def unknown_role(known: tuple[str, ...]) -> Rule:
     """Each message has a role that the format knows."""
 
-    @each("unknown-role")
-    def check(outline: Outline) -> Iterator[str]:
-        if outline.role not in known:
-            what = f"its role {outline.role!r} is unknown" if outline.role else "it has no role"
-            yield f"{what}; expected one of {', '.join(known)}."
+    def finds(outline: Outline) -> list[str]:
+        what = f"its role {outline.role!r} is unknown" if outline.role else "it has no role"
+        return [] if outline.role in known else [what]
 
-    return check
+    return each("unknown-role", f"{{0}}; expected one of {', '.join(known)}.", finds)
 
 
 def first_not_user(outlines: Outlines) -> Iterator[Violation]:
@@ -143,33 +168,53 @@ def first_not_user(outlines: Outlines) -> Iterator[Violation]:
         yield breach("first-not-user", first.index, "the first message must be the user's.")
 
 
-@each("call-without-id")
-def call_without_id(outline: Outline) -> Iterator[str]:
-    """Each call has an id, and each result names one."""
+def _without_id(outline: Outline) -> Iterator[str]:
     if "" in outline.calls:
         yield "a call has no id, so that no result can name it."
     if "" in outline.results:
         yield "a result doesn't say which call it answers."
 
 
-def duplicate_id(outlines: Outlines) -> Iterator[Violation]:
+call_without_id = each("call-without-id", "{0}", _without_id)
+
+
+def unique(rule: str, says: str, names: Callable[[Outline], Iterable[str]]) -> Rule:
+    """No two of the `names` in a list are the same; in the sentence ``{0}`` is one that comes again."""
+
+    def check(outlines: Outlines) -> Iterator[Violation]:
+        seen: set[str] = set()
+        for outline in outlines:
+            for name in filter(None, names(outline)):
+                if name in seen:
+                    yield breach(rule, outline.index, says.format(name))
+                seen.add(name)
+
+    return check
+
+
+def unique_calls(names: Callable[[Outline], Iterable[str]]) -> Rule:
     """No two calls of a list bear one id."""
-    seen: set[str] = set()
-    for outline in outlines:
-        for name in filter(None, outline.calls):
-            if name in seen:
-                yield breach("duplicate-call-id", outline.index, f"the id {name!r} is that of an earlier call.")
-            seen.add(name)
+    return unique("duplicate-call-id", "the id {0!r} is that of an earlier call.", names)
 
 
-@each("duplicate-call-id")
-def duplicate_id_in_message(outline: Outline) -> Iterator[str]:
-    """No two calls of a message bear one id."""
-    seen: set[str] = set()
-    for name in filter(None, outline.calls):
-        if name in seen:
-            yield f"the id {name!r} is that of another call beside it."
-        seen.add(name)
+def _twice(outline: Outline) -> Iterator[str]:
+    names = [name for name in outline.calls if name]
+    return (name for place, name in enumerate(names) if name in names[:place])
+
+
+duplicate_id_in_message = each("duplicate-call-id", "the id {0!r} is that of another call beside it.", _twice)
+
+
+def fitting_names(names: Callable[[Outline], Iterable[object]]) -> Rule:
+    """A tool's name is made of at most 128 letters, digits, underscores and hyphens."""
+    return each(
+        "bad-call-name",
+        "the tool's name {0!r} may only hold letters, digits, underscores and hyphens, at most 128.",
+        lambda outline: [name for name in names(outline) if isinstance(name, str) and not FITTING_NAME.fullmatch(name)],
+    )
+
+
+FITTING_NAME: Final = lazy_re(r"[A-Za-z0-9_-]{1,128}")
 
 
 def unpaired(outlines: Outlines) -> Iterator[Violation]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Literal
 
 from msgspec import Struct, field
@@ -52,17 +51,18 @@ def pieces(lines: Sequence[str]) -> Iterator[str | Edit]:
     while at < len(lines):
         end = _block_end(lines, at) if _SEARCH.match(lines[at]) else None
         diff = _diff(lines, at) if end is None else None
-        if end is None and diff is None:
+        if diff is not None:
+            edit, end = diff
+        elif end is None:
             words.append(lines[at])
             at += 1
             continue
-        if diff is not None:
-            edit, at = diff
         else:
             path = _take_path(words) or path
-            edit, at = _edit(lines[at : end or at], path), end or at
-            if at < len(lines) and lines[at].startswith("```") and not lines[at].strip("` \t"):
-                at += 1  # The fence round the block.
+            edit = _edit(lines[at:end], path)
+            if end < len(lines) and lines[end].startswith("```") and not lines[end].strip("` \t"):
+                end += 1  # The fence round the block.
+        at = end
         if text := "\n".join(words).strip("\n"):
             yield text
         words = []
@@ -85,12 +85,12 @@ def _block_end(lines: Sequence[str], start: int) -> int | None:
 
 def _edit(block: Sequence[str], path: str) -> Edit:
     divider = next(at for at, line in enumerate(block) if _DIVIDER.match(line))
-    told: dict[str, object] = {
+    arguments: dict[str, object] = {
         **({"path": path} if path else {}),
         "old_text": "\n".join(block[1:divider]),
         "new_text": "\n".join(block[divider + 1 : -1]),
     }
-    return Edit(arguments=told, path=path)
+    return Edit(arguments=arguments, path=path)
 
 
 def _take_path(words: list[str]) -> str | None:
@@ -182,38 +182,32 @@ def read_report_beside(lines: Sequence[str]) -> AiderReport:
 def read_report(lines: Sequence[str]) -> AiderReport:
     """Read what aider says behind a reply."""
     out = AiderReport()
-    left: list[str] = []
     at = 0
     while at < len(lines):
         line = lines[at]
+        at += 1
         if found := _APPLIED.match(line):
             out.applied.append(found["path"].strip())
         elif found := _SKIPPED.match(line):
             out.skipped[found["path"]] = line
         elif _MISSED.match(line):
-            end = _end(lines, at + 1, _MISSED_THROUGH)
-            _missed(lines[at:end], out)
-            at = end
-            continue
+            start, at = at - 1, _end(lines, at, _MISSED_THROUGH)
+            _missed(lines[start:at], out)
         elif _LINT.match(line):
-            end = _end(lines, at + 1)
-            _linted(lines[at:end], out)
-            at = end
-            continue
-        elif (found := _RUNNING.match(line)) and any(_RUN_ASKED.match(asked) for asked in left):
+            start, at = at - 1, _end(lines, at)
+            _linted(lines[start:at], out)
+        elif (found := _RUNNING.match(line)) and any(_RUN_ASKED.match(asked) for asked in out.rest):
             out.ran.append(found["command"])
         elif _TEST_ASKED.match(line):
-            _tested(left, out, failed=True)
-            left = [line]
+            _tested(out, failed=True)
+            out.rest = [line]
         elif _USAGE.match(line):
             out.usage.append(line)
         else:
-            left.append(line)
-        at += 1
-    if not out.tests and any(_TESTED.search(line) for line in left):
-        _tested(left, out, failed=None)
-        left = []
-    out.rest = left
+            out.rest.append(line)
+    if not out.tests and any(_TESTED.search(line) for line in out.rest):
+        _tested(out, failed=None)
+        out.rest = []
     return out
 
 
@@ -229,20 +223,17 @@ def _end(lines: Sequence[str], at: int, through: re.Pattern[str] | None = None) 
 
 
 def _missed(lines: Sequence[str], out: AiderReport) -> None:
-    heads = [at for at, line in enumerate(lines) if _BLOCK_MISSED.match(line)]
+    heads = [(at, found["path"].strip()) for at, line in enumerate(lines) if (found := _BLOCK_MISSED.match(line))]
     out.others_applied = out.others_applied or any(_OTHERS_APPLIED.match(line) for line in lines)
     if not heads:
         out.refused = "\n".join(lines).strip()
-        return
-    for head, end in zip(heads, [*heads[1:], len(lines)], strict=True):
-        section = lines[head:end]
-        named = _BLOCK_MISSED.match(section[0])
-        old, new = _sides(section)
-        text = "\n".join(section).strip()
-        out.missed.append(Missed(path=named["path"].strip() if named else "", text=text, old=old, new=new))
+    for (head, path), end in zip(heads, [*(at for at, _ in heads[1:]), len(lines)], strict=bool(heads)):
+        old, new = _sides(lines[head:end])
+        out.missed.append(Missed(path=path, text="\n".join(lines[head:end]).strip(), old=old, new=new))
 
 
 def _sides(section: Sequence[str]) -> tuple[str, str]:
+    """What was to be replaced, and by what."""
     sides: tuple[list[str], list[str]] = ([], [])
     side: int | None = None
     for line in section:
@@ -259,15 +250,19 @@ def _sides(section: Sequence[str]) -> tuple[str, str]:
 
 def _linted(lines: Sequence[str], out: AiderReport) -> None:
     out.lint = "\n".join([*([out.lint] if out.lint else []), *lines]).strip()
-    command = next((found["command"] for line in lines if (found := _LINTED_BY.match(line))), "")
-    out.lint_command = out.lint_command or command
+    out.lint_command = out.lint_command or _command(lines, _LINTED_BY)
 
 
-def _tested(lines: Sequence[str], out: AiderReport, *, failed: bool | None) -> None:
-    text = "\n".join(line for line in lines if not _LINT_ASKED.match(line)).strip()
+def _tested(out: AiderReport, *, failed: bool | None) -> None:
+    """Take what was left so far for what the tests printed."""
+    text = "\n".join(line for line in out.rest if not _LINT_ASKED.match(line)).strip()
     out.tests = text or "The tests failed; what they printed was not logged."
-    out.test_command = next((found["command"] for line in lines if (found := _TESTED_BY.match(line))), "")
+    out.test_command = _command(out.rest, _TESTED_BY)
     out.tests_failed = failed
+
+
+def _command(lines: Sequence[str], named: re.Pattern[str]) -> str:
+    return next((found["command"] for line in lines if (found := named.match(line))), "")
 
 
 # An aider history cut into its sessions, and a session into stretches of one speaker.
@@ -289,27 +284,9 @@ class Started(Struct, kw_only=True):
     time: str
     lines: list[str] = field(default_factory=list)
 
-    @property
-    def at(self) -> datetime | None:
-        """When it began: aider notes no zone and no other time."""
-        return moment(self.time)
 
-    @property
-    def label(self) -> str:
-        """What tells it from the other sessions of its file."""
-        return re.sub(r"\D+", "-", self.time)
-
-
-class SpeakerLines(Struct, kw_only=True):
-    """Lines of one speaker, without their marks."""
-
-    speaker: Speaker
-    lines: list[str] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        """Its words."""
-        return "\n".join(self.lines).strip("\n")
+Stretch = tuple[Speaker, list[str]]
+"""Lines of one speaker, without their marks."""
 
 
 def starts(lines: Iterable[str | LogFault]) -> Iterator[Started | LogFault]:
@@ -333,19 +310,17 @@ def starts(lines: Iterable[str | LogFault]) -> Iterator[Started | LogFault]:
         yield started
 
 
-def stretches(lines: Iterable[str]) -> list[SpeakerLines]:
+def stretches(lines: Sequence[str]) -> list[Stretch]:
     """The stretches of a session, in order."""
-    given = list(lines)
     # An editor that trims lines takes the two spaces away, everywhere.
-    spaced = any(_SPACED.match(line) for line in given)
-    out: list[SpeakerLines] = []
-    for line in given:
+    spaced = any(_SPACED.match(line) for line in lines)
+    out: list[Stretch] = []
+    for line in lines:
         speaker, text = _marked(line, spaced)
-        if not out or out[-1].speaker != speaker:
-            if speaker == "model" and not text.strip():
-                continue
-            out.append(SpeakerLines(speaker=speaker))
-        out[-1].lines.append(text)
+        if out and out[-1][0] == speaker:
+            out[-1][1].append(text)
+        elif speaker != "model" or text.strip():
+            out.append((speaker, [text]))
     return out
 
 
@@ -372,46 +347,34 @@ class Chat:
     """One session, read."""
 
     def __init__(self, started: Started, about: Mapping[str, object]) -> None:
-        self.at = started.at
+        self.at = moment(started.time)
+        """When it began: aider notes no zone and no other time."""
         self.about: dict[str, object] = {**about, "started": started.time}
         self.drafts: list[Draft] = []
         self.calls = 0
         self.usage: list[str] = []
         self.waiting: list[tuple[Call, Edit]] = []
         found = stretches(started.lines)
-        self.cwd = _place(found)
-        for stretch in found:
-            self.add(stretch)
-
-    @property
-    def speaks(self) -> bool:
-        """Whether the user or the model says anything."""
-        return any(draft.origin == "spoken" for draft in self.drafts)
+        places = (_PLACE.search("\n".join(lines)) for speaker, lines in found if speaker == "aider")
+        place = next(filter(None, places), None)
+        self.cwd = (place["told"] or place["dir"] or place["repo"]).rstrip("/") if place else ""
+        for speaker, lines in found:
+            if speaker == "user":
+                self.asks("\n".join(lines).strip("\n"))
+            elif speaker == "model":
+                self.replies(lines)
+            else:
+                self.tells(lines)
 
     def session(self, name: str) -> LoggedSession:
-        """The session, which is called `name`."""
-        drafts = [self.recorded(draft, first=index == 0) for index, draft in enumerate(self.drafts)]
+        """The session, which is called `name`, with what is known of it, and where each turn is worked."""
+        drafts = []
+        for index, draft in enumerate(self.drafts):
+            payload: list[object] = [{"cwd": self.cwd}] if self.cwd and opens_turn(draft) else []
+            if index == 0:
+                payload.append({**self.about, **({"usage": self.usage} if self.usage else {})})
+            drafts.append(replace(draft, record=Native(format=FORMAT, payload=payload)) if payload else draft)
         return linear_session(name, drafts)
-
-    def known(self) -> dict[str, object]:
-        """What is known of the session besides its messages."""
-        return {**self.about, **({"usage": self.usage} if self.usage else {})}
-
-    def recorded(self, draft: Draft, *, first: bool) -> Draft:
-        """`draft` with what is kept beside it: what is known of the session, and where a turn is worked."""
-        payload: list[object] = [self.known()] if first else []
-        if self.cwd and opens_turn(draft):
-            payload.insert(0, {"cwd": self.cwd})
-        return replace(draft, record=Native(format=FORMAT, payload=payload)) if payload else draft
-
-    def add(self, stretch: SpeakerLines) -> None:
-        """Take in what one speaker says."""
-        if stretch.speaker == "user":
-            self.asks(stretch.text)
-        elif stretch.speaker == "model":
-            self.replies(stretch.lines)
-        else:
-            self.tells(stretch.lines)
 
     def say(self, role: Role, parts: Sequence[Part], origin: Origin = "spoken") -> None:
         """Put a message behind the others."""
@@ -443,6 +406,12 @@ class Chat:
         self.calls += 1
         return Call(id=f"call_{self.calls}", name=name, arguments=arguments)
 
+    def also_called(self, name: str, arguments: dict[str, object]) -> Call:
+        """The same, put to those of the last reply."""
+        call = self.call(name, arguments)
+        self.drafts[-1] = replace(self.drafts[-1], parts=(*self.drafts[-1].parts, call))
+        return call
+
     def tells(self, lines: Sequence[str]) -> None:
         """Take in what aider says: what became of the reply before it, and the rest as the harness's words."""
         said = read_report(lines) if self.drafts and self.drafts[-1].role == "assistant" else read_report_beside(lines)
@@ -450,8 +419,7 @@ class Chat:
         results = self.edited(said)
         if said.lint:
             results.append(self.also("lint", said.lint_command, said.lint, failed=True))
-        for command in said.ran:
-            results.append(self.also("run", command, "", failed=None))
+        results += [self.also("run", command, "", failed=None) for command in said.ran]
         if said.tests:
             results.append(self.also("test", said.test_command, said.tests, failed=said.tests_failed))
         if results:
@@ -462,79 +430,50 @@ class Chat:
 
     def also(self, name: str, command: str, text: str, *, failed: bool | None) -> Result:
         """What aider ran behind the reply, put to its calls."""
-        call = self.call(name, {"command": command} if command else {})
-        self.put(call)
-        if failed is None:
-            failed = _tests(text)
-        if failed is None:
-            failed = derive_failed(text, call)
-        return Result(call_id=call.id, parts=(Text(text=text),) if text else (), failed=failed)
-
-    def replied(self) -> tuple[Call, ...]:
-        """The calls of the last reply."""
-        return self.drafts[-1].calls if self.drafts else ()
-
-    def put(self, call: Call) -> None:
-        """Put `call` to those of the last reply."""
-        self.drafts[-1] = replace(self.drafts[-1], parts=(*self.drafts[-1].parts, call))
+        call = self.also_called(name, {"command": command} if command else {})
+        if failed is None and _TESTS_FAILED.search(text):
+            failed = True
+        elif failed is None:
+            failed = False if _TESTS_PASSED.search(text) else derive_failed(text, call)
+        return _result(call, text, failed=failed)
 
     def edited(self, said: AiderReport) -> list[Result]:
         """What became of each edit of the reply."""
         results = [self.missed(each) for each in said.missed]
         if said.refused:
-            if not self.waiting:
-                call = self.call(EDIT, {})
-                self.put(call)
-                self.waiting = [(call, Edit(arguments={}, path=""))]
-            results += [_result(call, said.refused, failed=True) for call, _ in self.waiting]
+            waiting = [call for call, _ in self.waiting] or [self.also_called(EDIT, {})]
+            results += [_result(call, said.refused, failed=True) for call in waiting]
             self.waiting = []
         for call, edit in self.waiting:
             if line := said.skipped.get(edit.path):
                 results.append(_result(call, line, failed=True))
             elif edit.path in said.applied or (not edit.path and said.applied):
                 results.append(_result(call, f"Applied edit to {edit.path or said.applied[0]}", failed=False))
-            elif said.others_applied:
-                results.append(_result(call, "", failed=False))
             else:
-                results.append(_result(call, "", failed=None))
-        told_of = {str(call.arguments.get("path")) for call in self.replied() if isinstance(call.arguments, dict)}
+                results.append(_result(call, "", failed=False if said.others_applied else None))
+        replied = self.drafts[-1].calls if self.drafts else ()
+        told_of = {str(call.arguments.get("path")) for call in replied if isinstance(call.arguments, dict)}
         for path in dict.fromkeys(said.applied):
             if path not in told_of and all(edit.path for _, edit in self.waiting):
                 # The reply held the file whole, or worded the edit in a way of its own.
-                call = self.call(EDIT, {"path": path})
-                self.put(call)
+                call = self.also_called(EDIT, {"path": path})
                 results.append(_result(call, f"Applied edit to {path}", failed=False))
-        order = [call.id for call in self.replied()]
+        order = [call.id for call in (self.drafts[-1].calls if self.drafts else ())]
         return sorted(results, key=lambda result: order.index(result.call_id))
 
     def missed(self, miss: Missed) -> Result:
         """That an edit could not be made: the one of the same file and text, or else of the same file."""
         same = [each for each in self.waiting if each[1].path == miss.path]
         exact = [each for each in same if each[1].old.strip() == miss.old.strip()]
-        chosen = next(iter(exact or same), None)
-        if chosen is None:
-            call = self.call(EDIT, {"path": miss.path, "old_text": miss.old, "new_text": miss.new})
-            self.put(call)
-            return _result(call, miss.text, failed=True)
-        self.waiting.remove(chosen)
-        return _result(chosen[0], miss.text, failed=True)
+        if chosen := next(iter(exact or same), None):
+            self.waiting.remove(chosen)
+            return _result(chosen[0], miss.text, failed=True)
+        call = self.also_called(EDIT, {"path": miss.path, "old_text": miss.old, "new_text": miss.new})
+        return _result(call, miss.text, failed=True)
 
 
 def _result(call: Call, text: str, *, failed: bool | None) -> Result:
     return Result(call_id=call.id, parts=(Text(text=text),) if text else (), failed=failed)
-
-
-def _tests(text: str) -> bool | None:
-    if _TESTS_FAILED.search(text):
-        return True
-    return False if _TESTS_PASSED.search(text) else None
-
-
-def _place(found: Sequence[SpeakerLines]) -> str | None:
-    for stretch in found:
-        if stretch.speaker == "aider" and (place := _PLACE.search("\n".join(stretch.lines))):
-            return (place["told"] or place["dir"] or place["repo"]).rstrip("/") or None
-    return None
 
 
 _BEGINNING = lazy_re(rb"\s*# aider chat started at \d{4}-\d\d-\d\d")
@@ -561,11 +500,14 @@ class Aider:
             if isinstance(file, LogFault):
                 yield file
                 continue
-            told = mapping(file.about.get("meta")).get("instance_id"), file.about.get("session_id")
-            wished = next(filter(None, map(string, told)), name)
+            ids = mapping(file.about.get("meta")).get("instance_id"), file.about.get("session_id")
+            wished = next(filter(None, map(string, ids)), name)
             for started in starts(file.lines):
                 if isinstance(started, LogFault):
                     yield started
+                    continue
+                chat = Chat(started, file.about)
                 # A session that was opened and left again says nothing.
-                elif (chat := Chat(started, file.about)).speaks:
-                    yield chat.session(names.give(f"{wished}-{started.label}"))
+                if any(draft.origin == "spoken" for draft in chat.drafts):
+                    label = re.sub(r"\D+", "-", started.time)
+                    yield chat.session(names.give(f"{wished}-{label}"))

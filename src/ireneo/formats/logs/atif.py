@@ -13,10 +13,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import TypeAlias
 
-from ireneo.formats.logs.documents import held_documents, wished_names
-from ireneo.formats.logs.format import DIRECTORY, LogFault, LoggedSession, SessionBuilder, UniqueNames, with_faults
+from msgspec.structs import replace
+
+from ireneo.formats.logs.documents import HeldDocument, held_documents, wished_names
+from ireneo.formats.logs.format import (
+    DIRECTORY,
+    LogFault,
+    LoggedSession,
+    SessionBuilder,
+    UniqueNames,
+    objects_in,
+    read_runs,
+    with_faults,
+)
 from ireneo.formats.values import mapping, moment, objects, string, without
 from ireneo.log.message import Call, Draft, Opaque, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
@@ -43,30 +55,23 @@ class Atif:
     @with_faults
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the runs, each a session called by its own id."""
-        names = UniqueNames()
-        for held in held_documents(lines, _is_trajectory):
-            if isinstance(held, LogFault):
-                yield held
-                continue
-            for number, document in _family(held.document, held.number):
-                run = _AtifRun(number, document, held.besides if document is held.document else {})
-                session = run.growth.session(names.give(*_wished(document, run.besides, name)))
-                yield from [session] if session else run.growth.faults
+
+        def build(held: HeldDocument) -> Iterator[tuple[SessionBuilder, list[str]]]:
+            # A trajectory and those of its subagents, however deep.
+            waiting = [held.document]
+            while waiting:
+                document = waiting.pop(0)
+                besides = held.besides if document is held.document else {}
+                yield _AtifRun(held.number, document, besides).growth, _wished(document, besides, name)
+                waiting += [sub for sub in objects(document.get("subagent_trajectories")) if _is_trajectory(sub)]
+
+        return read_runs(held_documents(lines, _is_trajectory), build)
 
 
 def _is_trajectory(value: Mapping[str, object]) -> bool:
     steps = value.get("steps")
     version = string(value.get("schema_version")) or ""
     return isinstance(steps, list) and (version.startswith("ATIF") or any("step_id" in step for step in objects(steps)))
-
-
-def _family(document: Mapping[str, object], number: int) -> Iterator[tuple[int, Mapping[str, object]]]:
-    """A trajectory and those of its subagents, however deep."""
-    waiting = [document]
-    while waiting:
-        one = waiting.pop(0)
-        yield number, one
-        waiting += [sub for sub in objects(one.get("subagent_trajectories")) if _is_trajectory(sub)]
 
 
 def _wished(document: Mapping[str, object], besides: Mapping[str, object], name: str) -> list[str]:
@@ -80,19 +85,13 @@ class _AtifRun:
     """One trajectory, read step by step."""
 
     def __init__(self, number: int, document: Mapping[str, object], besides: Mapping[str, object]) -> None:
-        self.besides = besides
         self.growth = SessionBuilder(FORMAT)
-        self._number = number
         self._ids = UniqueNames()
         """Each call has an id of its own, though a writer may count them anew in each step."""
         about = without(document, "steps", "subagent_trajectories")
         self.growth.note({**besides, **about})
         self.growth.work_in(_directory(document) or _directory(mapping(document.get("agent"))))
-        listed = document.get("steps")
-        steps = objects(listed)
-        if isinstance(listed, list) and len(steps) < len(listed):
-            left = len(listed) - len(steps)
-            self.growth.fault(number, f"Line {number} holds {left} steps that are no objects; they were left out.")
+        steps, self.growth.faults = objects_in(document, "steps", number, "steps")
         for step in steps:
             self._step(step)
 
@@ -155,18 +154,13 @@ def _paired(
 
 
 def _result(result: Mapping[str, object], call: Call) -> Result:
-    parts = _content(result.get("content"))
-    text = "\n".join(part.text for part in parts if isinstance(part, Text))
-    told = _told(mapping(result.get("extra")))
-    return Result(call_id=call.id, parts=parts, failed=derive_failed(text, call) if told is None else told)
-
-
-def _told(extra: Mapping[str, object]) -> bool | None:
-    """What a writer noted of the outcome beside the core of the format."""
-    for key in _CODES:
-        if isinstance(code := extra.get(key), int) and not isinstance(code, bool):
-            return code != 0
-    return next((flag for key in _FLAGS if isinstance(flag := extra.get(key), bool)), None)
+    answer = Result(call_id=call.id, parts=_content(result.get("content")))
+    # A writer may have noted the outcome beside the core of the format.
+    extra = mapping(result.get("extra"))
+    codes = (code for key in _CODES if isinstance(code := extra.get(key), int) and not isinstance(code, bool))
+    flags = (flag for key in _FLAGS if isinstance(flag := extra.get(key), bool))
+    noted = next(chain((code != 0 for code in codes), flags), None)
+    return replace(answer, failed=derive_failed(answer.text, call) if noted is None else noted)
 
 
 def _thought(step: Mapping[str, object]) -> Iterator[Part]:
@@ -183,6 +177,6 @@ def _content(content: object) -> tuple[Text | Opaque, ...]:
     )
 
 
-def _directory(told: Mapping[str, object]) -> str | None:
-    extra = mapping(told.get("extra"))
+def _directory(holder: Mapping[str, object]) -> str | None:
+    extra = mapping(holder.get("extra"))
     return next((place for key in (DIRECTORY, "working_dir", "workdir") if (place := string(extra.get(key)))), None)

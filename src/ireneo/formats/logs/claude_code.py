@@ -24,6 +24,7 @@ from ireneo.formats.logs.format import (
     Planting,
     Spool,
     StreamedSession,
+    line_fault,
     nothing_readable,
 )
 from ireneo.formats.values import mapping, moment, objects, string, without
@@ -42,11 +43,6 @@ class SessionLine(Struct, frozen=True, kw_only=True):
     """What is read: `raw` itself or, where a sub-agent's words came wrapped in a progress line, those words."""
 
     @property
-    def uuid(self) -> str | None:
-        """The line's own id."""
-        return string(self.entry.get("uuid"))
-
-    @property
     def kind(self) -> str:
         """Its `type`."""
         return string(self.entry.get("type")) or ""
@@ -57,35 +53,11 @@ class SessionLine(Struct, frozen=True, kw_only=True):
         return mapping(self.entry.get("message"))
 
     @property
-    def speaks(self) -> bool:
-        """Whether it is part of the conversation."""
-        return bool(self.blocks)
-
-    @property
     def blocks(self) -> list[dict[str, object]]:
-        """The blocks of its content; a plain text is a block of text."""
+        """The blocks of its content, where it is part of the conversation; a plain text is a block of text."""
         content = self.message.get("content") if self.kind in ("user", "assistant") else _queued_command(self.entry)
-        if isinstance(content, str):
-            return [{"type": "text", "text": content}]
-        items = content if isinstance(content, list) else []
-        given = [{"type": "text", "text": item} if isinstance(item, str) else item for item in items]
-        return objects(given)
-
-    @property
-    def answers(self) -> list[str]:
-        """The ids of the calls whose results it brings."""
-        return self._ids("user", "tool_result", "tool_use_id")
-
-    @property
-    def calls(self) -> list[str]:
-        """The ids of the calls that it makes."""
-        return self._ids("assistant", "tool_use", "id")
-
-    def _ids(self, kind: str, block_type: str, key: str) -> list[str]:
-        if self.kind != kind:
-            return []
-        found = (string(block.get(key)) for block in self.blocks if block.get("type") == block_type)
-        return [name for name in found if name is not None]
+        items = [content] if isinstance(content, str) else content if isinstance(content, list) else []
+        return objects([{"type": "text", "text": item} if isinstance(item, str) else item for item in items])
 
 
 def _queued_command(entry: Mapping[str, object]) -> object:
@@ -162,25 +134,29 @@ class Stub(Struct, frozen=True, kw_only=True, gc=False):
 
 def stub_of(line: SessionLine, place: Place, known: str | None = None) -> Stub:
     """What must be known of `line`, which is kept at `place`; `known` is its parent's id, where it is held."""
-    entry = line.entry
-    speaks = line.speaks
+    entry, of_kind, blocks = line.entry, line.kind, line.blocks
     parent = entry.get("parentUuid") or entry.get("logicalParentUuid")
-    answers = tuple(line.answers) if speaks else ()
+
+    def named(kind: str, block_type: str, key: str) -> tuple[str, ...]:
+        found = [string(block.get(key)) for block in blocks if of_kind == kind and block.get("type") == block_type]
+        return tuple(name for name in found if name is not None)
+
+    answers = named("user", "tool_result", "tool_use_id")
     return Stub(
         number=line.number,
         place=place,
         is_wrapped=line.entry is not line.raw,
-        kind=line.kind,
-        uuid=line.uuid,
+        kind=of_kind,
+        uuid=string(entry.get("uuid")),
         names_parent="parentUuid" in entry,
         parent=known if known == parent else parent if isinstance(parent, str) else None,
         sidechain=entry.get("isSidechain"),
         is_boundary=entry.get("subtype") == "compact_boundary",
-        may_begin=line.kind == "user" and not answers and not entry.get("isCompactSummary"),
-        speaks=speaks,
-        reply=string(line.message.get("id")) if line.kind == "assistant" else None,
+        may_begin=of_kind == "user" and not answers and not entry.get("isCompactSummary"),
+        speaks=bool(blocks),
+        reply=string(line.message.get("id")) if of_kind == "assistant" else None,
         answers=answers,
-        calls=tuple(line.calls) if speaks else (),
+        calls=named("assistant", "tool_use", "id"),
     )
 
 
@@ -239,8 +215,9 @@ class SessionPieces:
             if not line.answers or not self._answered.issuperset(line.answers):
                 self._place(line)
                 return
-            message = f"Line {line.number} answers {line.answers[0]} a second time; it was kept in the record only."
-            self.faults.append(LogFault(line=line.number, message=message))
+            self.faults.append(
+                line_fault(line.number, f"answers {line.answers[0]} a second time; it was kept in the record only.")
+            )
         (self._early if self.last is None else self.all[self.last].kept).append(line)
 
     def _place(self, line: Stub) -> None:
@@ -289,15 +266,11 @@ def with_queued_words(stubs: Sequence[Stub], lines: Lines) -> Iterator[Stub]:
         elif operation in ("dequeue", "remove") and queue:
             since, words = queue.popleft()
             if operation == "remove" and not _is_told(words, stubs[since : index + _NEAR], lines):
-                stub = Stub(
-                    number=stub.number,
-                    place=stub.place,
-                    is_wrapped=stub.is_wrapped,
-                    kind="user",
-                    may_begin=True,
-                    speaks=True,
-                    words=words,
+                place, wrapped = stub.place, stub.is_wrapped
+                mine = Stub(
+                    number=stub.number, place=place, is_wrapped=wrapped, kind="user", may_begin=True, speaks=True
                 )
+                stub = replace(mine, words=words)
         yield stub
 
 
@@ -356,7 +329,7 @@ class Batch:
             inner, agent_id = agent
             self._stories.setdefault(f"/agent-{agent_id}", []).append(self._stub(inner, place))
         elif stub.sidechain is True:
-            self._latest = self._sidechain(line)
+            self._latest = self._sidechain(line, stub)
             self._stories.setdefault(self._latest, []).append(stub)
         else:
             self._stories[_OWN].append(stub)
@@ -364,7 +337,7 @@ class Batch:
     def is_followed_by(self, line: SessionLine) -> bool:
         """Whether `line` goes on with this session."""
         session = string(line.raw.get("sessionId"))
-        if session is None or session == self.id or not (self._spoken and line.speaks):
+        if session is None or session == self.id or not (self._spoken and line.blocks):
             return True
         return any(line.raw.get(key) in self.links for key in ("parentUuid", "logicalParentUuid"))
 
@@ -385,7 +358,7 @@ class Batch:
         before = self.links.get(parent) if isinstance(parent, str) else None
         return stub_of(line, place, before.uuid if before else None)
 
-    def _sidechain(self, line: SessionLine) -> str:
+    def _sidechain(self, line: SessionLine, stub: Stub) -> str:
         agent = string(line.entry.get("agentId"))
         if agent is not None:
             return f"/agent-{agent}"
@@ -395,29 +368,28 @@ class Batch:
         elif self._latest is not None and parent is not None:
             found = self._latest
         else:
-            found = f"/sidechain-{(line.uuid or str(line.number))[:8]}"
-        if line.uuid:
-            self._roots[line.uuid] = found
+            found = f"/sidechain-{(stub.uuid or str(stub.number))[:8]}"
+        if stub.uuid:
+            self._roots[stub.uuid] = found
         return found
 
 
-def batches(lines: Iterable[bytes], name: str, keep: Callable[[], Lines]) -> Iterator[Batch]:
-    """The sessions of a file, one at a time; `keep` gives each a place for its lines."""
+def batches(lines: Iterable[bytes], name: str, new_lines: Callable[[], Lines]) -> Iterator[Batch]:
+    """The sessions of a file, one at a time; `new_lines` gives each a place for its lines."""
     found = _UUID.search(name)
     named = found[0] if found else None
-    batch = Batch(named, keep())
+    batch = Batch(named, new_lines())
     for number, text in enumerate(lines, 1):
         values, faults = parse_line(text, number)
         batch.faults.extend(faults)
         for index, value in enumerate(values):
             if not isinstance(value, dict):
-                message = f"Line {number} is JSON, but no object; it was left out."
-                batch.faults.append(LogFault(line=number, message=message))
+                batch.faults.append(line_fault(number, "is JSON, but no object; it was left out."))
                 continue
             line = SessionLine(number=number, raw=value, entry=value)
             if not named and not batch.is_followed_by(line):
                 yield batch
-                batch = Batch(named, keep())
+                batch = Batch(named, new_lines())
             batch.add(line, batch.lines.keep(value, index, text, number))
     if named and batch.is_named:
         batch.id = named
@@ -454,16 +426,24 @@ def drafts_of(piece: SessionPiece, calls: Calls, lines: Lines) -> list[Draft]:
     flags = {str(block.get("tool_use_id")): block.get("is_error") for block in blocks}
     record = Native(format=FORMAT, payload=[line.raw for line in opened.values()])
     out: list[Draft] = []
-    for draft in _decoded(piece, blocks):
-        parts = tuple(_with_outcome(part, flags, calls) for part in draft.parts)
-        out.append(_placed(replace(draft, parts=parts), own[0], None if out else record))
+    for draft in _decoded("assistant" if piece.kind == "reply" else "user", blocks):
+        texts = [part.text for part in draft.parts if isinstance(part, Text)]
+        ours = draft.role == "tool" or draft.origin == "summary"
+        draft = replace(
+            draft,
+            parts=tuple(_with_outcome(part, flags, calls) for part in draft.parts),
+            origin=draft.origin if ours else origin_of(own[0], texts),
+            at=moment(own[0].entry.get("timestamp")),
+            source_id=string(own[0].entry.get("uuid")),
+            record=None if out else record,
+        )
+        out.append(draft)
     return out
 
 
-def _decoded(piece: SessionPiece, blocks: Sequence[dict[str, object]]) -> list[Draft]:
-    role: Role = "assistant" if piece.kind == "reply" else "user"
+def _decoded(role: Role, blocks: Sequence[dict[str, object]]) -> list[Draft]:
     # That a call did not fail is kept as its outcome; the provider's message has no need to say it.
-    said = [_without_success(block) for block in blocks]
+    said = [without(block, "is_error") if block.get("is_error") is False else block for block in blocks]
     content: object = said
     if role == "user" and len(said) == 1 and said[0].get("type") == "text" and set(said[0]) == {"type", "text"}:
         content = said[0]["text"]
@@ -489,30 +469,12 @@ def _block_by_block(role: Role, blocks: Sequence[dict[str, object]]) -> list[Dra
     return [*out, Draft(role=role, parts=words, joined=bool(results))] if words else out
 
 
-def _without_success(block: dict[str, object]) -> dict[str, object]:
-    if block.get("is_error") is False:
-        return without(block, "is_error")
-    return block
-
-
 def _with_outcome(part: Part, flags: Mapping[str, object], calls: Calls) -> Part:
     if not isinstance(part, Result):
         return part
     flag = flags.get(part.call_id)
     failed = flag if isinstance(flag, bool) else derive_failed(part.text, calls(part.call_id))
     return part if part.failed == failed else replace(part, failed=failed)
-
-
-def _placed(draft: Draft, first: SessionLine, record: Native | None) -> Draft:
-    texts = [part.text for part in draft.parts if isinstance(part, Text)]
-    origin = draft.origin if draft.role == "tool" or draft.origin == "summary" else origin_of(first, texts)
-    return replace(
-        draft,
-        origin=origin,
-        at=moment(first.entry.get("timestamp")),
-        source_id=first.uuid,
-        record=record,
-    )
 
 
 # The pieces of a session as a tree.
@@ -536,10 +498,13 @@ def grow(pieces: SessionPieces, last: int, links: Links, lines: Lines) -> Genera
     """
     homes = _homes(pieces)
     parents = {home: _parent(home, pieces, homes, links) for home, at in enumerate(homes) if home == at}
-    trails = _Trails(pieces, homes, lines)
+    others: dict[int, list[int]] = {}
+    for index, home in enumerate(homes):
+        if index != home:
+            others.setdefault(home, []).append(index)
     planting = Planting()
     for home in _in_order(parents):
-        yield from planting.add(home, parents[home], trails.read(home))
+        yield from planting.add(home, parents[home], _trail(home, others.get(home, ()), pieces, lines))
     return planting.tails[homes[last]]
 
 
@@ -558,46 +523,35 @@ def _homes(pieces: SessionPieces) -> list[int]:
     return homes
 
 
-class _Trails:
-    """Reads the trails, each for itself."""
+def _trail(home: int, others: Sequence[int], pieces: SessionPieces, lines: Lines) -> list[Draft]:
+    """The drafts of the trail called `home`, in which the pieces `others` stand as well.
 
-    def __init__(self, pieces: SessionPieces, homes: Sequence[int], lines: Lines) -> None:
-        self.pieces = pieces
-        self.lines = lines
-        self.others: dict[int, list[int]] = {}
-        """The pieces of a trail besides the one that it is called after."""
-        for index, home in enumerate(homes):
-            if index != home:
-                self.others.setdefault(home, []).append(index)
+    A result may stand in the file before the reply that it answers.
+    """
+    made: dict[str, Call] = {}
 
-    def read(self, home: int) -> list[Draft]:
-        """The drafts of the trail called `home`; a result may stand in the file before the reply that it answers."""
-        made: dict[str, Call] = {}
+    def calls(name: str) -> Call | None:
+        return made.get(name) or _made_before(name, home, pieces, lines)
 
-        def calls(name: str) -> Call | None:
-            return made.get(name) or self.made_before(name, home)
-
-        trail = drafts_of(self.pieces.all[home], calls, self.lines)
-        made.update({call.id: call for draft in trail for call in draft.calls})
-        words: list[Draft] = []
-        for index in self.others.get(home, ()):
-            drafts = drafts_of(self.pieces.all[index], calls, self.lines)
-            made.update({call.id: call for draft in drafts for call in draft.calls})
+    results: list[Draft] = []
+    words: list[Draft] = []
+    for index in (home, *others):
+        drafts = drafts_of(pieces.all[index], calls, lines)
+        made.update({call.id: call for draft in drafts for call in draft.calls})
+        for draft in drafts:
             # Words that came with one result wait until all results of the reply are told.
-            trail.extend(draft for draft in drafts if draft.role == "tool")
-            words.extend(draft for draft in drafts if draft.role != "tool")
-        return trail + words
+            (results if index == home or draft.role == "tool" else words).append(draft)
+    return results + words
 
-    def made_before(self, name: str, home: int) -> Call | None:
-        """The call of that id in the nearest trail before `home`, which is read once more for it."""
-        if name not in self.pieces.of_call:
-            return None
-        made = [self.pieces.of_call[name], *self.pieces.again.get(name, ())]
-        before = max((index for index in made if index < home), default=None)
-        if before is None:
-            return None
-        drafts = drafts_of(self.pieces.all[before], lambda _: None, self.lines)
-        return next((call for draft in drafts for call in draft.calls if call.id == name), None)
+
+def _made_before(name: str, home: int, pieces: SessionPieces, lines: Lines) -> Call | None:
+    """The call of that id in the nearest trail before `home`, which is read once more for it."""
+    if name not in pieces.of_call:
+        return None
+    made = [pieces.of_call[name], *pieces.again.get(name, ())]
+    before = max((index for index in made if index < home), default=None)
+    drafts = [] if before is None else drafts_of(pieces.all[before], lambda _: None, lines)
+    return next((call for draft in drafts for call in draft.calls if call.id == name), None)
 
 
 def _parent(home: int, pieces: SessionPieces, homes: Sequence[int], links: Links) -> int | None:
@@ -622,7 +576,9 @@ def _followed(line: Stub, of_uuid: Mapping[str, int], links: Links) -> Followed:
     seen: set[str] = set()
     while at.names_parent:
         if at.parent is None:
-            return "root" if _begins(line, at) else "untold"
+            # A user may rewind to before the first message; a reply, a result or a compaction is no beginning.
+            begins = line.may_begin and not at.is_boundary and at.sidechain == line.sidechain
+            return "root" if begins else "untold"
         if at.parent in of_uuid:
             return of_uuid[at.parent]
         if at.parent in seen or at.parent not in links:
@@ -630,14 +586,6 @@ def _followed(line: Stub, of_uuid: Mapping[str, int], links: Links) -> Followed:
         seen.add(at.parent)
         at = links[at.parent]
     return "untold"
-
-
-def _begins(line: Stub, at: Stub) -> bool:
-    """Whether the missing parent of `at` means that `line`, which came to it, begins the conversation anew."""
-    if at.is_boundary or at.sidechain != line.sidechain:
-        return False
-    # A user may rewind to before the first message; a reply, a result or a compaction is no beginning.
-    return line.may_begin
 
 
 def _in_order(parents: dict[int, int | None]) -> list[int]:
@@ -684,27 +632,14 @@ class ClaudeCode:
         faults: list[LogFault] = []
         for batch in batches(lines, name, partial(Lines, spool, self._held_bytes)):
             faults = batch.faults
-            for session in _sessions(batch):
+            for session, stubs in batch.stories().items():
+                pieces = SessionPieces(with_queued_words(stubs, batch.lines), batch.lines)
+                if pieces.last is None:
+                    continue
                 found = True
-                yield session
+                ordered = tuple(sorted([*faults, *pieces.faults], key=lambda fault: fault.line))
+                # The file's faults are told once, with the first of its sessions.
+                faults = []
+                yield StreamedSession(session, grow(pieces, pieces.last, batch.links, batch.lines), ordered)
         if not found:
             raise nothing_readable(faults)
-
-
-def _sessions(batch: Batch) -> Iterator[StreamedSession]:
-    # The file's faults are told once, with the first of its sessions.
-    faults = batch.faults
-    for name, stubs in batch.stories().items():
-        session = _session(name, stubs, batch, faults)
-        if session is not None:
-            faults = []
-            yield session
-
-
-def _session(name: str, stubs: Sequence[Stub], batch: Batch, faults: list[LogFault]) -> StreamedSession | None:
-    pieces = SessionPieces(with_queued_words(stubs, batch.lines), batch.lines)
-    last = pieces.last
-    if last is None:
-        return None
-    ordered = sorted([*faults, *pieces.faults], key=lambda fault: fault.line)
-    return StreamedSession(name, grow(pieces, last, batch.links, batch.lines), tuple(ordered))

@@ -22,7 +22,7 @@ from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import RESPONSES
 from ireneo.formats.chat.responses import OpenAIResponses, side_of
 from ireneo.formats.logs.documents import Entries, entry_runs, parse_line
-from ireneo.formats.logs.format import LogFault, LoggedSession, SessionBuilder, UniqueNames, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedSession, SessionBuilder, read_runs, with_faults
 from ireneo.formats.values import mapping, moment, string, without
 from ireneo.log.message import Call, Draft, Part, Result, Text, opens_turn
 from ireneo.log.outcome import derive_failed
@@ -71,14 +71,14 @@ def is_line(value: Mapping[str, object]) -> bool:
 
 def line_of(value: Mapping[str, object], number: int) -> RolloutLine:
     """The line that `value` is."""
-    at = moment(value.get("timestamp"))
-    kind = value.get("type")
-    if isinstance(kind, str) and isinstance(value.get("payload"), dict):
-        return RolloutLine(number=number, kind=kind, payload=mapping(value["payload"]), at=at, raw=value)
-    if isinstance(kind, str):
-        return RolloutLine(number=number, kind=ITEM, payload=value, at=at, raw=value)
-    kind = "state" if _is_state(value) else META
-    return RolloutLine(number=number, kind=kind, payload=value, at=at, raw=value)
+    kind, payload = value.get("type"), value
+    if not isinstance(kind, str):
+        kind = "state" if _is_state(value) else META
+    elif isinstance(value.get("payload"), dict):
+        payload = mapping(value["payload"])
+    else:
+        kind = ITEM
+    return RolloutLine(number=number, kind=kind, payload=payload, at=moment(value.get("timestamp")), raw=value)
 
 
 def _is_state(value: Mapping[str, object]) -> bool:
@@ -86,8 +86,8 @@ def _is_state(value: Mapping[str, object]) -> bool:
 
 
 def _is_bare_meta(value: Mapping[str, object]) -> bool:
-    told = isinstance(value.get("id"), str) and isinstance(value.get("timestamp"), str)
-    return told and ("instructions" in value or "git" in value) and "role" not in value
+    identified = isinstance(value.get("id"), str) and isinstance(value.get("timestamp"), str)
+    return identified and ("instructions" in value or "git" in value) and "role" not in value
 
 
 _MARKED = lazy_re(
@@ -96,14 +96,6 @@ _MARKED = lazy_re(
     r"|model_switch|hook_prompt|user_action|ENVIRONMENT_CONTEXT|INSTRUCTIONS)\b[^>\n]*>"
     r"|# AGENTS\.md instructions\b|Warning: The maximum number of unified exec processes)"
 )
-
-
-def is_injected(draft: Draft, item: Mapping[str, object]) -> bool:
-    """Whether nobody said `draft`, which was read from `item`."""
-    if draft.role == "system":
-        return item.get("role") == "developer"
-    texts = [part.text for part in draft.parts if isinstance(part, Text) and part.text.strip()]
-    return draft.role == "user" and bool(texts) and all(_MARKED.match(text) for text in texts)
 
 
 _HEADER = lazy_re(r"\A(?:(?:Command|Chunk ID|Wall time|Total output lines|Original token count): [^\n]*\n)*")
@@ -122,8 +114,7 @@ def told_outcome(event: Mapping[str, object]) -> tuple[str, bool] | None:
     call_id = event.get("call_id")
     if event.get("type") not in _RUNS or not isinstance(call_id, str):
         return None
-    code = event.get("exit_code")
-    if isinstance(code, int) and not isinstance(code, bool):
+    if (code := _whole(event.get("exit_code"))) is not None:
         return call_id, code != 0
     if isinstance(success := event.get("success"), bool):
         return call_id, not success
@@ -136,8 +127,9 @@ def told_outcome(event: Mapping[str, object]) -> tuple[str, bool] | None:
 
 def failed(text: str, call: Call | None) -> bool | None:
     """Whether `text`, which came back from `call`, tells of a failure."""
-    code = _structured(text)
-    if code is not None:
+    # Output and metadata may be one object.
+    structured = mapping(mapping(_object(text)).get("metadata")).get("exit_code") if text.startswith('{"') else None
+    if (code := _whole(structured)) is not None:
         return code != 0
     body = text[header.end() :] if (header := _HEADER.match(text)) else text
     if found := _CODE.match(body):
@@ -150,15 +142,14 @@ def failed(text: str, call: Call | None) -> bool | None:
     return derive_failed(printed or body, call)
 
 
-def _structured(text: str) -> int | None:
-    """The exit code of the form in which output and metadata are one object."""
-    if not text.startswith('{"'):
-        return None
+def _object(text: str) -> object:
     try:
-        value = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError):
         return None
-    code = mapping(mapping(value).get("metadata")).get("exit_code")
+
+
+def _whole(code: object) -> int | None:
     return code if isinstance(code, int) and not isinstance(code, bool) else None
 
 
@@ -185,21 +176,19 @@ class Rollout:
 
     def take(self, line: RolloutLine) -> None:
         """Read one line."""
-        match line.kind:
-            case kind if kind == ITEM:
-                self._item(line)
-            case kind if kind == META:
-                self._meta(line)
-            case "turn_context":
+        if line.kind == ITEM:
+            self._item(line)
+        elif line.kind == META:
+            self._meta(line)
+        elif line.kind == "compacted":
+            self._compacted(line)
+        elif line.kind == "event_msg":
+            self._event(line)
+        else:
+            if line.kind == "turn_context":
                 self.settle()
                 self.growth.work_in(string(line.payload.get("cwd")))
-                self.growth.note(line.raw)
-            case "compacted":
-                self._compacted(line)
-            case "event_msg":
-                self._event(line)
-            case _:
-                self.growth.note(line.raw)
+            self.growth.note(line.raw)
 
     def settle(self) -> None:
         """End the reply that is being read."""
@@ -239,23 +228,20 @@ class Rollout:
 
     def _event(self, line: RolloutLine) -> None:
         kind = string(line.payload.get("type"))
-        if told := told_outcome(line.payload):
-            self._told[told[0]] = told[1]
+        if outcome := told_outcome(line.payload):
+            self._told[outcome[0]] = outcome[1]
         if kind == "thread_rolled_back":
             self.settle()
-            turns = line.payload.get("num_turns")
-            self._rewind(turns if isinstance(turns, int) else 0)
+            turns, at = line.payload.get("num_turns"), self.growth.head
+            turns = turns if isinstance(turns, int) else 0
+            while at is not None and turns > 0:
+                node = self.growth.nodes[at]
+                at = node.parent
+                if opens_turn(node.draft):
+                    turns -= 1
+                    self.growth.head = at
         if kind not in _DOUBLED:
             self.growth.note(line.raw)
-
-    def _rewind(self, turns: int) -> None:
-        at = self.growth.head
-        while at is not None and turns > 0:
-            node = self.growth.nodes[at]
-            at = node.parent
-            if opens_turn(node.draft):
-                turns -= 1
-                self.growth.head = at
 
     def _item(self, line: RolloutLine) -> None:
         item = _as_today(line.payload)
@@ -275,22 +261,26 @@ class Rollout:
             self._add(_CHAT.decode([item]), line)
         except UnreadableLog as error:
             what = str(error).removeprefix("message 0").lstrip(":, ")
-            self.growth.fault(line.number, f"Line {line.number}: {what}; it is kept as a record only.")
+            message = f"Line {line.number}: {what}; it is kept as a record only."
+            self.growth.faults.append(LogFault(line=line.number, message=message))
             self.growth.note(line.raw)
 
     def _add(self, drafts: Sequence[Draft], line: RolloutLine) -> None:
         for draft in drafts:
             self._calls.update({call.id: call for call in draft.calls})
             parts = tuple(self._with_outcome(part) for part in draft.parts)
-            injected = draft.origin == "spoken" and is_injected(draft, line.payload)
-            origin = "injected" if injected else draft.origin
+            injected = draft.role == "system" and line.payload.get("role") == "developer"
+            if draft.role == "user":
+                texts = [part.text for part in draft.parts if isinstance(part, Text) and part.text.strip()]
+                injected = bool(texts) and all(_MARKED.match(text) for text in texts)
+            origin = "injected" if injected and draft.origin == "spoken" else draft.origin
             self.growth.add(replace(draft, parts=parts, origin=origin, at=line.at))
 
     def _with_outcome(self, part: Part) -> Part:
         if not isinstance(part, Result):
             return part
-        told = self._told.get(part.call_id)
-        outcome = failed(part.text, self._calls.get(part.call_id)) if told is None else told
+        known = self._told.get(part.call_id)
+        outcome = failed(part.text, self._calls.get(part.call_id)) if known is None else known
         return replace(part, failed=outcome)
 
 
@@ -328,24 +318,17 @@ class Codex:
     @with_faults
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the session, called by its own id."""
-        names = UniqueNames()
-        for run in entry_runs(lines, is_line):
-            if isinstance(run, LogFault):
-                yield run
-                continue
-            rollout = _read(run)
-            session = rollout.growth.session(names.give(rollout.id or name))
-            yield from [session] if session else rollout.growth.faults
 
+        def build(run: Entries) -> list[tuple[SessionBuilder, list[str]]]:
+            rollout = Rollout()
+            if run.besides:
+                rollout.growth.note(dict(run.besides))
+            for number, raw in run.entries:
+                rollout.take(line_of(raw, number))
+            rollout.settle()
+            return [(rollout.growth, [rollout.id or name])]
 
-def _read(run: Entries) -> Rollout:
-    rollout = Rollout()
-    if run.besides:
-        rollout.growth.note(dict(run.besides))
-    for number, raw in run.entries:
-        rollout.take(line_of(raw, number))
-    rollout.settle()
-    return rollout
+        return read_runs(entry_runs(lines, is_line), build)
 
 
 def _is_bare(line: bytes) -> bool:

@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.formats.logs.documents import documents, readable
-from ireneo.formats.logs.format import LogFault, LoggedSession, linear_session, nothing_readable
+from ireneo.formats.logs.format import LogFault, LoggedSession, line_fault, linear_session, nothing_readable
 from ireneo.formats.values import BOM, moment
 from ireneo.log.message import Draft, Native, Role, Text
 from ireneo.patterns import lazy_re
@@ -118,11 +118,16 @@ class SpeechHeading(Struct, frozen=True, kw_only=True):
 def script_of(lines: Sequence[str]) -> Script | None:
     """How the speakers are marked; None for a text in which no speakers recur, such as prose with a colon in it."""
     size = sum(bool(line.strip()) for line in lines)
-    for form in _FORMS:
-        for script in _scripts(form, lines):
-            names = _names(lines, script)
-            if _recur(names) and sum(names.values()) >= size * SHARE:
-                return script
+    levels = Counter(len(line) - len(line.lstrip("#")) for line in lines if line.startswith("#"))
+    scripts = [Script(form=form) for form in _FORMS if form != "heading"]
+    scripts += [Script(form="heading", level=level) for level, _ in levels.most_common()]
+    for script in scripts:
+        names = _names(lines, script)
+        again = sum(number for number in names.values() if number > 1)
+        # Those who speak speak again: two voices at the least, and most speeches by one that has another.
+        recur = len(names) > 1 and again * 2 >= sum(names.values())
+        if recur and sum(names.values()) >= size * SHARE:
+            return script
     return None
 
 
@@ -173,21 +178,8 @@ def _capital(word: str) -> bool:
     return _WORD.fullmatch(word) is not None and any(sign.isalpha() and not sign.islower() for sign in word)
 
 
-def _scripts(form: Form, lines: Iterable[str]) -> list[Script]:
-    if form != "heading":
-        return [Script(form=form)]
-    levels = Counter(len(line) - len(line.lstrip("#")) for line in lines if line.startswith("#"))
-    return [Script(form=form, level=level) for level, _ in levels.most_common()]
-
-
 def _names(lines: Iterable[str], script: Script) -> Counter[str]:
     return Counter(speech.name for line in lines if (speech := speech_of(line, script)) is not None)
-
-
-def _recur(names: Counter[str]) -> bool:
-    """Whether those who speak speak again: two voices at the least, and most speeches by one that has another."""
-    again = sum(number for number in names.values() if number > 1)
-    return len(names) > 1 and again * 2 >= sum(names.values())
 
 
 AUTHORS = ("author", "speaker", "name", "names", "from", "user", "sender", "role")
@@ -200,7 +192,7 @@ LISTS = ("turns", "messages", "dialogue", "dialog", "conversation", "utterances"
 EPISODES = ("id", "episode", "episode_id", "session_id", "conversation_id", "dialogue_id", "name", "title")
 
 
-class Fields(Struct, frozen=True, kw_only=True):
+class Fields(Struct, frozen=True):
     """Under which key of an object each thing stands; None where it has no such key."""
 
     author: str | None
@@ -225,16 +217,8 @@ def fields_of(keys: tuple[str, ...]) -> Fields:
         return next((known[alias] for alias in aliases if alias in known), None)
 
     named = (first(AUTHORS), first(TEXTS), first(TIMES), first(IDS), first(PRESENT))
-    return Fields(
-        author=named[0],
-        text=named[1],
-        at=named[2],
-        id=named[3],
-        present=named[4],
-        lists=tuple(known[alias] for alias in LISTS if alias in known),
-        episode=tuple(known[alias] for alias in EPISODES if alias in known),
-        others=tuple(key for key in keys if key not in named),
-    )
+    lists, episode = (tuple(known[alias] for alias in aliases if alias in known) for aliases in (LISTS, EPISODES))
+    return Fields(*named, lists, episode, tuple(key for key in keys if key not in named))
 
 
 def name_of(value: object) -> str | None:
@@ -303,23 +287,13 @@ def speeches(lines: Iterable[str], script: Script) -> Iterator[Draft]:
 
 def paragraphs(lines: Iterable[str]) -> Iterator[Draft]:
     """The paragraphs of prose, each a message without author; the heading of a chapter is one by itself."""
-    block: list[str] = []
-    for line in lines:
-        if line.strip():
-            block.append(line)
-        elif block:
-            yield from _of_block(block)
-            block.clear()
-    yield from _of_block(block)
-
-
-def _of_block(block: Sequence[str]) -> Iterator[Draft]:
-    # A list of chapters is one paragraph; a heading with the text right under it is two.
-    if len(block) > 1 and is_chapter(block[0]) and not is_chapter(block[1]):
-        yield spoken(None, block[0].strip())
-        block = block[1:]
-    if block:
-        yield spoken(None, _unwrapped(block))
+    for filled, run in groupby(lines, lambda line: bool(line.strip())):
+        block = list(run) if filled else []
+        # A list of chapters is one paragraph; a heading with the text right under it is two.
+        if len(block) > 1 and is_chapter(block[0]) and not is_chapter(block[1]):
+            yield spoken(None, block.pop(0).strip())
+        if block:
+            yield spoken(None, _unwrapped(block))
 
 
 def _told(speech: SpeechHeading | None, said: Sequence[str]) -> Iterator[Draft]:
@@ -412,9 +386,9 @@ class _Reader:
             elif fields.text is not None:
                 yield from self._message(value, fields, number, episode, at)
             else:
-                yield LogFault(line=number, message=f"Line {number} holds an object without a text; it was left out.")
+                yield line_fault(number, "holds an object without a text; it was left out.")
         else:
-            yield LogFault(line=number, message=f"Line {number} holds a value that is no message; it was left out.")
+            yield line_fault(number, "holds a value that is no message; it was left out.")
 
     def _episode(
         self, value: Mapping[str, object], fields: Fields, key: str, number: int
@@ -433,9 +407,7 @@ class _Reader:
     ) -> Iterator[Draft | LogFault]:
         text = words_of(value[fields.text or ""])
         if text is None:
-            yield LogFault(
-                line=number, message=f"Line {number} holds a message whose text is no text; it was left out."
-            )
+            yield line_fault(number, "holds a message whose text is no text; it was left out.")
             return
         if not text.strip():
             return
@@ -505,13 +477,9 @@ class Dialogue:
 
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
         """Read the one session of a file, which is called `name`."""
-        drafts: list[Draft] = []
-        faults: list[LogFault] = []
-        for each in self.drafts(lines):
-            if isinstance(each, LogFault):
-                faults.append(each)
-            else:
-                drafts.append(each)
+        every = list(self.drafts(lines))
+        drafts = [each for each in every if isinstance(each, Draft)]
+        faults = [each for each in every if isinstance(each, LogFault)]
         if not drafts:
             raise nothing_readable(faults)
         yield linear_session(name, drafts, faults)

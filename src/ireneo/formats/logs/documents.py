@@ -10,7 +10,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Struct
 
-from ireneo.formats.logs.format import LogFault, Spool
+from ireneo.formats.logs.format import LogFault, Spool, line_fault
 from ireneo.formats.values import BOM, mapping, string, without
 
 _DECODER = msgspec.json.Decoder()
@@ -29,68 +29,42 @@ def parse_line(line: bytes, number: int) -> tuple[list[object], list[LogFault]]:
 
 def readable(line: bytes, number: int) -> tuple[str, LogFault | None]:
     """`line` as text, and what is wrong with it; `number` is its own, from 1."""
-    text, broken = _decoded_text(line)
-    return text, _not_utf8(number) if broken else None
+    line = line.removeprefix(BOM)
+    try:
+        return line.decode(), None
+    except UnicodeDecodeError:
+        fault = line_fault(number, "is not valid UTF-8; its broken bytes were replaced.")
+        return line.decode(errors="replace"), fault
 
 
 def _rescue(line: bytes, number: int) -> tuple[list[object], list[LogFault]]:
-    faults = []
-    text, broken = _decoded_text(line)
-    if broken:
-        faults.append(_not_utf8(number))
-    if not text.strip(_SPACE):
-        return [], faults
-    values = []
-    at = 0
-    for value, end in _values(text):
+    text, broken = readable(line, number)
+    faults = [broken] if broken else []
+    values: list[object] = []
+    end, at = 0, _behind_space(text, 0)
+    while at < len(text):
+        try:
+            value, end = _LENIENT.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            break
         clean = whole_text(value)
         if clean is not value:
-            faults.append(LogFault(line=number, message=f"Line {number} holds half a character; it was replaced."))
+            faults.append(line_fault(number, "holds half a character; it was replaced."))
         values.append(clean)
-        at = end
-    rest = text[at:].strip(_SPACE)
-    if rest:
-        faults.append(_leftover(number, at, len(rest), bool(values)))
+        at = _behind_space(text, end)
+    if at < len(text):
+        kept = "what stands before it was kept" if values else "the line was left out"
+        size = len(text[at:].rstrip(_SPACE))
+        faults.append(line_fault(number, f"is not valid JSON from column {end + 1} on ({size} characters); {kept}."))
     elif len(values) > 1:
-        faults.append(
-            LogFault(
-                line=number, message=f"Line {number} holds {len(values)} JSON values in place of one; all were kept."
-            )
-        )
+        faults.append(line_fault(number, f"holds {len(values)} JSON values in place of one; all were kept."))
     return values, faults
 
 
-def _not_utf8(number: int) -> LogFault:
-    return LogFault(line=number, message=f"Line {number} is not valid UTF-8; its broken bytes were replaced.")
-
-
-def _decoded_text(line: bytes) -> tuple[str, bool]:
-    line = line.removeprefix(BOM)
-    try:
-        return line.decode(), False
-    except UnicodeDecodeError:
-        return line.decode(errors="replace"), True
-
-
-def _values(text: str) -> Iterator[tuple[object, int]]:
-    at = 0
-    while True:
-        while at < len(text) and text[at] in _SPACE:
-            at += 1
-        if at == len(text):
-            return
-        try:
-            value, at = _LENIENT.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            return
-        yield value, at
-
-
-def _leftover(number: int, at: int, size: int, saved: bool) -> LogFault:
-    kept = "what stands before it was kept" if saved else "the line was left out"
-    return LogFault(
-        line=number, message=f"Line {number} is not valid JSON from column {at + 1} on ({size} characters); {kept}."
-    )
+def _behind_space(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _SPACE:
+        at += 1
+    return at
 
 
 def whole_text(value: object) -> object:
@@ -150,38 +124,25 @@ def _begun(lines: list[bytes], rest: Iterator[bytes]) -> Iterator[JsonDocument]:
     for line in rest:
         lines.append(line)
         if line.strip():
-            whole = whole + 1 if _is_object(line) else 0
+            alone = line.lstrip().startswith(b"{") and line.rstrip().endswith(b"}")
+            whole = whole + 1 if alone and _holds_object(line, whole=True) else 0
         if whole > 1:
             yield from _by_line(chain(lines, rest))
             return
-    yield from _spread(lines)
-
-
-def _spread(lines: list[bytes]) -> Iterator[JsonDocument]:
     text = b"".join(lines)
     values, faults = parse_line(text, 1)
     fault = _fault_of(text) if faults or not values else None
     if fault is not None and any(_holds_object(line) for line in lines):
         # JSON lines whose first line is damaged look just the same at first.
         yield from _by_line(lines)
-    elif values:
-        for index, value in enumerate(values):
-            yield JsonDocument(number=1, value=value, faults=() if index else tuple(faults))
     else:
-        yield JsonDocument(number=1, value=None, faults=() if fault is None else (fault,))
+        yield from _documents_on_line(1, values, faults if values else [fault] if fault else [])
 
 
-def _holds_object(line: bytes) -> bool:
-    values, _ = parse_line(line, 1)
-    return bool(values) and isinstance(values[0], dict) and bool(values[0])
-
-
-def _is_object(line: bytes) -> bool:
-    """Whether an object, which is not empty, stands there and nothing else."""
-    if not (line.lstrip().startswith(b"{") and line.rstrip().endswith(b"}")):
-        return False
+def _holds_object(line: bytes, *, whole: bool = False) -> bool:
+    """Whether an object, which is not empty, stands on the line; with `whole`, and nothing else."""
     values, faults = parse_line(line, 1)
-    return not faults and isinstance(values[0], dict) and bool(values[0])
+    return bool(values) and isinstance(values[0], dict) and bool(values[0]) and not (whole and faults)
 
 
 def _fault_of(text: bytes) -> LogFault | None:
@@ -236,11 +197,11 @@ def markdown_files(
         values, faults = parse_line(line, number)
         yield from faults
         for value in map(mapping, values):
-            told = value.get("markdown")
-            if isinstance(told, str) and fits(told):
-                yield MarkdownFile(lines=told.split("\n"), about=without(value, "markdown"), number=number)
+            markdown = value.get("markdown")
+            if isinstance(markdown, str) and fits(markdown):
+                yield MarkdownFile(lines=markdown.split("\n"), about=without(value, "markdown"), number=number)
             else:
-                yield LogFault(line=number, message=f"Line {number} carries no {what}; it was left out.")
+                yield line_fault(number, f"carries no {what}; it was left out.")
 
 
 def _readable_lines(numbered: Iterable[tuple[int, bytes]]) -> Iterator[str | LogFault]:
@@ -277,49 +238,27 @@ def entry_runs(lines: Iterable[bytes], is_entry: IsEntry) -> Iterator[Entries | 
         if single and any(isinstance(one, Entries) for one in found):
             yield Entries(entries=tuple(single), besides={})
             single.clear()
-        yield from found or [LogFault(line=number, message=f"Line {number} holds no entry of a run; it was left out.")]
+        yield from found or [line_fault(number, "holds no entry of a run; it was left out.")]
     if single:
         yield Entries(entries=tuple(single), besides={})
 
 
 def _runs_within(value: object, number: int, is_entry: IsEntry) -> Iterator[Entries | LogFault]:
-    if isinstance(value, list):
-        if _holds(value, is_entry):
-            yield from _run(value, number, {}, is_entry)
+    lists = [("", value)] if isinstance(value, list) else list(mapping(value).items())
+    for key, listed in lists:
+        pairs = listed if isinstance(listed, list) else []
+        # An action and what came of it may stand together as a list of their own.
+        items = [item for pair in pairs for item in (pair if isinstance(pair, list) else [pair])]
+        kept = [item for item in items if isinstance(item, dict) and is_entry(item)]
+        if kept:
+            if left := len(items) - len(kept):
+                yield line_fault(number, f"holds {left} entries that are none of this format; they were left out.")
+            besides = without(value, key) if isinstance(value, dict) else {}
+            yield Entries(entries=tuple((number, item) for item in kept), besides=besides)
             return
-        for item in value:
-            if isinstance(item, dict):
-                yield from _runs_within(item, number, is_entry)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if isinstance(item, list) and _holds(item, is_entry):
-                besides = {name: other for name, other in value.items() if name != key}
-                yield from _run(item, number, besides, is_entry)
-                return
-
-
-def _run(
-    listed: list[object], number: int, besides: Mapping[str, object], is_entry: IsEntry
-) -> Iterator[Entries | LogFault]:
-    items = list(_flat(listed))
-    kept = [item for item in items if isinstance(item, dict) and is_entry(item)]
-    if left := len(items) - len(kept):
-        message = f"Line {number} holds {left} entries that are none of this format; they were left out."
-        yield LogFault(line=number, message=message)
-    yield Entries(entries=tuple((number, item) for item in kept), besides=besides)
-
-
-def _holds(listed: list[object], is_entry: IsEntry) -> bool:
-    return any(isinstance(item, dict) and is_entry(item) for item in _flat(listed))
-
-
-def _flat(listed: list[object]) -> Iterator[object]:
-    """The items of a list, in which an action and what came of it may stand together as a list of their own."""
-    for item in listed:
-        if isinstance(item, list):
-            yield from item
-        else:
-            yield item
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, dict):
+            yield from _runs_within(item, number, is_entry)
 
 
 IsDocument: TypeAlias = Callable[[Mapping[str, object]], bool]
@@ -343,8 +282,7 @@ def held_documents(lines: Iterable[bytes], is_document: IsDocument) -> Iterator[
         if document.value is None:
             continue
         found: list[HeldDocument | LogFault] = [*_documents_within(document.value, document.number, is_document)]
-        message = f"Line {document.number} holds no run of this format; it was left out."
-        yield from found or [LogFault(line=document.number, message=message)]
+        yield from found or [line_fault(document.number, "holds no run of this format; it was left out.")]
 
 
 def wished_names(besides: Mapping[str, object]) -> list[str]:
@@ -369,8 +307,7 @@ def _documents_within(value: object, number: int, is_document: IsDocument) -> It
             return
         for key, item in value.items():
             if isinstance(item, dict) and is_document(item):
-                besides = {name: other for name, other in value.items() if name != key}
-                yield HeldDocument(number=number, document=item, besides=besides)
+                yield HeldDocument(number=number, document=item, besides=without(value, key))
 
 
 HELD_BYTES = 16_000_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -11,7 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
-from ireneo.log.message import Draft, Native
+from ireneo.formats.values import objects
+from ireneo.log.message import Draft, Native, opens_turn
 
 
 class Spool(Protocol):
@@ -31,6 +32,11 @@ class LogFault(Struct, frozen=True, kw_only=True):
     """From 1."""
     message: str
     """One sentence: what is wrong there, and what was done about it."""
+
+
+def line_fault(number: int, what: str) -> LogFault:
+    """The fault of line `number`, of which the sentence tells `what`."""
+    return LogFault(line=number, message=f"Line {number} {what}")
 
 
 class LoggedNode(Struct, frozen=True, kw_only=True):
@@ -180,6 +186,33 @@ def _with_more_faults(session: LoggedSession, faults: Sequence[LogFault]) -> Log
     return replace(session, faults=tuple(sorted([*session.faults, *faults], key=lambda fault: fault.line)))
 
 
+RunT = TypeVar("RunT")
+
+
+def read_runs(
+    runs: Iterable[RunT | LogFault], build: Callable[[RunT], Iterable[tuple[SessionBuilder, Sequence[str]]]]
+) -> Iterator[LoggedSession | LogFault]:
+    """The sessions that `build` makes of each run, each with the names that it would like best first."""
+    names = UniqueNames()
+    for run in runs:
+        if isinstance(run, LogFault):
+            yield run
+            continue
+        for builder, wished in build(run):
+            session = builder.session(names.give(*wished))
+            yield from [session] if session else builder.faults
+
+
+def objects_in(
+    document: Mapping[str, object], key: str, number: int, what: str
+) -> tuple[list[dict[str, object]], list[LogFault]]:
+    """The objects that `document`, of line `number`, lists under `key`, and the fault of what is none among them."""
+    listed = document.get(key)
+    found = objects(listed)
+    left = len(listed) - len(found) if isinstance(listed, list) else 0
+    return found, [line_fault(number, f"holds {left} {what} that are no objects; they were left out.")] if left else []
+
+
 class UniqueNames:
     """The names that were given so far."""
 
@@ -250,10 +283,6 @@ class SessionBuilder:
         self.head = len(self.nodes) - 1
         return self.head
 
-    def fault(self, line: int, message: str) -> None:
-        """Note what could not be read as it stands."""
-        self.faults.append(LogFault(line=line, message=message))
-
     def session(self, name: str, faults: Sequence[LogFault] = ()) -> LoggedSession | None:
         """The session, called `name`; None if it has no message."""
         if not self.nodes:
@@ -276,6 +305,43 @@ class SessionBuilder:
         if payload:
             record = Native(format=self._form, payload=payload)
             self.nodes[place] = LoggedNode(draft=replace(node.draft, record=record), parent=node.parent)
+
+
+class NotedTree:
+    """The nodes so far of a log that names what each message follows; what is noted stays with the node before it."""
+
+    def __init__(self, form: str, *early: object) -> None:
+        self.early: list[object] = list(early)
+        """What was noted before the first message; it goes with the next."""
+        self._form = form
+        self._drafts: list[tuple[Draft, int | None, list[object]]] = []
+
+    def add(self, draft: Draft, parent: int | None, *entries: object, directory: str | None = None) -> int:
+        """Put `draft` behind `parent`, with the log's `entries` about it; its index comes back.
+
+        Only the head of such a log tells in which directory the work is done, and each turn is asked for it.
+        """
+        kept = [*self.early, *entries] if entries else []
+        if entries:
+            self.early = []
+        if kept and directory and opens_turn(draft):
+            kept.insert(0, {DIRECTORY: directory})
+        self._drafts.append((draft, parent, kept))
+        return len(self._drafts) - 1
+
+    def note(self, at: int | None, *entries: object) -> None:
+        """Keep what is no message with the node `at`, behind which it stands."""
+        (self.early if at is None else self._drafts[at][2]).extend(entries)
+
+    @property
+    def nodes(self) -> tuple[LoggedNode, ...]:
+        """Each draft with the entries that are kept with it."""
+        return tuple(
+            LoggedNode(
+                draft=replace(draft, record=Native(format=self._form, payload=kept)) if kept else draft, parent=parent
+            )
+            for draft, parent, kept in self._drafts
+        )
 
 
 _ROOT = -1

@@ -8,15 +8,23 @@ and those that are new, its summary above all, stand behind what was said before
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.formats.logs.documents import documents
-from ireneo.formats.logs.format import LogFault, LoggedNode, LoggedSession, UniqueNames, with_faults
+from ireneo.formats.logs.format import (
+    LogFault,
+    LoggedNode,
+    LoggedSession,
+    NotedTree,
+    UniqueNames,
+    line_fault,
+    with_faults,
+)
 from ireneo.formats.values import mapping, moment, objects, string, without
-from ireneo.log.message import Call, Draft, Media, Native, Opaque, Origin, Part, Result, Text, Thinking, opens_turn
+from ireneo.log.message import Call, Draft, Media, Opaque, Origin, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed, runs_something
 from ireneo.patterns import lazy_re
 
@@ -32,43 +40,30 @@ def drafts_of(raw: Mapping[str, object], answered: set[str], *, checkpoint: bool
 
     `answered` are the calls whose results were told before; it grows. In a checkpoint the tool itself speaks.
     """
-    parts = _parts(raw.get("content"))
+    said = _parts(raw.get("content"))
     at, name = moment(raw.get("timestamp")), string(raw.get("id"))
-    if raw.get("type") == "gemini":
-        return _reply(raw, parts, answered, checkpoint=checkpoint)
-    results = tuple(part for part in parts if isinstance(part, Result) and part.call_id not in answered)
-    answered.update(result.call_id for result in results)
-    words = tuple(part for part in parts if isinstance(part, (Text, Media, Opaque)))
-    out = [Draft(role="tool", parts=results, at=at, source_id=name)] if results else []
-    if words:
-        origin = _origin(raw, words, checkpoint=checkpoint)
-        out.append(Draft(role="user", parts=words, origin=origin, at=at, source_id=name))
-    return out
-
-
-def _origin(raw: Mapping[str, object], words: tuple[Part, ...], *, checkpoint: bool) -> Origin:
-    if any(isinstance(part, Text) and _SUMMARY in part.text for part in words):
-        return "summary"
-    return "injected" if checkpoint or raw.get("type") != "user" else "spoken"
-
-
-def _reply(raw: Mapping[str, object], said: list[Part], answered: set[str], *, checkpoint: bool) -> list[Draft]:
-    noted = objects(raw.get("toolCalls"))
-    calls = [call for each in noted if (call := _call(each, "args")) is not None]
-    parts: list[Part] = [*_worded(raw, said, {call.id for call in calls}), *calls]
-    if not parts:
-        return []
-    at, name = moment(raw.get("timestamp")), string(raw.get("id"))
+    role: Role = "assistant" if raw.get("type") == "gemini" else "user"
     origin: Origin = "injected" if checkpoint else "spoken"
-    out = [Draft(role="assistant", parts=tuple(parts), origin=origin, at=at, source_id=name)]
-    by_id = {call.id: call for call in calls}
-    results = [result for each in noted if (result := _result(each, by_id)) and result.call_id not in answered]
-    if results:
-        answered.update(result.call_id for result in results)
-        times = [time for each in noted if (time := moment(each.get("timestamp"))) is not None]
-        last = max(times) if times else at
-        out.append(Draft(role="tool", parts=tuple(results), at=last, source_id=name))
-    return out
+    results = [part for part in said if isinstance(part, Result)]
+    last = at
+    if role == "assistant":
+        noted = objects(raw.get("toolCalls"))
+        calls = [call for each in noted if (call := _call(each)) is not None]
+        parts: Sequence[Part] = [*_worded(raw, said, {call.id for call in calls}), *calls]
+        by_id = {call.id: call for call in calls}
+        results = [result for each in noted if parts and (result := _result(each, by_id))]
+        last = max((time for each in noted if (time := moment(each.get("timestamp"))) is not None), default=at)
+    else:
+        parts = [part for part in said if isinstance(part, (Text, Media, Opaque))]
+        if any(isinstance(part, Text) and _SUMMARY in part.text for part in parts):
+            origin = "summary"
+        elif raw.get("type") != "user":
+            origin = "injected"
+    results = [result for result in results if result.call_id not in answered]
+    answered.update(result.call_id for result in results)
+    words = [Draft(role=role, parts=tuple(parts), origin=origin, at=at, source_id=name)] if parts else []
+    back = [Draft(role="tool", parts=tuple(results), at=last, source_id=name)] if results else []
+    return [*words, *back] if role == "assistant" else [*back, *words]
 
 
 def _worded(raw: Mapping[str, object], said: list[Part], named: set[str]) -> list[Part]:
@@ -87,36 +82,32 @@ def _thought(thought: Mapping[str, object]) -> str:
     return "\n".join(part for part in said if part)
 
 
-def _call(each: Mapping[str, object], key: str) -> Call | None:
-    name = string(each.get("name"))
-    given = each.get(key)
+def _call(each: Mapping[str, object]) -> Call | None:
+    name, given = string(each.get("name")), each.get("args")
     call = string(each.get("id")) or (name and f"{name}-unnamed")
     return Call(id=call, name=name, arguments=given if isinstance(given, dict) else {}) if name and call else None
 
 
 def _result(each: Mapping[str, object], calls: Mapping[str, Call]) -> Result | None:
-    status = each.get("status")
+    status, found = each.get("status"), each.get("result")
     call = calls.get(str(each.get("id")))
-    if call is None or (status not in _DONE and each.get("result") is None):
+    if call is None or (status not in _DONE and found is None):
         return None  # It was still waited for when the log ended.
-    found = each.get("result")
-    told = [part for part in _parts(found) if isinstance(part, Result)]
-    parts = tuple(part for result in told for part in result.parts)
-    if not told:
-        parts = tuple(part for part in _parts(found) if isinstance(part, (Text, Media, Opaque)))
+    said = _parts(found)
+    answers = [part for part in said if isinstance(part, Result)]
+    parts = tuple(part for result in answers for part in result.parts)
+    if not answers:
+        parts = tuple(part for part in said if isinstance(part, (Text, Media, Opaque)))
     if not parts and (shown := string(each.get("resultDisplay"))):
         parts = (Text(text=shown),)
-    return Result(call_id=call.id, parts=parts, failed=_failed(status, told, parts, call))
-
-
-def _failed(status: object, told: list[Result], parts: tuple[Part, ...], call: Call) -> bool | None:
-    if status in _FAILED or any(result.failed for result in told):
-        return True
-    derived = derive_failed("\n".join(part.text for part in parts if isinstance(part, Text)), call)
-    if status != "success":
-        return derived
-    # A command that was run and returned another code than 0 is a success to the tool that ran it.
-    return bool(derived) and runs_something(call)
+    result = Result(call_id=call.id, parts=parts)
+    failed = derive_failed(result.text, call)
+    if status in _FAILED or any(answer.failed for answer in answers):
+        failed = True
+    elif status == "success":
+        # A command that was run and returned another code than 0 is a success to the tool that ran it.
+        failed = bool(failed) and runs_something(call)
+    return replace(result, failed=failed)
 
 
 def _parts(content: object) -> list[Part]:
@@ -134,7 +125,7 @@ def _part(item: Mapping[str, object]) -> list[Part]:
         if item.get("thought"):
             return [Thinking(text=text)]
         return [Text(text=text)] if text.strip() else []
-    if call := _call(mapping(item.get("functionCall")), "args"):
+    if call := _call(mapping(item.get("functionCall"))):
         return [call]
     if response := mapping(item.get("functionResponse")):
         return [_response(response)]
@@ -145,9 +136,9 @@ def _part(item: Mapping[str, object]) -> list[Part]:
 
 
 def _response(response: Mapping[str, object]) -> Result:
-    told = mapping(response.get("response"))
-    error, output = told.get("error"), told.get("output")
-    value = error if error is not None else output if output is not None else dict(told) or ""
+    answer = mapping(response.get("response"))
+    error, output = answer.get("error"), answer.get("output")
+    value = error if error is not None else output if output is not None else dict(answer) or ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     name = string(response.get("id")) or f"{response.get('name')}-unnamed"
     parts = (Text(text=text),) if text else ()
@@ -194,8 +185,7 @@ class History:
         elif "type" in value:
             self._say(value, checkpoint=False)
         else:
-            message = f"Line {number} is neither a message nor a note about the chat; it was left out."
-            yield LogFault(line=number, message=message)
+            yield line_fault(number, "is neither a message nor a note about the chat; it was left out.")
 
     def _listed(self, about: Mapping[str, object], number: int, *, checkpoint: bool) -> Iterator[LogFault]:
         self.about.update(without(about, "messages"))
@@ -204,8 +194,7 @@ class History:
             return
         messages = objects(listed)
         if not isinstance(listed, list) or len(messages) < len(listed):
-            message = f"Line {number} lists messages that are no objects; they were left out."
-            yield LogFault(line=number, message=message)
+            yield line_fault(number, "lists messages that are no objects; they were left out.")
         for raw in messages:
             if not checkpoint or str(raw.get("id")) not in self._place:
                 self._say(raw, checkpoint=checkpoint)
@@ -226,48 +215,28 @@ class History:
         if found is None:
             # The tool itself begins anew then.
             self._last = None
-            yield LogFault(line=number, message=f"Line {number} rewinds to a message that is not there: to the start.")
+            yield line_fault(number, "rewinds to a message that is not there: to the start.")
             return
         self._last = self._said[found].before
 
     def grown(self) -> tuple[tuple[LoggedNode, ...], int]:
         """The tree of the chat, and where it stands."""
-        nodes: list[LoggedNode] = []
+        tree = NotedTree(FORMAT, *([self.about] if self.about else []))
+        listed = self.about.get("directories")
+        directory = string(listed[0]) if isinstance(listed, list) and listed else None
         ends: list[int | None] = []
-        early: list[object] = [self.about] if self.about else []
         answered: set[str] = set()
         for said in self._said:
             at = None if said.before is None else ends[said.before]
-            record: list[object] = [*early, said.raw]
-            early = []
             drafts = drafts_of(said.raw, answered, checkpoint=said.checkpoint)
             for index, draft in enumerate(drafts):
-                kept = self._kept(draft, record) if index == 0 else draft
-                nodes.append(LoggedNode(draft=kept, parent=at))
-                at = len(nodes) - 1
+                at = tree.add(draft, at, *([] if index else [said.raw]), directory=directory)
             if not drafts:
-                early = _noted(nodes, at, record)
+                tree.note(at, said.raw)
             ends.append(at)
+        nodes = tree.nodes
         head = None if self._last is None else ends[self._last]
-        return tuple(nodes), head if head is not None else max(len(nodes) - 1, 0)
-
-    def _kept(self, draft: Draft, record: list[object]) -> Draft:
-        listed = self.about.get("directories")
-        directories = listed if isinstance(listed, list) else []
-        if opens_turn(draft) and directories and isinstance(directories[0], str):
-            record = [{"cwd": directories[0]}, *record]
-        return replace(draft, record=Native(format=FORMAT, payload=record))
-
-
-def _noted(nodes: list[LoggedNode], at: int | None, record: list[object]) -> list[object]:
-    """Keep `record`, of a message that says nothing, with the draft before it; what finds none is handed back."""
-    if at is None:
-        return record
-    draft = nodes[at].draft
-    before = draft.record.payload if draft.record else []
-    payload = [*before, *record] if isinstance(before, list) else record
-    nodes[at] = replace(nodes[at], draft=replace(draft, record=Native(format=FORMAT, payload=payload)))
-    return []
+        return nodes, head if head is not None else max(len(nodes) - 1, 0)
 
 
 _MARKS = (lazy_re(rb'"sessionId":\s*"'), lazy_re(rb'"projectHash":\s*"'))
@@ -294,8 +263,7 @@ class GeminiCli:
             if value is None:
                 continue
             if not isinstance(value, dict):
-                message = f"Line {document.number} is JSON, but no object; it was left out."
-                yield LogFault(line=document.number, message=message)
+                yield line_fault(document.number, "is JSON, but no object; it was left out.")
                 continue
             if history.is_followed_by(value):
                 yield from history.add(value, document.number)

@@ -6,13 +6,20 @@ message. Newer versions use tool calls, and note command, exit code and time und
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ireneo.formats.logs.documents import JsonDocument, documents
-from ireneo.formats.logs.format import LogFault, LoggedSession, UniqueNames, linear_session, with_faults
-from ireneo.formats.values import mapping, moment, objects, string, without
+from ireneo.formats.logs.documents import documents
+from ireneo.formats.logs.format import (
+    LogFault,
+    LoggedSession,
+    UniqueNames,
+    line_fault,
+    linear_session,
+    objects_in,
+    with_faults,
+)
+from ireneo.formats.values import mapping, moment, objects, parsed_arguments, string, without
 from ireneo.log.message import Call, Draft, Native, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
@@ -40,22 +47,16 @@ class MiniSweAgent:
         names = UniqueNames()
         for document in documents(lines):
             run = mapping(document.value)
-            listed = run.get("messages")
-            messages = objects(listed)
-            if isinstance(listed, list) and len(messages) < len(listed):
-                yield _fault(
-                    document, f"holds {len(listed) - len(messages)} messages that are no objects; they were left out."
-                )
+            messages, faults = objects_in(run, "messages", document.number, "messages")
+            yield from faults
             if messages:
-                yield linear_session(names.give(*_wished(run, name)), _MiniRun(run, messages).drafts(), document.faults)
+                yield linear_session(
+                    names.give(*_wished(run, name)), [*_MiniRun(run, messages).drafts()], document.faults
+                )
                 continue
             yield from document.faults
             if document.value is not None:
-                yield _fault(document, "holds no run with messages; it was left out.")
-
-
-def _fault(document: JsonDocument, what: str) -> LogFault:
-    return LogFault(line=document.number, message=f"Line {document.number} {what}")
+                yield line_fault(document.number, "holds no run with messages; it was left out.")
 
 
 def _wished(run: Mapping[str, object], name: str) -> list[str]:
@@ -76,22 +77,21 @@ class _MiniRun:
         self.calls = 0
         self.replied = False
 
-    def drafts(self) -> list[Draft]:
+    def drafts(self) -> Iterator[Draft]:
         """The run's messages, in order; what was noted about the run goes with the first."""
-        return [self.draft(message, first=index == 0) for index, message in enumerate(self.messages)]
-
-    def draft(self, message: dict[str, object], *, first: bool) -> Draft:
-        """One message."""
-        extra = mapping(message.get("extra"))
-        role, parts, injected = self.read(message, extra)
-        return Draft(
-            role=role,
-            parts=tuple(parts),
-            origin="injected" if injected else "spoken",
-            at=moment(extra.get("timestamp")),
-            native=Native(format=FORMAT, payload=message),
-            record=Native(format=FORMAT, payload=[self.besides]) if first else None,
-        )
+        record: Native | None = Native(format=FORMAT, payload=[self.besides])
+        for message in self.messages:
+            extra = mapping(message.get("extra"))
+            role, parts, injected = self.read(message, extra)
+            yield Draft(
+                role=role,
+                parts=tuple(parts),
+                origin="injected" if injected else "spoken",
+                at=moment(extra.get("timestamp")),
+                native=Native(format=FORMAT, payload=message),
+                record=record,
+            )
+            record = None
 
     def read(self, message: Mapping[str, object], extra: Mapping[str, object]) -> tuple[Role, list[Part], bool]:
         """Its role, its parts, and whether the harness speaks in the user's place."""
@@ -159,15 +159,7 @@ def _failed(extra: Mapping[str, object], text: str, call: Call) -> bool | None:
 
 def _function(call: Mapping[str, object]) -> tuple[dict[str, object] | str, object, str]:
     function = mapping(call.get("function"))
-    arguments = function.get("arguments")
-    name = string(function.get("name")) or "bash"
-    if isinstance(arguments, str):
-        try:
-            parsed = json.loads(arguments)
-        except ValueError:
-            return arguments, call.get("id"), name
-        return (parsed if isinstance(parsed, dict) else arguments), call.get("id"), name
-    return (arguments if isinstance(arguments, dict) else {}), call.get("id"), name
+    return parsed_arguments(function.get("arguments")), call.get("id"), string(function.get("name")) or "bash"
 
 
 def _text(message: Mapping[str, object]) -> str:

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from ireneo.formats.chat.format import ANTHROPIC, RESPONSES
 from ireneo.formats.logs.documents import Entries, entry_runs, wished_names
-from ireneo.formats.logs.format import LogFault, LoggedSession, SessionBuilder, UniqueNames, with_faults
-from ireneo.formats.values import json_in, mapping, moment, objects, string, without
+from ireneo.formats.logs.format import LogFault, LoggedSession, SessionBuilder, UniqueNames, read_runs, with_faults
+from ireneo.formats.values import mapping, moment, objects, parsed_arguments, string, without
 from ireneo.log.message import Call, Draft, Media, Origin, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
@@ -70,17 +70,13 @@ STILL_RUNNING = -1
 """The exit code of a command that was not over when the harness stopped waiting for it."""
 
 
-def exit_code(told: Mapping[str, object]) -> int | None:
-    """The exit code that is noted about a command, beside its output or in the metadata."""
-    for place in (mapping(told.get("metadata")), told):
-        code = place.get("exit_code")
-        if isinstance(code, int) and not isinstance(code, bool):
-            return code
-    return None
+def outcome(seen: Mapping[str, object], flag: object, text: str, call: Call | None) -> bool | None:
+    """Whether it failed: from its exit code, the harness's flag of an error, and its words, in this order.
 
-
-def outcome(code: int | None, flag: object, text: str, call: Call | None) -> bool | None:
-    """Whether it failed, from its exit code, the harness's flag of an error, and its words, in this order."""
+    The exit code is noted beside its output, `seen`, or in the metadata.
+    """
+    codes = (place.get("exit_code") for place in (mapping(seen.get("metadata")), seen))
+    code = next((code for code in codes if isinstance(code, int) and not isinstance(code, bool)), None)
     if flag is True:
         return True
     if code is not None and code != STILL_RUNNING:
@@ -121,20 +117,17 @@ class Classic:
 
     def take(self, event: Mapping[str, object]) -> None:
         """Read one event."""
-        if string(event.get("action")) in ACTIONS:
-            self._action(event)
-        else:
-            self._observation(event)
-
-    def _action(self, event: Mapping[str, object]) -> None:
         kind = string(event.get("action"))
         args = mapping(event.get("args")) or event
-        if kind in QUIET_ACTIONS:
+        if kind not in ACTIONS:
+            self._observation(event)
+        elif kind in QUIET_ACTIONS:
             self._growth.note(event)
         elif kind == "system":
             self._say("system", _words(event, args), event)
         elif kind == "message":
-            self._say(self._speaker(event), _words(event, args), event)
+            users = event.get("source") == "user" or (event.get("source") != "agent" and self._users_turn)
+            self._say("user" if users else "assistant", _words(event, args), event)
         elif kind == "condensation":
             self._say("user", string(args.get("summary")) or "", event, "summary")
         elif kind in ("finish", "reject", "summarize"):
@@ -144,18 +137,12 @@ class Classic:
         else:
             self._call(event, args)
 
-    def _speaker(self, event: Mapping[str, object]) -> Role:
-        told = event.get("source")
-        if told in ("user", "agent"):
-            return "user" if told == "user" else "assistant"
-        return "user" if self._users_turn else "assistant"
-
     def _call(self, event: Mapping[str, object], args: Mapping[str, object]) -> None:
         name, given = _model_call(event) or (str(event.get("action")), None)
         arguments = without(args, *_NO_ARGUMENT) if given is None else given
         self._last = str(event.get("id", f"call_{len(self._growth.nodes)}"))
-        told = string(mapping(event.get("tool_call_metadata")).get("tool_call_id"))
-        call = Call(id=self._ids.give(told or f"event_{self._last}"), name=name, arguments=arguments)
+        given_id = string(mapping(event.get("tool_call_metadata")).get("tool_call_id"))
+        call = Call(id=self._ids.give(given_id or f"event_{self._last}"), name=name, arguments=arguments)
         parts: list[Part] = [Thinking(text=text) for text in [string(_reply(event).get("reasoning_content"))] if text]
         if thought := string(args.get("thought")):
             parts.append(Text(text=thought))
@@ -178,7 +165,7 @@ class Classic:
             self._say("user", text or string(event.get("message")) or "", event, "injected")
         else:
             flag = True if kind in ("error", "user_rejected") else extras.get("is_error")
-            failed = outcome(exit_code(extras), flag, text, call)
+            failed = outcome(extras, flag, text, call)
             result = Result(call_id=call.id, parts=(Text(text=text),) if text else (), failed=failed)
             # The model's message stands with its action already.
             self._add("tool", (result,), without(event, "tool_call_metadata"))
@@ -198,13 +185,8 @@ class Classic:
 
     def _add(self, role: Role, parts: tuple[Part, ...], event: Mapping[str, object], origin: Origin = "spoken") -> None:
         name = event.get("id")
-        draft = Draft(
-            role=role,
-            parts=parts,
-            origin=origin,
-            at=moment(event.get("timestamp")),
-            source_id=None if name is None else str(name),
-        )
+        source = None if name is None else str(name)
+        draft = Draft(role=role, parts=parts, origin=origin, at=moment(event.get("timestamp")), source_id=source)
         self._growth.add(draft, event)
 
 
@@ -214,8 +196,8 @@ def _words(event: Mapping[str, object], args: Mapping[str, object]) -> str:
 
 def _closing(event: Mapping[str, object], args: Mapping[str, object]) -> str:
     outputs = mapping(args.get("outputs"))
-    told = [args.get("thought"), args.get("final_thought"), outputs.get("content"), outputs.get("reason")]
-    texts = [text for text in map(string, told) if text]
+    said = [args.get("thought"), args.get("final_thought"), outputs.get("content"), outputs.get("reason")]
+    texts = [text for text in map(string, said) if text]
     return "\n\n".join(dict.fromkeys(texts)) or string(event.get("message")) or ""
 
 
@@ -235,15 +217,14 @@ def _reply(event: Mapping[str, object]) -> Mapping[str, object]:
 
 def _model_call(event: Mapping[str, object]) -> tuple[str, dict[str, object] | str | None] | None:
     """The call as the model made it: its name, and its arguments where the log has them."""
-    told = mapping(event.get("tool_call_metadata"))
-    name = string(told.get("function_name"))
+    metadata = mapping(event.get("tool_call_metadata"))
+    name = string(metadata.get("function_name"))
     if name is None:
         return None
     for call in objects(_reply(event).get("tool_calls")):
         given = mapping(call.get("function")).get("arguments")
-        if call.get("id") == told.get("tool_call_id") and isinstance(given, str | dict):
-            parsed = json_in(given) if isinstance(given, str) else given
-            return name, parsed if isinstance(parsed, dict) else str(given)
+        if call.get("id") == metadata.get("tool_call_id") and isinstance(given, str | dict):
+            return name, parsed_arguments(given)
     return name, None
 
 
@@ -277,7 +258,9 @@ class Sdk:
     def take(self, event: Mapping[str, object]) -> None:
         """Read one event."""
         kind = event.get("kind")
-        if self._reply and not self._goes_on(event):
+        reply = event.get("llm_response_id")
+        goes_on = kind == "ActionEvent" and reply is not None
+        if self._reply and not (goes_on and reply == self._reply[-1].get("llm_response_id")):
             self.settle()
         if kind == "ActionEvent":
             self._reply.append(event)
@@ -302,16 +285,13 @@ class Sdk:
         if not actions:
             return
         self._stand(actions[0])
-        parts = [part for action in actions for part in _thought(action)]
+        parts: list[Part] = []
+        for action in actions:
+            parts += [*_thinking(action), *_content(action.get("thought"))]
         parts += [self._call(action) for action in actions]
         self._growth.add(_draft(actions[0], "assistant", parts), *actions)
         for action in actions:
             self._mark(action)
-
-    def _goes_on(self, event: Mapping[str, object]) -> bool:
-        reply = event.get("llm_response_id")
-        same = reply is not None and reply == self._reply[-1].get("llm_response_id")
-        return same and event.get("kind") == "ActionEvent"
 
     def _stand(self, event: Mapping[str, object]) -> None:
         """Go where `event` goes on from; one that names no parent goes on from the event before it."""
@@ -341,25 +321,32 @@ class Sdk:
         made = mapping(action.get("tool_call"))
         name = string(made.get("name")) or string(action.get("tool_name")) or "unknown"
         given = made.get("arguments")
-        parsed = json_in(given) if isinstance(given, str) else given
-        if not isinstance(parsed, dict):
-            parsed = given if isinstance(given, str) else without(mapping(action.get("action")), "kind")
-        told = string(action.get("tool_call_id")) or string(made.get("id")) or "call"
-        call = Call(id=self._ids.give(told), name=name, arguments=parsed)
-        self._calls[told] = call
+        if not isinstance(given, dict | str):
+            given = without(mapping(action.get("action")), "kind")
+        call_id = string(action.get("tool_call_id")) or string(made.get("id")) or "call"
+        call = Call(id=self._ids.give(call_id), name=name, arguments=parsed_arguments(given))
+        self._calls[call_id] = call
         return call
 
     def _answer(self, event: Mapping[str, object]) -> None:
         seen = mapping(event.get("observation"))
         self._growth.work_in(string(mapping(seen.get("metadata")).get("working_dir")))
-        parts = _answer_parts(event, seen)
-        text = "\n".join(part.text for part in parts if isinstance(part, Text))
+        parts: tuple[Text | Media, ...]
+        if event.get("kind") == "AgentErrorEvent":
+            parts = (Text(text=string(event.get("error")) or "An error."),)
+        elif event.get("kind") == "UserRejectObservation":
+            parts = (Text(text=f"Action rejected: {string(event.get('rejection_reason')) or 'no reason given'}"),)
+        else:
+            # Earlier versions wrote words alone, some of them under another name.
+            content = seen.get("content") or seen.get("output") or seen.get("message")
+            parts = (*_content(content), *_content(event.get("extended_content")))
         call = self._calls.pop(string(event.get("tool_call_id")) or "call", None)
         if call is None:
             self._say(event, "user", parts, "injected")
             return
         flag = seen.get("is_error") if event.get("kind") == "ObservationEvent" else True
-        result = Result(call_id=call.id, parts=parts, failed=outcome(exit_code(seen), flag, text, call))
+        result = Result(call_id=call.id, parts=parts)
+        result = replace(result, failed=outcome(seen, flag, result.text, call))
         self._growth.add(_draft(event, "tool", [result]), event)
 
 
@@ -368,33 +355,18 @@ def _draft(event: Mapping[str, object], role: Role, parts: Sequence[Part]) -> Dr
     return Draft(role=role, parts=tuple(parts), at=at, source_id=string(event.get("id")))
 
 
-def _answer_parts(event: Mapping[str, object], seen: Mapping[str, object]) -> tuple[Text | Media, ...]:
-    if event.get("kind") == "AgentErrorEvent":
-        return (Text(text=string(event.get("error")) or "An error."),)
-    if event.get("kind") == "UserRejectObservation":
-        return (Text(text=f"Action rejected: {string(event.get('rejection_reason')) or 'no reason given'}"),)
-    # Earlier versions wrote words alone, some of them under another name.
-    content = seen.get("content") or seen.get("output") or seen.get("message")
-    return (*_content(content), *_content(event.get("extended_content")))
-
-
-def _thought(action: Mapping[str, object]) -> Iterator[Part]:
-    yield from _thinking(action)
-    yield from _content(action.get("thought"))
-
-
-def _thinking(told: Mapping[str, object]) -> Iterator[Part]:
-    blocks = objects(told.get("thinking_blocks"))
+def _thinking(message: Mapping[str, object]) -> Iterator[Part]:
+    blocks = objects(message.get("thinking_blocks"))
     for block in blocks:
         signature, sealed = string(block.get("signature")), string(block.get("data"))
         text = string(block.get("thinking")) or ""
         if text or sealed:
             yield Thinking(text=text, signature=signature, sealed=sealed, format=ANTHROPIC)
-    item = mapping(told.get("responses_reasoning_item"))
+    item = mapping(message.get("responses_reasoning_item"))
     if item:
         listed = [*_strings(item.get("summary")), *_strings(item.get("content"))]
         yield Thinking(text="\n\n".join(listed), sealed=string(item.get("encrypted_content")), format=RESPONSES)
-    elif not blocks and (reasoned := string(told.get("reasoning_content"))):
+    elif not blocks and (reasoned := string(message.get("reasoning_content"))):
         yield Thinking(text=reasoned)
 
 
@@ -446,18 +418,8 @@ class OpenHands:
     @with_faults
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the runs, each a session called after its instance, or else `name`."""
-        names = UniqueNames()
-        for run in entry_runs(lines, _is_event):
-            if isinstance(run, LogFault):
-                yield run
-                continue
-            growth = _read(run)
-            session = growth.session(names.give(*_wished(run.besides, name)))
-            yield from [session] if session else growth.faults
-
-
-def _is_event(value: Mapping[str, object]) -> bool:
-    return is_sdk(value) or is_classic(value)
+        runs = entry_runs(lines, lambda value: is_sdk(value) or is_classic(value))
+        return read_runs(runs, lambda run: [(_read(run), _wished(run.besides, name))])
 
 
 def _read(run: Entries) -> SessionBuilder:
@@ -466,10 +428,7 @@ def _read(run: Entries) -> SessionBuilder:
         growth.note(dict(run.besides))
     classic, sdk = Classic(growth), Sdk(growth)
     for _, event in run.entries:
-        if is_sdk(event):
-            sdk.take(event)
-        else:
-            classic.take(event)
+        (sdk if is_sdk(event) else classic).take(event)
     sdk.settle()
     return growth
 

@@ -10,22 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec.structs import replace
 
 from ireneo.formats.logs.documents import parse_line
-from ireneo.formats.logs.format import LogFault, LoggedNode, LoggedSession, UniqueNames, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedSession, NotedTree, UniqueNames, line_fault, with_faults
 from ireneo.formats.values import mapping, moment, objects, string
-from ireneo.log.message import (
-    Call,
-    Draft,
-    Media,
-    Native,
-    Opaque,
-    Origin,
-    Part,
-    Result,
-    Role,
-    Text,
-    Thinking,
-    opens_turn,
-)
+from ireneo.log.message import Call, Draft, Media, Opaque, Origin, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
 
@@ -47,42 +34,29 @@ def draft_of(entry: Mapping[str, object]) -> tuple[Draft | None, str | None]:
         message, role = entry, str(kind)
     else:
         return None, None
-    draft = _draft(role, message, entry)
-    if draft is None:
-        return None, None if _may_be_silent(role, message) else "holds no message that can be read; it was kept aside."
-    return draft, None
+    speaker, parts, origin = _said(role, message)
+    if parts:
+        at, name = moment(entry.get("timestamp")), string(entry.get("id"))
+        return Draft(role=speaker, parts=tuple(parts), origin=origin, at=at, source_id=name), None
+    # An empty message is no fault where a reply was broken off before its first word.
+    silent = role in ("assistant", "user", *_INJECTED, *_SUMMARIES) and message.get("content", "") in ("", [])
+    return None, None if silent else "holds no message that can be read; it was kept aside."
 
 
-def _may_be_silent(role: str, message: Mapping[str, object]) -> bool:
-    """Whether an empty message is no fault: a reply that was broken off before its first word."""
-    return role in ("assistant", "user", *_INJECTED, *_SUMMARIES) and message.get("content", "") in ("", [])
-
-
-def _draft(role: str, message: Mapping[str, object], entry: Mapping[str, object]) -> Draft | None:
+def _said(role: str, message: Mapping[str, object]) -> tuple[Role, list[Part], Origin]:
+    """Who speaks, what, and for whom."""
     if role in _SUMMARIES:
-        return _said("user", _texts(message.get("summary")), entry, "summary")
-    if role in _INJECTED:
-        return _said("user", _blocks(message.get("content")), entry, "injected")
-    match role:
-        case "user":
-            return _said("user", _blocks(message.get("content")), entry)
-        case "bashExecution":
-            return _said("user", _texts(_own_command(message)), entry, "injected")
-        case "toolResult":
-            return _said("tool", _result(message), entry)
-        case "assistant":
-            parts = _reply(message)
-            if parts or not (error := string(message.get("errorMessage"))):
-                return _said("assistant", parts, entry)
-            return _said("assistant", [Text(text=error)], entry, "injected")
-    return None
-
-
-def _said(role: Role, parts: list[Part], entry: Mapping[str, object], origin: Origin = "spoken") -> Draft | None:
-    if not parts:
-        return None
-    at = moment(entry.get("timestamp"))
-    return Draft(role=role, parts=tuple(parts), origin=origin, at=at, source_id=string(entry.get("id")))
+        return "user", _texts(message.get("summary")), "summary"
+    if role in (*_INJECTED, "user"):
+        return "user", _blocks(message.get("content")), "spoken" if role == "user" else "injected"
+    if role == "bashExecution":
+        return "user", _texts(_own_command(message)), "injected"
+    if role == "toolResult":
+        return "tool", _result(message), "spoken"
+    parts = _reply(message) if role == "assistant" else []
+    if not parts and role == "assistant" and (error := string(message.get("errorMessage"))):
+        return "assistant", [Text(text=error)], "injected"
+    return "assistant", parts, "spoken"
 
 
 def _texts(value: object) -> list[Part]:
@@ -143,18 +117,13 @@ def _thought(block: Mapping[str, object], signer: str | None) -> Thinking | None
 
 
 def _result(message: Mapping[str, object]) -> list[Part]:
-    call = string(message.get("toolCallId"))
+    call, content = string(message.get("toolCallId")), message.get("content")
     if call is None:
         return []
-    content = message.get("content")
-    given: list[dict[str, object]] = objects(content)
-    if isinstance(content, str):
-        given = [{"type": "text", "text": content}]
-    parts = tuple(part for block in given if (part := _shown(block)) is not None)
-    result = Result(call_id=call, parts=parts)
+    given = objects([{"type": "text", "text": content}] if isinstance(content, str) else content)
+    result = Result(call_id=call, parts=tuple(part for block in given if (part := _shown(block)) is not None))
     flag = message.get("isError")
-    failed = flag if isinstance(flag, bool) else derive_failed(result.text)
-    return [Result(call_id=call, parts=parts, failed=failed)]
+    return [replace(result, failed=flag if isinstance(flag, bool) else derive_failed(result.text))]
 
 
 def _own_command(message: Mapping[str, object]) -> str | None:
@@ -163,13 +132,13 @@ def _own_command(message: Mapping[str, object]) -> str | None:
     if command is None:
         return None
     output = string(message.get("output"))
-    told = f"Ran `{command}`\n" + (f"```\n{output}\n```" if output else "(no output)")
+    text = f"Ran `{command}`\n" + (f"```\n{output}\n```" if output else "(no output)")
     code = message.get("exitCode")
     if message.get("cancelled"):
-        told += "\n\n(command cancelled)"
+        text += "\n\n(command cancelled)"
     elif isinstance(code, int) and code != 0:
-        told += f"\n\nCommand exited with code {code}"
-    return told
+        text += f"\n\nCommand exited with code {code}"
+    return text
 
 
 class PiTree:
@@ -179,10 +148,7 @@ class PiTree:
         self.header = header
         self.head: int | None = None
         """The node where the session stands now; None before the first message."""
-        self._drafts: list[tuple[Draft, int | None]] = []
-        self._notes: list[list[object]] = []
-        """What is kept with each draft: its own entry, and the notes after it."""
-        self._early: list[object] = [header] if header else []
+        self.tree = NotedTree(FORMAT, *([header] if header else []))
         self._node_of: dict[str, int | None] = {}
         """The node at which an entry stands, or behind which it was noted."""
 
@@ -190,48 +156,27 @@ class PiTree:
         """Take the entry of line `number` in, and name what is wrong with it."""
         name = string(entry.get("id"))
         if name is not None and name in self._node_of:
-            yield LogFault(line=number, message=f"Line {number} has the id of an earlier entry; it was left out.")
+            yield line_fault(number, "has the id of an earlier entry; it was left out.")
             return
         parent = self.head
         if "parentId" in entry:
             follows = string(entry.get("parentId"))
-            if follows is None:
-                parent = None
-            elif follows in self._node_of:
-                parent = self._node_of[follows]
+            if follows is None or follows in self._node_of:
+                parent = None if follows is None else self._node_of[follows]
             else:
-                message = f"Line {number} follows an entry that is not there; it was put behind the one before it."
-                yield LogFault(line=number, message=message)
+                yield line_fault(number, "follows an entry that is not there; it was put behind the one before it.")
         draft, fault = draft_of(entry)
         if fault:
-            yield LogFault(line=number, message=f"Line {number} {fault}")
-        self.head = self._noted(entry, parent) if draft is None else self._placed(draft, entry, parent)
+            yield line_fault(number, f"{fault}")
+        self.head = parent
+        if draft is None:
+            self.tree.note(parent, entry)
+        else:
+            # The header that stands with the first message tells it as well.
+            cwd = None if self.header in self.tree.early else string(self.header.get("cwd"))
+            self.head = self.tree.add(draft, parent, entry, directory=cwd)
         if name is not None:
             self._node_of[name] = self.head
-
-    def nodes(self) -> tuple[LoggedNode, ...]:
-        """The tree, each draft with the entries that are kept with it."""
-        return tuple(
-            LoggedNode(draft=self._kept(draft, notes), parent=parent)
-            for (draft, parent), notes in zip(self._drafts, self._notes, strict=True)
-        )
-
-    def _kept(self, draft: Draft, notes: list[object]) -> Draft:
-        cwd = string(self.header.get("cwd"))
-        if cwd and opens_turn(draft) and self.header not in notes:
-            # Only the header tells where the work is done, and each turn is asked for it.
-            notes = [{"cwd": cwd}, *notes]
-        return replace(draft, record=Native(format=FORMAT, payload=notes))
-
-    def _noted(self, entry: dict[str, object], parent: int | None) -> int | None:
-        (self._early if parent is None else self._notes[parent]).append(entry)
-        return parent
-
-    def _placed(self, draft: Draft, entry: dict[str, object], parent: int | None) -> int:
-        self._drafts.append((draft, parent))
-        self._notes.append([*self._early, entry])
-        self._early = []
-        return len(self._drafts) - 1
 
 
 _RESULT = (lazy_re(rb'"role":\s*"toolResult"'), lazy_re(rb'"type":\s*"message"'))
@@ -261,7 +206,7 @@ class Pi:
             yield from faults
             for value in values:
                 if not isinstance(value, dict):
-                    yield LogFault(line=number, message=f"Line {number} is JSON, but no object; it was left out.")
+                    yield line_fault(number, "is JSON, but no object; it was left out.")
                 elif value.get("type") == "session":
                     yield from _told(growth, names, name)
                     growth = PiTree(value)
@@ -277,8 +222,6 @@ def _is_header(value: object) -> bool:
 
 
 def _told(growth: PiTree, names: UniqueNames, name: str) -> Iterator[LoggedSession]:
-    header: Mapping[str, object] = growth.header
-    nodes = growth.nodes()
-    if nodes:
-        given = names.give(string(header.get("id")) or name)
+    if nodes := growth.tree.nodes:
+        given = names.give(string(growth.header.get("id")) or name)
         yield LoggedSession(id=given, nodes=nodes, head=growth.head or 0)

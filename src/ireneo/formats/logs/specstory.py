@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.formats.logs.claude_code import is_compaction, is_of_harness
@@ -113,57 +113,45 @@ class Used(Struct, frozen=True, kw_only=True):
 
     name: str
     arguments: dict[str, object]
-    output: str | None
+    output: str | None = None
     """None where nothing came back, or nothing of it was told."""
-    error: bool
+    error: bool = False
     """It is told as an error."""
-
-    def call(self, name: str) -> Call:
-        """The call, which the session calls `name`."""
-        return Call(id=name, name=self.name, arguments=self.arguments)
 
     def result(self, call: Call) -> Result:
         """What came back; nothing at all is what a quiet command prints."""
         text = self.output or ""
-        parts = (Text(text=text),) if text else ()
-        return Result(call_id=call.id, parts=parts, failed=self.failed(text, call))
-
-    def failed(self, text: str, call: Call) -> bool | None:
-        """Whether `text` tells that the call failed."""
+        failed = derive_failed(text, call)
         if self.error or _REFUSED.match(text):
-            return True
-        if exited := _EXITED.match(text):
-            return exited[1] != "0"
-        told = derive_failed(text, call)
-        return False if told is None and _DONE.match(text.lstrip()) else told
+            failed = True
+        elif exited := _EXITED.match(text):
+            failed = exited[1] != "0"
+        elif failed is None and _DONE.match(text.lstrip()):
+            failed = False
+        return Result(call_id=call.id, parts=(Text(text=text),) if text else (), failed=failed)
 
 
 def used(lines: Sequence[str]) -> Used:
     """Read the lines of a tool's piece."""
-    whole = "\n".join(lines)
-    tag = _TAG.match(whole)
-    summary, body = _summary_and_body(whole[tag.end() :] if tag else whole, tagged=tag is not None)
+    text = "\n".join(lines)
+    tag = _TAG.match(text)
+    if tag:
+        text = text[tag.end() :]
+        found = _SUMMARY.search(text[:4_000])
+        summary, body = (found["text"], text[found.end() :]) if found else ("", text)
+    else:
+        summary, _, body = text.partition("\n")
+        if found := _SUMMARY.search(body[:2_000]):
+            summary, body = f"{summary} {found['text']}", body[found.end() :]
     named = _NAMED.search(summary)
     attributes = {found["key"]: found["value"] for found in _ATTRIBUTE.finditer(tag["attributes"] if tag else "")}
     name = attributes.get("name") or (named["name"] if named else "") or "tool"
     kind = attributes.get("type", "")
     rest = html.unescape((named["rest"] if named else summary).strip(" •\t"))
-    told = _of_kind(name, kind, rest, body)
-    if "file_path" not in told.arguments and kind in ("write", "") and (path := _file_of(told.output)):
-        return Used(name=name, arguments={"file_path": path, **told.arguments}, output=told.output, error=told.error)
-    return told
-
-
-def _summary_and_body(text: str, *, tagged: bool) -> tuple[str, list[str]]:
-    if not tagged:
-        first, _, rest = text.partition("\n")
-        within = _SUMMARY.search(rest[:2_000])
-        summary = f"{first} {within['text']}" if within else first
-        return summary, _inner(rest[within.end() :] if within else rest)
-    found = _SUMMARY.search(text[:4_000])
-    if found is None:
-        return "", _inner(text)
-    return found["text"], _inner(text[found.end() :])
+    tool = _of_kind(name, kind, rest, _inner(body))
+    if "file_path" not in tool.arguments and kind in ("write", "") and (found := _WRITTEN.search(tool.output or "")):
+        return replace(tool, arguments={"file_path": found["file"] or found["made"], **tool.arguments})
+    return tool
 
 
 def _inner(text: str) -> list[str]:
@@ -186,40 +174,35 @@ def _of_kind(name: str, kind: str, rest: str, body: list[str]) -> Used:
     if name == "Write" and body:
         asked, printed = asked_then_printed(body, whole_file=True)
         if asked and (printed or asked.language != "text"):
-            return Used(name=name, arguments={"content": asked.text}, output=_text_of(printed), error=False)
+            return Used(name=name, arguments={"content": asked.text}, output=printed.text if printed else None)
     printed = fenced(body, to_the_last=True)
     head = "\n".join(body[: printed.start] if printed else body).strip()
     if kind == "task" or name in ("TodoWrite", "update_plan"):
         arguments: dict[str, object] = {"plan": head} if head else {}
     else:
         arguments = _arguments(name, kind, rest, head)
-    return Used(name=name, arguments=arguments, output=_text_of(printed), error=False)
+    return Used(name=name, arguments=arguments, output=printed.text if printed else None)
 
 
 def _generic(name: str, body: list[str]) -> Used:
     """A tool without wording of its own: its input key by key, then its result or its error."""
-    ends = [at for at, line in enumerate(body) if line.startswith(("**Result:**", "**Error:**"))]
-    end = ends[0] if ends else len(body)
-    arguments: dict[str, object] = {}
-    key = None
+    end = next((at for at, line in enumerate(body) if line.startswith(("**Result:**", "**Error:**"))), len(body))
+    values: dict[str, list[str]] = {}
     for line in body[1:end]:
         if (found := _BULLET.match(line)) is not None:
-            key = found["key"]
-            arguments[key] = found["value"]
-        elif key is not None:
-            arguments[key] = f"{arguments[key]}\n{line}"
-    arguments = {key: str(value).rstrip().removesuffix("`") for key, value in arguments.items()}
+            values[found["key"]] = lines = [found["value"]]
+        elif values:
+            lines.append(line)
+    arguments: dict[str, object] = {key: "\n".join(lines).rstrip().removesuffix("`") for key, lines in values.items()}
     printed = fenced(body, end, to_the_last=True)
     error = end < len(body) and body[end].startswith("**Error:**")
-    return Used(name=name, arguments=arguments, output=_text_of(printed), error=error)
+    return Used(name=name, arguments=arguments, output=printed.text if printed else None, error=error)
 
 
 def _shell(name: str, rest: str, body: list[str]) -> Used:
-    command = _COMMAND_LINE.match(rest)
-    told = _TOLD.match(rest)
-    inline = next(
-        (at for at, line in enumerate(body) if _COMMAND_LINE.match(line) and not line.startswith("```")), None
-    )
+    lines = ((at, _COMMAND_LINE.match(line)) for at, line in enumerate(body) if not line.startswith("```"))
+    inline, line = next(((at, found) for at, found in lines if found), (None, None))
+    command, labelled = _COMMAND_LINE.match(rest), _TOLD.match(rest)
     block = fenced(body, to_the_last=False)
     asked: Fenced | None = None
     if command or (inline is not None and (block is None or inline < block.start)):
@@ -231,17 +214,12 @@ def _shell(name: str, rest: str, body: list[str]) -> Used:
     arguments: dict[str, object] = {}
     if asked:
         arguments["command"] = asked.text
-    elif command:
-        arguments["command"] = command[1]
-    elif inline is not None and (line := _COMMAND_LINE.match(body[inline])):
-        arguments["command"] = line[1]
-    elif told:
-        arguments["command"] = told["value"]
+    elif command or line or labelled:
+        arguments["command"] = command[1] if command else line[1] if line else labelled and labelled["value"]
     ends = [at for at in (inline, block.start if block else None) if at is not None]
-    head = "\n".join(body[: min(ends, default=len(body))]).strip()
-    if head:
+    if head := "\n".join(body[: min(ends, default=len(body))]).strip():
         arguments["description"] = head
-    return Used(name=name, arguments=arguments, output=_text_of(printed), error=False)
+    return Used(name=name, arguments=arguments, output=printed.text if printed else None)
 
 
 def _patch(name: str, rest: str, body: list[str]) -> Used:
@@ -263,10 +241,10 @@ def _patch(name: str, rest: str, body: list[str]) -> Used:
         else:
             last = fenced(body, at, to_the_last=True) or block
             output, at = last.text, len(body)
-    told = _TOLD.match(rest)
-    if told and patch and not patch[0].startswith("***"):
-        patch.insert(0, f"*** Update File: {told['value']}")
-    return Used(name=name, arguments={"patch": "\n".join(patch)}, output=output, error=False)
+    labelled = _TOLD.match(rest)
+    if labelled and patch and not patch[0].startswith("***"):
+        patch.insert(0, f"*** Update File: {labelled['value']}")
+    return Used(name=name, arguments={"patch": "\n".join(patch)}, output=output)
 
 
 def _arguments(name: str, kind: str, rest: str, head: str) -> dict[str, object]:
@@ -281,20 +259,11 @@ def _arguments(name: str, kind: str, rest: str, head: str) -> dict[str, object]:
         return {"query": ticked[1]}
     if ticked and kind in ("read", "write", ""):
         return {"file_path": ticked[1]}
-    told = _TOLD.match(rest) or _TOLD.match(head)
-    if told and told["what"].casefold().endswith(("file", "directory")):
-        return {"file_path": told["value"]}
+    labelled = _TOLD.match(rest) or _TOLD.match(head)
+    if labelled and labelled["what"].casefold().endswith(("file", "directory")):
+        return {"file_path": labelled["value"]}
     said = " ".join(part for part in (rest, head) if part)
     return {"description": said} if said else {}
-
-
-def _text_of(block: Fenced | None) -> str | None:
-    return block.text if block else None
-
-
-def _file_of(output: str | None) -> str | None:
-    found = _WRITTEN.search(output or "")
-    return (found["file"] or found["made"]) if found else None
 
 
 # A SpecStory export cut into what stands in it: who speaks, and in words, in thoughts or through a tool.
@@ -376,8 +345,8 @@ class _ExportCutter:
         if found is None:
             return None
         time = _TIME.search(found["about"] or "")
-        told = moment(time[0]) if time else None
-        if told and self.begun and told < self.begun - _BEFORE:
+        spoken_at = moment(time[0]) if time else None
+        if spoken_at and self.begun and spoken_at < self.begun - _BEFORE:
             return None
         named = _MESSAGE.match(self.lines[at + 1]) if at + 1 < len(self.lines) else None
         return ExportPart(
@@ -386,7 +355,7 @@ class _ExportCutter:
             lines=self.lines[at : at + (2 if named else 1)],
             user=found["who"] == "User",
             sidechain=found["side"] is not None,
-            at=told,
+            at=spoken_at,
             source_id=named["id"] if named else None,
         )
 
@@ -456,78 +425,48 @@ _RULES = ("", "---")
 _SYNTHETIC = "<synthetic>"
 
 
-class Export(Struct, kw_only=True):
-    """One export, before it is read."""
+def sessions(
+    lines: Sequence[str], about: Mapping[str, object], number: int | None, name: str, names: UniqueNames
+) -> Iterator[LoggedSession | LogFault]:
+    """The sessions of an export: the agent's own, then those of its sub-agents.
 
-    about: dict[str, object]
-    """What is noted beside the Markdown."""
-    name: str
-    """What it is called if it does not say so itself."""
-    number: int | None = None
-    """The line that carries it, where it does not stand in a file of its own."""
-    lines: list[str] = field(default_factory=list)
-
-    def sessions(self, names: UniqueNames) -> Iterator[LoggedSession | LogFault]:
-        """Its sessions: the agent's own, then those of its sub-agents."""
-        found = next((found for line in self.lines[:_HEADER] if (found := _SESSION.match(line.lstrip("\ufeff")))), None)
-        begun = moment(found["time"]) if found else None
-        stories = _Stories()
-        for piece in _ExportCutter([line.rstrip("\r\n") for line in self.lines], begun).pieces():
-            if piece.fault:
-                yield self._fault(piece)
-            stories.add(piece)
-        main, sides = stories.told()
-        if not main and not sides:
-            place = f"Line {self.number}" if self.number else "The file"
-            yield LogFault(
-                line=self.number or 1, message=f"{place} is an export in which nobody speaks; it was left out."
-            )
-            return
-        told = {**self.about, **({"agent": found["agent"], "session": found["id"]} if found else {})}
-        wished = string(self.about.get("session_id")) or (found["id"] if found else None) or self.name
-        given = names.give(wished)
-        # The sub-agents' sessions are called after the one that they worked for.
-        beside = [(f"{given}-sidechain-{number}", drafts) for number, drafts in enumerate(sides, 1)]
-        for name, drafts in (given, main), *beside:
-            if drafts:
-                first = replace(drafts[0], record=Native(format=FORMAT, payload=[told]))
-                yield linear_session(name, [first, *drafts[1:]])
-
-    def _fault(self, piece: ExportPart) -> LogFault:
-        line = piece.start + 1
-        place = f"Line {line}" if self.number is None else f"Line {self.number}, at line {line} of its Markdown,"
-        message = f"{place} {piece.fault}; it was taken to end where the next turn begins."
-        return LogFault(line=self.number or line, message=message)
-
-
-class _Stories:
-    """The drafts of the main session and of those beside it, while the pieces come in."""
-
-    def __init__(self) -> None:
-        self.main = _Story()
-        self.sides: list[_Story] = []
-        self.now = self.main
-        self.open = False
-        """The sub-agents' newest session still takes more."""
-
-    def add(self, piece: ExportPart) -> None:
-        if piece.kind == "speaker":
-            self.now = self.side(piece) if piece.sidechain else self.main
-            self.now.speaks(piece)
-        else:
-            self.now.says(piece)
-            if self.now is self.main and self.main.user:
-                self.open = False
-
-    def side(self, piece: ExportPart) -> _Story:
-        if not self.open or piece.user:
-            self.sides.append(_Story())
-            self.open = True
-        return self.sides[-1]
-
-    def told(self) -> tuple[list[Draft], list[list[Draft]]]:
-        sides = [drafts for story in self.sides if (drafts := story.ended())]
-        return self.main.ended(), sides
+    `about` is what is noted beside the Markdown, and `number` the line that carries it, where it does not stand in a
+    file of its own; an export that does not say what it is called is called `name`.
+    """
+    found = next((found for line in lines[:_HEADER] if (found := _SESSION.match(line.lstrip("\ufeff")))), None)
+    begun = moment(found["time"]) if found else None
+    main = now = _Story()
+    sides: list[_Story] = []
+    # Whether the sub-agents' newest session still takes more.
+    is_open = False
+    for piece in _ExportCutter([line.rstrip("\r\n") for line in lines], begun).pieces():
+        if piece.fault:
+            at = piece.start + 1
+            place = f"Line {at}" if number is None else f"Line {number}, at line {at} of its Markdown,"
+            message = f"{place} {piece.fault}; it was taken to end where the next turn begins."
+            yield LogFault(line=number or at, message=message)
+        if piece.kind != "speaker":
+            now.says(piece)
+            is_open = is_open and not (now is main and main.user)
+            continue
+        if piece.sidechain and (not is_open or piece.user):
+            sides.append(_Story())
+            is_open = True
+        now = sides[-1] if piece.sidechain else main
+        now.speaks(piece)
+    beside = [drafts for story in sides if (drafts := story.ended())]
+    if not main.ended() and not beside:
+        place = f"Line {number}" if number else "The file"
+        yield LogFault(line=number or 1, message=f"{place} is an export in which nobody speaks; it was left out.")
+        return
+    noted = {**about, **({"agent": found["agent"], "session": found["id"]} if found else {})}
+    given = names.give(string(about.get("session_id")) or (found["id"] if found else None) or name)
+    # The sub-agents' sessions are called after the one that they worked for.
+    named = [(f"{given}-sidechain-{place}", drafts) for place, drafts in enumerate(beside, 1)]
+    for called, drafts in (given, main.drafts), *named:
+        if drafts:
+            first = replace(drafts[0], record=Native(format=FORMAT, payload=[noted]))
+            yield linear_session(called, [first, *drafts[1:]])
 
 
 class _Story:
@@ -577,7 +516,7 @@ class _Story:
     def uses(self, piece: ExportPart) -> None:
         tool = used(piece.lines)
         self.calls += 1
-        call: Call = tool.call(f"call_{self.calls}")
+        call = Call(id=f"call_{self.calls}", name=tool.name, arguments=tool.arguments)
         if self.user:
             # Users call no tools: what they said ends here, and the agent works.
             self.flush()
@@ -634,14 +573,14 @@ class SpecStory:
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the sessions of a file: for each the agent's own, then those of its sub-agents."""
         names = UniqueNames()
-        for file in markdown_files(lines, "Markdown", lambda told: True):
+        for file in markdown_files(lines, "Markdown", lambda text: True):
             if isinstance(file, LogFault):
                 yield file
                 continue
-            export = Export(about=dict(file.about), name=name, number=file.number)
+            export: list[str] = []
             for line in file.lines:
                 if isinstance(line, LogFault):
                     yield line
                 else:
-                    export.lines.append(line)
-            yield from export.sessions(names)
+                    export.append(line)
+            yield from sessions(export, file.about, file.number, name, names)

@@ -14,8 +14,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ireneo.formats.logs.documents import HeldDocument, held_documents, wished_names
-from ireneo.formats.logs.format import LogFault, LoggedSession, SessionBuilder, UniqueNames, with_faults
-from ireneo.formats.values import json_in, mapping, objects, string, without
+from ireneo.formats.logs.format import (
+    LogFault,
+    LoggedSession,
+    SessionBuilder,
+    UniqueNames,
+    objects_in,
+    read_runs,
+    with_faults,
+)
+from ireneo.formats.values import json_in, mapping, objects, parsed_arguments, string, without
 from ireneo.log.message import Call, Draft, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
@@ -57,14 +65,8 @@ class SweAgent:
     @with_faults
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the runs, each a session called by what its data set says, or else `name`."""
-        names = UniqueNames()
-        for held in held_documents(lines, _is_trajectory):
-            if isinstance(held, LogFault):
-                yield held
-                continue
-            run = _SweAgentRun(held)
-            session = run.growth.session(names.give(*(wished_names(held.besides) or [name])))
-            yield from [session] if session else run.growth.faults
+        runs = held_documents(lines, _is_trajectory)
+        return read_runs(runs, lambda held: [(_SweAgentRun(held).growth, wished_names(held.besides) or [name])])
 
 
 def _is_trajectory(value: Mapping[str, object]) -> bool:
@@ -81,11 +83,8 @@ class _SweAgentRun:
         self.growth = SessionBuilder(FORMAT)
         self._calls = UniqueNames()
         document = held.document
-        history, steps = objects(document.get("history")), objects(document.get("trajectory"))
-        listed = document.get("trajectory")
-        if isinstance(listed, list) and len(steps) < len(listed):
-            what = f"holds {len(listed) - len(steps)} steps that are no objects; they were left out."
-            self.growth.fault(held.number, f"Line {held.number} {what}")
+        history = objects(document.get("history"))
+        steps, self.growth.faults = objects_in(document, "trajectory", held.number, "steps")
         about = without(document, "trajectory", "history")
         self.growth.note({**held.besides, **about})
         self._opening(history)
@@ -127,7 +126,8 @@ class _SweAgentRun:
         for call in objects(reply.get("tool_calls")):
             function = mapping(call.get("function"))
             given = self._calls.give(string(call.get("id")) or "call")
-            made.append(Call(id=given, name=string(function.get("name")) or "bash", arguments=_arguments(function)))
+            name, arguments = string(function.get("name")) or "bash", parsed_arguments(function.get("arguments"))
+            made.append(Call(id=given, name=name, arguments=arguments))
         action = string(step.get("action"))
         if made or action is None or not action.strip():
             return made
@@ -172,14 +172,6 @@ def _failed(text: str, call: Call) -> bool | None:
         return True
     derived = derive_failed(text, call)
     return False if derived is None and _WENT_WELL.search(text) else derived
-
-
-def _arguments(function: Mapping[str, object]) -> dict[str, object] | str:
-    given = function.get("arguments")
-    if not isinstance(given, str):
-        return given if isinstance(given, dict) else {}
-    parsed = json_in(given)
-    return parsed if isinstance(parsed, dict) else given
 
 
 def _thinking(reply: Mapping[str, object]) -> list[Thinking]:

@@ -15,8 +15,8 @@ from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import ANTHROPIC, OPENAI
 from ireneo.formats.chat.registry import chat_format, mark_of
 from ireneo.formats.logs.documents import documents, parse_line
-from ireneo.formats.logs.format import LogFault, LoggedSession, UniqueNames, linear_session, with_faults
-from ireneo.formats.values import mapping, moment, string
+from ireneo.formats.logs.format import LogFault, LoggedSession, UniqueNames, line_fault, linear_session, with_faults
+from ireneo.formats.values import mapping, moment, string, without
 from ireneo.log.message import Call, Draft, Native, Result
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
@@ -129,41 +129,33 @@ def _runs(lines: Iterable[bytes]) -> Iterator[Run | LogFault]:
     single: Run | None = None
     for document in documents(lines):
         yield from document.faults
-        value = document.value
+        value, number = document.value, document.number
         if isinstance(value, dict) and "role" in value:
-            single = single or Run(number=document.number, messages=[], besides={})
-            single.messages.append((document.number, value))
-            continue
-        if value is None:
-            continue
-        if single is not None:
-            yield single
+            single = single or Run(number=number, messages=[], besides={})
+            single.messages.append((number, value))
+        elif value is not None:
+            yield from [single] if single else []
             single = None
-        runs = list(_within(value, document.number))
-        yield from runs
-        if not runs:
-            message = f"Line {document.number} holds no messages; it was left out."
-            yield LogFault(line=document.number, message=message)
-    if single is not None:
-        yield single
+            runs = list(_within(value, number))
+            yield from runs
+            yield from [] if runs else [line_fault(number, "holds no messages; it was left out.")]
+    yield from [single] if single else []
 
 
 def _within(value: object, number: int) -> Iterator[Run]:
-    if isinstance(value, list):
-        if any(isinstance(item, dict) and "role" in item for item in value):
+    if isinstance(value, dict):
+        for key in _LISTS:
+            if isinstance(messages := value.get(key), list):
+                besides, system = without(value, key, "system"), value.get("system")
+                yield Run(number=number, messages=[(number, each) for each in messages], besides=besides, system=system)
+                return
+    elif isinstance(value, list):
+        dicts = [item for item in value if isinstance(item, dict)]
+        if any("role" in item for item in dicts):
             yield Run(number=number, messages=[(number, item) for item in value], besides={})
             return
-        for item in value:
-            if isinstance(item, dict):
-                yield from _within(item, number)
-    elif isinstance(value, dict):
-        for key in _LISTS:
-            messages = value.get(key)
-            if isinstance(messages, list):
-                besides = {name: item for name, item in value.items() if name not in (key, "system")}
-                found = [(number, message) for message in messages]
-                yield Run(number=number, messages=found, besides=besides, system=value.get("system"))
-                return
+        for item in dicts:
+            yield from _within(item, number)
 
 
 def _id(besides: Mapping[str, object]) -> str | None:

@@ -25,8 +25,6 @@ Fresh = Callable[[], AbstractAsyncContextManager[Store]]
 Again = Callable[[Store], Awaitable[Store]]
 """Opens a second store over what a first one keeps, as another process would; the first may be closed already."""
 
-Steps = Callable[[Store], Awaitable[None]]
-SharedSteps = Callable[[Store, Again], Awaitable[None]]
 Verdict = Literal["met", "unmet", "skipped"]
 
 PATIENCE_SECONDS = 60.0
@@ -75,17 +73,13 @@ class Check(Struct, frozen=True, kw_only=True):
     capability: str
     name: str
     sentence: str
-    plain: Plain | None = None
-    steps: Steps | None = None
-    shared_steps: SharedSteps | None = None
+    trial: Callable[[Fresh, Again | None], Awaitable[None]]
+    """Takes its steps on fresh stores."""
+    needs_again: bool = False
+    """Whether it is about what two stores share, and so only for stores that outlive themselves."""
 
     def __str__(self) -> str:
         return f"{self.capability}: {self.name.replace('_', ' ')}"
-
-    @property
-    def needs_again(self) -> bool:
-        """Whether it is about what two stores share, and so only for stores that outlive themselves."""
-        return self.shared_steps is not None
 
     async def run(self, fresh: Fresh, again: Again | None = None) -> None:
         """Try it on fresh stores. Raises UnmetError, or whatever the store raises.
@@ -93,45 +87,56 @@ class Check(Struct, frozen=True, kw_only=True):
         Without `again` a check that needs it passes, since it has nothing to say of such a store.
         """
         async with asyncio.timeout(PATIENCE_SECONDS):
-            if self.plain is not None:
-                async with fresh() as store:
-                    await call_by_call(store, self.plain)
-                async with fresh() as store:
-                    await in_one(store, self.plain)
-            if self.steps is not None:
-                async with fresh() as store:
-                    await self.steps(store)
-            if self.shared_steps is not None and again is not None:
-                async with fresh() as store:
-                    await self.shared_steps(store, again)
+            await self.trial(fresh, again)
 
 
 def check(steps: Plain) -> Check:
     """Make a check of plain steps; their docstring is the sentence, and their module the capability."""
-    return Check(capability=_capability(steps), name=steps.__name__, sentence=_sentence(steps), plain=steps)
+
+    async def trial(fresh: Fresh, again: Again | None) -> None:
+        for taken in (call_by_call, in_one):
+            async with fresh() as store:
+                await taken(store, steps)
+
+    return _named(steps, trial)
 
 
-def async_check(steps: Steps) -> Check:
+def async_check(steps: Callable[[Store], Awaitable[None]]) -> Check:
     """Make a check of steps that are about tasks, or about transactions themselves."""
-    return Check(capability=_capability(steps), name=steps.__name__, sentence=_sentence(steps), steps=steps)
+
+    async def trial(fresh: Fresh, again: Again | None) -> None:
+        async with fresh() as store:
+            await steps(store)
+
+    return _named(steps, trial)
 
 
-def shared_check(steps: SharedSteps) -> Check:
+def shared_check(steps: Callable[[Store, Again], Awaitable[None]]) -> Check:
     """Make a check of steps on two stores over one place."""
-    return Check(capability=_capability(steps), name=steps.__name__, sentence=_sentence(steps), shared_steps=steps)
+
+    async def trial(fresh: Fresh, again: Again | None) -> None:
+        async with fresh() as store:
+            if again is not None:
+                await steps(store, again)
+
+    return _named(steps, trial, needs_again=True)
+
+
+def _named(
+    steps: Callable[..., object], trial: Callable[[Fresh, Again | None], Awaitable[None]], *, needs_again: bool = False
+) -> Check:
+    return Check(
+        capability=steps.__module__.rpartition(".")[2],
+        name=steps.__name__,
+        sentence=" ".join((steps.__doc__ or "").split()),
+        trial=trial,
+        needs_again=needs_again,
+    )
 
 
 def checks_in(*modules: ModuleType) -> tuple[Check, ...]:
     """The checks that the modules define, in their order."""
     return tuple(value for module in modules for value in vars(module).values() if isinstance(value, Check))
-
-
-def _capability(steps: Plain | Steps | SharedSteps) -> str:
-    return steps.__module__.rpartition(".")[2]
-
-
-def _sentence(steps: Plain | Steps | SharedSteps) -> str:
-    return " ".join((steps.__doc__ or "").split())
 
 
 class CheckResult(Struct, frozen=True, kw_only=True):

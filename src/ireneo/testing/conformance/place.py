@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable
 from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 from ireneo.ports.store import Store, Transaction
@@ -13,25 +13,11 @@ R = TypeVar("R")
 Plain = Callable[["Place"], None]
 """The steps of a check that needs no other task."""
 
-WRITES: Mapping[str, frozenset[str]] = {
-    "log": frozenset({"insert", "move"}),
-    "sessions": frozenset({"create", "set_project"}),
-    "summaries": frozenset({"put"}),
-    "rebuilds": frozenset({"put"}),
-    "annotations": frozenset({"put"}),
-    "spending": frozenset({"add"}),
-    "leases": frozenset({"take", "renew", "fail", "release", "forget"}),
-    "vectors": frozenset({"put", "drop"}),
-    "memories": frozenset({"put", "remove"}),
-    "pads": frozenset({"write", "remove"}),
-    "runs": frozenset({"put", "remove"}),
-    "ledger": frozenset({"mark", "remove"}),
-    "search": frozenset(),
-    "words": frozenset({"rebuild"}),
-    "upkeep": frozenset({"drop_branch", "discard", "prune", "repair"}),
-    "erasure": frozenset({"begin", "messages", "notes", "session", "space"}),
-}
-"""The methods of each port that write."""
+WRITES = frozenset(
+    "insert move create set_project put add take renew fail release forget drop write remove mark rebuild drop_branch "
+    "discard prune repair".split()
+)
+"""The methods of ports that write; of the one that erases all do but one."""
 
 
 class Place(Transaction, Protocol):
@@ -60,19 +46,13 @@ class _Apart:
         self._loop = loop
 
     def read(self, fn: Callable[Concatenate[Transaction, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return self._wait(self._store.read(fn, *args, **kwargs))
+        return asyncio.run_coroutine_threadsafe(self._store.read(fn, *args, **kwargs), self._loop).result()
 
     def write(self, fn: Callable[Concatenate[Transaction, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return self._wait(self._store.write(fn, *args, **kwargs))
+        return asyncio.run_coroutine_threadsafe(self._store.write(fn, *args, **kwargs), self._loop).result()
 
     def __getattr__(self, port: str) -> _Port:
         return _Port(self, port)
-
-    def _wait(self, transaction: Awaitable[R]) -> R:
-        async def wait() -> R:
-            return await transaction
-
-        return asyncio.run_coroutine_threadsafe(wait(), self._loop).result()
 
 
 class _Port:
@@ -81,7 +61,8 @@ class _Port:
         self._port = port
 
     def __getattr__(self, method: str) -> Callable[..., object]:
-        transaction = self._place.write if method in WRITES[self._port] else self._place.read
+        writes = method in WRITES if self._port != "erasure" else method != "count"
+        transaction = self._place.write if writes else self._place.read
 
         def call(*args: object, **kwargs: object) -> object:
             return transaction(lambda tx: getattr(getattr(tx, self._port), method)(*args, **kwargs))

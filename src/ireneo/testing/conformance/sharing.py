@@ -30,7 +30,7 @@ from ireneo.testing.conformance.material import (
     tell,
     with_native,
 )
-from ireneo.testing.conformance.transactions import Pause, make, sessions_of
+from ireneo.testing.conformance.transactions import make, paused, sessions_of
 
 TASKS = 40
 
@@ -155,42 +155,25 @@ async def two_stores_take_a_lease_at_once(store: Store, again: Again) -> None:
 @shared_check
 async def a_writer_waits_for_the_other_store(store: Store, again: Again) -> None:
     """A store waits while another one writes, and what that wrote is there when its turn comes."""
-    pause = Pause()
-
-    def steps(tx: Transaction) -> list[Message]:
-        first = tell(tx, say("first"))
-        pause.wait()
-        return first
-
+    first: list[Message] = []
     async with beside(store, again) as other:
-        writing = asyncio.create_task(store.write(steps))
-        await pause.reached()
-        waiting = asyncio.create_task(other.write(tell, say("second")))
-        await asyncio.sleep(0.05)
-        expect(waiting.done(), False, "whether the second has written already")
-        pause.go_on()
-        expect((await waiting)[0].parent, (await writing)[0].id, "the parent of the second")
+        async with paused(store.write, lambda tx: first.extend(tell(tx, say("first")))):
+            waiting = asyncio.create_task(other.write(tell, say("second")))
+            await asyncio.sleep(0.05)
+            expect(waiting.done(), False, "whether the second has written already")
+        expect((await waiting)[0].parent, first[0].id, "the parent of the second")
 
 
 @shared_check
 async def a_wait_that_is_cancelled_ends(store: Store, again: Again) -> None:
     """A task that is cancelled while it waits for another store ends at once and leaves its own store fit for use."""
-    pause = Pause()
-
-    def steps(tx: Transaction) -> None:
-        make(tx)
-        pause.wait()
-
     async with beside(store, again) as other:
-        writing = asyncio.create_task(store.write(steps))
-        await pause.reached()
-        waiting = asyncio.create_task(other.write(tell, say("never"), SessionKey(SPACE, "never")))
-        await asyncio.sleep(0.05)
-        waiting.cancel()
-        await asyncio.wait([waiting])
-        expect(await other.read(sessions_of), [], "what is seen while the first one writes")
-        pause.go_on()
-        await writing
+        async with paused(store.write, make):
+            waiting = asyncio.create_task(other.write(tell, say("never"), SessionKey(SPACE, "never")))
+            await asyncio.sleep(0.05)
+            waiting.cancel()
+            await asyncio.wait([waiting])
+            expect(await other.read(sessions_of), [], "what is seen while the first one writes")
         await other.write(tell, say("after all"))
         expect([info.key for info in await store.read(sessions_of)], [KEY], "the sessions")
 

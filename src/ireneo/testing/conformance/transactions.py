@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Sequence
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from random import Random
 from typing import cast
@@ -39,26 +40,31 @@ TASKS = 24
 MANY_TASKS = 64
 
 
-class Pause:
-    """Where a transaction waits, in its own thread, until it is told to go on."""
+@asynccontextmanager
+async def paused(
+    transaction: Callable[[Callable[[Transaction], None]], Coroutine[None, None, None]],
+    steps: Callable[[Transaction], object],
+    then: Callable[[Transaction], object] = lambda tx: None,
+) -> AsyncIterator[asyncio.Task[None]]:
+    """A transaction that has taken its steps, and is open for the length of the block; then it goes on, and ends."""
+    reached, on = threading.Event(), threading.Event()
 
-    def __init__(self) -> None:
-        self._reached = threading.Event()
-        self._on = threading.Event()
-
-    def wait(self) -> None:
-        """Wait in the transaction."""
-        self._reached.set()
-        if not self._on.wait(PATIENCE_SECONDS):
+    def taken(tx: Transaction) -> None:
+        steps(tx)
+        reached.set()
+        if not on.wait(PATIENCE_SECONDS):
             raise UnmetError("a transaction was left waiting")
+        then(tx)
 
-    async def reached(self) -> None:
-        """Wait, outside of it, until the transaction has come so far."""
-        await asyncio.to_thread(self._reached.wait, PATIENCE_SECONDS)
-
-    def go_on(self) -> None:
-        """Let the transaction go on."""
-        self._on.set()
+    task = asyncio.create_task(transaction(taken))
+    await asyncio.to_thread(reached.wait, PATIENCE_SECONDS)
+    try:
+        yield task
+    finally:
+        on.set()
+    await asyncio.wait([task])
+    if not task.cancelled():
+        task.result()
 
 
 def fill(tx: Transaction) -> None:
@@ -143,18 +149,10 @@ async def a_cancelled_task_leaves_nothing(store: Store) -> None:
     """A task that is cancelled inside a transaction ends at once and leaves nothing, and the next one goes on."""
     await store.write(tell, numbered(2))
     infos = await store.read(sessions_of)
-    pause = Pause()
-
-    def write_and_wait(tx: Transaction) -> None:
-        fill(tx)
-        pause.wait()
-
-    task = asyncio.create_task(store.write(write_and_wait))
-    await pause.reached()
-    task.cancel()
-    await asyncio.wait([task])
-    expect(task.cancelled(), True, "whether the task was cancelled")
-    pause.go_on()
+    async with paused(store.write, fill) as task:
+        task.cancel()
+        await asyncio.wait([task])
+        expect(task.cancelled(), True, "whether the task was cancelled")
     kept = await store.write(tell, say("next"))
     expect((await store.read(read_path, kept[-1]))[-1:], kept, "what was written next")
     (info,) = await store.read(sessions_of)
@@ -215,18 +213,13 @@ def an_error_that_is_caught_leaves_the_rest(store: Place) -> None:
 @async_check
 async def a_transaction_sees_what_it_wrote(store: Store) -> None:
     """Inside a transaction its own writes are seen; outside nothing is, until it commits."""
-    pause = Pause()
 
     def steps(tx: Transaction) -> None:
         m = tell(tx, numbered(3))
         expect(tx.log.path(KEY, m[-1].id, 0, 2), m, "the path inside")
-        pause.wait()
 
-    task = asyncio.create_task(store.write(steps))
-    await pause.reached()
-    expect(await store.read(sessions_of), [], "the sessions outside")
-    pause.go_on()
-    await task
+    async with paused(store.write, steps):
+        expect(await store.read(sessions_of), [], "the sessions outside")
     expect(len(await store.read(sessions_of)), 1, "the sessions after it")
 
 
@@ -235,11 +228,8 @@ async def a_snapshot_stands_still(store: Store) -> None:
     """What is read in one transaction belongs together, whatever is written meanwhile."""
     m = await store.write(tell, numbered(4))
     more = after(m[-1], numbered(2, "more"))
-    pause = Pause()
 
     def look(tx: Transaction) -> None:
-        expect(tx.log.head(KEY), head_of(m[-1]), "the head before anything was written")
-        pause.wait()
         expect(tx.log.head(KEY), head_of(m[-1]), "the head in the snapshot")
         expect(tx.log.find(KEY, [more[0].id]), [], "a later message")
         expect(len(tx.sessions.list(SPACE)), 1, "the sessions in the snapshot")
@@ -252,13 +242,10 @@ async def a_snapshot_stands_still(store: Store) -> None:
         tx.annotations.put(KEY, [noted(m[0], "later")])
         tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
 
-    task = asyncio.create_task(store.read(look))
-    await pause.reached()
-    await store.write(tell, numbered(2, "more"))
-    await store.write(tell, say("other"), SessionKey(SPACE, "other"))
-    await store.write(derive)
-    pause.go_on()
-    await task
+    async with paused(store.read, look, look):
+        await store.write(tell, numbered(2, "more"))
+        await store.write(tell, say("other"), SessionKey(SPACE, "other"))
+        await store.write(derive)
     expect(await store.read(lambda tx: tx.log.head(KEY)), head_of(more[-1]), "the head after it")
 
 
@@ -365,21 +352,15 @@ async def a_store_closes_once(store: Store) -> None:
 @async_check
 async def a_store_that_is_closed_lets_open_transactions_end(store: Store) -> None:
     """Closing a store in the middle of a transaction lets that go on and commit, and no other begin."""
-    pause = Pause()
 
-    def steps(tx: Transaction) -> None:
-        tell(tx, numbered(2))
-        pause.wait()
+    def go_on(tx: Transaction) -> None:
         more = tell(tx, numbered(2, "more"))
         expect(tx.log.path(KEY, more[-1].id, 2, 3), more, "the path inside")
 
-    task = asyncio.create_task(store.write(steps))
-    await pause.reached()
-    await store.close()
-    with expect_error(StoreError, "a read"):
-        await store.read(sessions_of)
-    pause.go_on()
-    await task
+    async with paused(store.write, lambda tx: tell(tx, numbered(2)), go_on):
+        await store.close()
+        with expect_error(StoreError, "a read"):
+            await store.read(sessions_of)
 
 
 @async_check
@@ -424,18 +405,9 @@ async def the_same_offered_at_once_is_stored_once(store: Store) -> None:
 async def readers_do_not_wait_for_a_writer(store: Store) -> None:
     """Reads go on while a transaction that writes is open."""
     m = await store.write(tell, numbered(4))
-    pause = Pause()
-
-    def steps(tx: Transaction) -> None:
-        tx.log.move(KEY, "main", None)
-        pause.wait()
-
-    task = asyncio.create_task(store.write(steps))
-    await pause.reached()
-    paths = await asyncio.gather(*(store.read(read_path, m[-1]) for _ in range(TASKS)))
-    expect(paths, [m] * TASKS, "the paths")
-    pause.go_on()
-    await task
+    async with paused(store.write, lambda tx: tx.log.move(KEY, "main", None)):
+        paths = await asyncio.gather(*(store.read(read_path, m[-1]) for _ in range(TASKS)))
+        expect(paths, [m] * TASKS, "the paths")
 
 
 @async_check
@@ -447,36 +419,24 @@ async def writers_go_in_the_order_in_which_they_came(store: Store) -> None:
         order.append(number)
         make(tx)
 
-    pause = Pause()
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(store.write(lambda _: pause.wait()))
-        await pause.reached()
+    async with asyncio.TaskGroup() as tasks, paused(store.write, make):
         for number in range(TASKS):
             tasks.create_task(store.write(work, number))
             await asyncio.sleep(0)
         await asyncio.sleep(0.01)
-        pause.go_on()
     expect(order, list(range(TASKS)), "the order")
 
 
 @async_check
 async def a_waiter_that_is_cancelled_holds_nobody_up(store: Store) -> None:
     """Tasks that are cancelled while they wait to write let those behind them pass."""
-    pause = Pause()
-
-    def steps(tx: Transaction) -> None:
-        make(tx)
-        pause.wait()
-
-    first = asyncio.create_task(store.write(steps))
-    await pause.reached()
-    waiting = [asyncio.create_task(store.write(tell, say(f"waiting {number}"))) for number in range(TASKS)]
-    await asyncio.sleep(0.01)
-    for task in waiting[::2]:
-        task.cancel()
-    await asyncio.sleep(0)
-    pause.go_on()
-    await asyncio.wait([first, *waiting])
+    async with paused(store.write, make):
+        waiting = [asyncio.create_task(store.write(tell, say(f"waiting {number}"))) for number in range(TASKS)]
+        await asyncio.sleep(0.01)
+        for task in waiting[::2]:
+            task.cancel()
+        await asyncio.sleep(0)
+    await asyncio.wait(waiting)
     expect([task.cancelled() for task in waiting], [True, False] * (TASKS // 2), "who was cancelled")
     (info,) = await store.read(sessions_of)
     expect(info.messages, TASKS // 2, "the messages")

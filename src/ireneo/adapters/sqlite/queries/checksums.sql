@@ -68,8 +68,5 @@ INSERT INTO message_words (message_words) VALUES ('delete-all');
 -- name: reset_memory_words
 INSERT INTO memory_words (memory_words) VALUES ('delete-all');
 
--- name: key_of_session
-SELECT key FROM sessions WHERE space = :space AND session = :session;
-
 -- name: list_indexes
 SELECT name, tbl_name FROM sqlite_schema WHERE type = 'index';

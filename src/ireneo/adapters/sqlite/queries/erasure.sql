@@ -65,9 +65,6 @@ DELETE FROM spending WHERE space = :space AND session = :session;
 -- name: delete_spending
 DELETE FROM spending WHERE space = :space;
 
--- name: list_segment_numbers
-SELECT segment FROM segments WHERE session = :key;
-
 -- name: list_memory_ids
 SELECT id FROM memories WHERE space = :space;
 

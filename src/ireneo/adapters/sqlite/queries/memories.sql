@@ -67,86 +67,19 @@ ORDER BY at DESC, id
 LIMIT :limit;
 
 -- name: list_memories_of_kind
-SELECT record
-FROM memories
-WHERE space = :space
-  AND kind = :kind
-  AND (:subject IS NULL OR subject = :subject)
-  AND (:task_type IS NULL OR task_type = :task_type)
-  AND (:unreflected = 0 OR unreflected = 1)
-  AND (:stale = 0 OR stale = 1)
-  AND (:archived IS NULL OR archived = :archived)
-  AND (:states = '[]' OR state IN (SELECT value FROM json_each(:states)))
-  AND (:lessons = 0 OR cue <> '')
-  AND (:cues = '[]' OR cue IN (SELECT value FROM json_each(:cues)))
-ORDER BY at DESC, id
-LIMIT :limit;
+-- like: list_memories, where kind = :kind
 
 -- name: list_memories_of_subject
-SELECT record
-FROM memories
-WHERE space = :space
-  AND subject = :subject
-  AND subject <> ''
-  AND (:kind IS NULL OR kind = :kind)
-  AND (:task_type IS NULL OR task_type = :task_type)
-  AND (:unreflected = 0 OR unreflected = 1)
-  AND (:stale = 0 OR stale = 1)
-  AND (:archived IS NULL OR archived = :archived)
-  AND (:states = '[]' OR state IN (SELECT value FROM json_each(:states)))
-  AND (:lessons = 0 OR cue <> '')
-  AND (:cues = '[]' OR cue IN (SELECT value FROM json_each(:cues)))
-ORDER BY at DESC, id
-LIMIT :limit;
+-- like: list_memories, where subject = :subject AND subject <> ''
 
 -- name: list_memories_of_task
-SELECT record
-FROM memories
-WHERE space = :space
-  AND task_type = :task_type
-  AND task_type <> ''
-  AND (:kind IS NULL OR kind = :kind)
-  AND (:subject IS NULL OR subject = :subject)
-  AND (:unreflected = 0 OR unreflected = 1)
-  AND (:stale = 0 OR stale = 1)
-  AND (:archived IS NULL OR archived = :archived)
-  AND (:states = '[]' OR state IN (SELECT value FROM json_each(:states)))
-  AND (:lessons = 0 OR cue <> '')
-  AND (:cues = '[]' OR cue IN (SELECT value FROM json_each(:cues)))
-ORDER BY at DESC, id
-LIMIT :limit;
+-- like: list_memories, where task_type = :task_type AND task_type <> ''
 
 -- name: list_unreflected_memories
-SELECT record
-FROM memories
-WHERE space = :space
-  AND kind = :kind
-  AND unreflected = 1
-  AND (:subject IS NULL OR subject = :subject)
-  AND (:task_type IS NULL OR task_type = :task_type)
-  AND (:stale = 0 OR stale = 1)
-  AND (:archived IS NULL OR archived = :archived)
-  AND (:states = '[]' OR state IN (SELECT value FROM json_each(:states)))
-  AND (:lessons = 0 OR cue <> '')
-  AND (:cues = '[]' OR cue IN (SELECT value FROM json_each(:cues)))
-ORDER BY at DESC, id
-LIMIT :limit;
+-- like: list_memories, where kind = :kind AND unreflected = 1
 
 -- name: list_stale_memories
-SELECT record
-FROM memories
-WHERE space = :space
-  AND stale = 1
-  AND (:kind IS NULL OR kind = :kind)
-  AND (:subject IS NULL OR subject = :subject)
-  AND (:task_type IS NULL OR task_type = :task_type)
-  AND (:unreflected = 0 OR unreflected = 1)
-  AND (:archived IS NULL OR archived = :archived)
-  AND (:states = '[]' OR state IN (SELECT value FROM json_each(:states)))
-  AND (:lessons = 0 OR cue <> '')
-  AND (:cues = '[]' OR cue IN (SELECT value FROM json_each(:cues)))
-ORDER BY at DESC, id
-LIMIT :limit;
+-- like: list_memories, where stale = 1
 
 -- name: list_memories_of_cues
 -- Few are of a claim, so they are sorted: the index of lessons by time would read them all.
@@ -166,19 +99,7 @@ ORDER BY at DESC, id
 LIMIT :limit;
 
 -- name: list_lessons
-SELECT record
-FROM memories
-WHERE space = :space
-  AND cue <> ''
-  AND (:kind IS NULL OR kind = :kind)
-  AND (:subject IS NULL OR subject = :subject)
-  AND (:task_type IS NULL OR task_type = :task_type)
-  AND (:unreflected = 0 OR unreflected = 1)
-  AND (:stale = 0 OR stale = 1)
-  AND (:archived IS NULL OR archived = :archived)
-  AND (:states = '[]' OR state IN (SELECT value FROM json_each(:states)))
-ORDER BY at DESC, id
-LIMIT :limit;
+-- like: list_memories, where cue <> ''
 
 -- name: place_memory
 INSERT INTO memory_projects (space, number, project) VALUES (:space, :number, :project) ON CONFLICT DO NOTHING;

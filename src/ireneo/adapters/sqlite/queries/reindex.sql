@@ -42,4 +42,4 @@ DELETE FROM authors WHERE space = :space;
 UPDATE spaces SET messages = 0, message_terms = 0, memories = 0, memory_terms = 0 WHERE space = :space;
 
 -- name: list_memories_to_index
-SELECT number, id, document, record FROM memories WHERE space = :space ORDER BY number;
+SELECT number, document, record FROM memories WHERE space = :space ORDER BY number;

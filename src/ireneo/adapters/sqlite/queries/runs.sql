@@ -60,15 +60,4 @@ HAVING count(*) FILTER (WHERE held > 0) >= :least_runs
 ORDER BY cue;
 
 -- name: sum_claims_of_run
-SELECT
-    cue, min(category), sum(held), sum(broke), count(*) FILTER (WHERE held > 0),
-    json_group_array(DISTINCT project) FILTER (WHERE held > 0 AND project <> ''),
-    min(at) FILTER (WHERE held > 0 AND at > :never), max(at) FILTER (WHERE held > 0 AND at > :never),
-    sum(tokens), sum(seconds)
-FROM sightings
-WHERE space = :space AND cue IN (
-    SELECT seen.cue FROM sightings AS seen WHERE seen.space = :space AND seen.session = :session
-)
-GROUP BY cue
-HAVING count(*) FILTER (WHERE held > 0) >= :least_runs
-ORDER BY cue;
+-- like: sum_claims, where cue IN (SELECT seen.cue FROM sightings AS seen WHERE seen.space = :space AND seen.session = :session)

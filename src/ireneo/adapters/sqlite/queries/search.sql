@@ -1,4 +1,5 @@
--- Finding messages and memories by their words. A term begins with the number of its space.
+-- Finding messages and memories by their words. A term begins with the number of its space; it is quoted, so that no
+-- word of the index's own language is heard in it.
 
 -- name: size_of_messages
 SELECT messages, message_terms FROM spaces WHERE space = :space;
@@ -7,17 +8,17 @@ SELECT messages, message_terms FROM spaces WHERE space = :space;
 SELECT memories, memory_terms FROM spaces WHERE space = :space;
 
 -- name: count_messages_with
-SELECT count(*) FROM message_words WHERE message_words MATCH :space_term;
+SELECT count(*) FROM message_words WHERE message_words MATCH '"' || :space_term || '"';
 
 -- name: count_memories_with
-SELECT count(*) FROM memory_words WHERE memory_words MATCH :space_term;
+SELECT count(*) FROM memory_words WHERE memory_words MATCH '"' || :space_term || '"';
 
 -- name: messages_with
 -- As one value: ten thousand rows would each cost a step and an object.
-SELECT json_group_array(rowid) FROM message_words WHERE message_words MATCH :space_term;
+SELECT json_group_array(rowid) FROM message_words WHERE message_words MATCH '"' || :space_term || '"';
 
 -- name: memories_with
-SELECT json_group_array(rowid) FROM memory_words WHERE memory_words MATCH :space_term;
+SELECT json_group_array(rowid) FROM memory_words WHERE memory_words MATCH '"' || :space_term || '"';
 
 -- name: message_of_document
 -- By its place: what a number says of length and role besides is not always known to who asks.

@@ -5,7 +5,8 @@ SELECT key, dimensions, changes, kept, forgotten FROM vector_sets
 WHERE space = :space AND shelf = :shelf AND embedder = :embedder;
 
 -- name: make_vector_set
-INSERT INTO vector_sets (space, shelf, embedder, dimensions) VALUES (:space, :shelf, :embedder, :dimensions);
+INSERT INTO vector_sets (space, shelf, embedder, dimensions) VALUES (:space, :shelf, :embedder, :dimensions)
+RETURNING key;
 
 -- name: measure_vector_set
 UPDATE vector_sets SET dimensions = :dimensions WHERE key = :key;

@@ -20,7 +20,7 @@ from ireneo.faces.cli.files import SearchCounts, search
 from ireneo.faces.cli.imports import import_logs
 from ireneo.faces.cli.lessons import LearningTally, LessonFilter, RunReporter, learn_from, lessons, told
 from ireneo.faces.cli.options import AUTO, Stored, reading
-from ireneo.faces.cli.output import console, counted
+from ireneo.faces.cli.output import console, counted, short
 from ireneo.faces.cli.sessions import expand, fork, rewind
 from ireneo.types import GuardAdvice, LearnedRun, Lesson
 
@@ -188,7 +188,6 @@ DEAD_END = "kestrel/anchor.py"
 """A file that the agent of the first log wrote, gave up and removed."""
 KEPT = "as-it-went"
 QUOTED = 16
-SHORT = 9
 
 
 def play() -> None:
@@ -241,8 +240,8 @@ def _open(stage: Stage, cut: Cut) -> None:
     )
     stage.quote(largest.text, QUOTED)
     stage.say("Each block says by which id it is opened. What it was written from comes back whole:")
-    stage.command(f"ireneo expand {smallest.id[:SHORT]}")
-    expand(smallest.id[:SHORT], stored=HERE)
+    stage.command(f"ireneo expand {short(smallest.id)}")
+    expand(short(smallest.id), stored=HERE)
 
 
 def _go_back(stage: Stage, cut: Cut) -> None:
@@ -256,7 +255,7 @@ def _go_back(stage: Stage, cut: Cut) -> None:
     stage.command(f"ireneo fork {SESSION} {KEPT}")
     fork(SESSION, KEPT, stored=HERE)
     stage.pause()
-    stage.command(f"ireneo rewind {SESSION} {to[:SHORT]}")
+    stage.command(f"ireneo rewind {SESSION} {short(to)}")
     rewind(SESSION, to, stored=HERE)
     stage.pause()
     stage.command(f"ireneo context {SESSION} --budget {BUDGET}")

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 import ireneo
-from ireneo.faces.cli.output import Column, counted, is_coloured, printable, show_columns, show_labelled
+from ireneo.faces.cli.output import Column, counted, is_coloured, printable, short, show_columns, show_labelled
 
 
 class Tier(Struct, frozen=True):
@@ -259,8 +259,6 @@ def _cells(tier: Tier, wide: int, *, coloured: bool) -> Text:
 
 LABEL = 11
 """Columns before a bar."""
-SHORT = 9
-"""Characters of an id: enough to open it."""
 WIDEST_BAR = 120
 GAP = "   "
 WORTH_SAYING = 1.05
@@ -363,6 +361,6 @@ def _row(block: ContextBlock, *, coloured: bool) -> list[Text]:
         Text(turns if covers else ""),
         Text(f"{block.messages:,}" if covers else ""),
         Text(f"{block.tokens:,}"),
-        Text(block.id[:SHORT] if covers else "", style="dim" if coloured else ""),
+        Text(short(block.id) if covers else "", style="dim" if coloured else ""),
         Text(block.line),
     ]

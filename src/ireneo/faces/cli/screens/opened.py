@@ -21,7 +21,6 @@ MOST_LINES = 40
 """Of one message among several; alone it is shown whole."""
 PART_LINES = 3
 """Of a summary under the one that is opened."""
-SHORT = 9
 MOST_SOURCES = 8
 _ROLE_STYLES = {"system": WORDS.style, "user": WORDS.style, "assistant": LIVE.style, "tool": MASKED.style}
 _LEVELS = {"turn": TURN, "goal": GOAL, "story": STORY}
@@ -99,7 +98,7 @@ def show_opened(screen: Console, opened: ireneo.Expanded, session: str) -> None:
     if block is not None:
         tier = _LEVELS[block.level]
         size = f"{counted(block.messages, 'message')}, {block.source_tokens:,} tokens"
-        title = f"  {tier.name} {block.id[:SHORT]} · {size} · {session}"
+        title = f"  {tier.name} {short(block.id)} · {size} · {session}"
         screen.print()
         screen.print(Text(title, style="bold"), soft_wrap=True)
         if who := written_by(block):
@@ -136,7 +135,7 @@ def written_by(block: ireneo.Summary) -> str:
 def _show_part(screen: Console, part: ireneo.Summary) -> None:
     """One of the finer summaries of a stretch that is too long to be opened at once."""
     place = f"messages {part.first_position + 1:,} to {part.last_position + 1:,}"
-    screen.print(Text(f"  {part.id[:SHORT]}", style=STORY.style).append(f"  {place}", style="dim"), soft_wrap=True)
+    screen.print(Text(f"  {short(part.id)}", style=STORY.style).append(f"  {place}", style="dim"), soft_wrap=True)
     for line in part.lines("story")[:PART_LINES]:
         screen.print(Text(f"    {printable(line.text)}"), soft_wrap=True)
     screen.print()
@@ -145,7 +144,7 @@ def _show_part(screen: Console, part: ireneo.Summary) -> None:
 def _show_message(screen: Console, message: ireneo.Message, most: int | None) -> None:
     who = message.draft.author or message.role
     head = Text(f"  {printable(who)}", style=f"bold {_ROLE_STYLES.get(message.role, KEPT.style)}")
-    place = f"  {message.id[:SHORT]}  turn {message.turn}, message {message.position + 1:,}, {message.tokens:,} tokens"
+    place = f"  {short(message.id)}  turn {message.turn}, message {message.position + 1:,}, {message.tokens:,} tokens"
     if message.draft.present is not None:
         place += f", heard by {printable(', '.join(message.draft.present)) or 'nobody else'}"
     head.append(place, style="not bold dim")
@@ -157,7 +156,7 @@ def _show_message(screen: Console, message: ireneo.Message, most: int | None) ->
     if len(shown) < len(lines):
         screen.print(
             Text(
-                f"    … {counted(len(lines) - len(shown), 'line')} more: ireneo expand {message.id[:SHORT]}",
+                f"    … {counted(len(lines) - len(shown), 'line')} more: ireneo expand {short(message.id)}",
                 style="dim",
             ),
             soft_wrap=True,
@@ -222,7 +221,7 @@ def show_written(screen: Console, done: Sequence[ireneo.Summarised], *, due: int
     if done:
         show_columns(screen, _COLUMNS, [_row(each) for each in done])
         screen.print()
-    reasons = [(each.id[:SHORT], reason) for each in done if (reason := _reason(each))]
+    reasons = [(short(each.id), reason) for each in done if (reason := _reason(each))]
     for id, reason in reasons:
         show_labelled(screen, id, Text(reason), width=LABEL)
     if reasons:
@@ -238,7 +237,7 @@ def _row(each: ireneo.Summarised) -> list[Text]:
     return [
         Text(tier.name, style=tier.style),
         Text(f"{first:,}" if first == last else f"{first:,}–{last:,}"),
-        Text(each.id[:SHORT], style="dim"),
+        Text(short(each.id), style="dim"),
         Text(f"{each.tokens_in:,}" if answered else ""),
         Text(f"{each.tokens_out:,}" if answered else ""),
         Text(share(each.supported) if answered else ""),
@@ -260,14 +259,12 @@ def _show_sums(screen: Console, done: Sequence[ireneo.Summarised], due: int) -> 
     said = [f"{number} {_WORDS[outcome]}" for outcome, number in outcomes.items()]
     if due > len(done):
         said.append(f"{due - len(done)} left for another time")
-    show_labelled(screen, "due", Text(f"{counted(due, 'block')}: {', '.join(said)}"), width=LABEL)
+    show_labelled(screen, "due", Text(f"{counted(due, 'text')}: {', '.join(said)}"), width=LABEL)
     answered = [each for each in done if each.outcome != "failed"]
     if not answered:
         return
     read, wrote = sum(each.tokens_in for each in answered), sum(each.tokens_out for each in answered)
     show_labelled(screen, "tokens", Text(f"{read:,} in, {wrote:,} out"), width=LABEL)
     supported = sum(each.supported for each in answered) / len(answered)
-    show_labelled(
-        screen, "supported", Text(f"{share(supported)} of a block's claims on average, as first made"), width=LABEL
-    )
+    show_labelled(screen, "supported", Text(f"{share(supported)} of the claims on average, as first made"), width=LABEL)
     show_labelled(screen, "shown", Text("when the context is next rebuilt"), width=LABEL)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 import ireneo
-from ireneo.faces.cli.output import Column, counted, printable, show_columns, show_labelled
+from ireneo.faces.cli.output import Column, counted, printable, short, show_columns, show_labelled
 from ireneo.faces.cli.screens.context import LIVE, WORDS, first_line
 
 SHOWN, SHOWN_END = "█", "▌"
@@ -131,7 +131,6 @@ def _axis(size: int, width: int) -> str:
 LABEL = 11
 """Columns before a row of the drawing."""
 WIDEST = 120
-SHORT = 9
 GAP = "   "
 MOST = 40
 """So many summaries, branches or threads are listed: the newest."""
@@ -162,7 +161,7 @@ def show_tree(screen: Console, tree: ireneo.Tree, title: str) -> None:
 
 
 def _sums(tree: ireneo.Tree) -> Iterator[str]:
-    place = f"at {tree.head[:SHORT]}" if tree.head else "before its first message"
+    place = f"at {short(tree.head)}" if tree.head else "before its first message"
     yield f"{counted(tree.messages, 'message')}, {tree.tokens:,} tokens · {place} · cut as {tree.preset}"
     shown = [node for node in tree.nodes if node.shown]
     if not shown:
@@ -215,7 +214,7 @@ def _show_nodes(screen: Console, tree: ireneo.Tree) -> None:
         span = f"{node.first_position + 1:,}–{node.last_position + 1:,}"
         cells = [Text(what, style=styles[what]), Text(span), Text(f"{node.messages:,}"), Text(f"{node.tokens:,}")]
         cells += [Text(f"{node.retellings}×")] if retold else []
-        rows.append([*cells, Text(node.id[:SHORT], style="dim"), Text(first_line(node.text))])
+        rows.append([*cells, Text(short(node.id), style="dim"), Text(first_line(node.text))])
     show_columns(screen, [*columns, Column("opens with"), _LAST], rows)
     _show_rest(screen, len(shown), "before these")
     screen.print()
@@ -253,7 +252,7 @@ def _branch(tree: ireneo.Tree, place: int) -> str:
     if branch.parent:
         # Whoever forks at the very end shares all of it.
         said = [f"leaves after {branch.shared:,}", f"{own:,} of its own"] if own else [f"stands at {branch.shared:,}"]
-        said.append(f"at {(branch.head or '')[:SHORT]}")
+        said.append(f"at {short(branch.head or '')}")
     said.append(f"{branch.summarised:,} summarised" if branch.summarised else "nothing summarised")
     return " · ".join(said)
 

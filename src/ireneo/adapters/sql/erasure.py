@@ -1,0 +1,157 @@
+"""What takes content out of a database: an erasure, and a prune."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+
+from ireneo.adapters.sql.database import END, Bindings, Database, Port, reads, writes
+from ireneo.adapters.sql.index import forget_documents
+from ireneo.adapters.sql.log import find_place, find_session, forget_undone, need_place, need_session
+from ireneo.adapters.sql.memories import remove_memories, remove_run
+from ireneo.adapters.sql.rows import COVERED, between, read_time, with_checksum, write_json, write_time
+from ireneo.errors import BadInput
+from ireneo.log.message import Message
+from ireneo.log.tree import AnnotationId, SessionKey
+from ireneo.ports.store import ErasurePort, Pruned, Rebuild
+
+
+def prune_session(database: Database, key: SessionKey) -> Pruned:
+    """Take out every message that no branch leads to; says how much that was.
+
+    A segment is kept up to the last position that a branch needs, so what branches off behind that is needed by nobody
+    either, and what branches off before it finds its parent where it was: no segment changes its place.
+    """
+    session = need_session(database, key)
+    ((branches, segments),) = database.rows("count_branches", key=session)
+    if segments > 0 and branches == 0:
+        # To prune it would leave nothing.
+        raise BadInput(f"Session {key.session!r} has no branch; fork or rewind one first.")
+    messages, tokens = _cut(database, key.space, session)
+    forget_undone(database, key.space, session)
+    if messages == 0:
+        return Pruned()
+    summaries = database.change("delete_loose_summaries", key=session)
+    for query in ("delete_loose_rebuilds", "delete_loose_annotations"):
+        database.change(query, key=session)
+    run = database.row("head_of_run", space=key.space, session=key.session)
+    if run is not None and find_place(database, session, run[0]) is None:
+        remove_run(database, key.space, key.session)
+    recount(database, session)
+    return Pruned(messages=messages, tokens=tokens, summaries=summaries)
+
+
+def _cut(database: Database, space: str, session: int) -> tuple[int, int]:
+    """Cut each segment after the last position that is needed; says how many messages and tokens went."""
+    messages = tokens = 0
+    for segment, last in database.rows("list_segments", key=session):
+        rest = {"key": session, "segment": segment, "last": -1 if last is None else last}
+        ((behind, cost),) = database.rows("count_after", **rest)
+        if behind:
+            forget_documents(database, space, session, segment, rest["last"] + 1, END)
+            database.change("delete_payloads_after", **rest)
+            database.change("delete_messages_after", **rest)
+        if last is None:
+            database.change("delete_segment", key=session, segment=segment)
+        messages += behind
+        tokens += cost
+    return messages, tokens
+
+
+def recount(database: Database, session: int) -> None:
+    """Reckon the counters of a session anew from its messages."""
+    times = (read_time(at) for (at,) in database.scan("list_times", key=session))
+    first_at, last_at = between(times)
+    database.change("recount_messages", key=session, first_at=write_time(first_at), last_at=write_time(last_at))
+
+
+STANDS = tuple(name for name in COVERED["messages"] if name not in ("source_id", "parts", "erased"))
+"""What an erasure leaves of a message, in the order in which the query ``message_to_erase`` gives it."""
+OF_SESSION = (
+    *("delete_messages", "delete_payloads", "delete_segments", "delete_branches", "delete_summaries"),
+    *("delete_rebuilds", "delete_annotations", "delete_leases", "delete_session"),
+)
+"""All that is kept by a session's number."""
+OF_SPACE = (
+    *("delete_spending", "delete_pads", "delete_runs", "delete_observations", "delete_ledger"),
+    *("delete_authors", "delete_space"),
+)
+"""All that is kept by the name of a space, once its sessions and its memories are gone."""
+
+
+class SqlErasure(Port, ErasurePort):
+    """`ireneo.ports.store.ErasurePort` in a database."""
+
+    @writes
+    def begin(self) -> None:
+        """Overwrite what is deleted, and leave a mark that only a complete scrub takes away."""
+        self._database.rows("overwrite_deleted")
+        self._database.change("add_scrub", mark=secrets.token_hex(8))
+
+    @reads
+    def count(self, key: SessionKey) -> int:
+        return self._database.number("count_erased", key=find_session(self._database, key))
+
+    @writes
+    def messages(self, key: SessionKey, messages: Sequence[Message]) -> int:
+        """Write what is left of messages over what they were, and take their payloads out."""
+        database, session = self._database, need_session(self._database, key)
+        for message in messages:
+            if not message.erased:
+                wanted = "hand in what `ireneo.log.redaction` leaves"
+                raise BadInput(f"Message {message.id} is not marked as erased; {wanted}.")
+            place = need_place(database, session, key, message.id)
+            forget_documents(database, key.space, session, place.segment, place.position, place.position)
+            stand = {"key": session, "segment": place.segment, "position": place.position}
+            # A message without a row here would be taken for one that is still to be indexed.
+            database.change("add_document", **stand, document=None, terms=0)
+            kept = dict(zip(STANDS, database.row("message_to_erase", key=session, id=message.id) or (), strict=True))
+            left = {**kept, "source_id": None, "parts": write_json(message.parts), "erased": 1}
+            check = with_checksum("messages", left)["checksum"]
+            database.change("erase_message", key=session, id=message.id, parts=left["parts"], checksum=check)
+            database.change("delete_payload", **stand)
+        return len(messages)
+
+    @writes
+    def notes(self, key: SessionKey, annotations: Sequence[AnnotationId], marks: Sequence[Rebuild]) -> int:
+        """Delete annotations by id, and marks by where they stand and what they are for."""
+        database, session = self._database, need_session(self._database, key)
+        gone = sum(database.change("delete_annotation", key=session, id=name) for name in annotations)
+        for mark in marks:
+            place = find_place(database, session, mark.at)
+            if place is not None:
+                stand = {"key": session, "segment": place.segment, "at_position": mark.at_position}
+                of: Bindings = {"summarizer": mark.summarizer, "budget_tokens": mark.budget_tokens}
+                gone += database.change("delete_rebuild", **stand, **of)
+        return gone
+
+    @writes
+    def session(self, key: SessionKey) -> bool:
+        """Delete all that is kept of a session, and its name from what was spent."""
+        if key.session:
+            for query in ("unname_spending", "delete_spending_of_session"):
+                self._database.change(query, space=key.space, session=key.session)
+        remove_run(self._database, key.space, key.session)
+        session = find_session(self._database, key)
+        if session is not None:
+            _delete_rows(self._database, key.space, session)
+        return session is not None
+
+    @writes
+    def space(self, space: str) -> int:
+        """Delete all that is kept of a space."""
+        keys = self._database.rows("list_keys", space=space)
+        for (key,) in keys:
+            _delete_rows(self._database, space, key)
+        names = [name for (name,) in self._database.rows("list_memory_ids", space=space)]
+        remove_memories(self._database, space, names)
+        for query in OF_SPACE:
+            self._database.change(query, space=space)
+        return len(keys)
+
+
+def _delete_rows(database: Database, space: str, session: int) -> None:
+    for (segment,) in database.rows("segments_of_session", key=session):
+        forget_documents(database, space, session, segment, 0, END)
+    for query in OF_SESSION:
+        database.change(query, key=session)

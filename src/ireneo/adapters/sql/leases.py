@@ -1,0 +1,143 @@
+"""Who is at which work, and what was spent on models, in a database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+
+from msgspec.structs import replace
+
+from ireneo.adapters.sql.database import Port, Row, reads, writes
+from ireneo.adapters.sql.log import find_session, need_session
+from ireneo.adapters.sql.rows import microseconds, time_of, utc
+from ireneo.errors import BadInput
+from ireneo.log.tree import SessionKey
+from ireneo.ports.store import Lease, LeasesPort, SpendingPort, Spent
+
+NOBODY = ""
+"""The holder of what is kept only for its failures."""
+
+FAR = timedelta(days=1)
+"""Nobody puts a retry off for so long: one that lies so far ahead was set before the clock was put back."""
+
+FAR_LEASE = timedelta(minutes=10)
+"""How much further than one's own a rival's lease may reach: not everybody leases for as long."""
+
+
+class SqlLeases(Port, LeasesPort):
+    """`ireneo.ports.store.LeasesPort` in a database."""
+
+    @writes
+    def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
+        session = need_session(self._database, key)
+        if holder == NOBODY:
+            raise BadInput("A lease needs a holder; give it a name that no other process has.")
+        found = self._find(session, key, work)
+        if found is not None and not _may_take(found, holder, utc(now), utc(until)):
+            return None
+        lease = Lease(
+            key=key,
+            work=work,
+            holder=holder,
+            token=self._database.number("next_token", key=session),
+            until=utc(until),
+            failures=found.failures if found else 0,
+            error=found.error if found else "",
+        )
+        self._put(session, lease)
+        return lease
+
+    @writes
+    def renew(self, lease: Lease, until: datetime) -> bool:
+        session, found = self._held(lease)
+        if found is not None:
+            self._put(session, replace(found, until=utc(until)))
+        return found is not None
+
+    @writes
+    def release(self, lease: Lease) -> bool:
+        session, found = self._held(lease)
+        return found is not None and self._database.change("delete_lease", key=session, work=lease.work) > 0
+
+    @writes
+    def fail(self, lease: Lease, error: str, retry_at: datetime) -> bool:
+        session, found = self._held(lease)
+        if found is not None:
+            failures = found.failures + 1
+            self._put(session, replace(found, holder=NOBODY, failures=failures, error=error, retry_at=utc(retry_at)))
+        return found is not None
+
+    @reads
+    def of_session(self, key: SessionKey) -> Sequence[Lease]:
+        rows = self._database.rows("list_leases", key=find_session(self._database, key))
+        return [_lease(key, row) for row in rows]
+
+    @writes
+    def forget(self, key: SessionKey, work: str) -> bool:
+        return self._database.change("delete_lease", key=need_session(self._database, key), work=work) > 0
+
+    def _held(self, lease: Lease) -> tuple[int, Lease | None]:
+        """The session, and what is stored of the lease unless it was taken over or let go of."""
+        session = need_session(self._database, lease.key)
+        found = self._find(session, lease.key, lease.work)
+        held = found is not None and (found.token, found.holder) == (lease.token, lease.holder)
+        return session, found if held and lease.holder != NOBODY else None
+
+    def _find(self, session: int, key: SessionKey, work: str) -> Lease | None:
+        row = self._database.row("read_lease", key=session, work=work)
+        return None if row is None else _lease(key, row)
+
+    def _put(self, session: int, lease: Lease) -> None:
+        self._database.change(
+            "put_lease",
+            key=session,
+            work=lease.work,
+            holder=lease.holder,
+            token=lease.token,
+            until=microseconds(lease.until),
+            failures=lease.failures,
+            error=lease.error,
+            retry_at=None if lease.retry_at is None else microseconds(lease.retry_at),
+        )
+
+
+def _may_take(found: Lease, holder: str, now: datetime, until: datetime) -> bool:
+    """Whether `holder` may take what is stored as `found`."""
+    if found.retry_at is not None and now < found.retry_at < now + FAR:
+        return False
+    if found.holder in (NOBODY, holder) or found.until <= now:
+        return True
+    return found.until - until > max(until - now, FAR_LEASE)
+
+
+def _lease(key: SessionKey, row: Row) -> Lease:
+    work, holder, token, until, failures, error, retry_at = row
+    return Lease(
+        key=key,
+        work=work,
+        holder=holder,
+        token=token,
+        until=time_of(until),
+        failures=failures,
+        error=error,
+        retry_at=None if retry_at is None else time_of(retry_at),
+    )
+
+
+class SqlSpending(Port, SpendingPort):
+    """`ireneo.ports.store.SpendingPort` in a database."""
+
+    @writes
+    def add(self, key: SessionKey, day: date, spent: Spent) -> None:
+        row = {"space": key.space, "session": key.session, "day": day.isoformat()}
+        self._database.change("add_spent", **row, calls=spent.calls, tokens=spent.tokens)
+
+    @reads
+    def of_session(self, key: SessionKey) -> Spent:
+        ((calls, tokens),) = self._database.rows("spent_of_session", space=key.space, session=key.session)
+        return Spent(calls=calls, tokens=tokens)
+
+    @reads
+    def of_day(self, space: str, day: date) -> Spent:
+        ((calls, tokens),) = self._database.rows("spent_of_day", space=space, day=day.isoformat())
+        return Spent(calls=calls, tokens=tokens)

@@ -1,0 +1,327 @@
+"""What was learned, in a database: memories, scratchpads, runs with their observations, and files that were read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from ireneo.adapters.sql.database import END, Bindings, Database, Port, Row, Value, reads, writes
+from ireneo.adapters.sql.index import forget_memory_words, index_memory
+from ireneo.adapters.sql.log import list_projects
+from ireneo.adapters.sql.rows import microseconds, time_of, utc, with_checksum, write_json
+from ireneo.errors import BadInput
+from ireneo.lessons.run import ClaimTotals, LearnedRun, Observation
+from ireneo.memories.index import terms_of_memory
+from ireneo.memories.record import Kind, MemoryId, Record, project_of
+from ireneo.memories.scratchpad import Pad
+from ireneo.ports.memories import LearnedFile, LedgerPort, MemoriesPort, MemoryFilter, PadsPort, RunsPort, folded
+
+FOUND_AT_MOST = 10
+
+_RECORD = msgspec.json.Decoder(Record)
+
+
+class SqlMemories(Port, MemoriesPort):
+    """`ireneo.ports.memories.MemoriesPort` in a database."""
+
+    @writes
+    def put(self, space: str, records: Sequence[Record]) -> int:
+        return sum(_put(self._database, space, record) for record in records)
+
+    @reads
+    def get(self, space: str, ids: Sequence[str]) -> Sequence[Record]:
+        found: dict[MemoryId, Record] = {}
+        for name in ids:
+            for record in self._read("find_memories", space=space, prefix=name, limit=FOUND_AT_MOST):
+                found.setdefault(record.id, record)
+        return list(found.values())
+
+    @reads
+    def of_key(self, space: str, kind: Kind, key: str) -> Sequence[Record]:
+        return self._read("memories_of_key", space=space, kind=kind, key=key)
+
+    @reads
+    def list(self, space: str, wanted: MemoryFilter, limit: int | None = None) -> Sequence[Record]:
+        return self._read(
+            _shortest_way(wanted),
+            space=space,
+            kind=wanted.kind,
+            states=write_json(wanted.states),
+            subject=None if wanted.subject is None else folded(wanted.subject),
+            task_type=None if wanted.task_type is None else folded(wanted.task_type),
+            archived=wanted.archived,
+            unreflected=wanted.unreflected,
+            stale=wanted.stale,
+            cues=write_json(wanted.cues),
+            lessons=wanted.lessons,
+            limit=END if limit is None else limit,
+        )
+
+    @reads
+    def citing(self, space: str, sources: Sequence[str]) -> Sequence[Record]:
+        return self._read("memories_citing", space=space, sources=write_json(list(dict.fromkeys(sources))))
+
+    @writes
+    def remove(self, space: str, ids: Sequence[MemoryId]) -> int:
+        return remove_memories(self._database, space, ids)
+
+    def _read(self, query: str, **bindings: Value) -> Sequence[Record]:
+        return [_RECORD.decode(record) for (record,) in self._database.rows(query, **bindings)]
+
+
+def _put(database: Database, space: str, record: Record) -> bool:
+    row: Bindings = {
+        "space": space,
+        "id": record.id,
+        "kind": record.kind,
+        "key": record.key,
+        "state": record.state,
+        "archived": int(record.archived),
+        "subject": folded(record.subject),
+        "task_type": folded(record.task_type),
+        "at": microseconds(record.at),
+        "recorded": microseconds(record.recorded),
+        "unreflected": int(record.reflected is None),
+        "stale": int(record.stale != ""),
+        "cue": record.cue,
+        "record": write_json(record),
+    }
+    row = with_checksum("memories", row)
+    found = database.row("find_memory", space=space, id=record.id)
+    before: tuple[str, ...] = ()
+    if found is None:
+        number = database.number("add_memory", **row)
+        index_memory(database, space, number, record)
+    else:
+        number, document, counted, text = found
+        database.change("replace_memory", **row)
+        known = _RECORD.decode(text)
+        before = known.sources
+        # Most of what is put anew was only reinforced or used: its words are as they were.
+        if terms_of_memory(known) != terms_of_memory(record):
+            forget_memory_words(database, space, document, counted)
+            index_memory(database, space, number, record)
+    _cite(database, space, number, before, record.sources)
+    # Of which projects it is, its evidence says, or the sessions that this comes from.
+    silent = {piece.session for piece in record.evidence if piece.session and not project_of(piece)}
+    there = list_projects(database, space, sorted(silent))
+    projects = {project_of(piece) or there.get(piece.session, "") for piece in record.evidence}
+    database.change("unplace_memory", space=space, number=number)
+    for project in projects:
+        database.change("place_memory", space=space, number=number, project=project)
+    return found is None
+
+
+def _cite(database: Database, space: str, number: int, before: Sequence[str], after: Sequence[str]) -> None:
+    for query, sources in (
+        ("remove_memory_source", set(before) - set(after)),
+        ("add_memory_source", set(after) - set(before)),
+    ):
+        for source in sources:
+            database.change(query, space=space, source=source, number=number)
+
+
+def remove_memories(database: Database, space: str, ids: Sequence[MemoryId]) -> int:
+    """Take memories out for good, with their words and their sources; says how many there were."""
+    gone = 0
+    for name in ids:
+        found = database.row("find_memory", space=space, id=name)
+        if found is None:
+            continue
+        number, document, terms, text = found
+        forget_memory_words(database, space, document, terms)
+        _cite(database, space, number, _RECORD.decode(text).sources, ())
+        gone += database.change("remove_memory", space=space, id=name)
+    return gone
+
+
+def _shortest_way(wanted: MemoryFilter) -> str:
+    """The query that has an index for what narrows most."""
+    ways = (
+        (wanted.cues, "list_memories_of_cues"),
+        (wanted.lessons, "list_lessons"),
+        (wanted.stale, "list_stale_memories"),
+        (wanted.subject, "list_memories_of_subject"),
+        (wanted.task_type, "list_memories_of_task"),
+        (wanted.kind and wanted.unreflected, "list_unreflected_memories"),
+        (wanted.kind, "list_memories_of_kind"),
+    )
+    return next((query for narrows, query in ways if narrows), "list_memories")
+
+
+_PAD = msgspec.json.Decoder(Pad)
+
+
+class SqlPads(Port, PadsPort):
+    """`ireneo.ports.memories.PadsPort` in a database."""
+
+    @reads
+    def read(self, space: str, task: str) -> Pad | None:
+        row = self._database.row("read_pad", space=space, task=task)
+        return None if row is None else _PAD.decode(row[0])
+
+    @writes
+    def write(self, space: str, pad: Pad) -> None:
+        row: Bindings = {
+            "space": space,
+            "task": pad.task,
+            "written": microseconds(pad.written),
+            "record": write_json(pad),
+        }
+        self._database.change("write_pad", **with_checksum("pads", row))
+
+    @writes
+    def remove(self, space: str, task: str) -> bool:
+        return self._database.change("remove_pad", space=space, task=task) > 0
+
+    @reads
+    def list(self, space: str) -> Sequence[Pad]:
+        return [_PAD.decode(record) for (record,) in self._database.rows("list_pads", space=space)]
+
+
+NEVER = -(2**63)
+"""What stands for no time, so that it sorts as the oldest."""
+
+_RUN = msgspec.json.Decoder(LearnedRun)
+_OBSERVATION = msgspec.json.Decoder(Observation)
+_NAMES = msgspec.json.Decoder(tuple[str, ...])
+
+
+class SqlRuns(Port, RunsPort):
+    """`ireneo.ports.memories.RunsPort` in a database."""
+
+    @writes
+    def put(self, space: str, run: LearnedRun, observations: Sequence[Observation]) -> None:
+        _check_observations(run, observations)
+        row: Bindings = {
+            "space": space,
+            "session": run.session,
+            "head": run.head,
+            "ended": None if run.ended is None else _moment(run.ended),
+            "record": write_json(run),
+        }
+        self._database.change("put_run", **with_checksum("runs", row))
+        self._database.change("delete_observations_of_run", space=space, session=run.session)
+        self._database.change_all("add_observation", (_observation_row(space, each) for each in observations))
+
+    @reads
+    def get(self, space: str, sessions: Sequence[str]) -> Sequence[LearnedRun]:
+        rows = (self._database.row("get_run", space=space, session=session) for session in sessions)
+        return [_RUN.decode(row[0]) for row in rows if row is not None]
+
+    @reads
+    def list(self, space: str, limit: int | None = None) -> Sequence[LearnedRun]:
+        rows = self._database.rows("list_runs", space=space, limit=END if limit is None else limit)
+        return [_RUN.decode(record) for (record,) in rows]
+
+    @writes
+    def remove(self, space: str, session: str) -> bool:
+        return remove_run(self._database, space, session)
+
+    @reads
+    def observations(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Observation]:
+        found: list[Row] = []
+        for cue in dict.fromkeys(cues):
+            found += self._database.rows("list_observations", space=space, cue=cue, limit=limit)
+        return [_OBSERVATION.decode(record) for (record,) in found]
+
+    @reads
+    def of_run(self, space: str, session: str) -> Sequence[Observation]:
+        rows = self._database.rows("observations_of_run", space=space, session=session)
+        return [_OBSERVATION.decode(record) for (record,) in rows]
+
+    @reads
+    def orphans(self, space: str) -> Sequence[str]:
+        return [session for (session,) in self._database.rows("stray_runs", space=space)]
+
+    @reads
+    def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[ClaimTotals]:
+        asked: Bindings = {"space": space, "least_runs": least_runs, "never": NEVER}
+        if session is None:
+            return [_claim(row) for row in self._database.rows("sum_claims", **asked)]
+        return [_claim(row) for row in self._database.rows("sum_claims_of_run", **asked, session=session)]
+
+
+def _check_observations(run: LearnedRun, observations: Sequence[Observation]) -> None:
+    """Raise BadInput unless all are of the run's session, and each of another claim, which has a name."""
+    cues: set[str] = set()
+    for observation in observations:
+        of, cue = observation.session, observation.cue
+        if of != run.session:
+            raise BadInput(f"An observation of session {of!r} can't be stored with the run of {run.session!r}.")
+        if not cue:
+            raise BadInput(f"An observation of session {of!r} has no cue; name its claim.")
+        if cue in cues:
+            raise BadInput(f"Claim {cue!r} was observed twice in session {of!r}; add them up first.")
+        cues.add(cue)
+
+
+def _observation_row(space: str, observation: Observation) -> Bindings:
+    row: Bindings = {
+        "space": space,
+        "cue": observation.cue,
+        "session": observation.session,
+        "at": NEVER if observation.at is None else _moment(observation.at),
+        "category": observation.category,
+        "project": observation.project,
+        "held": observation.held,
+        "broke": observation.broke,
+        "tokens": observation.tokens,
+        "record": write_json(observation),
+    }
+    return {**with_checksum("sightings", row), "seconds": float(observation.seconds)}
+
+
+def _moment(at: datetime) -> int:
+    return microseconds(utc(at))
+
+
+def remove_run(database: Database, space: str, session: str) -> bool:
+    """Take a run out with its observations; says whether there was one."""
+    database.change("delete_observations_of_run", space=space, session=session)
+    return database.change("delete_run", space=space, session=session) > 0
+
+
+def _claim(row: Row) -> ClaimTotals:
+    cue, category, held, broke, runs, projects, first, last, tokens, seconds = row
+    return ClaimTotals(
+        cue=cue,
+        category=category,
+        held=held,
+        broke=broke,
+        runs=runs,
+        projects=tuple(sorted(_NAMES.decode(projects))),
+        first=None if first is None else time_of(first),
+        last=None if last is None else time_of(last),
+        tokens=tokens,
+        seconds=seconds,
+    )
+
+
+_FILE = msgspec.json.Decoder(LearnedFile)
+
+
+class SqlLedger(Port, LedgerPort):
+    """`ireneo.ports.memories.LedgerPort` in a database."""
+
+    @reads
+    def known(self, space: str, learner: str, digests: Sequence[str]) -> frozenset[str]:
+        asked = write_json(list(digests))
+        rows = self._database.rows("known_files", space=space, learner=learner, digests=asked)
+        return frozenset(digest for (digest,) in rows)
+
+    @writes
+    def mark(self, space: str, file: LearnedFile) -> None:
+        row: Bindings = {"space": space, "learner": file.learner, "digest": file.digest}
+        self._database.change("mark_file", **row, record=write_json(file))
+
+    @reads
+    def list(self, space: str) -> Sequence[LearnedFile]:
+        return [_FILE.decode(record) for (record,) in self._database.rows("list_files", space=space)]
+
+    @writes
+    def remove(self, space: str, files: Sequence[LearnedFile]) -> int:
+        named = ({"space": space, "learner": file.learner, "digest": file.digest} for file in files)
+        return sum(self._database.change("remove_file", **each) for each in named)

@@ -1,0 +1,279 @@
+"""What finds messages and memories in a database: by their words, whose indexes can be made anew, and by vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from ireneo.adapters.sql.database import END, Bindings, Database, Port, reads, writes
+from ireneo.adapters.sql.index import Placed, find_prefix, index_memory, index_messages, token
+from ireneo.adapters.sql.log import documents_of, list_aside, need_place, need_session, settle_undone
+from ireneo.adapters.sql.rows import checksum, read_message, write_json
+from ireneo.errors import BadInput
+from ireneo.log.message import MessageId
+from ireneo.log.tree import SessionKey
+from ireneo.memories.index import Vector, numbers_at, place_of, session_of
+from ireneo.memories.record import Record
+from ireneo.ports.memories import (
+    FoundMemory,
+    FoundMessage,
+    FoundSession,
+    IndexName,
+    IndexSize,
+    SearchPort,
+    VectorChanges,
+    VectorsPort,
+    WordsPort,
+)
+
+_NUMBERS = msgspec.json.Decoder(list[int])
+_RECORD = msgspec.json.Decoder(Record)
+
+_SIZE: Mapping[IndexName, str] = {"messages": "size_of_messages", "memories": "size_of_memories"}
+_COUNT: Mapping[IndexName, str] = {"messages": "count_messages_with", "memories": "count_memories_with"}
+_FIND: Mapping[IndexName, str] = {"messages": "messages_with", "memories": "memories_with"}
+
+
+class SqlSearch(Port, SearchPort):
+    """`ireneo.ports.memories.SearchPort` in a database."""
+
+    @reads
+    def size(self, space: str, index: IndexName) -> IndexSize:
+        """How many documents and terms a space has in an index, as they were counted."""
+        documents, terms = self._database.row(_SIZE[index], space=space) or (0, 0)
+        return IndexSize(documents=documents, terms=terms)
+
+    @reads
+    def count(self, space: str, index: IndexName, terms: Sequence[str]) -> Mapping[str, int]:
+        """How many documents have each term: its postings are walked, and none of them is handed out."""
+        prefix = find_prefix(self._database, space)
+        counted = dict.fromkeys(terms, 0)
+        if prefix is not None:
+            for term in counted:
+                counted[term] = self._database.number(_COUNT[index], space_term=token(prefix, term))
+        return counted
+
+    @reads
+    def postings(self, space: str, index: IndexName, terms: Sequence[str]) -> Mapping[str, Sequence[int]]:
+        """The numbers of the documents that have each term, rising, as the index has them."""
+        prefix = find_prefix(self._database, space)
+        found: dict[str, list[int]] = {term: [] for term in terms}
+        if prefix is not None:
+            for term in found:
+                ((numbers,),) = self._database.rows(_FIND[index], space_term=token(prefix, term))
+                found[term] = _NUMBERS.decode(numbers)
+        return found
+
+    @reads
+    def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
+        """Read messages by the place in their number, in the order asked."""
+        found: list[FoundMessage] = []
+        for document in documents:
+            first, last = numbers_at(place_of(document))
+            key = session_of(document)
+            row = self._database.row("message_of_document", space=space, key=key, first=first, last=last)
+            if row is not None:
+                session, number, *light = row
+                message = read_message(light)
+                found.append(FoundMessage(document=number, key=SessionKey(space, session), message=message))
+        return found
+
+    @reads
+    def memories(self, space: str, documents: Sequence[int]) -> Sequence[FoundMemory]:
+        asked = (self._database.row("memory_of_document", space=space, number=place_of(each)) for each in documents)
+        return [FoundMemory(document=row[0], record=_RECORD.decode(row[1])) for row in asked if row is not None]
+
+    @reads
+    def authors(self, space: str) -> Mapping[str, int]:
+        return dict(self._database.rows("list_authors", space=space))
+
+    @reads
+    def abandoned(self, space: str) -> Sequence[tuple[int, int]]:
+        return [(first, last) for first, last in self._database.rows("list_undone", space=space)]
+
+    @reads
+    def off_path(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
+        session = need_session(self._database, key)
+        return list_aside(self._database, session, need_place(self._database, session, key, to))
+
+    @reads
+    def of_project(self, space: str, documents: Sequence[int], project: str) -> Sequence[int]:
+        asked = write_json(list(documents))
+        ((numbers,),) = self._database.rows("documents_of_project", space=space, documents=asked, project=project)
+        return _NUMBERS.decode(numbers)
+
+    @reads
+    def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
+        rows = ((key, self._database.row("session_of_number", key=key, space=space)) for key in keys)
+        return {key: FoundSession(session=row[0], project=row[1] or "") for key, row in rows if row is not None}
+
+
+MOST_NAMED = 20
+"""So many faults of one kind are named."""
+
+WORD_SENTENCES: Mapping[str, str] = {
+    "messages_without_document": "{1} messages of session {0!r} are in no index of words.",
+    "documents_of_nothing": "{1} documents of session {0!r} are of messages that aren't there.",
+    "documents_without_words": "{1} documents of session {0!r} have no words in the index.",
+    "words_of_no_document": "The index has the words of {1} documents of session {0!r} that aren't there.",
+    "memories_without_words": "Memory {0} has no words in the index.",
+    "wrong_counts_of_messages": "Of the index {0} terms were counted, and {1} are there.",
+    "wrong_counts_of_memories": "Of the index {0} terms were counted, and {1} are there.",
+}
+"""What the rows of each query say."""
+
+
+class SqlWords(Port, WordsPort):
+    """`ireneo.ports.memories.WordsPort` in a database."""
+
+    @reads
+    def faults(self, space: str) -> Sequence[str]:
+        found: list[str] = []
+        for query, sentence in WORD_SENTENCES.items():
+            rows = self._database.rows(query, space=space)
+            found += [sentence.format(*row) for row in rows[:MOST_NAMED]]
+            if len(rows) > MOST_NAMED:
+                found.append(f"There are more faults of this kind than these {MOST_NAMED}.")
+        return found
+
+    @writes
+    def rebuild(self, space: str) -> int:
+        return rebuild_words(self._database, space)
+
+
+def rebuild_words(database: Database, space: str) -> int:
+    """Index a space anew, every message and memory under the number that it had; says how many messages that were."""
+    sessions = [key for key, _ in database.rows("sessions_of_space", space=space)]
+    for key in sessions:
+        forget_words(database, key)
+    index_memories(database, space)
+    return sum(index_session(database, key, space, END) for key in sessions)
+
+
+def forget_words(database: Database, session: int) -> None:
+    """Leave of a session's documents only their numbers, and a mark that they are to be indexed."""
+    first, last = documents_of(session)
+    database.change("forget_all_words", key=session, first=first, last=last)
+    for query in ("forget_documents_of_nothing", "mark_documents", "mend_ordinals"):
+        database.change(query, key=session)
+
+
+def index_session(database: Database, session: int, space: str, limit: int) -> int:
+    """Index up to `limit` messages of a session that are not indexed; says how many were."""
+    rows = database.rows("list_unindexed", key=session, limit=limit)
+    placed = [
+        Placed(segment=segment, message=read_message(light), document=document) for segment, document, *light in rows
+    ]
+    if placed:
+        index_messages(database, space, session, placed)
+    settle_undone(database, space, session)
+    return len(placed)
+
+
+def index_memories(database: Database, space: str) -> None:
+    """Set all counters of a space to nothing, and index its memories anew."""
+    database.change("forget_authors", space=space)
+    database.change("reset_space", space=space)
+    for number, document, text in database.rows("list_memories_to_index", space=space):
+        if document is not None:
+            database.change("forget_memory_words", document=document)
+        index_memory(database, space, number, _RECORD.decode(text))
+
+
+REMEMBERED = 10_000
+"""Documents that lost their vector, of which is known that they did; once there are more, and more than have one, all
+processes read the vectors anew."""
+
+_PUT: Mapping[IndexName, str] = {"messages": "put_message_vector", "memories": "put_memory_vector"}
+_HELD: Mapping[IndexName, str] = {"messages": "count_message_documents", "memories": "count_memory_documents"}
+_DUE: Mapping[IndexName, str] = {"messages": "due_messages", "memories": "due_memories"}
+
+
+class _Set(Struct, frozen=True):
+    """The vectors of one space, index and embedder."""
+
+    key: int
+    dimensions: int
+    changes: int = 0
+    kept: int = 0
+    forgotten: int = 0
+
+
+def _dimensions(embedder: str, vectors: Mapping[int, Vector], there: int | None) -> int:
+    """How long `vectors` are, all of them; `there` is how long those are that are there already. Raises BadInput.
+
+    Vectors of two lengths can't be compared: whoever asks a model for others gives the embedder another name.
+    """
+    lengths = {len(vector) for vector in vectors.values()} | ({there} if there else set())
+    if len(lengths) != 1 or 0 in lengths:
+        found = ", ".join(f"{length:,}" for length in sorted(lengths))
+        raise BadInput(f"The vectors of {embedder} have {found} dimensions; all of one embedder must have as many.")
+    return lengths.pop()
+
+
+class SqlVectors(Port, VectorsPort):
+    """`ireneo.ports.memories.VectorsPort` in a database; triggers take vectors out with their documents."""
+
+    @writes
+    def put(self, space: str, index: IndexName, embedder: str, vectors: Mapping[int, Vector]) -> int:
+        if not vectors:
+            return 0
+        database, found = self._database, self._find(space, index, embedder)
+        dimensions = _dimensions(embedder, vectors, found.dimensions if found and found.kept else None)
+        if found is None:
+            named = {"space": space, "shelf": index, "embedder": embedder}
+            found = _Set(database.number("make_vector_set", **named, dimensions=dimensions), dimensions)
+        elif found.dimensions != dimensions:
+            database.change("measure_vector_set", key=found.key, dimensions=dimensions)
+        change = found.changes
+        for document, vector in vectors.items():
+            given: Bindings = {"key": found.key, "document": document, "change": change + 1, "space": space}
+            kept = checksum([b"%d" % found.key, b"%d" % document, vector])
+            change += database.change(_PUT[index], **given, vector=vector, checksum=kept)
+        # The list of what is gone must not grow for ever.
+        if database.number("count_vectors_gone", key=found.key) > max(REMEMBERED, found.kept):
+            database.change("forget_vectors_gone", key=found.key)
+            database.change("forget_before", key=found.key)
+        return change - found.changes
+
+    @reads
+    def since(self, space: str, index: IndexName, embedder: str, change: int) -> VectorChanges:
+        found = self._find(space, index, embedder)
+        if found is None:
+            return VectorChanges(change=change, added={}, removed=[], whole=False)
+        whole = change < found.forgotten
+        after = 0 if whole else change
+        added: dict[int, Vector] = dict(self._database.rows("vectors_since", key=found.key, change=after))
+        # Whoever has nothing has nothing to forget.
+        gone = self._database.rows("vectors_gone_since", key=found.key, change=after) if after else []
+        removed = [document for (document,) in gone]
+        return VectorChanges(change=max(change, found.changes), added=added, removed=removed, whole=whole)
+
+    @reads
+    def due(self, space: str, index: IndexName, embedder: str, limit: int) -> Sequence[int]:
+        """The newest documents without a vector."""
+        found = self._find(space, index, embedder)
+        # Every vector is that of a document: where there are as many, none is due, and counting is quicker.
+        if found is not None and found.kept == self._database.number(_HELD[index], space=space):
+            return []
+        rows = self._database.rows(_DUE[index], space=space, key=found.key if found else None, limit=limit)
+        return [document for (document,) in rows]
+
+    @reads
+    def embedders(self, space: str) -> Sequence[str]:
+        return [embedder for (embedder,) in self._database.rows("list_embedders", space=space)]
+
+    @writes
+    def drop(self, space: str, embedder: str) -> int:
+        """Take out all vectors of an embedder. Its sets stay, since the numbers of changes must never come again."""
+        sets = self._database.rows("list_sets_of_embedder", space=space, embedder=embedder)
+        for key, _ in sets:
+            for query in ("drop_vectors", "forget_vectors_gone", "forget_before"):
+                self._database.change(query, key=key)
+        return sum(kept for _, kept in sets)
+
+    def _find(self, space: str, index: IndexName, embedder: str) -> _Set | None:
+        row = self._database.row("find_vector_set", space=space, shelf=index, embedder=embedder)
+        return None if row is None else _Set(*row)

@@ -1,0 +1,216 @@
+"""What is derived from a session's tree, in a database: summaries, marks of rebuilds, annotations."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from functools import lru_cache
+
+import msgspec
+
+from ireneo.adapters.sql.database import Bindings, Database, Port, Row, reads, writes
+from ireneo.adapters.sql.log import StoredPlace, find_path, find_session, need_place, need_session
+from ireneo.adapters.sql.rows import with_checksum, write_json
+from ireneo.errors import BadInput
+from ireneo.log.message import MessageId
+from ireneo.log.tree import BEFORE_FIRST, Annotation, PathRange, SessionKey
+from ireneo.ports.store import AnnotationsPort, Rebuild, RebuildsPort, Span, SummariesPort
+from ireneo.summaries.summary import Summary, SummaryId
+
+_SUMMARY = msgspec.json.Decoder(Summary)
+DECODED = 128
+"""Records that are kept as they were decoded: the contexts of one story read the same ones again and again."""
+
+Candidate = tuple[int, int, int, SummaryId, PathRange]
+"""A summary as it is weighed: where it begins, then how far it reaches and how deep it is (both negated), its id,
+and the stretch that it came from."""
+
+
+class SqlSummaries(Port, SummariesPort):
+    """`ireneo.ports.store.SummariesPort` in a database."""
+
+    @writes
+    def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
+        """Store summaries where their last message stands."""
+        session = need_session(self._database, key)
+        new = 0
+        for summary in summaries:
+            first = need_place(self._database, session, key, summary.first)
+            last = need_place(self._database, session, key, summary.last)
+            if (first.position, last.position) != (summary.first_position, summary.last_position):
+                raise BadInput(f"Summary {summary.id} gives positions at which its first and last message don't stand.")
+            row: Bindings = {
+                "key": session,
+                "id": summary.id,
+                "family": summary.summarizer,
+                "segment": last.segment,
+                "first_position": summary.first_position,
+                "last_position": summary.last_position,
+                "depth": summary.depth,
+                "record": write_json(summary),
+            }
+            new += self._database.change("insert_summary", **with_checksum("summaries", row))
+        return new
+
+    @reads
+    def frontier(self, key: SessionKey, to: MessageId, summarizer: str) -> Sequence[Summary]:
+        """The widest summaries along the path to `to`.
+
+        Each stretch offers its nearest candidate, and a heap keeps the nearest of all. One that an earlier choice
+        overlaps is asked for again from there on; so a step costs one look into an index, however many summaries there
+        are and however many stretches lie elsewhere on the path.
+        """
+        session, stretches = find_path(self._database, key, to)
+        waiting: list[Candidate] = []
+
+        def offer(stretch: PathRange, first: int) -> None:
+            if first > stretch.last:
+                return
+            place = {"segment": stretch.segment, "first": first, "last": stretch.last}
+            row = self._database.row("next_summary", key=session, summarizer=summarizer, **place)
+            if row is not None:
+                heapq.heappush(waiting, (row[0], -row[1], -row[2], row[3], stretch))
+
+        for stretch in stretches:
+            offer(stretch, 0)
+        chosen: list[SummaryId] = []
+        start = 0
+        while waiting:
+            first, reach, _, name, stretch = heapq.heappop(waiting)
+            if first >= start:
+                chosen.append(name)
+                start = 1 - reach
+            offer(stretch, start)
+        return _read(self._database, session, chosen)
+
+    @reads
+    def get(self, key: SessionKey, ids: Sequence[SummaryId]) -> Sequence[Summary]:
+        return _read(self._database, find_session(self._database, key), ids)
+
+    @reads
+    def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
+        rows = self._database.rows("find_summaries", key=find_session(self._database, key), prefix=prefix)
+        return [_decoded(record) for (record,) in rows]
+
+    @reads
+    def spans(self, key: SessionKey, to: MessageId, summarizer: str, depth: int, first: int = 0) -> Sequence[Span]:
+        """What the summaries of one summarizer and depth cover: a range of the index for a stretch, no record read."""
+        session, stretches = find_path(self._database, key, to, first)
+        found: list[Row] = []
+        for stretch in stretches:
+            place = {"segment": stretch.segment, "first": first, "last": stretch.last}
+            found += self._database.rows("list_spans", key=session, summarizer=summarizer, depth=depth, **place)
+        return [Span(id=name, first_position=start, last_position=end) for start, end, name in sorted(found)]
+
+    @reads
+    def summarizers(self, key: SessionKey) -> Sequence[str]:
+        rows = self._database.rows("list_families", key=find_session(self._database, key))
+        return [summarizer for (summarizer,) in rows]
+
+
+def _read(database: Database, session: int | None, ids: Sequence[SummaryId]) -> list[Summary]:
+    rows = (database.row("read_summary", key=session, id=name) for name in ids)
+    return [_decoded(row[0]) for row in rows if row is not None]
+
+
+@lru_cache(maxsize=DECODED)
+def _decoded(record: str) -> Summary:
+    return _SUMMARY.decode(record)
+
+
+_TEXTS = msgspec.json.Decoder(tuple[SummaryId, ...])
+
+
+class SqlRebuilds(Port, RebuildsPort):
+    """`ireneo.ports.store.RebuildsPort` in a database."""
+
+    @reads
+    def last(self, key: SessionKey, to: MessageId, summarizer: str, budget_tokens: int) -> Rebuild | None:
+        """The mark whose edge lies furthest along the path to `to`, looked for from the path's end."""
+        session, stretches = find_path(self._database, key, to)
+        asked: Bindings = {"key": session, "summarizer": summarizer, "budget_tokens": budget_tokens}
+        for stretch in stretches:
+            row = self._database.row("last_rebuild", **asked, segment=stretch.segment, last=stretch.last)
+            if row is not None:
+                return _rebuild(summarizer, budget_tokens, *row)
+        return None
+
+    @writes
+    def put(self, key: SessionKey, rebuild: Rebuild) -> None:
+        session = need_session(self._database, key)
+        place = need_place(self._database, session, key, rebuild.at)
+        if place.position != rebuild.at_position:
+            raise BadInput(f"The rebuild gives a position at which its edge {rebuild.at} doesn't stand.")
+        self._database.change(
+            "put_rebuild",
+            key=session,
+            summarizer=rebuild.summarizer,
+            budget_tokens=rebuild.budget_tokens,
+            segment=place.segment,
+            at_position=rebuild.at_position,
+            at=rebuild.at,
+            target_tokens=rebuild.target_tokens,
+            taken_up=write_json(rebuild.taken_up),
+        )
+
+    @reads
+    def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
+        rows = self._database.rows("list_rebuilds", key=find_session(self._database, key))
+        return [_rebuild(*row) for row in rows]
+
+
+def _rebuild(
+    summarizer: str, budget_tokens: int, at: MessageId, at_position: int, target_tokens: int, taken_up: str
+) -> Rebuild:
+    return Rebuild(
+        summarizer=summarizer,
+        budget_tokens=budget_tokens,
+        at=at,
+        at_position=at_position,
+        target_tokens=target_tokens,
+        taken_up=_TEXTS.decode(taken_up),
+    )
+
+
+NO_SEGMENT = -1
+"""Where what was noted before the first message lies; segments are numbered from 0."""
+_ANNOTATION = msgspec.json.Decoder(Annotation)
+
+
+class SqlAnnotations(Port, AnnotationsPort):
+    """`ireneo.ports.store.AnnotationsPort` in a database."""
+
+    @writes
+    def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
+        session = need_session(self._database, key)
+        new = 0
+        for annotation in annotations:
+            place = StoredPlace(NO_SEGMENT, BEFORE_FIRST)
+            if annotation.at:
+                place = need_place(self._database, session, key, annotation.at)
+            if place.position != annotation.at_position:
+                raise BadInput(f"Annotation {annotation.id} gives a position at which {annotation.at} doesn't stand.")
+            row: Bindings = {
+                "key": session,
+                "id": annotation.id,
+                "segment": place.segment,
+                "at_position": annotation.at_position,
+                "record": write_json(annotation),
+            }
+            new += self._database.change("insert_annotation", **with_checksum("annotations", row))
+        return new
+
+    @reads
+    def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
+        """The annotations along the path to `to`: one range of an index for each of its stretches."""
+        stretches: list[PathRange] = []
+        session = find_session(self._database, key)
+        if to is not None:
+            session, stretches = find_path(self._database, key, to)
+        out: list[Annotation] = []
+        before = PathRange(segment=NO_SEGMENT, first=BEFORE_FIRST, last=BEFORE_FIRST)
+        for stretch in (before, *reversed(stretches)):
+            place = {"segment": stretch.segment, "first": stretch.first, "last": stretch.last}
+            rows = self._database.rows("list_annotations", key=session, **place)
+            out += [_ANNOTATION.decode(record) for (record,) in rows]
+        return out

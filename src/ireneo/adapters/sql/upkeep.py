@@ -1,0 +1,232 @@
+"""The upkeep of a database: what is wrong with it, what in it is not what was stored, and what can be put right."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from ireneo.adapters.sql.database import END, Database, Port, Row, reads, writes
+from ireneo.adapters.sql.erasure import prune_session, recount
+from ireneo.adapters.sql.log import find_session, need_session, settle_undone
+from ireneo.adapters.sql.memories import remove_run
+from ireneo.adapters.sql.rows import UNPARSABLE, checksum, read_head, read_parts, read_time
+from ireneo.adapters.sql.search import MOST_NAMED
+from ireneo.lessons.run import LearnedRun, Observation
+from ireneo.log.tree import Annotation, Head, SessionKey
+from ireneo.memories.record import Record
+from ireneo.memories.scratchpad import Pad
+from ireneo.ports.store import TOGETHER, CorruptionReport, Pruned, UpkeepPort
+from ireneo.summaries.summary import Summary, SummaryId
+
+SENTENCES: Mapping[str, str] = {
+    "rows_of_no_session": "{1} belongs to session number {0}, which is not there.",
+    "messages_of_no_segment": "Positions {2} to {3} of {where} stand on segment {4}, which is not there.",
+    "segments_without_parent": "Segment {2} of {where} goes on after position {3}, and no message is there.",
+    "segments_without_first": "Segment {2} of {where} begins at position {3}, and no message is there.",
+    "segments_with_gaps": "Segment {2} of {where} has a gap at position {3}.",
+    "messages_behind_another": "Message {3} at position {2} of {where} stands behind a message that isn't its parent.",
+    "messages_with_wrong_total": "Message {3} at position {2} of {where} gives a total that its path doesn't cost.",
+    "sessions_with_wrong_counts": (
+        "Of {where} {2} messages with {3} tokens were counted, and {4} messages with {5} tokens are there."
+    ),
+    "branches_to_nothing": "Branch {2!r} of {where} points to position {3}, and no message is there.",
+    "payloads_of_nothing": "A payload hangs on position {2} of segment {3} of {where}, and no message is there.",
+    "summaries_of_nothing": "Summary {4} of {where} covers positions {2} to {3}, and its messages aren't there.",
+    "rebuilds_of_nothing": (
+        "The mark of a rebuild to {3} tokens hangs on position {2} of {where}, and its message isn't there."
+    ),
+    "annotations_of_nothing": "Annotation {3} hangs on position {2} of {where}, and its message isn't there.",
+    "leases_with_unknown_token": "The lease on {2!r} of {where} has token {3}, and only {4} were given.",
+}
+"""What the rows of each query say; `where` names their session."""
+
+NOT_STORED = "is not what was stored"
+UNREAD = "can't be read"
+
+NAMES: Mapping[str, str] = {
+    "messages": "Message {3} at position {2} of {where}",
+    "payloads": "What the provider and the log wrote of the message at position {1} of {where}",
+    "branches": "Where branch {1!r} of {where} stands",
+    "summaries": "Summary {1} of {where}",
+    "annotations": "Annotation {1} of {where}",
+    "memories": "Memory {1} of space {0!r}",
+    "pads": "The scratchpad of task {1!r} of space {0!r}",
+    "runs": "What was learned from session {1!r} of space {0!r}",
+    "sightings": "What session {1!r} of space {0!r} shows of claim {2}",
+    "vectors": "Vector {0}",
+}
+"""What a sentence calls a row, by the places of its columns; `where` names its session."""
+OF_SESSIONS = ("messages", "payloads", "branches", "summaries", "annotations")
+
+
+def _read_message(values: Row) -> None:
+    *_, at, source_id, _joined, parts, _erased = values
+    read_time(None if at is None else at.decode())
+    (source_id or b"").decode()
+    read_parts((parts or b"").decode())
+
+
+def _reads(kind: type[object]) -> Callable[[Row], object]:
+    """What reads the record of a row, which is the last of its columns."""
+    decode = msgspec.json.Decoder(kind).decode
+    return lambda values: decode(values[-1] or b"")
+
+
+_READERS: Mapping[str, Callable[[Row], object]] = {
+    "messages": _read_message,
+    "summaries": _reads(Summary),
+    "annotations": _reads(Annotation),
+    "memories": _reads(Record),
+    "pads": _reads(Pad),
+    "runs": _reads(LearnedRun),
+    "sightings": _reads(Observation),
+}
+"""What reads the rows of a table whose values may be such as can't be read: numbers always can."""
+
+
+def is_sound(table: str, row: Row) -> bool:
+    """Whether a row is what was stored, as far as it has a checksum."""
+    first = 1 if table in ("messages", "vectors") else 0
+    return row[-1] is None or bool(row[-1] == checksum(row[first:-1]))
+
+
+def _fault(table: str, row: Row) -> str:
+    """What is wrong with a row: it doesn't fit its checksum or, where it has none, it can't be read."""
+    if table == "payloads":
+        return _fault_of_payload(row[-1])
+    if not is_sound(table, row):
+        return NOT_STORED
+    if row[-1] is None and table in _READERS:
+        try:
+            _READERS[table](row[:-1])
+        except UNPARSABLE as fault:
+            return f"{UNREAD} ({' '.join(str(fault).split())})"
+    return ""
+
+
+def _fault_of_payload(packed: object) -> str:
+    """What is wrong with a payload, which has a checksum of its own inside."""
+    if not isinstance(packed, bytes):
+        return NOT_STORED
+    unpacking = zlib.decompressobj()
+    try:
+        unpacking.decompress(packed)
+    except zlib.error:
+        return NOT_STORED
+    return "" if unpacking.eof and not unpacking.unused_data else NOT_STORED
+
+
+def _corrupted(database: Database, table: str, rows: Iterable[Row]) -> Iterator[str]:
+    """A sentence for each row with which something is wrong, up to so many."""
+    more = 0
+    named = 0
+    for row in rows:
+        fault = _fault(table, row)
+        if not fault:
+            continue
+        if named == MOST_NAMED:
+            more += 1
+            continue
+        named += 1
+        columns = row[1:5] if table == "messages" else row[:4]
+        names = [value.decode(errors="replace") if isinstance(value, bytes) else "" for value in columns]
+        where = _session(database, names[0]) if table in OF_SESSIONS else ""
+        yield f"{NAMES[table].format(*names, where=where)} {fault}."
+    if more:
+        yield f"{more:,} more of the {table} are wrong in the same way."
+
+
+def _session(database: Database, number: str) -> str:
+    row = database.row("name_of_session", key=int(number)) if number.isdigit() else None
+    if row is None:
+        return f"session number {number}"
+    space, session = ((each or b"").decode(errors="replace") for each in row)
+    return f"session {session!r} of space {space!r}"
+
+
+class SqlUpkeep(Port, UpkeepPort):
+    """`ireneo.ports.store.UpkeepPort` in a database."""
+
+    @reads
+    def faults(self) -> Sequence[str]:
+        """What is wrong, a sentence each. Of a file that is damaged only that is told: its rows can't be trusted."""
+        return self._damage() or [sentence for query in SENTENCES for sentence in self._faults(query)]
+
+    @reads
+    def corrupted(self, after: int = 0, limit: int = TOGETHER) -> CorruptionReport:
+        """What is not what was stored among the next `limit` messages and, behind the last of them, in all else."""
+        database = self._database
+        rows = database.rows("rows_of_messages", after=after, limit=limit)
+        found = list(_corrupted(database, "messages", rows))
+        if len(rows) == limit:
+            return CorruptionReport(faults=tuple(found), looked=len(rows), after=rows[-1][0])
+        for table in NAMES:
+            if table != "messages":
+                found += _corrupted(database, table, database.scan(f"rows_of_{table}"))
+        return CorruptionReport(faults=tuple(found), looked=len(rows), after=None)
+
+    @writes
+    def repair(self) -> None:
+        """Mend all that can be; what is wrong with the log stays as it is."""
+        database = self._database
+        wrong = [row for row in database.scan("rows_of_vectors") if not is_sound("vectors", row)]
+        for number, *_ in wrong:
+            database.change("drop_vector", number=int(number))
+        # Runs are learned again from their sessions.
+        runs = {
+            (space.decode(errors="replace"), session.decode(errors="replace"))
+            for table in ("runs", "sightings")
+            for space, session, *rest in database.rows(f"rows_of_{table}")
+            if not is_sound(table, (space, session, *rest))
+        }
+        for space, session in runs:
+            remove_run(database, space, session)
+        for space, session, *_ in database.rows("sessions_with_wrong_counts", most=END):
+            recount(database, need_session(database, SessionKey(space, session)))
+        for space, session, *_ in database.rows("rebuilds_of_nothing", most=END):
+            number = None if session is None else find_session(database, SessionKey(space, session))
+            database.change("delete_loose_rebuilds", key=number)
+        self._repair_indexes()
+
+    @reads
+    def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
+        rows = self._database.rows("list_summaries", key=find_session(self._database, key))
+        return [name for (name,) in rows]
+
+    @writes
+    def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:
+        session = need_session(self._database, key)
+        return sum(self._database.change("delete_summary", key=session, id=name) for name in ids)
+
+    @reads
+    def abandoned_heads(self, key: SessionKey) -> Sequence[Head]:
+        rows = self._database.rows("list_ends", key=find_session(self._database, key))
+        return [read_head(*row) for row in rows]
+
+    @writes
+    def drop_branch(self, key: SessionKey, branch: str) -> bool:
+        session = need_session(self._database, key)
+        dropped = self._database.change("drop_branch", key=session, branch=branch) > 0
+        if dropped:
+            settle_undone(self._database, key.space, session)
+        return dropped
+
+    @writes
+    def prune(self, key: SessionKey) -> Pruned:
+        return prune_session(self._database, key)
+
+    def _damage(self) -> list[str]:
+        """What is wrong with the place itself, where the database can tell."""
+        return []
+
+    def _repair_indexes(self) -> None:
+        """Make indexes anew that don't fit their tables, where the database can tell."""
+
+    def _faults(self, query: str) -> Iterator[str]:
+        rows = self._database.rows(query, most=MOST_NAMED + 1)
+        for row in rows[:MOST_NAMED]:
+            yield SENTENCES[query].format(*row, where=f"session {row[1]!r} of space {row[0]!r}")
+        if len(rows) > MOST_NAMED:
+            yield f"There are more faults of this kind than these {MOST_NAMED}."

@@ -1,0 +1,420 @@
+"""Notes on an agent's work: on which stretches they are due, what they are written from, and the agent's own.
+
+A stretch is as long as a model's window allows. It is handed about as a summary that is not stored: it covers what the
+notes are to be on, its sources are the blocks that they are for, and its id is the first text that will come of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.context.assemble import assemble
+from ireneo.context.compose import ContextOptions
+from ireneo.engine.context import StoredReader, keep_made, last_mark, was_erased
+from ireneo.engine.texts import WORDS_BEFORE, text_id, undisputed, waiting_notes, waiting_summarizer
+from ireneo.engine.work_writing import (
+    REQUESTS_SHOWN,
+    WORDS_PER_TOKEN,
+    Located,
+    Locator,
+    NotesJob,
+    NotesJudge,
+    texts_of,
+    weightiest,
+)
+from ireneo.errors import BadInput, Overtaken, SummaryNotFound
+from ireneo.log.message import Message
+from ireneo.log.tree import Head, SessionKey, atoms, head_of
+from ireneo.ports.store import Store, Transaction
+from ireneo.prompts import NOTES_OWN
+from ireneo.prompts.replies import VOICES, Voice
+from ireneo.summaries.notes import Note, is_written, read_note, statements_of
+from ireneo.summaries.steps import clip
+from ireneo.summaries.summary import Line, SectionName, Summary, SummaryId, Writing, anchor
+from ireneo.summaries.work import WorkPath, is_kept
+
+STRETCH_SUMMARIZER = "stretch"
+LEAST_ALONE = 2_000
+"""What waits for its block is written about with the stretch before it; alone only where it costs so many tokens."""
+SOURCE_TOKENS = 400_000
+"""Of a longer path the newest messages are what notes are held to."""
+NOTES_READ = 64
+"""Of the blocks that come before a stretch so many of the nearest are read for their notes."""
+REQUESTS_WITHIN = 400
+"""So many messages before a stretch are looked through for what the user asked for."""
+
+
+def due_stretches(
+    tx: Transaction, key: SessionKey, head: Head, options: ContextOptions, voice: Voice
+) -> tuple[list[Summary], list[Summary]]:
+    """The stretches whose notes a context rebuilt now would show, and that nobody has taken; and what blocks were made.
+
+    `options` know the notes by hand along the path.
+    """
+    path = WorkPath(StoredReader(tx, key, head, options, voice), options.policy)
+    marked = last_mark(tx, key, head, options) is not None
+    target = int(options.budget * options.policy.low_water) if marked else options.budget
+    assemble(path, None, replace(options, budget=target))
+    made = {each.id: each for each in path.made}
+    reading = _Reading(tx, key, head, options, voice, made)
+    return reading.stretches(path.shown), path.made
+
+
+class _Reading:
+    """Looks what is written of the blocks of a path, and what is not."""
+
+    def __init__(
+        self,
+        tx: Transaction,
+        key: SessionKey,
+        head: Head,
+        options: ContextOptions,
+        voice: Voice,
+        made: dict[SummaryId, Summary],
+    ) -> None:
+        self._tx = tx
+        self._key = key
+        self._head = head
+        self._options = options
+        self._voice = voice
+        self._made = made
+        self.waiting = waiting_notes(tx, key, head, options.policy.summarizer, voice)
+
+    def stretches(self, shown: Sequence[Summary], *, alone: int = LEAST_ALONE) -> list[Summary]:
+        """The stretches under these adjacent blocks of a row on which notes are due, in order."""
+        open_blocks = [block for block in shown if block.summarizer.endswith("/open")]
+        canonical = [block for block in shown if not block.summarizer.endswith("/open")]
+        out = [self._stretch([block], block.last_position) for block in canonical if self._redone(block)]
+        leaves = self.leaves([block for block in canonical if not self._redone(block)])
+        last = max((block.last_position for block in shown), default=-1)
+        run: list[Summary] = []
+        for leaf in leaves:
+            due = not self.is_told(leaf)
+            if run and (not due or not self._fits([*run, leaf])):
+                out.append(self._stretch(run, run[-1].last_position))
+                run = []
+            if due:
+                run.append(leaf)
+        # What waits for its block goes with what stands before it.
+        begin = self._told_from(max(canonical[-1].last_position if canonical else -1, self.known_to) + 1, last)
+        loose = last - begin + 1 if open_blocks else 0
+        goes_along = run and run[-1].last_position + 1 >= begin
+        if run:
+            out.append(self._stretch(run, last if loose > 0 and goes_along else run[-1].last_position))
+        if loose > 0 and not goes_along:
+            messages = self._tx.log.path(self._key, self._head.id, begin, last)
+            if sum(message.tokens for message in messages) >= alone:
+                out.append(self._stretch([], last, begin))
+        return sorted(out, key=lambda each: each.first_position)
+
+    def _told_from(self, begin: int, last: int) -> int:
+        """Where what waits for its block begins: behind the block that was written of a path that went on."""
+        summarizer = undisputed("turn", self._options.policy.summarizer, self._voice)
+        found = self._tx.summaries.spans(self._key, self._head.id, summarizer, 1, begin)
+        return max([begin, *(each.last_position + 1 for each in found if each.first_position <= last)])
+
+    @property
+    def known_to(self) -> int:
+        """The last position of which notes were taken that wait for their blocks."""
+        return max((each.last_position for each in self.waiting), default=-1)
+
+    def _redone(self, block: Summary) -> bool:
+        """Whether what was written of a block was disputed, and it is to be written again."""
+        disputes = self._options.disputes_of(block)
+        return bool(disputes) and not self._tx.summaries.get(self._key, [text_id(block, disputes, self._voice)])
+
+    def is_told(self, leaf: Summary) -> bool:
+        """Whether there is a text of a leaf, or it is to be written again in view of a dispute."""
+        disputes = self._options.disputes_of(leaf)
+        there = self._tx.summaries.get(self._key, [text_id(leaf, (), self._voice)])
+        return bool(there or disputes or self._is_known(leaf.first_position, leaf.last_position))
+
+    def _is_known(self, first: int, last: int) -> bool:
+        return any(each.first_position <= first and last <= each.last_position for each in self.waiting)
+
+    def leaves(self, blocks: Sequence[Summary]) -> list[Summary]:
+        """The leaves under adjacent blocks, in order."""
+        row = list(blocks)
+        while any(block.sources for block in row):
+            wanted = [source for block in row for source in block.sources if source not in self._made]
+            stored = {each.id: each for each in self._tx.summaries.get(self._key, wanted)}
+            row = [
+                leaf
+                for block in row
+                for leaf in (
+                    [self._made.get(each) or stored[each] for each in block.sources] if block.sources else [block]
+                )
+            ]
+        return row
+
+    def _fits(self, leaves: Sequence[Summary]) -> bool:
+        return sum(leaf.source_tokens for leaf in leaves) <= self._options.policy.notes_window
+
+    def _stretch(self, blocks: Sequence[Summary], last: int, first: int | None = None) -> Summary:
+        if first is None:
+            # The words that stand before the first block are what it was done for.
+            first = self._begin(blocks[0])
+        messages = self._tx.log.path(self._key, self._head.id, first, last)
+        begin, end = messages[0], messages[-1]
+        if blocks:
+            name = text_id(blocks[0], self._options.disputes_of(blocks[0]), self._voice)
+        else:
+            name = anchor("turn", begin.id, end.id, waiting_summarizer(self._options.policy.summarizer, self._voice))
+        return Summary(
+            id=name,
+            level="turn",
+            depth=1,
+            first=begin.id,
+            last=end.id,
+            first_position=begin.position,
+            last_position=end.position,
+            summarizer=STRETCH_SUMMARIZER,
+            source_tokens=sum(message.tokens for message in messages),
+            calls=sum(len(message.draft.calls) for message in messages),
+            sources=tuple(block.id for block in blocks),
+        )
+
+    def _begin(self, block: Summary) -> int:
+        """Where a stretch begins whose first block this is: behind what was noted, with the words before it."""
+        known = max(
+            (each.last_position for each in self.waiting if each.last_position < block.last_position), default=-1
+        )
+        first = max(block.first_position, known + 1)
+        if first > block.first_position:
+            return first
+        words = self._tx.log.path(self._key, block.last, max(first - WORDS_BEFORE, 0), first - 1) if first else ()
+        kept = takewhile(lambda each: is_kept(each, self._options.policy), reversed(words))
+        return first - sum(1 for _ in kept)
+
+
+def notes_job(tx: Transaction, key: SessionKey, stretch: Summary, options: ContextOptions, voice: Voice) -> NotesJob:
+    """Read what the notes on a stretch are written from. Raises SummaryNotFound where a block was taken out since."""
+    options = replace(options, notes=tuple(tx.annotations.on_path(key, stretch.last)))
+    blocks = tx.summaries.get(key, stretch.sources) if stretch.sources else ()
+    if len(blocks) < len(stretch.sources):
+        raise SummaryNotFound(f"A block of the stretch {stretch.id} was taken out of the store before it was written.")
+    messages = tx.log.path(key, stretch.last, stretch.first_position, stretch.last_position)
+    return _job(tx, key, options, voice, messages, blocks, evidence=())
+
+
+def _job(
+    tx: Transaction,
+    key: SessionKey,
+    options: ContextOptions,
+    voice: Voice,
+    messages: Sequence[Message],
+    blocks: Sequence[Summary],
+    evidence: Sequence[Message],
+) -> NotesJob:
+    policy = options.policy
+    head = head_of(messages[-1])
+    first = messages[0].position
+    before = _noted_before(tx, key, options, voice, messages[0])
+    waiting = [each for each in waiting_notes(tx, key, head, policy.summarizer, voice) if each.last_position < first]
+    begin = blocks[0].first_position if blocks else first
+    taken = [(name, line) for name, line in statements_of(waiting, replaced=True) if begin <= line.position]
+    earlier_words = tx.log.path(key, messages[0].id, max(first - REQUESTS_WITHIN, 0), first - 1) if first else ()
+    asked = [
+        each for each in earlier_words if each.role == "user" and each.draft.origin == "spoken" and each.text.strip()
+    ]
+    return NotesJob(
+        policy=policy,
+        voice=voice,
+        messages=tuple(messages),
+        evidence=tuple(evidence) or tuple(messages),
+        blocks=tuple(blocks),
+        waits=not blocks or blocks[-1].last_position < messages[-1].position,
+        taken=tuple(taken),
+        before=tuple(before),
+        asked=tuple(asked[-REQUESTS_SHOWN:]),
+        disputes=tuple(note for block in blocks for note in options.disputes.get(block.stretch, ())),
+        window=policy.notes_window,
+    )
+
+
+def _noted_before(
+    tx: Transaction, key: SessionKey, options: ContextOptions, voice: Voice, first: Message
+) -> list[tuple[SectionName, Line]]:
+    """The notes on what comes before a message."""
+    if not first.position:
+        return []
+    (last,) = tx.log.path(key, first.id, first.position - 1, first.position - 1)
+    reader = StoredReader(tx, key, head_of(last), options, voice)
+    blocks = list(reader.frontier(last.position))[-NOTES_READ:]
+    end = blocks[-1].last_position if blocks else -1
+    waiting = [
+        each
+        for each in waiting_notes(tx, key, head_of(last), options.policy.summarizer, voice)
+        if each.last_position > end
+    ]
+    told = [text for text in reader.texts(blocks) if is_written(text)]
+    return statements_of([*told, *waiting])
+
+
+# The agent's own notes: asked for at the end of the running conversation, whose beginning its provider has cached.
+
+OWN_SHARE = 1 / 48
+"""Of what the messages cost, what an agent's own notes on them are to cost: an answer costs as much as five times that
+in a prompt."""
+OWN_LEAST_WORDS, OWN_MOST_WORDS = 80, 3_000
+OWN_BEFORE_TOKENS = 400
+"""What of earlier notes an agent is reminded of: what was open, and where things stood."""
+OWN_MARK = NOTES_OWN.halves[0].template.partition(".")[0]
+"""How the request begins: where it stands in the log itself, it and its answer are evidence for nothing."""
+LEAST_NOTES = 0.5
+"""Of the lines of a reply, so many have to be notes."""
+LAST_ATOM = 64
+"""Messages that are read at the end of a path to find its last atom."""
+
+
+class NotesTaken(Struct, frozen=True, kw_only=True):
+    """What became of an agent's own notes."""
+
+    notes: int
+    """How many statements were stored."""
+    struck: int
+    """How many were struck, or lost a clause, since the messages don't show what they say."""
+    reasons: tuple[str, ...]
+    """Why, a sentence each."""
+    first_position: int
+    last_position: int
+    """Which messages they are on; the last is before the first where all of them had notes."""
+
+
+def notes_request(tx: Transaction, key: SessionKey, branch: str, options: ContextOptions, voice: Voice) -> str:
+    """What to ask the agent at the end of its conversation. Raises BadInput before the first message."""
+    job, _ = _own_job(tx, key, branch, options, voice)
+    begun = next((each for each in job.messages if each.text.strip()), job.messages[0]) if job.messages else None
+    since = clip(" ".join(begun.text.split()), 80) if begun and begun.position and begun.text.strip() else ""
+    standing = [(name, line) for name, line in job.before if name in ("open", "status")]
+    reminded = weightiest(standing, OWN_BEFORE_TOKENS, options.count)
+    told = ["\nNoted before as open, or as where things stood:", *reminded] if reminded else []
+    told += [OUTDATED] if reminded else []
+    return NOTES_OWN.render(
+        voice=VOICES[voice],
+        span=f"all that was said and done since “{since}”" if since else "all that was said and done so far",
+        words=str(max(min(int(job.tokens * OWN_SHARE * WORDS_PER_TOKEN), OWN_MOST_WORDS), OWN_LEAST_WORDS)),
+        before="\n".join(told),
+    ).system
+
+
+OUTDATED = (
+    "Where one of these holds no longer, put its id behind the worth of the note that takes its place, such as "
+    "state 3 [n4fa2]: …"
+)
+
+
+async def take_notes(
+    store: Store, key: SessionKey, branch: str, options: ContextOptions, voice: Voice, reply: str
+) -> NotesTaken:
+    """Check an agent's answer to `notes_request`, and store what stands. Raises BadInput where it is none."""
+    lines = [line for line in reply.splitlines() if line.strip(" `\t")]
+    found = [statement for line in lines if (statement := read_note(line))]
+    if len(found) < max(LEAST_NOTES * len(lines), 1):
+        raise BadInput(
+            "The reply holds no notes, and nothing was stored: each line has to be a kind, a worth, a colon and a "
+            "statement, such as “found 3: …”; ask the agent again with notes_request()."
+        )
+    taken = await store.read(_take, key, branch, options, voice, found, reply)
+    await keep_made(store, key, taken.made, taken.erased)
+    if taken.texts:
+        await store.write(keep_texts, key, taken.texts, taken.erased)
+    return taken.result
+
+
+class _Taken(Struct, frozen=True, kw_only=True):
+    result: NotesTaken
+    texts: Sequence[Summary]
+    made: Sequence[Summary]
+    erased: int
+
+
+def keep_texts(tx: Transaction, key: SessionKey, texts: Sequence[Summary], erased: int | None) -> bool:
+    """Store texts that belong together; whether they were new. Raises Overtaken where messages were erased."""
+    if was_erased(tx, key, erased):
+        raise Overtaken(f"Messages of session {key.session!r} were erased while it was written; summarise again.")
+    return bool(tx.summaries.put(key, texts))
+
+
+def _own_job(
+    tx: Transaction, key: SessionKey, branch: str, options: ContextOptions, voice: Voice
+) -> tuple[NotesJob, Sequence[Summary]]:
+    """What an agent's own notes are on: all behind the last notes, up to the head; and the blocks that were made."""
+    if options.policy.story is not None or options.policy.strategy is not None:
+        raise BadInput("Notes are taken of an agent's work; a story, and what a strategy of your own tells, has none.")
+    head = tx.log.head(key, branch)
+    if head is None:
+        raise BadInput(f"Session {key.session!r} has no message yet, so there is nothing to take notes on.")
+    options = replace(options, notes=tuple(tx.annotations.on_path(key, head.id)))
+    reader = StoredReader(tx, key, head, options, voice)
+    path = WorkPath(reader, options.policy)
+    newest = atoms(reader.path(max(head.position - LAST_ATOM, 0), head.position))[-1]
+    row = path.row(newest[0].position - 1, newest)
+    reading = _Reading(tx, key, head, options, voice, {each.id: each for each in path.made})
+    leaves = reading.leaves([item for item in row if isinstance(item, Summary)])
+    told = [leaf.last_position for leaf in leaves if reading.is_told(leaf)]
+    first = max([reading.known_to, *told]) + 1
+    blocks = [leaf for leaf in leaves if leaf.last_position >= first]
+    messages = reader.path(first, head.position)
+    evidence = reader.path(0, head.position)
+    cost = 0
+    begin = len(evidence)
+    while begin and cost < SOURCE_TOKENS:
+        begin -= 1
+        cost += evidence[begin].tokens
+    if not messages:
+        bare = NotesJob(policy=options.policy, voice=voice, messages=(), evidence=(), blocks=(), window=0)
+        return bare, path.made
+    job = _job(tx, key, options, voice, messages, blocks, evidence=evidence[begin:])
+    return job, path.made
+
+
+def _take(
+    tx: Transaction,
+    key: SessionKey,
+    branch: str,
+    options: ContextOptions,
+    voice: Voice,
+    found: Sequence[Note],
+    reply: str,
+) -> _Taken:
+    job, made = _own_job(tx, key, branch, options, voice)
+    erased = tx.erasure.count(key)
+    asking = {each.position for each in job.evidence if OWN_MARK in each.text or each.text.strip() == reply.strip()}
+    job = replace(job, evidence=tuple(each for each in job.evidence if each.position not in asking))
+    on = [each for each in job.messages if each.position not in asking]
+    end = tx.log.head(key, branch)
+    last = end.position if end else -1
+    nothing = NotesTaken(notes=0, struck=0, reasons=(), first_position=last + 1, last_position=last)
+    if not on:
+        return _Taken(result=nothing, texts=(), made=made, erased=erased)
+    known = {line.text for _, line in (*job.before, *job.taken)}
+    locator, judge = Locator(on), NotesJudge(job)
+    located: list[Located] = [locator.locate(each) for each in found if each.text not in known]
+    kept = judge.keep(located)
+    writing = Writing(
+        prompt=f"{NOTES_OWN.name}/{voice}",
+        model=BY_ITSELF,
+        tokens_in=0,
+        tokens_out=0,
+        supported=round(judge.supported(located), 4),
+        recall=round(judge.recall(kept.statements), 4),
+        struck=kept.struck,
+    )
+    result = NotesTaken(
+        notes=len(kept.statements),
+        struck=kept.struck,
+        reasons=kept.complaints,
+        first_position=job.messages[0].position,
+        last_position=last,
+    )
+    texts = texts_of(job, kept, writing) if kept.trusted else ()
+    return _Taken(result=result, texts=texts, made=made, erased=erased)
+
+
+BY_ITSELF = "the agent itself"
+"""Who wrote notes for which no model was asked."""

@@ -1,0 +1,276 @@
+"""Notes on an agent's work: how a line is read, where it goes, what stands of it, and the notes of the agent itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from tests.golden.material import edit, run, said, session, user
+
+import ireneo
+from ireneo import BadInput, Context, Policy, Session
+from ireneo.ports.models import Prompt
+from ireneo.summaries.notes import Note, note_id, read_note
+from ireneo.testing.scripted import Scripted, ScriptedLLM
+
+FINE = Policy(name="fine", leaf_min_atoms=2, leaf_max_atoms=3, fan_in=2, goal_min_turns=2, goal_max_turns=2)
+BUDGET = 700
+every_store = pytest.mark.parametrize("store", ["in memory", "sqlite"])
+OWN = """ruled 5: Never touch the migrations folder, says the user.
+- found 4: The slice `rows[:-1]` in src/ledger/importer.py dropped the last row.
+changed 3: BATCH_SIZE is 500 in src/ledger/batches.py.
+failed 4: Deferring the commit with `commit_later` loses batches.
+open 5: STAGING_TOKEN is not set, so nothing was deployed.
+"""
+
+
+def live(
+    store: str, folder: Path, work: Callable[[Session], Awaitable[None]], model: ScriptedLLM | None = None
+) -> None:
+    async def within() -> None:
+        place = ":memory:" if store == "in memory" else str(folder / "memory.db")
+        async with ireneo.open(place, model=model, durability="normal") as memory:
+            await work(await memory.session("run"))
+
+    asyncio.run(within())
+
+
+async def look(session: Session, budget: int = BUDGET) -> Context:
+    return await session.context(budget, to="openai", preset=FINE, rebuild=True)
+
+
+async def recorded(session: Session) -> list[str]:
+    """What the blocks of a context say, whether or not it has room for it."""
+    blocks = [row for row in (await look(session)).view if row.what == "summary"]
+    records = [(await session.expand(block.id)).summary for block in blocks]
+    return [line.text for record in records if record for section in record.sections for line in section.lines]
+
+
+def text(context: Context) -> str:
+    return "\n".join(row.text for row in context.view)
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        ("found 4 [12,15] It is so.", Note(kind="found", worth=4, at=(12, 15), text="It is so.")),
+        ("- **failed** 5: [3] It broke.", Note(kind="failed", worth=5, at=(3,), text="It broke.")),
+        ("state: On main.", Note(kind="state", text="On main.")),
+        ("changed 3 [7-9,n4fa2] x is 2.", Note(kind="changed", at=(7, 9), replaces=("n4fa2",), text="x is 2.")),
+        ("Ruled 5 – no  pushes", Note(kind="ruled", worth=5, text="no pushes")),
+        ("found 2 [] `[a]` is a list.", Note(kind="found", worth=2, text="`[a]` is a list.")),
+        ("found 404 comes back for /x.", Note(kind="found", text="404 comes back for /x.")),
+        ("Here are my notes:", None),
+        ("found 3", None),
+        ("", None),
+    ],
+)
+def test_how_a_line_is_read(line: str, read: Note | None) -> None:
+    assert read_note(line) == read
+
+
+@every_store
+def test_an_agents_own_notes_are_shown_where_their_messages_stood(store: str, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.append(session_of(2))
+        request = await session.notes_request(preset=FINE)
+        assert "all that was said and done so far" in request
+        taken = await session.take_notes(OWN, preset=FINE)
+        assert (taken.notes, taken.struck, taken.reasons) == (5, 0, ())
+        assert (taken.first_position, taken.last_position) == (0, len(session_of(2)) - 1)
+        shown = text(await look(session))
+        assert "loses batches" in shown
+        # What a block has no room for stands in its record.
+        assert any(line.startswith("The slice") for line in await recorded(session))
+        # Offered twice it is stored once, and there is nothing left to take notes on.
+        again = await session.take_notes(OWN, preset=FINE)
+        assert (again.notes, again.last_position - again.first_position) == (0, -1)
+        assert text(await look(session)) == shown
+
+    live(store, tmp_path, work)
+
+
+def session_of(times: int) -> list[ireneo.Draft]:
+    return session(times)
+
+
+@every_store
+def test_notes_are_taken_up_by_the_blocks_that_come_later(store: str, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.append(session_of(1))
+        await session.take_notes(OWN, preset=FINE)
+        await session.append([*user("And now the docs."), *run("make docs", "docs built"), *said("Done. " * 400)])
+        assert "loses batches" in text(await look(session))
+        # What comes since has none, and is asked for by its first words.
+        assert "since “And now the docs.”" in await session.notes_request(preset=FINE)
+        more = await session.take_notes("worked 3: `make docs` built the docs.", preset=FINE)
+        assert (more.notes, more.first_position) == (1, len(session_of(1)))
+
+    live(store, tmp_path, work)
+
+
+@every_store
+@pytest.mark.parametrize("reply", ["", "I took my notes.", "Sure!\nHere they are:\nfound 3: The slice is wrong.\nBye."])
+def test_a_reply_in_the_wrong_shape_changes_nothing(store: str, reply: str, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.append(session_of(1))
+        before = text(await look(session))
+        with pytest.raises(BadInput, match=r"holds no notes, and nothing was stored"):
+            await session.take_notes(reply, preset=FINE)
+        assert text(await look(session)) == before
+
+    live(store, tmp_path, work)
+
+
+@every_store
+def test_what_an_agent_makes_up_is_struck(store: str, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.append(session_of(1))
+        before = text(await look(session))
+        made_up = "found 4: The file made/up.py is broken.\nfound 4: It ended with GhostError.\nopen 3: Nothing else."
+        taken = await session.take_notes(made_up, preset=FINE)
+        assert (taken.notes, taken.struck) == (0, 2)
+        assert any("made/up.py" in reason for reason in taken.reasons)
+        assert text(await look(session)) == before
+        taken = await session.take_notes(f"{OWN}found 4: The file made/up.py is broken.", preset=FINE)
+        assert (taken.notes, taken.struck) == (5, 1)
+        assert "made/up.py" not in text(await look(session))
+
+    live(store, tmp_path, work)
+
+
+@every_store
+def test_the_request_and_its_answer_in_the_log_are_evidence_for_nothing(store: str, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.append(session_of(1))
+        request = await session.notes_request(preset=FINE)
+        reply = f"{OWN}found 4: The file made/up.py is broken."
+        await session.append([*user(request), *said(reply)])
+        taken = await session.take_notes(reply, preset=FINE)
+        assert (taken.notes, taken.struck) == (5, 1)
+
+    live(store, tmp_path, work)
+
+
+@every_store
+def test_a_fork_before_the_end_of_the_notes_keeps_what_it_shares(store: str, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.append(session_of(2))
+        await session.take_notes(OWN, preset=FINE)
+        messages = await session.messages()
+        await session.rewind(messages[-6].id)
+        await session.append([*user("Another way."), *said("Yes. " * 400)])
+        assert "loses batches" in text(await look(session))
+
+    live(store, tmp_path, work)
+
+
+def test_before_the_first_message_there_is_nothing_to_take_notes_on(tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        for asked in (session.notes_request(), session.take_notes(OWN)):
+            with pytest.raises(BadInput, match="no message yet"):
+                await asked
+        await session.append(user("Hello."))
+        with pytest.raises(BadInput, match="agent's work"):
+            await session.notes_request(preset="story")
+
+    live("in memory", tmp_path, work)
+
+
+class Writer:
+    """Answers with these notes, and with these once more to a repair."""
+
+    def __init__(self, notes: list[str], mended: list[str]) -> None:
+        self.notes, self.mended = notes, mended
+
+    def __call__(self, prompt: Prompt) -> Scripted:
+        return {"notes": self.mended if prompt.name.startswith("notes-repair") else self.notes}
+
+
+GOOD = ["found 4 [2] The slice `rows[:-1]` dropped the last row.", "failed 4 `commit_later` loses batches."]
+
+
+def test_a_stretch_is_asked_for_once_and_a_repair_is_short(tmp_path: Path) -> None:
+    wrong = "found 4 [4] The file made/up.py is broken."
+    model = ScriptedLLM(
+        Writer([*GOOD, wrong, "found 3 [4] pytst is no command."], ["found 4 [4] pytst was not found."])
+    )
+
+    async def work(session: Session) -> None:
+        await session.append(session_of(3))
+        (came,) = (await session.summarise(BUDGET, preset=FINE)).summaries
+        assert came.outcome == "repaired"
+        asked, repair = model.prompts
+        assert len(repair.user) < len(asked.user) / 4
+        assert wrong.partition("] ")[2] in repair.user
+        assert "pytst: command not found" in repair.user
+        assert "slice" not in repair.user, "what stands is not sent again"
+        opened = await session.expand(came.id)
+        assert opened.summary is not None
+        assert opened.summary.writing is not None
+        assert opened.summary.writing.repaired
+        shown = text(await look(session))
+        assert "made/up.py" not in shown
+        assert (await session.summarise(BUDGET, preset=FINE)).summaries == ()
+
+    live("in memory", tmp_path, work, model)
+
+
+def test_deeper_blocks_are_rolled_up_and_nobody_is_asked_for_them(tmp_path: Path) -> None:
+    model = ScriptedLLM(Writer(GOOD, []))
+
+    async def work(session: Session) -> None:
+        await session.append(session_of(4))
+        await session.summarise(300, preset=FINE)
+        asked = len(model.prompts)
+        for budget in (300, 400, BUDGET, 2 * BUDGET):
+            await session.summarise(budget, preset=FINE)
+            context = await look(session, budget)
+            assert [row.level for row in context.view if row.what == "summary"]
+            assert "loses batches" in text(context)
+        assert len(model.prompts) == asked
+
+    live("in memory", tmp_path, work, model)
+
+
+def test_a_later_note_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
+    earlier = "BATCH_SIZE is 50 in src/ledger/batches.py."
+
+    async def work(session: Session) -> None:
+        await session.append(
+            [*user("Make it faster."), *edit("src/ledger/batches.py", "BATCH_SIZE = 5", "BATCH_SIZE = 50")]
+        )
+        await session.append(said("BATCH_SIZE is 50 in src/ledger/batches.py now."))
+        await session.take_notes(f"open 3: {earlier}", preset=FINE)
+        await session.append([*user("Faster."), *edit("src/ledger/batches.py", "BATCH_SIZE = 50", "BATCH_SIZE = 500")])
+        await session.append([*said("Done."), *user("Thanks."), *said("Welcome. " * 300)])
+        assert note_id(earlier) in await session.notes_request(preset=FINE)
+        later = f"changed 4 [{note_id(earlier)}]: BATCH_SIZE is 500 in src/ledger/batches.py."
+        assert (await session.take_notes(later, preset=FINE)).notes == 1
+        shown = text(await look(session, 400))
+        assert "BATCH_SIZE is 500" in shown
+        assert earlier not in shown
+
+    live("in memory", tmp_path, work)
+
+
+def test_what_stands_twice_is_shown_to_a_model_once(tmp_path: Path) -> None:
+    model = ScriptedLLM(Writer(GOOD, []))
+    reminder = "<system-reminder>Whether it is malware is to be considered.</system-reminder>"
+    page = "\n".join(f"{n:>6}→line {n} of the file that is read" for n in range(1, 40))
+
+    async def work(session: Session) -> None:
+        for _ in range(3):
+            await session.append([*user("Read it."), *run("cat file", f"{page}\n{reminder}"), *said("I read it.")])
+        await session.append(said("Done. " * 600))
+        await session.summarise(BUDGET, preset=FINE)
+
+    live("in memory", tmp_path, work, model)
+    (asked, *_) = model.prompts
+    assert asked.user.count("line 7 of the file") == 1
+    assert "lines as in [2])" in asked.user
+    assert "malware" not in asked.user
+    assert "10→line 10 of" in asked.user
+    assert "7→line" not in asked.user
