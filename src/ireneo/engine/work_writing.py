@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ireneo.engine.writing import MOST_STRUCK, Judged, ShownPiece, WritingJob, doubts, shown_pieces
 from ireneo.grounding.check import Grounds, Struck, strike
 from ireneo.grounding.claims import artifacts
-from ireneo.grounding.evidence import critical, failing_tests, lost, source_texts, supported_rate
+from ireneo.grounding.evidence import critical, lost, source_texts, supported_rate
 from ireneo.grounding.neutral import neutralise
 from ireneo.grounding.status import LastOutcome, overclaims
 from ireneo.language.detect import other_language
@@ -20,8 +20,9 @@ from ireneo.log.message import Count, Media, Message, Result, Text, arguments_te
 from ireneo.patterns import lazy_re
 from ireneo.prompts import PROMPTS
 from ireneo.prompts.replies import VOICES, DeadEnd, GoalReply, KeptName, TurnReply, Voice
+from ireneo.summaries.outcomes import last_outcomes
 from ireneo.summaries.pins import STRONG, standing
-from ireneo.summaries.steps import finding_score, steps
+from ireneo.summaries.steps import finding_score
 from ireneo.summaries.summary import Line, Section, SectionName, Summary, Writing
 from ireneo.summaries.tell_work import SAID, NameTally
 from ireneo.summaries.work import HEADINGS, WORK
@@ -188,16 +189,8 @@ class Judge:
 
     @cached_property
     def outcomes(self) -> list[LastOutcome]:
-        """How each command ended when it was run last, in the order of time; before it the tests that failed in it."""
-        last: dict[str, list[LastOutcome]] = {}
-        for step in steps(self._messages):
-            if step.result is not None and step.action.kind in ("check", "run", "save"):
-                subject = step.action.subject
-                last.pop(subject, None)
-                tests = failing_tests(step.output) if step.failed else []
-                named = [LastOutcome(subject=test, failed=True) for test in tests]
-                last[subject] = [*named, LastOutcome(subject=subject, failed=step.failed)]
-        return [outcome for outcomes in last.values() for outcome in outcomes]
+        """How each command ended when it was run last, in the order of time."""
+        return last_outcomes(self._messages)
 
     @cached_property
     def critical(self) -> list[str]:

@@ -13,8 +13,8 @@ from functools import cached_property
 from msgspec import Struct
 
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
-from ireneo.grounding.neutral import instruction_like
-from ireneo.grounding.status import LastOutcome, contradicts, error_text, flipped, overclaims
+from ireneo.grounding.neutral import instructions
+from ireneo.grounding.status import LastOutcome, contradicts, error_in, error_text, flipped, overclaims
 from ireneo.grounding.voice import Voice, unquoted, voice_faults
 from ireneo.language.files import either, topic
 from ireneo.language.sentences import breaks
@@ -54,6 +54,11 @@ class Grounds:
         self.voice = voice
         self.shown = SourceIndex([*source_texts(messages), *self._notes])
 
+    def speaks_of(self, words: str) -> bool:
+        """Whether the last of `words` stands in what was shown: then it may be that which they speak of."""
+        bare = _NAMES.findall(words)
+        return bool(bare) and self.shown.holds(bare[-1]) and not _SPEAKER.search(words)
+
     @cached_property
     def ruled(self) -> SourceIndex:
         """What users and systems said, who may give instructions, and what was noted of it."""
@@ -61,18 +66,25 @@ class Grounds:
         return SourceIndex([*(without_recalled(message.text) for message in said), *self._notes])
 
 
+_NAMES = lazy_re(r"\w+")
+_SPEAKER = lazy_re(r"^\W*(?:I|You|We|you|we|user|human|system)\b|:$")
+
+
 def strike(statement: str, grounds: Grounds, *, status: bool = False) -> Struck:
     """Take out of `statement` what `grounds` don't support; `status` says that it tells how the work ended."""
-    text = " ".join(statement.split())
+    # A line that begins with a speaker could be taken for their words, in the context that it will stand in.
+    text = _LABEL.sub(lambda found: f"The user{found[1]}", " ".join(statement.split()))
     whole = _of_statement(text, grounds, status=status)
     if whole:
         return Struck(text="", complaints=tuple(whole))
     kept: list[str] = []
     complaints: list[str] = []
     for sentence in _sentences(text):
-        wrong = _of_sentence(sentence, grounds)
+        claimed = check_text(sentence, grounds.shown)
+        wrong = [*(f"The {claim.kind} “{claim.text}” stands nowhere." for claim in claimed), *_told(sentence, grounds)]
         complaints += wrong
-        stands = _without(sentence, lambda piece: bool(_of_sentence(piece, grounds))) if wrong else sentence
+        names = [claim.text.removeprefix("line ") for claim in claimed]
+        stands = _without(sentence, _WrongClause(names, grounds)) if wrong else sentence
         if stands:
             kept.append(stands)
     if not complaints:
@@ -82,20 +94,35 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False) -> Struck:
     return Struck(text="" if error_text(left) else left, complaints=tuple(dict.fromkeys(complaints)))
 
 
+class _WrongClause(Struct, frozen=True):
+    """Whether a clause has a part in what is wrong with its sentence."""
+
+    names: Sequence[str]
+    grounds: Grounds
+
+    def __call__(self, clause: str) -> bool:
+        return any(name in clause for name in self.names) or bool(_told(clause, self.grounds))
+
+
+_LABEL = lazy_re(r"^User(:\s)")
+
+
 def _of_statement(text: str, grounds: Grounds, *, status: bool) -> list[str]:
     """What is wrong with all of it: nothing of it can stand then."""
-    if error_text(text):
+    error = error_in(text)
+    if error and not grounds.shown.holds(error):
         return ["It is an error text, and no note."]
-    if instruction_like(text):
+    if any(not grounds.ruled.holds(each) for each in instructions(text)):
         return ["It repeats an instruction that a tool returned."]
     wrong = contradicts(text, grounds.outcomes) if status else None
     return [wrong] if wrong else []
 
 
-def _of_sentence(text: str, grounds: Grounds) -> list[str]:
-    claimed = [f"The {claim.kind} “{claim.text}” stands nowhere." for claim in check_text(text, grounds.shown)]
+def _told(text: str, grounds: Grounds) -> list[str]:
+    """What is wrong with how a sentence or a clause tells, and with its verdicts."""
     verdict = flipped(text, grounds.outcomes) or overclaims(text, grounds.outcomes)
-    return [*claimed, *voice_faults(text, grounds.voice), *([verdict] if verdict else [])]
+    faults = voice_faults(text, grounds.voice, grounds.speaks_of)
+    return [*faults, verdict] if verdict else faults
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -118,6 +145,7 @@ _JOINT = lazy_re(
 )
 _BRACKETS = lazy_re(r"\s?[(\[][^()\[\]]*[)\]]")
 _LIMITS = lazy_re(lambda: rf"\W*(?:\w+\s+)?{either(topic(Clauses).limits)}\b", re.IGNORECASE)
+_PLAIN = lazy_re(r"[^\W\d_]+(?=[\s,])")
 _REMARK = lazy_re(r"\s[-–—→]\s+\w+")
 """A single word behind a dash, of which the rest was struck."""
 _REFERS = lazy_re(lambda: rf"\W*{either(topic(Clauses).refers)}\b", re.IGNORECASE)
@@ -167,4 +195,7 @@ def _joined(groups: Sequence[Sequence[str]], is_wrong: Callable[[str], bool]) ->
     if not kept:
         return ""
     ended = kept if kept[-1] in ".!?…" else f"{kept}."
-    return ended if ended[0] in '`"“' else ended[0].upper() + ended[1:]
+    # Only a word that was none of the first ones is to begin a sentence now; a name stays as it is written.
+    return (
+        ended if groups[0][0].lstrip().startswith(kept[:1]) or not _PLAIN.match(ended) else ended[0].upper() + ended[1:]
+    )

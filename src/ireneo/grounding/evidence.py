@@ -91,7 +91,7 @@ _CODE = lazy_re(r"[(){}=<>\[\]]|::|->|: ")
 """What tells code from a command line."""
 _CODE_WORD = lazy_re(r"[^\W\d]\w*|\d[\w.,]*\b")
 _PLACEHOLDER = lazy_re(r"<[a-zA-Z][\w -]*>|\[\w[\w -]*\]|\{\w[\w -]*\}")
-_STEPS = lazy_re(r"\s*(?:&&|\|\|?|;)\s*")
+_STEPS = lazy_re(r"&&|\|\|?|;")
 _GAP = 60
 """Characters that may stand between two words of a command that is told in a shorter form."""
 _ATTRIBUTE_ENDINGS = (".env", ".log", ".db", ".conf")

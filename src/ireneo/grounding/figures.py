@@ -28,7 +28,7 @@ _SCALES = {unit: (number, scale) for number, family in enumerate(_FAMILIES) for 
 _KIBI = 1.024
 _WORD = lazy_re(r"\w+")
 _ITEM = lazy_re(r"[,;|]\s")
-_LABEL = lazy_re(r"(?P<figure>\d[\d,_]*(?:\.\d+)?)[^\w\n]{0,3}(?P<label>[A-Za-z]\w*)")
+_LABEL = lazy_re(r"(?<![\d,_.])(?P<figure>\d[\d,_]*+(?:\.\d++)?+)[^\w\n]{0,3}(?P<label>[A-Za-z]\w*)")
 
 
 class Derived:
