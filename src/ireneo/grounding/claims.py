@@ -300,9 +300,14 @@ _VERBATIM = lazy_re(
     r"|(?<![\w\"])\"(?P<plain>[^\"\n]{2,})\"(?![\w\"])"
 )
 _ADDRESS = lazy_re(r"\bhttps?://[^\s\"'<>()\[\]{}`\\,]+[\w/]")
+# Behind a file stand numbers of lines: `:88`, `:88-95`, `#L8-L9`, and ` (8, 9 and 11)`.
+_AT = (
+    r"(?:(?::|\#L|[ ]\(?(?=\d+(?:[-–]|,[ ]|[ ]and[ ])\d))\d+"
+    r"(?:(?:[-–]|,[ ]?|,?[ ]and[ ])L?\d+\b(?![.\w%])){0,20}){0,2}"
+)
 _PATH = lazy_re(
     rf"(?<![\w/.-])(?P<path>(?:…/|\.{{1,3}}/|~/|/)?(?:[\w.@+~-]{{1,255}}/)+(?:\.\.\.|[\w.@+*-]*\w{_ELIDED})?"
-    rf"|(?<!\w)\.?[\w-]+(?:\.[\w-]+)*\.(?i:{'|'.join(_ENDINGS)}){_ELIDED}(?![\w/]))(?P<at>(?:(?::|\#L)\d+(?:[-–,]L?\d+)?){{0,2}})"
+    rf"|(?<!\w)\.?[\w-]+(?:\.[\w-]+)*\.(?i:{'|'.join(_ENDINGS)}){_ELIDED}(?![\w/]))(?P<at>{_AT})"
 )
 _ERROR = lazy_re(
     r"(?<![\w.])(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Failure|Interrupt|Exit)\b"
@@ -422,7 +427,7 @@ def _of_path_parts(match: re.Match[str]) -> list[TextClaim]:
 def _is_path(text: str) -> bool:
     """Whether a word with strokes in it is a path, and not two words of which either may hold."""
     parts = [part for part in text.split("/") if part]
-    if not parts or all(re.fullmatch(r"[\d.,]+", part) for part in parts):
+    if not parts or all(re.fullmatch(r"[+-]?[\d.,]+", part) for part in parts):
         return False
     if text[0] in "/~.…" or len(parts) > 2 or _ENDS_LIKE_A_FILE.search(parts[-1]):
         return len(parts) > 1 or len(parts[0]) > 1

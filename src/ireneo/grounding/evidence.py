@@ -87,7 +87,7 @@ _PRODUCT_ENDINGS = ("s", "ql", "sql", "js", "py", "db", "file", "d")
 """What a name may end with in an identifier: Postgres is there where postgresql is."""
 _INSERTED = lazy_re(r"\[[^\[\]]*\]")
 """What a quotation explains in brackets."""
-_CODE = lazy_re(r"[(){}=<>\[\]]|::|->|: ")
+_CODE = lazy_re(r"[(){}\[\]]|::|->|[:=]=|: | = ")
 """What tells code from a command line."""
 _CODE_WORD = lazy_re(r"[^\W\d]\w*|\d[\w.,]*\b")
 _PLACEHOLDER = lazy_re(r"<[a-zA-Z][\w -]*>|\[\w[\w -]*\]|\{\w[\w -]*\}")
@@ -536,16 +536,7 @@ def _first(call: Call, keys: Sequence[str]) -> str:
 
 def check_text(text: str, evidence: SourceIndex) -> list[TextClaim]:
     """List the claims of `text` that nothing in `evidence` supports."""
-    made = claims(text)
-    wrong = [claim for claim in made if not evidence.supports(claim)]
-    if not wrong or not any(claim.kind == "path" or claim.text.startswith("line ") for claim in made):
-        return wrong
-    # Beside a file a number may be that of a line.
-    return [claim for claim in wrong if claim.kind != "number" or not evidence.supports(_line(claim))]
-
-
-def _line(claim: TextClaim) -> TextClaim:
-    return TextClaim("number", f"line {claim.text}")
+    return [claim for claim in claims(text) if not evidence.supports(claim)]
 
 
 def supported_rate(text: str, evidence: SourceIndex) -> float:
