@@ -23,6 +23,7 @@ from ireneo.language.words import terms
 from ireneo.log.message import Message, without_recalled
 from ireneo.patterns import lazy_re
 
+MAX_LED = 3
 LEAST_WORDS = 2
 """A sentence with fewer words that mean something says nothing."""
 
@@ -112,10 +113,16 @@ def _of_statement(text: str, grounds: Grounds, *, status: bool) -> list[str]:
     error = error_in(text)
     if error and not grounds.shown.holds(error):
         return ["It is an error text, and no note."]
-    if any(not grounds.ruled.holds(each) for each in instructions(text)):
+    if any(not grounds.ruled.holds(_led_on(text, each)) for each in instructions(text)):
         return ["It repeats an instruction that a tool returned."]
     wrong = contradicts(text, grounds.outcomes) if status else None
     return [wrong] if wrong else []
+
+
+def _led_on(text: str, words: str) -> str:
+    """`words` with those that follow in `text`: what is ordered."""
+    start = text.find(words)
+    return " ".join([words, *_NAMES.findall(text[start + len(words) :])[:MAX_LED]]) if start >= 0 else words
 
 
 def _told(text: str, grounds: Grounds) -> list[str]:

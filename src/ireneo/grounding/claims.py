@@ -13,11 +13,11 @@ from typing import Literal
 from msgspec import Struct
 
 from ireneo.language.detect import writes_nouns_large
-from ireneo.language.files import from_data, topic
+from ireneo.language.files import either, from_data, topic
 from ireneo.language.numbers import unit_of
 from ireneo.language.numbers import units as unit_pattern
 from ireneo.language.times import CLOCK, ISO, is_clock, spoken_dates, weekdays, without_dates
-from ireneo.language.topics import Names
+from ireneo.language.topics import Names, Numbers
 from ireneo.language.words import common_words
 from ireneo.log.message import BLOCK_TAGS
 from ireneo.patterns import lazy_re
@@ -336,7 +336,12 @@ _NUMERONYM = lazy_re(r"[A-Za-z]\d{1,2}[A-Za-z]")
 _ABBREVIATION = lazy_re(r"^(?:e\.g|i\.e|a\.k\.a|etc|vs|p\.m|a\.m|z\.B|d\.h|u\.a|U\.S)\b", re.IGNORECASE)
 # A figure that is a part of a word (3D, 16-bit) says no number.
 _FIGURE = lazy_re(lambda: rf"(?<![\w.])(?:[vV](?=\d+\.))?{number()}(?!\d|…|\.\.\.|[\w-]{{0,60}}[A-Za-z_])")
-_LINES = lazy_re(r"\b[Ll]ines? \d+(?:(?:, ?| ?[-–] ?| (?:to|and|or) )\d+){0,40}\b(?![\w.,]{0,60}\w)")
+_LINES = lazy_re(
+    lambda: (
+        rf"\b(?i:{either(topic(Numbers).lines)}) \d+(?:(?:, ?| ?[-–] ?| {either(topic(Numbers).joins)} )\d+){{0,40}}\b"
+        r"(?![\w.,]{0,60}\w)"
+    )
+)
 _DATE = lazy_re(lambda: f"{ISO}|{spoken_dates()}|{CLOCK}|{weekdays()}")
 
 _Found = tuple[int, TextClaim]

@@ -349,8 +349,11 @@ def _is_folder(text: str, start: int, end: int) -> bool:
     )
 
 
+_HERE = (" ./", "\n./", "./")
+
+
 def _is_whole_path(text: str, start: int, end: int) -> bool:
-    return _is_path(text, start, end) and text[start - 1 : start] != "/"
+    return _is_path(text, start, end) and (text[start - 1 : start] != "/" or text[max(0, start - 3) : start] in _HERE)
 
 
 def _is_time(text: str, start: int, end: int) -> bool:

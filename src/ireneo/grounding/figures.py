@@ -72,13 +72,17 @@ class Derived:
 
     @cached_property
     def _pairs(self) -> frozenset[tuple[float, float]]:
-        """Numbers that stand on one line, the smaller first."""
-        return frozenset(
-            (min(one, other), max(one, other))
-            for line in self._lines
-            if 2 <= len(line) <= MAX_BESIDE
-            for one, other in combinations([value for _, value in _valued(line)], 2)
-        )
+        """Numbers that stand on one line, the smaller first, and each with their sum."""
+        out: set[tuple[float, float]] = set()
+        for line in self._lines:
+            if len(line) <= MAX_BESIDE:
+                values = [value for _, value in _valued(line)]
+                out.update((min(pair), max(pair)) for pair in combinations(values, 2))
+        for text in self._texts:
+            for written in text.splitlines():
+                things = [value for _, value in _things(written)]
+                out.update((value, sum(things)) for value in things if len(things) <= MAX_ADDED)
+        return frozenset(out)
 
     @cached_property
     def _worked_out(self) -> tuple[frozenset[float], ...]:
@@ -88,11 +92,10 @@ class Derived:
         for text in self._texts:
             alike: dict[str, list[float]] = {}
             for line in text.splitlines():
-                told = [(found["label"], _value(found["figure"])) for found in _LABEL.finditer(line)]
-                for label, value in told:
+                for label, value in _labelled(line):
                     alike.setdefault(label, []).append(value)
-                things = [value for label, value in told if label not in _SCALES and value.is_integer()]
-                if 2 <= len(things) <= MAX_ADDED:
+                things = [value for _, value in _things(line)]
+                if len(things) <= MAX_ADDED:
                     out[-1].update(_sums(things))
             for label, values in alike.items():
                 everywhere.setdefault(label, []).extend(values)
@@ -127,8 +130,15 @@ def _valued(line: Iterable[tuple[str, str]]) -> Iterator[tuple[int, float]]:
             yield number, float(figure) * scale
 
 
-def _value(figure: str) -> float:
-    return float(figure.replace(",", "").replace("_", ""))
+def _labelled(line: str) -> Iterator[tuple[str, float]]:
+    """Numbers with the word behind each: ``12 passed``."""
+    for found in _LABEL.finditer(line):
+        yield found["label"], float(found["figure"].replace(",", "").replace("_", ""))
+
+
+def _things(line: str) -> list[tuple[str, float]]:
+    """Those of them that count things."""
+    return [(label, value) for label, value in _labelled(line) if label not in _SCALES and value.is_integer()]
 
 
 def _sums(values: list[float]) -> Iterator[float]:

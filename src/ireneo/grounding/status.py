@@ -92,6 +92,8 @@ _PARTIAL = lazy_re(lambda: _opening(topic(Verdicts).partial), re.IGNORECASE)
 _ALL = lazy_re(lambda: either(topic(Verdicts).all), re.IGNORECASE)
 _EVERYTHING = lazy_re(lambda: either(topic(Verdicts).everything), re.IGNORECASE)
 _TESTS = lazy_re(r"test|spec|suite|\btox\b|\bnox\b", re.IGNORECASE)
+_FILTERED = lazy_re(r"(?<!\s)\s+(?:2>&1|\|(?!\|)).*$")
+"""The same command with fewer of its lines shown is no other one."""
 _SEVERAL = lazy_re(r"&&|[;|]")
 _DONE = lazy_re(r"\bCOMPLETE\b")
 """The word of our own statuses, wherever it stands."""
@@ -183,7 +185,7 @@ def _verdict(clause: str) -> bool | None:
 
 def _subjects(clause: str, outcomes: Mapping[str, LastOutcome]) -> list[str]:
     """Which of the known subjects stand in `clause`: as its code, or as words that can be nothing else."""
-    codes = [straight(code) for code in _CODE.findall(clause)]
+    codes = [_FILTERED.sub("", straight(code)) for code in _CODE.findall(clause)]
     out = [subject for subject in outcomes if subject in codes]
     # Of several commands in one line nothing is known by a part.
     known = [subject for subject, outcome in outcomes.items() if outcome.checks and not _SEVERAL.search(subject)]

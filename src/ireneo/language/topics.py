@@ -111,6 +111,10 @@ class Numbers(Topic, frozen=True, kw_only=True):
 
     units: Map = {}
     """By the name under which a unit is compared, how it is written."""
+    lines: Row = ()
+    """What stands before the number of a line in a file."""
+    joins: Row = ()
+    """Between two of them."""
     cardinals: Row = ()
     """From two to nineteen."""
     ordinals: Row = ()
