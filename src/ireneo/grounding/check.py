@@ -102,7 +102,8 @@ class _WrongClause(Struct, frozen=True):
     grounds: Grounds
 
     def __call__(self, clause: str) -> bool:
-        return any(name in clause for name in self.names) or bool(_told(clause, self.grounds))
+        named = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", clause) for name in self.names)
+        return named or bool(_told(clause, self.grounds))
 
 
 _LABEL = lazy_re(r"^User(:\s)")
@@ -152,6 +153,7 @@ _JOINT = lazy_re(
 )
 _BRACKETS = lazy_re(r"\s?[(\[][^()\[\]]*[)\]]")
 _LIMITS = lazy_re(lambda: rf"\W*(?:\w+\s+)?{either(topic(Clauses).limits)}\b", re.IGNORECASE)
+_LEADS = lazy_re(lambda: rf"\W*{either(topic(Clauses).leads)}\b", re.IGNORECASE)
 _PLAIN = lazy_re(r"[^\W\d_]+(?=[\s,])")
 _REMARK = lazy_re(r"\s[-–—→]\s+\w+")
 """A single word behind a dash, of which the rest was struck."""
@@ -191,7 +193,8 @@ def _joined(groups: Sequence[Sequence[str]], is_wrong: Callable[[str], bool]) ->
         first = wrong.index(True) if True in wrong else len(group)
         while 1 < first < len(group) and _REMARK.fullmatch(group[first - 1]):
             first -= 1
-        limited = first < len(group) and bool(_LIMITS.match(group[first]))
+        # What limits the rest, or only leads to it, says something else or nothing without it.
+        limited = first < len(group) and bool(_LIMITS.match(group[first]) or (first == 1 and _LEADS.match(bare)))
         # What speaks of something that was struck goes with it.
         before, stood = first > 0 and not limited, before
         before = before and (stood or not _REFERS.match(bare))
@@ -202,7 +205,6 @@ def _joined(groups: Sequence[Sequence[str]], is_wrong: Callable[[str], bool]) ->
     if not kept:
         return ""
     ended = kept if kept[-1] in ".!?…" else f"{kept}."
-    # Only a word that was none of the first ones is to begin a sentence now; a name stays as it is written.
-    return (
-        ended if groups[0][0].lstrip().startswith(kept[:1]) or not _PLAIN.match(ended) else ended[0].upper() + ended[1:]
-    )
+    # A word that was inside the sentence begins it now; a name stays as it is written.
+    moved = not groups[0][0].lstrip().startswith(kept[0]) and _PLAIN.match(ended)
+    return ended[0].upper() + ended[1:] if moved else ended

@@ -459,6 +459,8 @@ class Clauses(Topic, frozen=True, kw_only=True):
     """What begins a clause that hangs on the one before."""
     limits: Row = ()
     """What makes a clause a condition or an exception: what it limits says something else without it."""
+    leads: Row = ()
+    """What begins a part that only leads to the clause behind it."""
     refers: Row = ()
     """What points back to the clause before."""
 
