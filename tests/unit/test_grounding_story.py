@@ -179,3 +179,12 @@ def test_who_remembers_is_not_somebody_else() -> None:
     assert not names_oneself("He said “Vera left.”", "Vera")
     assert tells_of_itself("He gave me the ring.")
     assert not tells_of_itself("He said “I left.”")
+
+
+def test_names_of_the_cast_are_known_though_nobody_utters_them() -> None:
+    told = "Marlow laughed at Vera, who lied."
+    cast = StorySourceIndex(["Vera: I never lied. The old man laughed."], names=["Vera (a captain), Marlow Quint"])
+    assert unknown(StorySourceIndex(["Vera: I never lied. The old man laughed."]), told) == ["Marlow"]
+    assert unknown(cast, told) == []
+    assert unknown(cast, "Zed laughed at Vera.") == ["Zed"]
+    assert unknown(cast, "“A captain is late,” said Marlow Quint.") == ["A captain is late,"]

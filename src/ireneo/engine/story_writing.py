@@ -280,14 +280,16 @@ class StoryManner(Struct, frozen=True, kw_only=True):
 class StoryJudge:
     """What is known of the sources of a stretch, and the verdicts on what was said of it."""
 
-    def __init__(self, passages: Sequence[StoryPassage], before: str, told: StoryManner) -> None:
-        """Read the sources; `before` is what was known before, which is no evidence."""
+    def __init__(
+        self, passages: Sequence[StoryPassage], before: str, told: StoryManner, shown: Sequence[str] = ()
+    ) -> None:
+        """Read the sources; `before` is what was known before, which is no evidence; `shown` are texts with names."""
         self._told = told
         self._texts = [passage.text for passage in passages]
         self._before = [content_words(sentence) for sentence in sentences(before)]
         own = [told.seen_by] if told.seen_by else []
         self.finder = Finder(passages)
-        self.evidence = StorySourceIndex([*self._texts, *own])
+        self.evidence = StorySourceIndex([*self._texts, *own], names=shown)
 
     def faults(self, reply: StoryReply) -> list[str]:
         """All that is wrong with a reply and worth asking again for, a sentence each."""
@@ -584,7 +586,8 @@ class StoryTask:
         self.job = job
         self.prompt = text.render(**fields)
         self.critical = _offline_names(job)[:NAMES_SHOWN]
-        self._judge = StoryJudge(passages(spoken, job.parts), before, manner)
+        named_there = (fields["before"], fields["names"], threads)
+        self._judge = StoryJudge(passages(spoken, job.parts), before, manner, named_there)
 
     def faults(self, answer: StoryReply) -> list[str]:
         """All that is wrong with a reply and worth asking again for."""

@@ -18,9 +18,8 @@ from ireneo.engine.writing import MOST_STRUCK, ShownPiece, WritingOutcome, Writt
 from ireneo.errors import ModelError
 from ireneo.grounding.check import Grounds, Struck, strike
 from ireneo.grounding.claims import artifacts
-from ireneo.grounding.evidence import critical, failing_tests, recall, source_texts, supported_rate
+from ireneo.grounding.evidence import critical, recall, source_texts, supported_rate
 from ireneo.grounding.neutral import neutralise
-from ireneo.grounding.status import LastOutcome
 from ireneo.language.detect import other_language
 from ireneo.language.words import terms
 from ireneo.log.message import Call, Count, Media, Message, MessageId, Result, Text, arguments_text, as_read, as_said
@@ -30,8 +29,9 @@ from ireneo.ports.models import LanguageModel, Prompt
 from ireneo.prompts import NOTES, NOTES_REPAIR
 from ireneo.prompts.replies import VOICES, NotesReply, PromptText, Voice
 from ireneo.summaries.notes import Note, Noted, line_of, note_id, noted, read_note
+from ireneo.summaries.outcomes import last_outcomes
 from ireneo.summaries.policy import Policy
-from ireneo.summaries.steps import clip, steps
+from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Line, SectionName, Summary, Writing, anchor
 
 # What a writer is shown: numbered messages, each thing once.
@@ -328,19 +328,6 @@ class NotesJudge:
     def recall(self, statements: Sequence[Located]) -> float:
         """Of what must not be lost, the share that the statements keep."""
         return recall(critical(self.job.messages), " ".join(each.statement.text for each in statements))
-
-
-def last_outcomes(messages: Sequence[Message]) -> list[LastOutcome]:
-    """How each command ended when it was run last, in the order of time; before it the tests that failed in it."""
-    last: dict[str, list[LastOutcome]] = {}
-    for step in steps(messages):
-        if step.result is not None and step.action.kind in ("check", "run", "save"):
-            subject = step.action.subject
-            last.pop(subject, None)
-            tests = failing_tests(step.output) if step.failed else []
-            named = [LastOutcome(subject=test, failed=True) for test in tests]
-            last[subject] = [*named, LastOutcome(subject=subject, failed=step.failed)]
-    return [outcome for outcomes in last.values() for outcome in outcomes]
 
 
 def _said(messages: Sequence[Message]) -> list[str]:

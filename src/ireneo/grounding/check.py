@@ -13,8 +13,8 @@ from functools import cached_property
 from msgspec import Struct
 
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
-from ireneo.grounding.neutral import instruction_like
-from ireneo.grounding.status import LastOutcome, contradicts, error_text, flipped, overclaims
+from ireneo.grounding.neutral import instructions
+from ireneo.grounding.status import LastOutcome, contradicts, error_in, error_text, flipped, overclaims
 from ireneo.grounding.voice import Voice, unquoted, voice_faults
 from ireneo.language.files import either, topic
 from ireneo.language.sentences import breaks
@@ -23,6 +23,7 @@ from ireneo.language.words import terms
 from ireneo.log.message import Message, without_recalled
 from ireneo.patterns import lazy_re
 
+MAX_LED = 3
 LEAST_WORDS = 2
 """A sentence with fewer words that mean something says nothing."""
 
@@ -54,6 +55,11 @@ class Grounds:
         self.voice = voice
         self.shown = SourceIndex([*source_texts(messages), *self._notes])
 
+    def speaks_of(self, words: str) -> bool:
+        """Whether the last of `words` stands in what was shown: then it may be that which they speak of."""
+        bare = _NAMES.findall(words)
+        return bool(bare) and self.shown.holds(bare[-1]) and not _SPEAKER.search(words)
+
     @cached_property
     def ruled(self) -> SourceIndex:
         """What users and systems said, who may give instructions, and what was noted of it."""
@@ -61,18 +67,25 @@ class Grounds:
         return SourceIndex([*(without_recalled(message.text) for message in said), *self._notes])
 
 
+_NAMES = lazy_re(r"\w+")
+_SPEAKER = lazy_re(r"^\W*(?:I|You|We|you|we|user|human|system)\b|:$")
+
+
 def strike(statement: str, grounds: Grounds, *, status: bool = False) -> Struck:
     """Take out of `statement` what `grounds` don't support; `status` says that it tells how the work ended."""
-    text = " ".join(statement.split())
+    # A line that begins with a speaker could be taken for their words, in the context that it will stand in.
+    text = _LABEL.sub(lambda found: f"The user{found[1]}", " ".join(statement.split()))
     whole = _of_statement(text, grounds, status=status)
     if whole:
         return Struck(text="", complaints=tuple(whole))
     kept: list[str] = []
     complaints: list[str] = []
     for sentence in _sentences(text):
-        wrong = _of_sentence(sentence, grounds)
+        claimed = check_text(sentence, grounds.shown)
+        wrong = [*(f"The {claim.kind} “{claim.text}” stands nowhere." for claim in claimed), *_told(sentence, grounds)]
         complaints += wrong
-        stands = _without(sentence, lambda piece: bool(_of_sentence(piece, grounds))) if wrong else sentence
+        names = [claim.text.removeprefix("line ") for claim in claimed]
+        stands = _without(sentence, _WrongClause(names, grounds)) if wrong else sentence
         if stands:
             kept.append(stands)
     if not complaints:
@@ -82,20 +95,42 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False) -> Struck:
     return Struck(text="" if error_text(left) else left, complaints=tuple(dict.fromkeys(complaints)))
 
 
+class _WrongClause(Struct, frozen=True):
+    """Whether a clause has a part in what is wrong with its sentence."""
+
+    names: Sequence[str]
+    grounds: Grounds
+
+    def __call__(self, clause: str) -> bool:
+        named = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", clause) for name in self.names)
+        return named or bool(_told(clause, self.grounds))
+
+
+_LABEL = lazy_re(r"^User(:\s)")
+
+
 def _of_statement(text: str, grounds: Grounds, *, status: bool) -> list[str]:
     """What is wrong with all of it: nothing of it can stand then."""
-    if error_text(text):
+    error = error_in(text)
+    if error and not grounds.shown.holds(error):
         return ["It is an error text, and no note."]
-    if instruction_like(text):
+    if any(not grounds.ruled.holds(_led_on(text, each)) for each in instructions(text)):
         return ["It repeats an instruction that a tool returned."]
     wrong = contradicts(text, grounds.outcomes) if status else None
     return [wrong] if wrong else []
 
 
-def _of_sentence(text: str, grounds: Grounds) -> list[str]:
-    claimed = [f"The {claim.kind} “{claim.text}” stands nowhere." for claim in check_text(text, grounds.shown)]
+def _led_on(text: str, words: str) -> str:
+    """`words` with those that follow in `text`: what is ordered."""
+    start = text.find(words)
+    return " ".join([words, *_NAMES.findall(text[start + len(words) :])[:MAX_LED]]) if start >= 0 else words
+
+
+def _told(text: str, grounds: Grounds) -> list[str]:
+    """What is wrong with how a sentence or a clause tells, and with its verdicts."""
     verdict = flipped(text, grounds.outcomes) or overclaims(text, grounds.outcomes)
-    return [*claimed, *voice_faults(text, grounds.voice), *([verdict] if verdict else [])]
+    faults = voice_faults(text, grounds.voice, grounds.speaks_of)
+    return [*faults, verdict] if verdict else faults
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -118,6 +153,8 @@ _JOINT = lazy_re(
 )
 _BRACKETS = lazy_re(r"\s?[(\[][^()\[\]]*[)\]]")
 _LIMITS = lazy_re(lambda: rf"\W*(?:\w+\s+)?{either(topic(Clauses).limits)}\b", re.IGNORECASE)
+_LEADS = lazy_re(lambda: rf"\W*{either(topic(Clauses).leads)}\b", re.IGNORECASE)
+_PLAIN = lazy_re(r"[^\W\d_]+(?=[\s,])")
 _REMARK = lazy_re(r"\s[-–—→]\s+\w+")
 """A single word behind a dash, of which the rest was struck."""
 _REFERS = lazy_re(lambda: rf"\W*{either(topic(Clauses).refers)}\b", re.IGNORECASE)
@@ -156,7 +193,8 @@ def _joined(groups: Sequence[Sequence[str]], is_wrong: Callable[[str], bool]) ->
         first = wrong.index(True) if True in wrong else len(group)
         while 1 < first < len(group) and _REMARK.fullmatch(group[first - 1]):
             first -= 1
-        limited = first < len(group) and bool(_LIMITS.match(group[first]))
+        # What limits the rest, or only leads to it, says something else or nothing without it.
+        limited = first < len(group) and bool(_LIMITS.match(group[first]) or (first == 1 and _LEADS.match(bare)))
         # What speaks of something that was struck goes with it.
         before, stood = first > 0 and not limited, before
         before = before and (stood or not _REFERS.match(bare))
@@ -167,4 +205,6 @@ def _joined(groups: Sequence[Sequence[str]], is_wrong: Callable[[str], bool]) ->
     if not kept:
         return ""
     ended = kept if kept[-1] in ".!?…" else f"{kept}."
-    return ended if ended[0] in '`"“' else ended[0].upper() + ended[1:]
+    # A word that was inside the sentence begins it now; a name stays as it is written.
+    moved = not groups[0][0].lstrip().startswith(kept[0]) and _PLAIN.match(ended)
+    return ended[0].upper() + ended[1:] if moved else ended

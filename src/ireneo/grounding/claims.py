@@ -13,11 +13,11 @@ from typing import Literal
 from msgspec import Struct
 
 from ireneo.language.detect import writes_nouns_large
-from ireneo.language.files import from_data, topic
+from ireneo.language.files import either, from_data, topic
 from ireneo.language.numbers import unit_of
 from ireneo.language.numbers import units as unit_pattern
 from ireneo.language.times import CLOCK, ISO, is_clock, spoken_dates, weekdays, without_dates
-from ireneo.language.topics import Names
+from ireneo.language.topics import Names, Numbers
 from ireneo.language.words import common_words
 from ireneo.log.message import BLOCK_TAGS
 from ireneo.patterns import lazy_re
@@ -300,9 +300,14 @@ _VERBATIM = lazy_re(
     r"|(?<![\w\"])\"(?P<plain>[^\"\n]{2,})\"(?![\w\"])"
 )
 _ADDRESS = lazy_re(r"\bhttps?://[^\s\"'<>()\[\]{}`\\,]+[\w/]")
+# Behind a file stand numbers of lines: `:88`, `:88-95`, `#L8-L9`, and ` (8, 9 and 11)`.
+_AT = (
+    r"(?:(?::|\#L|[ ]\(?(?=\d+(?:[-–]|,[ ]|[ ]and[ ])\d))\d+"
+    r"(?:(?:[-–]|,[ ]?|,?[ ]and[ ])L?\d+\b(?![.\w%])){0,20}){0,2}"
+)
 _PATH = lazy_re(
     rf"(?<![\w/.-])(?P<path>(?:…/|\.{{1,3}}/|~/|/)?(?:[\w.@+~-]{{1,255}}/)+(?:\.\.\.|[\w.@+*-]*\w{_ELIDED})?"
-    rf"|(?<!\w)\.?[\w-]+(?:\.[\w-]+)*\.(?i:{'|'.join(_ENDINGS)}){_ELIDED}(?![\w/]))(?P<at>(?:(?::|\#L)\d+(?:[-–,]L?\d+)?){{0,2}})"
+    rf"|(?<!\w)\.?[\w-]+(?:\.[\w-]+)*\.(?i:{'|'.join(_ENDINGS)}){_ELIDED}(?![\w/]))(?P<at>{_AT})"
 )
 _ERROR = lazy_re(
     r"(?<![\w.])(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Failure|Interrupt|Exit)\b"
@@ -331,7 +336,12 @@ _NUMERONYM = lazy_re(r"[A-Za-z]\d{1,2}[A-Za-z]")
 _ABBREVIATION = lazy_re(r"^(?:e\.g|i\.e|a\.k\.a|etc|vs|p\.m|a\.m|z\.B|d\.h|u\.a|U\.S)\b", re.IGNORECASE)
 # A figure that is a part of a word (3D, 16-bit) says no number.
 _FIGURE = lazy_re(lambda: rf"(?<![\w.])(?:[vV](?=\d+\.))?{number()}(?!\d|…|\.\.\.|[\w-]{{0,60}}[A-Za-z_])")
-_LINES = lazy_re(r"\b[Ll]ines? \d+(?:(?:, ?| ?[-–] ?| (?:to|and|or) )\d+){0,40}\b(?![\w.,]{0,60}\w)")
+_LINES = lazy_re(
+    lambda: (
+        rf"\b(?i:{either(topic(Numbers).lines)}) \d+(?:(?:, ?| ?[-–] ?| {either(topic(Numbers).joins)} )\d+){{0,40}}\b"
+        r"(?![\w.,]{0,60}\w)"
+    )
+)
 _DATE = lazy_re(lambda: f"{ISO}|{spoken_dates()}|{CLOCK}|{weekdays()}")
 
 _Found = tuple[int, TextClaim]
@@ -422,7 +432,7 @@ def _of_path_parts(match: re.Match[str]) -> list[TextClaim]:
 def _is_path(text: str) -> bool:
     """Whether a word with strokes in it is a path, and not two words of which either may hold."""
     parts = [part for part in text.split("/") if part]
-    if not parts or all(re.fullmatch(r"[\d.,]+", part) for part in parts):
+    if not parts or all(re.fullmatch(r"[+-]?[\d.,]+", part) for part in parts):
         return False
     if text[0] in "/~.…" or len(parts) > 2 or _ENDS_LIKE_A_FILE.search(parts[-1]):
         return len(parts) > 1 or len(parts[0]) > 1

@@ -87,11 +87,11 @@ _PRODUCT_ENDINGS = ("s", "ql", "sql", "js", "py", "db", "file", "d")
 """What a name may end with in an identifier: Postgres is there where postgresql is."""
 _INSERTED = lazy_re(r"\[[^\[\]]*\]")
 """What a quotation explains in brackets."""
-_CODE = lazy_re(r"[(){}=<>\[\]]|::|->|: ")
+_CODE = lazy_re(r"[(){}\[\]]|::|->|[:=]=|: | = ")
 """What tells code from a command line."""
 _CODE_WORD = lazy_re(r"[^\W\d]\w*|\d[\w.,]*\b")
 _PLACEHOLDER = lazy_re(r"<[a-zA-Z][\w -]*>|\[\w[\w -]*\]|\{\w[\w -]*\}")
-_STEPS = lazy_re(r"\s*(?:&&|\|\|?|;)\s*")
+_STEPS = lazy_re(r"&&|\|\|?|;")
 _GAP = 60
 """Characters that may stand between two words of a command that is told in a shorter form."""
 _ATTRIBUTE_ENDINGS = (".env", ".log", ".db", ".conf")
@@ -349,8 +349,11 @@ def _is_folder(text: str, start: int, end: int) -> bool:
     )
 
 
+_HERE = (" ./", "\n./", "./")
+
+
 def _is_whole_path(text: str, start: int, end: int) -> bool:
-    return _is_path(text, start, end) and text[start - 1 : start] != "/"
+    return _is_path(text, start, end) and (text[start - 1 : start] != "/" or text[max(0, start - 3) : start] in _HERE)
 
 
 def _is_time(text: str, start: int, end: int) -> bool:
@@ -536,16 +539,7 @@ def _first(call: Call, keys: Sequence[str]) -> str:
 
 def check_text(text: str, evidence: SourceIndex) -> list[TextClaim]:
     """List the claims of `text` that nothing in `evidence` supports."""
-    made = claims(text)
-    wrong = [claim for claim in made if not evidence.supports(claim)]
-    if not wrong or not any(claim.kind == "path" or claim.text.startswith("line ") for claim in made):
-        return wrong
-    # Beside a file a number may be that of a line.
-    return [claim for claim in wrong if claim.kind != "number" or not evidence.supports(_line(claim))]
-
-
-def _line(claim: TextClaim) -> TextClaim:
-    return TextClaim("number", f"line {claim.text}")
+    return [claim for claim in claims(text) if not evidence.supports(claim)]
 
 
 def supported_rate(text: str, evidence: SourceIndex) -> float:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import combinations, groupby
+from itertools import combinations
 
 from ireneo.grounding.claims import figures
 from ireneo.patterns import lazy_re
 
-FEW = 20
+FEW = 12
 """So many things may be counted that nothing names as such: steps, findings, reasons."""
 MAX_COUNT = 5_000
-MAX_BESIDE = 12
-"""With more numbers on a line it is a table, of which any two would make some sum."""
-MAX_ALIKE = 40
+MAX_ADDED = 4
+"""With more numbers on a line some of them would make any sum."""
+MAX_BESIDE = 8
 ROUGH = 0.07
 """A rounded number is not further from the exact one than this share of it."""
 
@@ -26,9 +26,8 @@ _FAMILIES: tuple[dict[str, float], ...] = (
 )
 _SCALES = {unit: (number, scale) for number, family in enumerate(_FAMILIES) for unit, scale in family.items()}
 _KIBI = 1.024
-_WORD = lazy_re(r"\w+")
 _ITEM = lazy_re(r"[,;|]\s")
-_LABEL = lazy_re(r"(?P<figure>\d[\d,_]*(?:\.\d+)?)[^\w\n]{0,3}(?P<label>[A-Za-z]\w*)")
+_LABEL = lazy_re(r"(?<![\d,_.])(?P<figure>\d[\d,_]*+(?:\.\d++)?+)[ ]?(?P<label>[A-Za-z]\w*)")
 
 
 class Derived:
@@ -73,51 +72,52 @@ class Derived:
 
     @cached_property
     def _pairs(self) -> frozenset[tuple[float, float]]:
-        """Numbers that stand on one line, the smaller first."""
-        return frozenset(
-            (min(one, other), max(one, other))
-            for line in self._lines
-            if 2 <= len(line) <= MAX_BESIDE
-            for one, other in combinations([value for _, value in _valued(line)], 2)
-        )
+        """Numbers that stand on one line, the smaller first, and each with their sum."""
+        out: set[tuple[float, float]] = set()
+        for line in self._lines:
+            if len(line) <= MAX_BESIDE:
+                values = [value for _, value in _valued(line)]
+                out.update((min(pair), max(pair)) for pair in combinations(values, 2))
+        for text in self._texts:
+            for written in text.splitlines():
+                things = [value for _, value in _things(written)]
+                out.update((value, sum(things)) for value in things if len(things) <= MAX_ADDED)
+        return frozenset(out)
 
     @cached_property
     def _worked_out(self) -> tuple[frozenset[float], ...]:
-        """Sums and differences: of what stands on one line, and of what has one label in a text or in all of them."""
+        """Sums of what stands on one line, and of all that has one label in a text or in all of them."""
         out: tuple[set[float], ...] = tuple(set() for _ in _FAMILIES)
-        for line in self._lines:
-            if len(line) <= MAX_BESIDE:
-                for number, group in groupby(sorted(_valued(line)), key=lambda each: each[0]):
-                    _work_out([value for _, value in group], out[number])
         everywhere: dict[str, list[float]] = {}
         for text in self._texts:
             alike: dict[str, list[float]] = {}
-            for found in _LABEL.finditer(text):
-                alike.setdefault(found["label"], []).append(float(found["figure"].replace(",", "").replace("_", "")))
+            for line in text.splitlines():
+                for label, value in _labelled(line):
+                    alike.setdefault(label, []).append(value)
+                things = [value for _, value in _things(line)]
+                if len(things) <= MAX_ADDED:
+                    out[-1].update(_sums(things))
             for label, values in alike.items():
                 everywhere.setdefault(label, []).extend(values)
-                _work_out(values, out[_SCALES.get(label, (2, 1.0))[0]])
+                out[_family(label)].add(round(sum(values), 9))
         for label, values in everywhere.items():
-            _work_out(values, out[_SCALES.get(label, (2, 1.0))[0]])
+            out[_family(label)].add(round(sum(values), 9))
         return tuple(frozenset(each) for each in out)
 
     @cached_property
     def _counts(self) -> frozenset[float]:
-        """How many lines a text has, items a line, and how often each word and the beginning of a line stands there."""
+        """How many lines a text has and items a line, and how many texts begin alike, as the calls of one tool do."""
         counts: set[float] = set()
-        words: Counter[str] = Counter()
+        begun: Counter[str] = Counter()
         number = 0
         for text in self._texts:
             lines = [line.strip() for line in text.splitlines() if line.strip()]
             number += len(lines)
             # The first or last line of an output is often its head or its sum.
-            counts.update((len(lines), len(lines) - 1, len(lines) - 2))
-            here = Counter(_WORD.findall(text))
-            words.update(here)
-            counts.update(here.values())
-            counts.update(Counter(line.split(None, 1)[0] for line in lines).values())
+            counts.update((len(lines), len(lines) - 1))
             counts.update(len(_ITEM.findall(line)) + 1 for line in lines)
-        counts.update(words.values())
+            begun.update(line.split(None, 1)[0] for line in lines[:1])
+        counts.update(begun.values())
         counts.update(range(1, min(FEW, number) + 1))
         return frozenset(count for count in counts if 0 < count <= MAX_COUNT)
 
@@ -130,12 +130,24 @@ def _valued(line: Iterable[tuple[str, str]]) -> Iterator[tuple[int, float]]:
             yield number, float(figure) * scale
 
 
-def _work_out(values: list[float], out: set[float]) -> None:
-    if 2 <= len(values) <= MAX_ALIKE:
-        out.add(round(sum(values), 9))
-        for one, other in combinations(values, 2):
-            # From the first to the last of a range, both counted.
-            out.update(round(each, 9) for each in (one + other, abs(one - other), abs(one - other) + 1))
+def _labelled(line: str) -> Iterator[tuple[str, float]]:
+    """Numbers with the word behind each: ``12 passed``."""
+    for found in _LABEL.finditer(line):
+        yield found["label"], float(found["figure"].replace(",", "").replace("_", ""))
+
+
+def _things(line: str) -> list[tuple[str, float]]:
+    """Those of them that count things."""
+    return [(label, value) for label, value in _labelled(line) if label not in _SCALES and value.is_integer()]
+
+
+def _sums(values: list[float]) -> Iterator[float]:
+    for number in range(2, len(values) + 1):
+        yield from (round(sum(some), 9) for some in combinations(values, number))
+
+
+def _family(label: str) -> int:
+    return _SCALES.get(label, (len(_FAMILIES) - 1, 1.0))[0]
 
 
 def _is_rounded(asked: float, figure: str, exact: float) -> bool:

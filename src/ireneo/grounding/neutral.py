@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ireneo.language.files import from_data, topic
 from ireneo.language.topics import Instructions
@@ -75,7 +75,13 @@ def neutralise(text: str, delimiters: Iterable[str] = ()) -> str:
 
 def instruction_like(text: str) -> bool:
     """Whether `text` carries something that is worded as an instruction to a model, and is not marked as quoted."""
-    return any(found["mark"] is None for found in _MARK_OR_INSTRUCTION.finditer(_INVISIBLE.sub("", text)))
+    return any(True for _ in instructions(text))
+
+
+def instructions(text: str) -> Iterator[str]:
+    """What in `text` is worded as an instruction to a model, and is not marked as quoted."""
+    found = _MARK_OR_INSTRUCTION.finditer(_INVISIBLE.sub("", text))
+    return (each[0] for each in found if each["mark"] is None)
 
 
 def _with(delimiters: Iterable[str]) -> re.Pattern[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -56,7 +56,13 @@ def error_text(text: str) -> bool:
 
     It is told by how the text begins, since an account of someone's work may speak of each of these further on.
     """
-    return any(pattern.search(text) for pattern in (_ERROR, _REFUSAL, _STACK_INSIDE))
+    return bool(error_in(text))
+
+
+def error_in(text: str) -> str:
+    """The words by which `text` is an error instead of an answer; empty where it is none."""
+    found = (pattern.search(text) for pattern in (_ERROR, _REFUSAL, _STACK_INSIDE))
+    return next((each[0] for each in found if each), "")
 
 
 class LastOutcome(Struct, frozen=True, kw_only=True):
@@ -65,6 +71,10 @@ class LastOutcome(Struct, frozen=True, kw_only=True):
     subject: str
     """The command, or the file."""
     failed: bool
+    checks: bool = True
+    """It is a test, a build, a linter, which says whether the work is well."""
+    otherwise: bool = False
+    """It ended the other way at an earlier time, so that either may be told of it."""
 
 
 _GOOD = lazy_re(lambda: rf"\b{either(topic(Verdicts).good)}\b", re.IGNORECASE)
@@ -81,6 +91,10 @@ _BLOCKED = lazy_re(lambda: _opening(topic(Verdicts).blocked), re.IGNORECASE)
 _PARTIAL = lazy_re(lambda: _opening(topic(Verdicts).partial), re.IGNORECASE)
 _ALL = lazy_re(lambda: either(topic(Verdicts).all), re.IGNORECASE)
 _EVERYTHING = lazy_re(lambda: either(topic(Verdicts).everything), re.IGNORECASE)
+_TESTS = lazy_re(r"test|spec|suite|\btox\b|\bnox\b", re.IGNORECASE)
+_FILTERED = lazy_re(r"(?<!\s)\s+(?:2>&1|\|(?!\|)).*$")
+"""The same command with fewer of its lines shown is no other one."""
+_SEVERAL = lazy_re(r"&&|[;|]")
 _DONE = lazy_re(r"\bCOMPLETE\b")
 """The word of our own statuses, wherever it stands."""
 
@@ -92,34 +106,39 @@ def _opening(words: Iterable[str]) -> str:
 def contradicts(status_text: str, last_outcomes: Sequence[LastOutcome]) -> str | None:
     """Say what `status_text` claims against `last_outcomes`, which stand in the order of time; None for nothing.
 
-    The last of them decides: over a check that failed last nothing is complete, over one that passed nothing is
-    blocked by a failure. PARTIAL commits to neither.
+    Over a check that failed last nothing is complete. PARTIAL and BLOCKED commit to nothing: work may wait for
+    somebody over checks that pass.
     """
-    if not last_outcomes:
-        return None
-    last = last_outcomes[-1]
-    if _COMPLETE.search(status_text) and last.failed:
+    last = _last_check(last_outcomes)
+    if last is not None and last.failed and _COMPLETE.search(status_text):
         return f"It says that the work is complete, but {last.subject} failed last."
-    if _BLOCKED.search(status_text) and not last.failed:
-        return f"It says that the work is blocked, but {last.subject} passed last."
     wrong = flipped(status_text, last_outcomes)
     if wrong is not None or _PARTIAL.search(status_text):
         return wrong
-    for clause in _clauses(status_text):
-        if last.failed and _verdict(clause) is True and _ALL.search(clause):
-            return f"It says that all is well, but {last.subject} failed last."
-    return None
+    return _all_well(status_text, last_outcomes, _ALL)
 
 
 def overclaims(sentence: str, last_outcomes: Sequence[LastOutcome]) -> str | None:
-    """Say that `sentence` calls all of it well or complete though what was done last failed; None where it doesn't."""
-    if not last_outcomes or not last_outcomes[-1].failed:
-        return None
-    subject = last_outcomes[-1].subject
-    if _DONE.search(_CODE.sub(" ", sentence)):
-        return f"It says that the work is complete, but {subject} failed last."
-    if any(_verdict(clause) is True and _EVERYTHING.search(clause) for clause in _clauses(sentence)):
-        return f"It says that all is well, but {subject} failed last."
+    """Say that `sentence` calls all of it well or complete though a check failed last; None where it doesn't."""
+    last = _last_check(last_outcomes)
+    if last is not None and last.failed and _DONE.search(_CODE.sub(" ", sentence)):
+        return f"It says that the work is complete, but {last.subject} failed last."
+    return _all_well(sentence, last_outcomes, _EVERYTHING)
+
+
+def _last_check(outcomes: Sequence[LastOutcome], tests: bool = False) -> LastOutcome | None:
+    """What was checked last; with `tests` the last test, where any is known to be one."""
+    checks = [outcome for outcome in outcomes if outcome.checks]
+    tested = [outcome for outcome in checks if tests and _TESTS.search(outcome.subject)]
+    return next(reversed(tested or checks), None)
+
+
+def _all_well(text: str, outcomes: Sequence[LastOutcome], everything: re.Pattern[str]) -> str | None:
+    for clause in _clauses(text):
+        if _verdict(clause) is True and (said := everything.search(clause)):
+            last = _last_check(outcomes, bool(_TESTS.search(said[0])))
+            if last is not None and last.failed:
+                return f"It says that all is well, but {last.subject} failed last."
     return None
 
 
@@ -127,15 +146,15 @@ def flipped(sentence: str, outcomes: Sequence[LastOutcome]) -> str | None:
     """Say which verdict of `sentence` is the opposite of a known outcome; None where none surely is.
 
     Only a plain verdict counts, in the clause in which its subject stands; what is denied, wished for or told of an
-    earlier time is left alone.
+    earlier time is left alone, and so is a failure of what did fail before it passed.
     """
-    last = {straight(outcome.subject): outcome.failed for outcome in outcomes}
+    last = {straight(outcome.subject): outcome for outcome in outcomes}
     for clause in _clauses(sentence):
         passed = _verdict(clause)
         if passed is None:
             continue
-        for subject in _subjects(clause, list(last)):
-            if last[subject] is passed:
+        for subject in _subjects(clause, last):
+            if last[subject].failed is passed and (passed or not last[subject].otherwise):
                 said, was = ("passed", "failed") if passed else ("failed", "passed")
                 return f"It says that {subject} {said}, but it {was} last."
     return None
@@ -164,16 +183,18 @@ def _verdict(clause: str) -> bool | None:
     return good
 
 
-def _subjects(clause: str, known: Sequence[str]) -> list[str]:
-    """Which of the `known` subjects stand in `clause`: as its code, or as words that can be nothing else."""
-    codes = [straight(code) for code in _CODE.findall(clause)]
-    out = [subject for subject in known if subject in codes]
+def _subjects(clause: str, outcomes: Mapping[str, LastOutcome]) -> list[str]:
+    """Which of the known subjects stand in `clause`: as its code, or as words that can be nothing else."""
+    codes = [_FILTERED.sub("", straight(code)) for code in _CODE.findall(clause)]
+    out = [subject for subject in outcomes if subject in codes]
+    # Of several commands in one line nothing is known by a part.
+    known = [subject for subject, outcome in outcomes.items() if outcome.checks and not _SEVERAL.search(subject)]
     for code in codes:
         longer = [subject for subject in known if " " in code and subject.startswith(f"{code} ")]
         if code not in known and len(longer) == 1:
             out.extend(longer)
     words = straight(_CODE.sub(" ; ", clause))
-    telling = [subject for subject in known if re.search(r"[ /._]", subject)]
+    telling = [subject for subject in outcomes if re.search(r"[ /._]", subject)]
     for subject in sorted(telling, key=len, reverse=True):
         pattern = rf"(?<![\w./-]){re.escape(unmarked(subject))}(?![\w/-]|\.\w)"
         if re.search(pattern, words):
@@ -184,7 +205,7 @@ def _subjects(clause: str, known: Sequence[str]) -> list[str]:
 
 
 def _by_part(said: Sequence[str], known: Sequence[str]) -> list[str]:
-    """The subjects of which a telling part is `said`: a file that only one of the known commands was given."""
+    """The subjects of which a telling part is `said`: a file that only one of the known checks was given."""
     out: list[str] = []
     for part in dict.fromkeys(said):
         meant = [subject for subject in known if part in subject.split()[1:]] if _TELLING.search(part) else []

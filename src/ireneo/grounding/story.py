@@ -104,8 +104,10 @@ class _StoryWord(Struct, frozen=True, kw_only=True):
 class StorySourceIndex:
     """The texts of a story that sentences are held to."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    def __init__(self, texts: Iterable[str], names: Iterable[str] = ()) -> None:
+        """Read the texts; what stands large in `names`, such as a cast, is evidence for names and nothing else."""
         given = list(texts)
+        self._cast = frozenset(word for text in names for word in WORD.findall(text) if not word[0].islower())
         # The stars round a deed or a stressed word are no part of what is said.
         self._texts = [*given, *(bare for text in given if (bare := _STARS.sub("", text)) != text)]
         self._evidence = SourceIndex(self._texts)
@@ -123,7 +125,7 @@ class StorySourceIndex:
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        found = {word for text in self._texts for word in WORD.findall(text)}
+        found = {*self._cast, *(word for text in self._texts for word in WORD.findall(text))}
         whole = found | {_POSSESSIVE.sub("", word) for word in found}
         return frozenset(whole | {part for word in whole for part in re.split(r"['’-]", word) if part})
 

@@ -28,7 +28,11 @@ _REFUSAL = lazy_re(lambda: either(topic(Voices).refusals), re.IGNORECASE)
 _LABEL = lazy_re(
     r"^[ \t>*_#-]*(?:assistant|user|human|system|ai|agent|tool|developer)[*_]*[ \t]*:", re.IGNORECASE | re.MULTILINE
 )
-_MARKUP = lazy_re(r"(?<!\w)</?[A-Za-z][\w:-]*(?:\s[^<>\n]*)?/?>|<[|][^<>\n]*[|]>")
+# An opening tag alone is as often what is to be filled in: `<project-hash>`.
+_MARKUP = lazy_re(
+    r"(?<!\w)(?:</[A-Za-z][\w:-]*>|<[A-Za-z][\w:-]*>(?=[^<\n]*</)"
+    r"|<[A-Za-z][\w:-]*(?:/|\s[^<>\n=]{0,80}=[^<>\n]*)>)|<[|][^<>\n]*[|]>"
+)
 _HEADING = lazy_re(r"^[ \t]*#{1,6}(?:[ \t]|$)", re.MULTILINE)
 
 Fault = tuple[re.Pattern[str], str]
@@ -52,19 +56,22 @@ _BY_VOICE: dict[Voice, tuple[Fault, ...]] = {
 }
 
 
-def voice_faults(text: str, voice: Voice) -> list[str]:
-    """Say where `text` leaves its voice, each fault once with the words that show it; what is quoted is exempt."""
-    return found_faults(text, (*_BY_VOICE[voice], *_EVERYWHERE))
+def voice_faults(text: str, voice: Voice, known: Callable[[str], bool] | None = None) -> list[str]:
+    """Say where `text` leaves its voice, each fault once with the words that show it; what is quoted is exempt.
+
+    What is `known` is what the text tells of: where the sources speak of an agent, it may be that one.
+    """
+    return found_faults(text, (*_BY_VOICE[voice], *_EVERYWHERE), known)
 
 
-def found_faults(text: str, faults: Iterable[Fault]) -> list[str]:
+def found_faults(text: str, faults: Iterable[Fault], known: Callable[[str], bool] | None = None) -> list[str]:
     """Say which of `faults` `text` has, each once with the words that show it; what is quoted is exempt."""
     found = ["It has a code fence: “```”."] if _FENCE.search(text) else []
     own = unquoted(text)
     for pattern, fault in faults:
-        shown = pattern.search(own)
-        if shown:
-            found.append(f"{fault}: “{' '.join(shown[0].split())}”.")
+        shown = next((each[0] for each in pattern.finditer(own) if known is None or not known(each[0])), None)
+        if shown is not None:
+            found.append(f"{fault}: “{' '.join(shown.split())}”.")
     return found
 
 

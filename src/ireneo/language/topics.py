@@ -111,6 +111,10 @@ class Numbers(Topic, frozen=True, kw_only=True):
 
     units: Map = {}
     """By the name under which a unit is compared, how it is written."""
+    lines: Row = ()
+    """What stands before the number of a line in a file."""
+    joins: Row = ()
+    """Between two of them."""
     cardinals: Row = ()
     """From two to nineteen."""
     ordinals: Row = ()
@@ -516,6 +520,8 @@ class Clauses(Topic, frozen=True, kw_only=True):
     """What begins a clause that hangs on the one before."""
     limits: Row = ()
     """What makes a clause a condition or an exception: what it limits says something else without it."""
+    leads: Row = ()
+    """What begins a part that only leads to the clause behind it."""
     refers: Row = ()
     """What points back to the clause before."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
-from ireneo.log.message import Call
+from ireneo.log.message import Call, Result
 from ireneo.patterns import lazy_re
 
 _NAME_WORD = lazy_re(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -220,6 +220,28 @@ def derive_failed(text: str, call: Call | None = None) -> bool | None:
     if _failed_anywhere(text) or _ends_in_traceback(text):
         return True
     return False if _PASSED.search(text) else None
+
+
+_HIDES = lazy_re(r"'[^']{0,2000}'|\"(?:[^\"\\]|\\.){0,2000}\"|(?P<hides>\|\|?|;|\n|&$)", re.DOTALL)
+_WHOLE_PIPE = lazy_re(r"\bpipefail\b|\bset -\w*e")
+
+
+def hides_status(call: Call) -> bool:
+    """Whether `call` ran several programs of which only the last gives its status: ``a | tail``, ``a; b``, ``a || b``.
+
+    Then a success says nothing of the others, and only what they printed does.
+    """
+    command = _command(call)
+    if command is None or _WHOLE_PIPE.search(command):
+        return False
+    return any(found["hides"] for found in _HIDES.finditer(_without_written(command[:_LONG]).strip()))
+
+
+def known_failed(result: Result, call: Call) -> bool | None:
+    """Whether `call` failed, as far as that is sure: a flag of success is none where the call hides its status."""
+    if result.failed is True or (result.failed is False and not hides_status(call)):
+        return result.failed
+    return derive_failed(result.text, call)
 
 
 def _ends(text: str) -> str:
