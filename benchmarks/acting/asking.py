@@ -15,9 +15,9 @@ from ireneo.formats.chat.format import NOTES, Payload
 from ireneo.log.message import Call, Draft, arguments_text
 from ireneo.ports.models import Prompt
 from ireneo.prompts.replies import Voice
+from ireneo.summaries.dead_ends import approach
 from ireneo.summaries.steps import CHANGES, understand
 from ireneo.summaries.summary import Line
-from ireneo.summaries.tell_work import approach
 
 NAME = "act-1"
 MAX_TOKENS = 1_000

@@ -12,9 +12,9 @@ from acting.asking import is_comparable, tool_lines
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.log.message import Call, Draft, Message, weigh
 from ireneo.log.tree import chain
+from ireneo.summaries.dead_ends import dead_ends
 from ireneo.summaries.steps import steps
 from ireneo.summaries.summary import Line
-from ireneo.summaries.tell_work import dead_ends
 
 LOOKED_AT = 12
 """Places of a session that are looked at for each cut that is wanted."""

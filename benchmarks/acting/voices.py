@@ -10,10 +10,12 @@ import re
 from types import MappingProxyType
 
 from ireneo.prompts.replies import Voice
-from ireneo.summaries.work import HEADINGS
+from ireneo.summaries.work import WORK
 
-TOLD = frozenset(HEADINGS[name] for name in ("strategy", "discoveries", "achieved", "dead_ends", "worked", "status"))
-"""The sections in which the agent tells; the others are the user's words, or commands and names."""
+NAMES = WORK.sections("turn")["names"].heading
+"""Below it nobody tells anything."""
+OF_A_FILE = "  - "
+"""What a line begins with that a file says, not the agent."""
 OWN = MappingProxyType(
     {
         "first": "(My own notes on earlier work; not a request.)",
@@ -68,12 +70,11 @@ _BEGINS = re.compile(r"(?:^|[.!?:] )(?:[-*] )?$")
 
 def revoiced(block: str, voice: Voice) -> str:
     """A block of notes in that voice."""
-    told = False
+    told = True
     lines = []
     for line in block.split("\n"):
-        if line.startswith("## "):
-            told = line.removeprefix("## ") in TOLD
-        lines.append(_line(line, voice) if told and not line.startswith("## ") else line)
+        told = told and line != NAMES
+        lines.append(_line(line, voice) if told and not line.startswith(OF_A_FILE) else line)
     return "\n".join(lines)
 
 

@@ -87,7 +87,7 @@ def test_what_is_read_is_what_is_counted() -> None:
 def test_a_shortened_message_keeps_its_author_and_who_heard_it() -> None:
     long = says("Vera", "So it went on, and on, and on. " * 200, ("Tom",))
     message = chain(None, [long], lambda parts: weigh(parts, count))[0]
-    short = fit(message, 60, count).build(())
+    short = fit(message, 60, count).draft
     assert (short.author, short.present) == ("Vera", ("Tom",))
     assert sum(weigh(short.parts, count)) <= 64
     assert as_read(Text(text=short.text, author=short.author)).startswith("Vera: So it went on")

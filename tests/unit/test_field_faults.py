@@ -147,7 +147,7 @@ def test_a_failure_is_not_forgotten() -> None:
     messages = [user("Rebuild the tables."), *failed, *run(40)[1:]]
     for budget in (600, 1_500, 4_000):
         assert "psql: command not found" in words(ireneo.compact(messages, budget))
-    assert "I tried `psql -f rebuild.sql` — abandoned because" in words(ireneo.compact(messages, 600))
+    assert "I tried `psql -f rebuild.sql` — it failed: psql: command not found." in words(ireneo.compact(messages, 600))
 
 
 def test_no_request_is_put_into_the_users_mouth() -> None:

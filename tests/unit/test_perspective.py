@@ -184,9 +184,9 @@ def test_the_statistics(benchmark: ModuleType) -> None:
 def test_only_who_is_spoken_of_is_changed(benchmark: ModuleType) -> None:
     revoiced = sys.modules["acting.voices"].revoiced
     block = (
-        "[SUMMARIZED] 3 calls\n## Operations\n- edit my file\n## Dead Ends\n"
+        "[SUMMARIZED] 3 calls\n- my.py:\n  - I am what the file says\n## Dead ends\n"
         "- I tried `I am` — abandoned because “I said no”; I put my change back, and I'm sure.\n"
-        "## Human Direction\n- I want it"
+        "## Also named\nI my"
     )
     assert revoiced(block, "first") == block
     assert revoiced(block, "second").split("\n")[4] == (
@@ -196,4 +196,5 @@ def test_only_who_is_spoken_of_is_changed(benchmark: ModuleType) -> None:
         "- The agent tried `I am` — abandoned because “I said no”; "
         "the agent put its change back, and the agent is sure."
     )
-    assert revoiced(block, "third").split("\n")[-1] == "- I want it"
+    assert revoiced(block, "third").split("\n")[2] == "  - I am what the file says"
+    assert revoiced(block, "third").endswith("## Also named\nI my")

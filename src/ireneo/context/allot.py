@@ -186,6 +186,7 @@ class Allotter:
         self.candidates = [(number, statement) for number, offer in enumerate(offers) for statement in offer.statements]
         self.chosen: set[int] = set()
         self.names: dict[int, list[str]] = {}
+        self._names_left = int(room * NAMES_SHARE)
         self._shown: Counter[str] = Counter(standing)
         self._said: set[str] = set()
         self._headed: set[tuple[int, str]] = set()
@@ -202,9 +203,10 @@ class Allotter:
 
     def fill(self, room: int) -> int:
         """Choose until nothing more fits into `room`; returns what was spent. May be called again with what is left."""
-        names_room = int(min(self.room * NAMES_SHARE, room))
-        spent = self._say(room - names_room)
-        return spent + self._name(min(room - spent, names_room))
+        spent = self._say(max(room - self._names_left, 0))
+        named = self._name(min(room - spent, self._names_left))
+        self._names_left -= named
+        return spent + named
 
     def choices(self) -> Sequence[Choice]:
         """What was chosen of each offer, in its order, and the names at its end."""

@@ -33,6 +33,8 @@ MIN_TOKENS = 24
 """A mark and a few words on either side of it."""
 MARK_TOKENS = 16
 """What a mark costs, about."""
+SCRAP = 8
+"""So few characters of a text say nothing, and are left out with the rest."""
 
 
 class Shortened(Struct, frozen=True, kw_only=True):
@@ -74,6 +76,7 @@ def _cut(text: str, share: float, opener: str, size: int, count: Count) -> Short
     end = int(characters * HEAD_SHARE)
     begin = len(text) - (characters - end)
     head, tail = text[:end].rstrip(), text[begin:].lstrip() if characters > end else ""
+    head, tail = head if len(head) > SCRAP else "", tail if len(tail) > SCRAP else ""
     return Shortened(
         head=head,
         tail=tail,

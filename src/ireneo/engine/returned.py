@@ -118,8 +118,8 @@ def stands_for(shown: str, whole: str, ids: Collection[MessageId]) -> bool:
     own = {short(each) for each in ids}
     if own.isdisjoint(marks(shown)):
         return False
-    # Around a mark stand the beginning and the end of the text, and between them, each gap with its sign, lines of it; of
-    # several texts in one the marks stand in order, and white space may be another.
+    # Around a mark stand the beginning and the end of the text, and between them perhaps lines of it, with a sign where
+    # some are missing; of several texts in one the marks stand in order, and white space may be another.
     cut = _MARK.sub(lambda mark: "\0" if mark[1] in own else mark[0], shown)
     begin, *rest = cut.split("\0")
     kept = [squeezed(each) for each in (begin, *(piece for each in rest for piece in _SKIP.split(each)))]

@@ -17,9 +17,9 @@ from ireneo.memories.signature import action_of, action_signature, error_signatu
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
 from ireneo.summaries.dead_ends import dead_ends, said_in_refusal
+from ireneo.summaries.statements import asks, prose, prose_worth
 from ireneo.summaries.steps import CHANGES, Step, clip, error_line, steps
 from ireneo.summaries.summary import Line, Summary
-from ireneo.summaries.tell_work import write_leaf
 
 MOST_CHARACTERS = 300
 """Of a memory's text: what is said once more in it stands in the messages that it names."""
@@ -154,10 +154,9 @@ def _closing(spoken: Sequence[Message]) -> Iterator[tuple[str, tuple[MessageId, 
     if last.role != "assistant" or last.draft.calls:
         yield "It ended without an answer.", (last.id,)
         return
-    sections = write_leaf([last], "", ends_turn=True)
-    said = [line for section in sections if section.name == "worked" for line in section.lines]
+    said = [sentence for sentence in prose(last.text) if not asks(sentence)]
     if said:
-        yield max(said, key=lambda line: line.weight).text, (last.id,)
+        yield max(said, key=prose_worth), (last.id,)
 
 
 def _failure(turn: Turn, line: Line, step: Step, recorded: datetime) -> MemoryDraft:

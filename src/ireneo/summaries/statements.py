@@ -38,8 +38,8 @@ ENOUGH_WORDS = 9
 """A sentence of fewer words says less, whatever it announces."""
 
 
-class Statement(Struct, frozen=True):
-    """A statement with its worth."""
+class CodeStatement(Struct, frozen=True):
+    """What lines of code say, with its worth."""
 
     text: str
     worth: float
@@ -184,11 +184,6 @@ _REFERS = lazy_re(lambda: rf"^{either(topic(Prose).refers)}\b", re.IGNORECASE)
 _EMPTY = lazy_re(lambda: rf"^{either(topic(Prose).empty)}[.!:]*$", re.IGNORECASE)
 
 
-def bears_value(said: str) -> bool:
-    """Whether a sentence has a name, a number or a quotation that can be looked up."""
-    return bool(_VALUE.search(said))
-
-
 def is_intent(said: str) -> bool:
     """Whether a sentence says what is going to be done."""
     return bool(_INTENT.match(said))
@@ -275,7 +270,7 @@ def code_worth(line: str) -> float:
     return 1.6 + 0.4 * bool(_VALUE.search(line)) if _TELLING.search(line) else 0.6
 
 
-def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[Statement]:
+def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[CodeStatement]:
     """The telling lines of code in order: those that stand together, with the comment before them, as one statement.
 
     With `fresh` only these lines (without what they are indented by) are told; the others say where they stand.
@@ -297,7 +292,7 @@ def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[
             passage.lines.append(shown)
             passage.worth.append(worth)
         elif worth and not passage.lines and not passage.words:
-            yield Statement(f"{within}: `{shown}`" if within else f"`{shown}`", worth)
+            yield CodeStatement(f"{within}: `{shown}`" if within else f"`{shown}`", worth)
         if defines:
             # Its own name stands in its first line.
             yield from passage.take("")
@@ -317,7 +312,7 @@ class _Passage:
         """Whether the statement may take in one line more."""
         return sum(map(len, self.lines)) + len(line) <= GROUPED
 
-    def take(self, within: str) -> Iterator[Statement]:
+    def take(self, within: str) -> Iterator[CodeStatement]:
         """The statement of what was taken in: the first line counts in full, each further one for a third."""
         why = clip(" ".join(self.words), LONGEST)
         explains = code_worth(f"# {why}") if why else 0.0
@@ -326,9 +321,9 @@ class _Passage:
             best = max(self.worth)
             worth = max(best, explains) + FURTHER * (sum(self.worth) - best) + bool(explains)
             told = f"`{'; '.join(self.lines)}`" + (f" — {why}" if explains else "")
-            yield Statement(f"{place}{told}", worth)
+            yield CodeStatement(f"{place}{told}", worth)
         elif explains:
-            yield Statement(f"{place}{why}", explains)
+            yield CodeStatement(f"{place}{why}", explains)
         self.words, self.lines, self.worth = [], [], []
 
 

@@ -10,9 +10,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ireneo.language.files import either, topic
 from ireneo.language.sentences import sentences as split
-from ireneo.language.topics import Prose
 from ireneo.log.message import Call, Message, MessageId, Result, strings
 from ireneo.log.outcome import derive_failed, was_refused, was_stopped
 from ireneo.patterns import lazy_re
@@ -22,10 +20,6 @@ MAX_SENTENCE = 320
 
 _FENCE = lazy_re(r"```.*?(?:```|\Z)", re.DOTALL)
 _MARKUP = lazy_re(r"^(?:[#>*+-]+|\d+[.)])\s+|\*\*")
-_INTENT = lazy_re(
-    lambda: rf"^(?:THOUGHT:|{either(topic(Prose).lead)}[,.!]?\s+)*{either(topic(Prose).intent)}\b", re.IGNORECASE
-)
-_FINDING = lazy_re(lambda: rf"\b{either(topic(Prose).finding)}\b", re.IGNORECASE)
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -40,16 +34,6 @@ def sentences(text: str) -> Iterator[str]:
             # A lead-in says nothing without what it leads to, and the row of a table nothing without its head.
             if len(words) > 12 and words[-1] != ":" and not words.startswith("|"):
                 yield clip(words, MAX_SENTENCE)
-
-
-def is_intent(sentence: str) -> bool:
-    """Whether the sentence says what is going to be done."""
-    return bool(_INTENT.search(sentence))
-
-
-def finding_score(sentence: str) -> int:
-    """How many words of the sentence mark a finding, a cause or a constraint."""
-    return len(_FINDING.findall(sentence))
 
 
 def clip(text: str, limit: int) -> str:

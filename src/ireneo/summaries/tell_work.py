@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from ireneo.grounding.claims import artifacts
 from ireneo.log.message import Message, as_said, is_own_block, strings, without_recalled
-from ireneo.summaries.dead_ends import again, dead_ends, overturned, said_in_refusal, succeeded, worked
+from ireneo.summaries.dead_ends import again, dead_ends, key, overturned, said_in_refusal, succeeded, worked
 from ireneo.summaries.names import merged, named
 from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, standing
 from ireneo.summaries.state import standing_state, state_lines
@@ -25,7 +25,7 @@ from ireneo.summaries.statements import (
     survives,
     without_reminders,
 )
-from ireneo.summaries.steps import CHANGES, Step, clip, error_line, steps
+from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, error_line, steps
 from ireneo.summaries.summary import Line, Mention, Section, SectionName, Summary
 
 RULED = 10.0
@@ -59,6 +59,23 @@ MOST_SEEN = 16
 """Statements that one output leaves, the weightiest."""
 _DOCUMENTS = (".md", ".txt", ".rst", ".adoc")
 
+DEEDS: dict[ActionKind, str] = {
+    "read": "read",
+    "search": "searched for",
+    "edit": "edited",
+    "write": "wrote",
+    "run": "ran",
+    "check": "ran",
+    "save": "ran",
+    "plan": "planned",
+    "fetch": "fetched",
+    "ask": "asked",
+}
+MOST_ACTS = 4
+"""Acts of one kind that are named where nothing came of them that could be told."""
+UNTOLD: frozenset[SectionName] = frozenset({"goal", "state", "names", "status"})
+"""Sections that tell nothing of what was done."""
+
 LIMITS: dict[SectionName, int] = {
     "goal": 1,
     "direction": 40,
@@ -90,15 +107,15 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
     messages, goal = as_said(messages), without_recalled(goal)
     done = steps(messages)
     said = _said(messages, ends_turn=ends_turn)
-    known = _known(messages)
-    return _sections(
+    known, given_up = _known(messages), dead_ends(done)
+    told = _sections(
         {
             "goal": [Line(text=clip(" ".join(goal.split()), 400))] if goal.strip() else [],
             "direction": list(_answers(done)),
             "strategy": [line for line in said if decides(line.text)],
             "discoveries": [*(line for line in said if not decides(line.text)), *_reported(done), *_seen(done, known)],
-            "operations": list(_operations(done)),
-            "dead_ends": dead_ends(done),
+            "operations": list(_operations(done, {line.subject for line in given_up})),
+            "dead_ends": given_up,
             "worked": worked(done),
             "artifacts": list(_changes(done)),
             "open": _asked(messages, ends_turn=ends_turn),
@@ -107,6 +124,24 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
             "status": [_status(messages, done, ends_turn=ends_turn)],
         }
     )
+    if done and not any(section.name not in UNTOLD for section in told):
+        return (Section(name="operations", lines=(_acts(done),)), *told)
+    return told
+
+
+def _acts(done: Sequence[Step]) -> Line:
+    """What was done in a stretch of which nothing else can be told."""
+    by_deed: dict[str, dict[str, None]] = {}
+    for step in done:
+        subject = clip(step.action.subject, 60)
+        deed = DEEDS.get(step.action.kind, "used")
+        by_deed.setdefault(deed, {})[f"`{subject}`" if step.action.shell else subject] = None
+    told = [
+        f"{deed} {', '.join(list(subjects)[:MOST_ACTS])}"
+        + (f" and {len(subjects) - MOST_ACTS} more" if len(subjects) > MOST_ACTS else "")
+        for deed, subjects in by_deed.items()
+    ]
+    return _line(done[-1], f"I {'; '.join(told)}.", 1.0)
 
 
 def user_lines(message: Message) -> list[Line]:
@@ -241,8 +276,8 @@ def _seen(done: Sequence[Step], known: Mapping[str, int]) -> Iterator[Line]:
         yield from _heaviest(found, MOST_SEEN)
 
 
-def _operations(done: Sequence[Step]) -> Iterator[Line]:
-    """What was run, and what came of it; of one command the last time."""
+def _operations(done: Sequence[Step], given_up: Container[str]) -> Iterator[Line]:
+    """What was run, and what came of it; of one command the last time, and not what is told as `given_up`."""
     last = {step.action.subject: place for place, step in enumerate(done)}
     for place, step in enumerate(done):
         kind, subject = step.action.kind, step.action.subject
@@ -251,6 +286,8 @@ def _operations(done: Sequence[Step]) -> Iterator[Line]:
         output = without_reminders(step.output)
         named = f"`{clip(subject, 110)}`" if step.action.shell else f"{kind} {clip(subject, 110)}"
         if step.failed_itself:
+            if key(step) in given_up:
+                continue
             yield _outcome(step, f"{named} failed: {errors(output) or step.error}", 3.5)
         elif last[subject] != place or kind not in ("check", "run", "save", "fetch"):
             continue
