@@ -360,9 +360,9 @@ _WRONG = lazy_re(
     re.IGNORECASE,
 )
 _PASSED = lazy_re(r"^(?:ok\b|PASS\b|--- PASS|=== |#|\?)")
-_PLACE = lazy_re(r"^(?:[\w@~+-]*[./])+[\w.@+-]*:\d+(?::\d+)?:?\s*")
+_PLACE = lazy_re(r"^(?:[\w@~+-]*+[./])++[\w@+-]*+:\d+(?::\d+)?:?\s*")
 _GUTTER = lazy_re(r"^\s*\d+(?:→|\t|[-:])")
-_FOUND_AT = lazy_re(r"^(?:[\w@~+-]*[./])+[\w.@+-]*[-:]\d+[-:]")
+_FOUND_AT = lazy_re(r"^(?:[\w@~+-]*+[./])++[\w@+-]{0,60}?[-:]\d{1,7}[-:]")
 _HUNK = lazy_re(r"^@@ -\d")
 MOST_ERRORS = 6
 SHOWN_OUTPUT = 220

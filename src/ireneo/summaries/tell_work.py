@@ -31,7 +31,7 @@ from ireneo.summaries.summary import Line, Mention, Section, SectionName, Summar
 RULED = 10.0
 """What the user's words are worth."""
 DETAIL = 5.0
-"""What the further sentences of a long message of the user are worth, before what they say."""
+"""What the further sentences of a long message of the user are worth, before what they say; in a document less."""
 ASKED = 5.0
 """What the agent asked last."""
 LEAST = 0.9
@@ -149,10 +149,11 @@ def user_lines(message: Message) -> list[Line]:
     text = " ".join(message.text.split())
     said = list(prose(message.text)) if len(text) > WORD_CHARACTERS else []
     said = said or ([clip(text, WORD_CHARACTERS)] if text else [])
+    share = min(WORD_CHARACTERS / max(len(text), 1), 1.0)
     return [
         Line(
             text=each,
-            weight=min(DETAIL + prose_worth(each), RULED - 1) if place else RULED,
+            weight=min(DETAIL * share + prose_worth(each), RULED - 1) if place else RULED,
             position=message.position,
             sources=(message.id,),
         )
