@@ -25,7 +25,7 @@ BARE = 0.25
 """Of a statement's worth, so much remains where all that it names is shown already."""
 SHOWN_AGAIN = (1.0, 0.35, 0.12)
 """What a word counts that is shown not at all, once, or more often."""
-AGING = 0.25
+AGING = 0.15
 """The oldest statement is worth so much less than the newest."""
 LASTING: frozenset[SectionName] = frozenset({"dead_ends", "direction", "asked", "state", "open", "constraints"})
 """What constrains what is done next is worth as much however old it is."""
@@ -35,8 +35,10 @@ SHORT = 3
 """A word of no more letters hardly tells one statement from another."""
 LENGTH = 0.85
 """A statement of twice the length is to be worth 1.8 times as much: so short ones don't take all of the room."""
-NAMES_SHARE = 0.14
-"""Of the room, what names without a statement may take: they are what is left where there is no room to say more."""
+NAMES_SHARE = 0.12
+NAMES_FROM = 7_000
+"""Of a room of so many tokens, what names without a statement may take; of a narrower one a smaller share: a name that
+nothing is said of answers nothing, it can only be looked for again."""
 SUBJECT_TOKENS = 6
 """What the line costs that names the subject of the statements under it, beside its name."""
 
@@ -186,7 +188,8 @@ class Allotter:
         self.candidates = [(number, statement) for number, offer in enumerate(offers) for statement in offer.statements]
         self.chosen: set[int] = set()
         self.names: dict[int, list[str]] = {}
-        self._for_names = int(room * NAMES_SHARE) if any(offer.names for offer in offers) else 0
+        share = NAMES_SHARE * min(room / NAMES_FROM, 1.0)
+        self._for_names = int(room * share) if any(offer.names for offer in offers) else 0
         self._shown: Counter[str] = Counter(standing)
         self._said: set[str] = set()
         self._headed: set[tuple[int, str]] = set()

@@ -567,9 +567,9 @@ def oversized_limit(target: int) -> int:
     """What the newest atom may take of `target` tokens when it alone is larger than the live share.
 
     A wide context shows the newest output as nearly whole as it can, since that is what the next step is decided on;
-    a narrow one would show nothing else, and is better spent on the past: 13 % at 1,000 tokens, 40 % from 28,000.
+    a narrow one would show nothing else, and is better spent on the past: 9 % at 1,000 tokens, 40 % from 32,000.
     """
-    return int(target * min(0.12 + target / 100_000, 0.4))
+    return int(target * min(0.08 + target / 100_000, 0.4))
 
 
 def close_loose(row: Sequence[RowItem], policy: Policy) -> tuple[list[RowItem], list[Summary]]:

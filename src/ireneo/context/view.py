@@ -202,7 +202,7 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
         statements.keep(blocks)
         last = next(slot for slot in reversed(slots) if isinstance(slot.item, Summary))
         state = shown_state(line for block in blocks for line in block.lines("state"))
-        waiting = max((line for block in blocks for line in block.lines("open")), key=_position, default=None)
+        waiting = _unanswered(slots, blocks)
         last.standing = [*(("state", line) for line in state), *([("open", waiting)] if waiting else [])]
     done = statements.done(blocks)
     offers = [slot.offer(statements, done) for slot in slots]
@@ -306,6 +306,16 @@ def _block(text: str) -> Draft:
 
 def _read(draft: Draft) -> list[str]:
     return [*texts(draft.parts), *(arguments_text(call) for call in draft.calls)]
+
+
+def _unanswered(slots: Sequence[ViewSlot], blocks: Sequence[Summary]) -> Line | None:
+    """What the agent asked last, unless the user went on to other things more than once since."""
+    asked = max((line for block in blocks for line in block.lines("open")), key=_position, default=None)
+    if asked is None:
+        return None
+    said = {line.position for block in blocks for line in block.lines("direction")}
+    said |= {slot.item.position for slot in slots if isinstance(slot.item, Message) and slot.item.opens_turn}
+    return asked if sum(position > asked.position for position in said) <= 1 else None
 
 
 def _position(line: Line) -> int:

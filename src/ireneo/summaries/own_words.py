@@ -268,7 +268,7 @@ def _asks_for_steps(lead: str) -> bool:
 
 def _leads_on(lines: list[_Line], line: _Line) -> bool:
     """Whether `line` leads to a list: with a colon, or without any sign and the list right behind it."""
-    following = next((each for each in islice(lines, line.number + 1, line.number + 3) if each.kind != "blank"), None)
+    following = next((each for each in lines[line.number + 1 : line.number + 3] if each.kind != "blank"), None)
     if following is None or following.kind != "own" or not following.item:
         return False
     return line.text.endswith(":") or (following.number == line.number + 1 and line.text[-1:].isalpha())
@@ -277,7 +277,7 @@ def _leads_on(lines: list[_Line], line: _Line) -> bool:
 def _end_of_list(lines: list[_Line], line: _Line) -> int:
     """Where the list ends that stands behind `line`; the end of the line where none does."""
     end = line.end
-    for other in islice(lines, line.number + 1, line.number + 1 + LONGEST_LIST):
+    for other in lines[line.number + 1 : line.number + 1 + LONGEST_LIST]:
         if other.kind == "own" and other.item:
             end = other.end
         elif other.kind != "blank":

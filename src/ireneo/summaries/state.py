@@ -69,7 +69,7 @@ def shown_state(lines: Iterable[Line]) -> list[Line]:
     """The state as it is shown: a line each, but the changed files together, and the last checks alone."""
     lines = standing_state(lines)
     files = [line for line in lines if line.subject.startswith(CHANGED)]
-    checks = [line for line in lines if line.subject.startswith(CHECK)][-MOST_CHECKS:]
+    checks = _unsettled([line for line in lines if line.subject.startswith(CHECK)])[-MOST_CHECKS:]
     kept = [line for line in lines if not line.subject.startswith((CHANGED, CHECK))]
     out = [line for line in kept if not line.subject.startswith(TASKS)]
     if files:
@@ -77,6 +77,16 @@ def shown_state(lines: Iterable[Line]) -> list[Line]:
         more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
         out.append(replace(files[-1], text=f"Changed, and no commit seen since: {', '.join(shown)}{more}."))
     return [*out, *checks, *(line for line in kept if line.subject.startswith(TASKS))]
+
+
+def _unsettled(checks: Sequence[Line]) -> list[Line]:
+    """The checks without those of which a later one speaks as well: what failed in `a && b` and passed as `b`."""
+    words = [frozenset(line.subject.split()) for line in checks]
+    return [
+        line
+        for place, line in enumerate(checks)
+        if not any(words[place] <= later or later <= words[place] for later in words[place + 1 :])
+    ]
 
 
 def _told(step: Step) -> Iterator[Line]:

@@ -90,6 +90,12 @@ class _Outline:
                 self.lead = ""
                 yield from _whole(sentences(said.lstrip("> ")))
 
+    def code(self, lines: Sequence[str]) -> Iterator[str]:
+        """A short block of code behind the line that leads to it."""
+        said = "; ".join(" ".join(line.split()) for line in lines if line.strip())
+        if self.lead.endswith(":") and 0 < len(said) <= LONGEST_LINE:
+            yield f"{self.lead} `{said}`"
+
     def take(self) -> Iterator[str]:
         """The short items that wait, behind what leads them."""
         if self.items:
@@ -108,14 +114,21 @@ class _Outline:
 
 
 def prose(text: str) -> Iterator[str]:
-    """The sentences, list items and table rows of `text` in order, each on one line; code blocks are left out."""
+    """The sentences, list items and table rows of `text` in order, each on one line.
+
+    Of code blocks only a short one stays that a line leads to.
+    """
     outline = _Outline()
-    fenced = False
+    block: list[str] | None = None
     for line in text.splitlines():
         if _FENCE.match(line):
-            fenced = not fenced
-        elif not fenced:
+            if block is not None:
+                yield from outline.code(block)
+            block = [] if block is None else None
+        elif block is None:
             yield from outline.read(line)
+        else:
+            block.append(line)
     yield from outline.take()
 
 
@@ -239,6 +252,7 @@ _TELLING = lazy_re(
     r"\b(?:if|elif|case|when|while|for|return|raise|throw|assert|switch|match|default|timeout|limit|max|min)\b"
     r"|[=:]\s*(?:\d|true|false|nil|null|None|True|False)|\w\(?[\"'][^\"'\n]*\w \w[^\"'\n]*[\"']"
 )
+_CONDITION = lazy_re(r"(?:\}?\s*else\s+)?(?:if|elif|case|when|except|for|while|switch)\b")
 _OPENS = lazy_re(
     r"^\s*(?:(?:export|pub|public|private|protected|static|async|default|abstract|final)\s+)*"
     r"(?:func|def|class|fn|function|interface|struct|enum|trait|impl|module)\b"
@@ -264,7 +278,8 @@ def code_worth(line: str) -> float:
     if _TEST.match(line):
         return 1.5
     if _DEFINES.match(line) or _TYPED.match(line):
-        return 4.0 if any(mark in line for mark in "({=") else 3.0
+        # A variable without its value says nothing but its name.
+        return 4.0 if any(mark in line for mark in "({=") else 3.0 if _OPENS.match(line) else 0.6
     if _SHELL.match(line):
         return 0.4
     return 1.6 + 0.4 * bool(_VALUE.search(line)) if _TELLING.search(line) else 0.6
@@ -319,6 +334,9 @@ class _Passage:
         place = f"{within}: " if within else ""
         if self.lines:
             best = max(self.worth)
+            if not explains and all(map(_CONDITION.match, self.lines)):
+                # Without what follows from it, a condition says little.
+                best *= 0.5
             worth = max(best, explains) + FURTHER * (sum(self.worth) - best) + bool(explains)
             told = f"`{'; '.join(self.lines)}`" + (f" — {why}" if explains else "")
             yield CodeStatement(f"{place}{told}", worth)

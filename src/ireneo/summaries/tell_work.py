@@ -187,13 +187,13 @@ def _said(messages: Sequence[Message], *, ends_turn: bool) -> list[Line]:
 
 def _asked(messages: Sequence[Message], *, ends_turn: bool) -> list[Line]:
     """What the agent asked at the end of a turn: it waits for the user as long as nothing was asked after it."""
-    last = messages[-1]
-    if not ends_turn or last.role != "assistant" or last.draft.calls:
+    said = [message for message in messages if message.role == "assistant" and message.draft.origin == "spoken"]
+    worked = max((message.position for message in messages if message.draft.calls), default=-1)
+    last = next((each for each in reversed(said) if each.position > worked and any(map(asks, prose(each.text)))), None)
+    if not ends_turn or last is None:
         return []
     asked = [text for text in prose(last.text) if asks(text)]
-    return (
-        [Line(text=f"I asked: {asked[-1]}", weight=ASKED, position=last.position, sources=(last.id,))] if asked else []
-    )
+    return [Line(text=f"I asked: {asked[-1]}", weight=ASKED, position=last.position, sources=(last.id,))]
 
 
 def _answers(done: Sequence[Step]) -> Iterator[Line]:
