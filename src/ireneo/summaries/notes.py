@@ -34,7 +34,7 @@ BESIDE: SectionName = "beside"
 """What is noted of words of the user that stand verbatim beside the block: shown where a block takes their place."""
 REPLACED: SectionName = "replaced"
 """The statements that hold no longer since another took their place; they are never shown."""
-VERBATIM: tuple[SectionName, ...] = ("goal", "direction", "constraints", "lifted", "state", "names")
+VERBATIM: tuple[SectionName, ...] = ("goal", "direction", "constraints", "lifted", "state", "waiting", "names")
 """What of the offline record stands beside a model's statements, whatever these say."""
 FOUND_BESIDE = 0.3
 """Of its worth, so much is left to what the structure shows where a model spoke: it fills what room is left."""
@@ -47,7 +47,7 @@ MOST_LINES = 240
 """Statements that one record holds, so that it is bounded however much it covers: the weightiest."""
 MOST_OF: Mapping[SectionName, int] = MappingProxyType({"direction": 64, "asked": 64, BESIDE: 64, REPLACED: 48})
 """Lines of a section that are counted apart."""
-UNCAPPED: frozenset[SectionName] = frozenset({"goal", "constraints", "lifted", "status", "state", "names"})
+UNCAPPED: frozenset[SectionName] = frozenset({"goal", "constraints", "lifted", "status", "state", "waiting", "names"})
 """What its own rules hold small."""
 _BULLETS = "-*•> \t"
 
