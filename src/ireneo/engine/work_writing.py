@@ -275,8 +275,9 @@ class NotesJudge:
     def __init__(self, job: NotesJob) -> None:
         """Read the sources; the user's requests and earlier notes may be told again."""
         self.job = job
-        said = [*(message.text for message in job.asked), *(line.text for _, line in (*job.before, *job.taken))]
-        self._grounds = Grounds(job.evidence, notes=said, voice=job.voice)
+        asked = [message.text for message in job.asked]
+        before = [line.text for _, line in (*job.before, *job.taken)]
+        self._grounds = Grounds(job.evidence, asked=asked, notes=before, voice=job.voice)
         self._at: dict[int, Grounds] = {}
 
     def struck(self, located: Located) -> Struck:

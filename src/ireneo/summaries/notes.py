@@ -34,10 +34,12 @@ BESIDE: SectionName = "beside"
 """What is noted of words of the user that stand verbatim beside the block: shown where a block takes their place."""
 REPLACED: SectionName = "replaced"
 """The statements that hold no longer since another took their place; they are never shown."""
-VERBATIM: tuple[SectionName, ...] = ("goal", "direction", "constraints", "lifted", "state", "names")
+VERBATIM: tuple[SectionName, ...] = ("goal", "direction", "constraints", "lifted", "state", "waiting", "names")
 """What of the offline record stands beside a model's statements, whatever these say."""
 FOUND_BESIDE = 0.3
 """Of its worth, so much is left to what the structure shows where a model spoke: it fills what room is left."""
+SAID_BESIDE = 0.4
+"""The same of the user's words where a block takes their place."""
 WORTH = 3
 """Of a statement whose writer gives none."""
 WEIGHT_OF_WORTH = 2.0
@@ -45,7 +47,7 @@ MOST_LINES = 240
 """Statements that one record holds, so that it is bounded however much it covers: the weightiest."""
 MOST_OF: Mapping[SectionName, int] = MappingProxyType({"direction": 64, "asked": 64, BESIDE: 64, REPLACED: 48})
 """Lines of a section that are counted apart."""
-UNCAPPED: frozenset[SectionName] = frozenset({"goal", "constraints", "lifted", "status", "state", "names"})
+UNCAPPED: frozenset[SectionName] = frozenset({"goal", "constraints", "lifted", "status", "state", "waiting", "names"})
 """What its own rules hold small."""
 _BULLETS = "-*•> \t"
 
@@ -141,6 +143,8 @@ def noted(offline: Summary, lines: Noted, known: Callable[[int], bool]) -> list[
 def rolled_up(offline: Summary, parts: Sequence[Summary]) -> list[Section]:
     """The sections of a deeper block over `parts`, of which a model wrote some; its offline record is `offline`."""
     gathered = {name: list(offline.lines(name)) for name in VERBATIM}
+    # What was noted of the user's words says in fewer what they want.
+    gathered["direction"] = [replace(line, weight=line.weight * SAID_BESIDE) for line in gathered["direction"]]
     for part in parts:
         for section in part.sections:
             # The user's words stand beside a block of a turn; one that covers complete turns takes their place.

@@ -102,6 +102,7 @@ _SECTIONS: dict[SectionName, SectionStyle] = {
     "status": SectionStyle("## Status"),
     "state": SectionStyle("## Where it stands"),
     "open": SectionStyle("## Where it stands"),
+    "waiting": SectionStyle("## Where it stands"),
     "names": SectionStyle("## Also named"),
 }
 
