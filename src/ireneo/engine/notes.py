@@ -394,7 +394,7 @@ def _take(
         return _Taken(result=nothing, texts=(), made=made, erased=erased)
     known = {line.text for _, line in (*job.before, *job.taken)}
     locator, judge = Locator(on), NotesJudge(job)
-    located: list[Located] = [locator.locate(each) for each in found if each.text not in known]
+    located: list[Located] = locator.locate_all([each for each in found if each.text not in known])
     kept = judge.keep(located)
     writing = Writing(
         prompt=f"{NOTES_OWN.name}/{voice}",
