@@ -290,7 +290,7 @@ def notes_request(tx: Transaction, key: SessionKey, branch: str, options: Contex
     job, _ = _own_job(tx, key, branch, options, voice)
     begun = next((each for each in job.messages if each.text.strip()), job.messages[0]) if job.messages else None
     since = clip(" ".join(begun.text.split()), 80) if begun and begun.position and begun.text.strip() else ""
-    standing = [(name, line) for name, line in job.before if name in ("open", "status")]
+    standing = [(name, line) for name, line in job.before if name in ("pending", "status")]
     reminded = weightiest(standing, OWN_BEFORE_TOKENS, options.count)
     told = ["\nNoted before as open, or as where things stood:", *reminded] if reminded else []
     told += [OUTDATED] if reminded else []

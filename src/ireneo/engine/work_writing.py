@@ -268,7 +268,7 @@ class Locator:
             return [float(message.position in statement.at) for message in self._messages]
         wanted = _words_of(statement.text) & self._rarity.keys()
         scores = [sum(map(self._rarity.__getitem__, wanted & words)) for words in self._words]
-        if statement.section == "direction":
+        if statement.section == "asked":
             scores = [
                 score if message.role == "user" and message.draft.origin == "spoken" else score * NOT_SAID
                 for score, message in zip(scores, self._messages, strict=True)
