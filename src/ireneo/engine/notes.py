@@ -88,8 +88,10 @@ class _Reading:
         """The stretches under these adjacent blocks of a row on which notes are due, in order."""
         open_blocks = [block for block in shown if block.summarizer.endswith("/open")]
         canonical = [block for block in shown if not block.summarizer.endswith("/open")]
-        out = [self._stretch([block], block.last_position) for block in canonical if self._redone(block)]
-        leaves = self.leaves([block for block in canonical if not self._redone(block)])
+        redone = [block for block in canonical if self._redone(block)]
+        leaves = self.leaves([block for block in canonical if block not in redone])
+        redone += [leaf for leaf in leaves if self._redone(leaf)]
+        out = [self._stretch([block], block.last_position) for block in redone]
         last = max((block.last_position for block in shown), default=-1)
         run: list[Summary] = []
         for leaf in leaves:
