@@ -12,6 +12,7 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.grounding.neutral import instruction_like
 from ireneo.log.message import MessageId, digest
 from ireneo.summaries.summary import Line, Section, SectionName, Summary
 
@@ -128,6 +129,7 @@ def noted(offline: Summary, lines: Noted, known: Callable[[int], bool]) -> list[
             gathered[section.name] = [
                 replace(line, weight=line.weight * FOUND_BESIDE) if known(line.position) else line
                 for line in section.lines
+                if not instruction_like(line.text)
             ]
     for name, line in lines:
         # What the user said before the block stands beside it in the user's own words.
