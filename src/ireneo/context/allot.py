@@ -191,6 +191,8 @@ class Allotter:
         self.chosen: set[int] = set()
         self.names: dict[int, list[str]] = {}
         self._names_left = int(room * NAMES_SHARE * min(room / NAMES_FROM, 1.0))
+        if not any(offer.names for offer in offers):
+            self._names_left = 0
         self._shown: Counter[str] = Counter(standing)
         self._said: set[str] = set()
         self._headed: set[tuple[int, str]] = set()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from msgspec.structs import replace
 
 from ireneo.grounding.claims import artifacts
+from ireneo.grounding.neutral import instruction_like
 from ireneo.log.message import Message, as_said, is_own_block, strings, without_recalled
 from ireneo.summaries.dead_ends import again, dead_ends, key, overturned, said_in_refusal, succeeded, worked
 from ireneo.summaries.names import merged, named
@@ -114,7 +115,12 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
             "direction": list(_answers(done)),
             "strategy": [line for line in said if decides(line.text)],
             "discoveries": [*(line for line in said if not decides(line.text)), *_reported(done), *_seen(done, known)],
-            "operations": list(_operations(done, {line.subject for line in given_up})),
+            "operations": [
+                # What a page says to whoever reads it is not repeated.
+                line
+                for line in _operations(done, {line.subject for line in given_up})
+                if not instruction_like(line.text)
+            ],
             "dead_ends": given_up,
             "worked": worked(done),
             "artifacts": list(_changes(done)),
