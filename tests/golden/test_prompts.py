@@ -23,7 +23,7 @@ from ireneo.prompts.replies import Voice
 from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM
 
 FOLDER = Path(__file__).parent
-BUDGET = 800
+BUDGET = 450
 TURNS = Policy(name="turns", goal_min_turns=9, goal_max_turns=9, leaf_min_atoms=3, leaf_max_atoms=5)
 POLICIES = {"goal": BATCHED, "turn": TURNS}
 

@@ -28,7 +28,7 @@ SHOWN_AGAIN = (1.0, 0.35, 0.12)
 AGING = 0.15
 """The oldest statement is worth so much less than the newest."""
 LASTING: frozenset[SectionName] = frozenset(
-    {"dead_ends", "direction", "asked", "state", "open", "waiting", "constraints"}
+    {"dead_ends", "direction", "asked", "pending", "state", "open", "constraints"}
 )
 """What constrains what is done next is worth as much however old it is."""
 STEM = 7
@@ -117,7 +117,7 @@ class Statements:
             self.price(name, line)
             for name in self.strategy.sections(summary.level)
             # What binds and where the work stands is told for all blocks together, in a place of its own.
-            if name not in ("constraints", "state", "waiting", "names")
+            if name not in ("constraints", "state", "open", "names")
             for line in summary.lines(name)
         )
         return _Block(summary, statements, succeeded(summary.lines("operations")))

@@ -203,7 +203,7 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
         last = next(slot for slot in reversed(slots) if isinstance(slot.item, Summary))
         state = shown_state(line for block in blocks for line in block.lines("state"))
         waiting = _unanswered(slots, blocks)
-        last.standing = [*(("state", line) for line in state), *([("waiting", waiting)] if waiting else [])]
+        last.standing = [*(("state", line) for line in state), *([("open", waiting)] if waiting else [])]
     done = statements.done(blocks)
     offers = [slot.offer(statements, done) for slot in slots]
     aim = room
@@ -310,7 +310,7 @@ def _read(draft: Draft) -> list[str]:
 
 def _unanswered(slots: Sequence[ViewSlot], blocks: Sequence[Summary]) -> Line | None:
     """What the agent asked last, unless the user went on to other things more than once since."""
-    asked = max((line for block in blocks for line in block.lines("waiting")), key=_position, default=None)
+    asked = max((line for block in blocks for line in block.lines("open")), key=_position, default=None)
     if asked is None:
         return None
     said = {line.position for block in blocks for line in block.lines("direction")}

@@ -90,7 +90,6 @@ LIMITS: dict[SectionName, int] = {
     "lifted": 24,
     "artifacts": 120,
     "open": 12,
-    "waiting": 1,
     "state": 60,
     "names": 1,
     "status": 1,
@@ -124,7 +123,7 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
             "dead_ends": given_up,
             "worked": worked(done),
             "artifacts": list(_changes(done)),
-            "waiting": _asked(messages, ends_turn=ends_turn),
+            "open": _asked(messages, ends_turn=ends_turn),
             "state": state_lines(done),
             "names": _names_line(named(messages, done), messages),
             "status": [_status(messages, done, ends_turn=ends_turn)],
@@ -417,7 +416,7 @@ def _together(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:
     kept["dead_ends"] = _still_dead(children)
     kept["artifacts"] = _newest_of_each(kept.get("artifacts", ()), _definition)
     kept["operations"] = _newest_of_each(kept.get("operations", ()), lambda line: line.subject)
-    kept["waiting"] = kept.get("waiting", [])[-1:]
+    kept["open"] = kept.get("open", [])[-1:]
     kept["state"] = standing_state(kept.get("state", ()))
     names = kept.get("names", [])
     kept["names"] = [replace(names[-1], names=merged(names))] if names else []
