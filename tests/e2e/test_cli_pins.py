@@ -127,7 +127,7 @@ def test_one_claim_may_be_disputed(folder: Path) -> None:
     shown = next(line for line in block["text"].splitlines() if line.startswith("- "))
     claim = shown.removeprefix("- ")
     done = run("dispute", "7c1e", block["id"], "It failed.", "--claim", shown, cwd=folder)
-    assert f"“{claim}” in {block['id'][:9]}" in done.stdout
+    assert f"“{shown}” in {block['id'][:9]}" in done.stdout
     assert f"{claim} (disputed)" in json.dumps(context(folder, 2000)["messages"], ensure_ascii=False)
 
 

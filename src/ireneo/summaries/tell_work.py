@@ -300,6 +300,8 @@ def _operations(done: Sequence[Step], given_up: Container[str]) -> Iterator[Line
             if key(step) in given_up:
                 continue
             yield _outcome(step, f"{named} failed: {errors(output) or step.error}", 3.5)
+        elif step.failed or step.result is None:
+            continue  # It was refused or broken off, or nothing came back yet: it has no outcome.
         elif last[subject] != place or kind not in ("check", "run", "save", "fetch"):
             continue
         elif kind == "check" and not (wrong := errors(output, 200)):
