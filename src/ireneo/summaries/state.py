@@ -17,6 +17,8 @@ from ireneo.summaries.summary import Line
 
 WORTH = 6.0
 """What a line of the state is worth: it is the first that whoever goes on asks for."""
+FAILS = 8.0
+"""What a check is worth that failed last: it is open, and may block what follows."""
 LESS = 2.5
 SHORT = 60
 """Characters of an output that is quoted beside the outcome."""
@@ -99,7 +101,12 @@ def _told(step: Step) -> Iterator[Line]:
     elif step.result is not None and action.shell:
         if action.kind == "check" and (step.failed_itself or not step.failed):
             came = _came(step, without_reminders(step.output))
-            yield _line(step, f"{CHECK}{action.subject}", f"`{clip(action.subject, 100)}` {came}.", WORTH)
+            yield _line(
+                step,
+                f"{CHECK}{action.subject}",
+                f"`{clip(action.subject, 100)}` {came}.",
+                FAILS if step.failed else WORTH,
+            )
         yield from _not_shared(step) if step.failed else _version(step)
 
 

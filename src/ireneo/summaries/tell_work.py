@@ -142,8 +142,7 @@ def _acts(done: Sequence[Step]) -> Line:
         deed = DEEDS.get(step.action.kind, "used")
         by_deed.setdefault(deed, {})[f"`{subject}`" if step.action.shell else subject] = None
     told = [
-        f"{deed} {', '.join(list(subjects)[:MOST_ACTS])}"
-        + (f" and {len(subjects) - MOST_ACTS} more" if len(subjects) > MOST_ACTS else "")
+        f"{deed} {', '.join(list(subjects)[:MOST_ACTS])}" + (" and others" if len(subjects) > MOST_ACTS else "")
         for deed, subjects in by_deed.items()
     ]
     return _line(done[-1], f"I {'; '.join(told)}.", 1.0)
