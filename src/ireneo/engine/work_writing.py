@@ -32,7 +32,7 @@ from ireneo.summaries.notes import Note, Noted, line_of, note_id, noted, read_no
 from ireneo.summaries.outcomes import last_outcomes
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.steps import clip
-from ireneo.summaries.summary import Line, SectionName, Summary, Writing, anchor
+from ireneo.summaries.summary import QUOTED, Line, SectionName, Summary, Writing, anchor
 
 # What a writer is shown: numbered messages, each thing once.
 
@@ -275,8 +275,13 @@ class NotesJudge:
     def __init__(self, job: NotesJob) -> None:
         """Read the sources; the user's requests and earlier notes may be told again."""
         self.job = job
-        said = [*(message.text for message in job.asked), *(line.text for _, line in (*job.before, *job.taken))]
-        self._grounds = Grounds(job.evidence, notes=said, voice=job.voice)
+        asked, noted = [message.text for message in job.asked], [*job.before, *job.taken]
+        self._grounds = Grounds(
+            job.evidence,
+            notes=[*asked, *(line.text for _, line in noted)],
+            rulings=[*asked, *(line.text for name, line in noted if name in QUOTED)],
+            voice=job.voice,
+        )
         self._at: dict[int, Grounds] = {}
 
     def struck(self, located: Located) -> Struck:

@@ -45,15 +45,19 @@ class Grounds:
         messages: Sequence[Message],
         *,
         notes: Iterable[str] = (),
+        rulings: Iterable[str] = (),
         outcomes: Sequence[LastOutcome] = (),
         voice: Voice = "first",
     ) -> None:
-        """Read the messages; `notes` are earlier notes and whatever else the writer was shown and may repeat."""
+        """Read the messages; `notes` are earlier notes and whatever else the writer was shown and may repeat.
+
+        `rulings` are those of them that tell what users said: the others may quote what a tool returned.
+        """
         self._messages = messages
-        self._notes = tuple(notes)
+        self._rulings = tuple(rulings)
         self.outcomes = outcomes
         self.voice = voice
-        self.shown = SourceIndex([*source_texts(messages), *self._notes])
+        self.shown = SourceIndex([*source_texts(messages), *notes])
 
     def speaks_of(self, words: str) -> bool:
         """Whether the last of `words` stands in what was shown: then it may be that which they speak of."""
@@ -64,7 +68,7 @@ class Grounds:
     def ruled(self) -> SourceIndex:
         """What users and systems said, who may give instructions, and what was noted of it."""
         said = [message for message in self._messages if message.role in ("user", "system")]
-        return SourceIndex([*(without_recalled(message.text) for message in said), *self._notes])
+        return SourceIndex([*(without_recalled(message.text) for message in said), *self._rulings])
 
 
 _NAMES = lazy_re(r"\w+")

@@ -26,7 +26,7 @@ _UNDO = lazy_re(
 )
 _REMOVE = lazy_re(r"\b(?:git )?rm (?:-\S+ )*(?P<paths>[^&|;]+)")
 _REASON = lazy_re(r"(?:user said|provided the following reason[^:]{0,200}|reason):\s*(.+)", re.IGNORECASE | re.DOTALL)
-_BEHIND_REASON = lazy_re(r"\s*Note: The user's next message.*\Z", re.DOTALL)
+_BEHIND_REASON = lazy_re(r"(?<!\s)\s*+Note: The user's next message.*\Z", re.DOTALL)
 
 
 def dead_ends(steps: Sequence[Step]) -> list[Line]:
