@@ -258,11 +258,12 @@ _DEFINES = lazy_re(
     r"^\s*(?:(?:export|pub(?:\([^)]*\))?|public|private|protected|static|async|default|abstract|final|override)\s+)*"
     r"(?:func|def|class|fn|function|interface|struct|enum|trait|impl|type|const|let|var|module|CREATE TABLE)\b[\s(]"
 )
-_TYPED = lazy_re(r"^\s*(?:(?:public|private|protected|static|final|override|virtual)\s+)+[\w<>\[\], ]+\s\w+\(")
+_TYPED = lazy_re(r"^\s*(?:public|private|protected|static|final|override|virtual)\s+[\w<>\[\],][\w<>\[\], ]*\s\w+\(")
 _DEFINED = lazy_re(
-    r"(?:func(?:\s*\([^)]*\))?|def|class|fn|function|interface|struct|enum|trait|type|const|let|var)\s+(\w+)"
+    r"(?:func(?:\s*\([^()]*\))?|def|class|fn|function|interface|struct|enum|trait|type|const|let|var)\s+(\w+)"
 )
-_COMMENT = lazy_re(r"^\s*(?://+|#+(?!!)|--\s|/?\*+|;;+|\"\"\"|<!--)\s*(?P<said>.*?)\s*(?:\*/|-->|\"\"\")?$")
+_COMMENT = lazy_re(r"^\s*(?://++|#++(?!!)|--\s|/?\*++|;;++|\"\"\"|<!--)\s*+(?P<said>.*)$")
+_CLOSES = ("*/", "-->", '"""')
 _TEST = lazy_re(r"^\s*(?:func Test|def test_|(?:it|test|describe)\()")
 _BOILER = lazy_re(
     r"^\s*(?:import\b|from\b.*\bimport\b|package\b|use\b|using\b|#include|[{}\[\]();,]*$|return(?: nil| err)?;?$"
@@ -368,7 +369,12 @@ class _Passage:
 def _comment(line: str) -> str | None:
     """The words of a line that is a comment; None where it is none."""
     found = _COMMENT.match(line)
-    return None if found is None or _DEFINES.match(line) else found["said"]
+    if found is None or _DEFINES.match(line):
+        return None
+    said = found["said"].rstrip()
+    for mark in _CLOSES:
+        said = said.removesuffix(mark)
+    return said.rstrip()
 
 
 # What came back: the lines that say why, and the beginning and end of the rest.

@@ -27,7 +27,7 @@ from ireneo.summaries.statements import (
     without_reminders,
 )
 from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, error_line, steps
-from ireneo.summaries.summary import Line, Mention, Section, SectionName, Summary
+from ireneo.summaries.summary import QUOTED, Line, Mention, Section, SectionName, Summary
 
 RULED = 10.0
 """What the user's words are worth."""
@@ -425,7 +425,10 @@ def _together(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:
 
 
 def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...]:
-    """Cap each section to its weightiest lines, in order; the same statement stands once, where it was made first."""
+    """Cap each section to its weightiest lines, in order; the same statement stands once, where it was made first.
+
+    What came from a tool is data: what in it is worded as an instruction is marked. Users are quoted as they spoke.
+    """
     out: list[Section] = []
     said: set[str] = set()
     for name in dict.fromkeys((*LIMITS, *lines)):
@@ -438,7 +441,10 @@ def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...
                     continue
                 said.add(line.text)
             fresh.append(line)
-        if kept := _heaviest(fresh, LIMITS.get(name, OTHER_LIMIT)):
+        kept = _heaviest(fresh, LIMITS.get(name, OTHER_LIMIT))
+        if name not in QUOTED:
+            kept = [replace(line, text=neutralise(line.text)) for line in kept]
+        if kept:
             out.append(Section(name=name, lines=tuple(kept)))
     return tuple(out)
 
