@@ -23,7 +23,7 @@ from datetime import datetime
 from pathlib import Path
 
 import ireneo
-from ireneo.engine.episodes import gather
+from ireneo.engine.episodes import Gatherer
 from ireneo.errors import UnknownFormat
 from ireneo.formats.logs.registry import recognise
 from ireneo.memories.record import Record, normal
@@ -96,8 +96,10 @@ async def _import(file: Path, logs: Sequence[Path]) -> int:
 async def _gather(file: Path, times: int) -> None:
     async with ireneo.open(file, durability="normal") as memory:
         for _ in range(times):
-            async for _ in gather(memory._resources, memory.space):
-                pass
+            gatherer = Gatherer(memory._resources, memory.space)
+            for info in await memory.sessions():
+                async for _ in gatherer.session(info):
+                    pass
 
 
 async def _records(file: Path) -> Sequence[Record]:

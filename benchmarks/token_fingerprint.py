@@ -11,11 +11,12 @@ vocabulary itself was made from. Needs the extra `tokens`.
 from __future__ import annotations
 
 import sys
+import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ireneo.adapters.tokens.estimate import SPACE, fingerprint, known, pack
+from ireneo.adapters.tokens.estimate import SPACE, fingerprint, known
 from ireneo.adapters.tokens.exact import load_backend
 
 ENTRIES = 199_998
@@ -50,6 +51,13 @@ def entries() -> Iterator[tuple[int, str]]:
 def eligible(text: str) -> bool:
     """Whether the estimate would look `text` up; the rest it knows by rule."""
     return not (text.isascii() and (len(text) == 1 or text.isdecimal() or text.isspace()))
+
+
+def pack(prints: Iterable[int]) -> bytes:
+    """Write fingerprints as the gaps between them, all low bytes before all high ones, since those pack best."""
+    ordered = sorted(set(prints))
+    gaps = [after - before for before, after in zip([0, *ordered], ordered, strict=False)]
+    return zlib.compress(bytes(gap & 0xFF for gap in gaps) + bytes(gap >> 8 for gap in gaps), 9)
 
 
 def write(out: str, folders: list[str]) -> None:

@@ -30,7 +30,7 @@ FINE = Policy(name="fine", leaf_min_atoms=2, leaf_max_atoms=4, fan_in=2, goal_mi
 FINE = replace(FINE, notes_window=1_200)
 SERVERS: tuple[Kind, ...] = ("openai", "anthropic")
 NOTE = "The cause is not verified."
-NOTES = {"notes": [f"open 5 {NOTE}", "state 2 Not all of it is done."]}
+NOTES = {"notes": [f"found 5 {NOTE}", "state 2 Not all of it is done."]}
 
 
 def good(asked: Asked) -> Answer:

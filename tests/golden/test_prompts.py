@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from tests.golden.material import session as material
 from tests.golden.test_blocks import BATCHED, Quarters
-from tests.progress import progress_of
 
 from ireneo import Memory, Policy, Session
 from ireneo.adapters.in_memory.store import InMemoryStore
@@ -23,7 +22,7 @@ from ireneo.prompts.replies import Voice
 from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM
 
 FOLDER = Path(__file__).parent
-BUDGET = 800
+BUDGET = 450
 TURNS = Policy(name="turns", goal_min_turns=9, goal_max_turns=9, leaf_min_atoms=3, leaf_max_atoms=5)
 POLICIES = {"goal": BATCHED, "turn": TURNS}
 
@@ -57,13 +56,15 @@ async def asked(task: str, voice: Voice, *, disputed: bool) -> str:
     """What is asked about a stretch that is shown as turns, or as batches of turns."""
     model, policy = ScriptedLLM(good), POLICIES[task]
     session = await living(model, voice)
-    for each in await progress_of(session.summarise, BUDGET, preset=policy):
-        if disputed:
+    budget = SEEN[task] if disputed else BUDGET
+    await session.summarise(budget, preset=policy)
+    if disputed:
+        context = await session.context(budget, to="openai", preset=policy)
+        for each in [row for row in context.view if row.what == "summary"]:
             await session.dispute(each.id, "The cause was the slice.")
             await session.dispute(each.id, "It is safe.", claim=await _first_line(session, each.id))
-    if disputed:
         model.prompts.clear()
-        await session.summarise(BUDGET, preset=policy)
+        await session.summarise(budget, preset=policy)
     prompt = model.prompts[0]
     assert prompt.task == "notes"
     return f"{prompt.system}\n\n--- {prompt.name}\n\n{prompt.user}\n"

@@ -27,7 +27,9 @@ SHOWN_AGAIN = (1.0, 0.35, 0.12)
 """What a word counts that is shown not at all, once, or more often."""
 AGING = 0.15
 """The oldest statement is worth so much less than the newest."""
-LASTING: frozenset[SectionName] = frozenset({"dead_ends", "direction", "asked", "state", "open", "constraints"})
+LASTING: frozenset[SectionName] = frozenset(
+    {"dead_ends", "direction", "asked", "pending", "state", "open", "constraints"}
+)
 """What constrains what is done next is worth as much however old it is."""
 STEM = 7
 """Letters by which words are told apart here."""

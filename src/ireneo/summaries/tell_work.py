@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from msgspec.structs import replace
 
 from ireneo.grounding.claims import artifacts
+from ireneo.grounding.neutral import instruction_like
 from ireneo.log.message import Message, as_said, is_own_block, strings, without_recalled
 from ireneo.summaries.dead_ends import again, dead_ends, key, overturned, said_in_refusal, succeeded, worked
 from ireneo.summaries.names import merged, named
@@ -26,7 +27,7 @@ from ireneo.summaries.statements import (
     without_reminders,
 )
 from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, error_line, steps
-from ireneo.summaries.summary import Line, Mention, Section, SectionName, Summary
+from ireneo.summaries.summary import QUOTED, Line, Mention, Section, SectionName, Summary
 
 RULED = 10.0
 """What the user's words are worth."""
@@ -113,8 +114,12 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
             "goal": [Line(text=clip(" ".join(goal.split()), 400))] if goal.strip() else [],
             "direction": list(_answers(done)),
             "strategy": [line for line in said if decides(line.text)],
-            "discoveries": [*(line for line in said if not decides(line.text)), *_reported(done), *_seen(done, known)],
-            "operations": list(_operations(done, {line.subject for line in given_up})),
+            "discoveries": [
+                *(line for line in said if not decides(line.text)),
+                *_harmless(_reported(done)),
+                *_harmless(_seen(done, known)),
+            ],
+            "operations": _harmless(_operations(done, {line.subject for line in given_up})),
             "dead_ends": given_up,
             "worked": worked(done),
             "artifacts": list(_changes(done)),
@@ -137,11 +142,15 @@ def _acts(done: Sequence[Step]) -> Line:
         deed = DEEDS.get(step.action.kind, "used")
         by_deed.setdefault(deed, {})[f"`{subject}`" if step.action.shell else subject] = None
     told = [
-        f"{deed} {', '.join(list(subjects)[:MOST_ACTS])}"
-        + (f" and {len(subjects) - MOST_ACTS} more" if len(subjects) > MOST_ACTS else "")
+        f"{deed} {', '.join(list(subjects)[:MOST_ACTS])}" + (" and others" if len(subjects) > MOST_ACTS else "")
         for deed, subjects in by_deed.items()
     ]
     return _line(done[-1], f"I {'; '.join(told)}.", 1.0)
+
+
+def _harmless(lines: Iterable[Line]) -> list[Line]:
+    """The lines from what came back, without those that are worded as an instruction to a model."""
+    return [line for line in lines if not instruction_like(line.text)]
 
 
 def user_lines(message: Message) -> list[Line]:
@@ -290,6 +299,8 @@ def _operations(done: Sequence[Step], given_up: Container[str]) -> Iterator[Line
             if key(step) in given_up:
                 continue
             yield _outcome(step, f"{named} failed: {errors(output) or step.error}", 3.5)
+        elif step.failed or step.result is None:
+            continue  # It was refused or broken off, or nothing came back yet: it has no outcome.
         elif last[subject] != place or kind not in ("check", "run", "save", "fetch"):
             continue
         elif kind == "check" and not (wrong := errors(output, 200)):
@@ -406,9 +417,7 @@ def _together(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:
     kept["dead_ends"] = _still_dead(children)
     kept["artifacts"] = _newest_of_each(kept.get("artifacts", ()), _definition)
     kept["operations"] = _newest_of_each(kept.get("operations", ()), lambda line: line.subject)
-    kept["open"] = [
-        line for line in kept.get("open", ()) if line.position == max(each.position for each in kept["open"])
-    ]
+    kept["open"] = kept.get("open", [])[-1:]
     kept["state"] = standing_state(kept.get("state", ()))
     names = kept.get("names", [])
     kept["names"] = [replace(names[-1], names=merged(names))] if names else []
@@ -416,7 +425,10 @@ def _together(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:
 
 
 def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...]:
-    """Cap each section to its weightiest lines, in order; the same statement stands once, where it was made first."""
+    """Cap each section to its weightiest lines, in order; the same statement stands once, where it was made first.
+
+    What came from a tool is data: what in it is worded as an instruction is marked. Users are quoted as they spoke.
+    """
     out: list[Section] = []
     said: set[str] = set()
     for name in dict.fromkeys((*LIMITS, *lines)):
@@ -429,7 +441,10 @@ def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...
                     continue
                 said.add(line.text)
             fresh.append(line)
-        if kept := _heaviest(fresh, LIMITS.get(name, OTHER_LIMIT)):
+        kept = _heaviest(fresh, LIMITS.get(name, OTHER_LIMIT))
+        if name not in QUOTED:
+            kept = [replace(line, text=neutralise(line.text)) for line in kept]
+        if kept:
             out.append(Section(name=name, lines=tuple(kept)))
     return tuple(out)
 
