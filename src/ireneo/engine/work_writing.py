@@ -32,7 +32,7 @@ from ireneo.summaries.notes import Note, Noted, line_of, note_id, noted, read_no
 from ireneo.summaries.outcomes import last_outcomes
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.steps import clip
-from ireneo.summaries.summary import QUOTED, Line, SectionName, Summary, Writing, anchor
+from ireneo.summaries.summary import Line, SectionName, Summary, Writing, anchor
 
 # What a writer is shown: numbered messages, each thing once.
 

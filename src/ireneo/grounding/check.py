@@ -46,7 +46,6 @@ class Grounds:
         *,
         asked: Iterable[str] = (),
         notes: Iterable[str] = (),
-        rulings: Iterable[str] = (),
         outcomes: Sequence[LastOutcome] = (),
         voice: Voice = "first",
     ) -> None:

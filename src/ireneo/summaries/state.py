@@ -36,7 +36,7 @@ _PUSHED = lazy_re(
 )
 _REQUEST = lazy_re(r"https?://[^\s\"'<>]{1,200}/(?:pull|merge_requests)/\d+")
 _COMMIT_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bcommit\b")
-_LOG_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\blog\b")
+_LOG_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\blog\b(?![^|;&\n]{0,200}(?:--all|--grep|-S|-G| -- |\.\.))")
 _LOGGED = lazy_re(r"(?:commit )?[0-9a-f]{7,40}\b[^\n]{0,160}")
 _PUSH_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bpush\b")
 
@@ -78,6 +78,11 @@ def shown_state(lines: Iterable[Line]) -> list[Line]:
         shown = [line.text for line in files[-MOST_FILES:]]
         more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
         out.append(replace(files[-1], text=f"Changed, and no commit seen since: {', '.join(shown)}{more}."))
+    if files:
+        checks = [
+            replace(line, text=f"{line.text} Files were changed since.") if line.position < files[-1].position else line
+            for line in checks
+        ]
     return [*out, *checks, *(line for line in kept if line.subject.startswith(TASKS))]
 
 

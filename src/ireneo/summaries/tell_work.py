@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from msgspec.structs import replace
 
 from ireneo.grounding.claims import artifacts
-from ireneo.grounding.neutral import instruction_like
+from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.log.message import Message, as_said, is_own_block, strings, without_recalled
 from ireneo.summaries.dead_ends import again, dead_ends, key, overturned, said_in_refusal, succeeded, worked
 from ireneo.summaries.names import merged, named
