@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.golden.material import session as material
 from tests.golden.test_blocks import BATCHED, Quarters
+from tests.progress import progress_of
 
 from ireneo import Memory, Policy, Session
 from ireneo.adapters.in_memory.store import InMemoryStore
@@ -22,9 +23,7 @@ from ireneo.prompts.replies import Voice
 from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM
 
 FOLDER = Path(__file__).parent
-BUDGET = 500
-SEEN = {"goal": 500, "turn": 800}
-"""Budgets in which a block of that level is shown, to be disputed."""
+BUDGET = 450
 TURNS = Policy(name="turns", goal_min_turns=9, goal_max_turns=9, leaf_min_atoms=3, leaf_max_atoms=5)
 POLICIES = {"goal": BATCHED, "turn": TURNS}
 
@@ -58,15 +57,13 @@ async def asked(task: str, voice: Voice, *, disputed: bool) -> str:
     """What is asked about a stretch that is shown as turns, or as batches of turns."""
     model, policy = ScriptedLLM(good), POLICIES[task]
     session = await living(model, voice)
-    budget = SEEN[task] if disputed else BUDGET
-    await session.summarise(budget, preset=policy)
-    if disputed:
-        context = await session.context(budget, to="openai", preset=policy)
-        for each in [row for row in context.view if row.what == "summary"]:
+    for each in await progress_of(session.summarise, BUDGET, preset=policy):
+        if disputed:
             await session.dispute(each.id, "The cause was the slice.")
             await session.dispute(each.id, "It is safe.", claim=await _first_line(session, each.id))
+    if disputed:
         model.prompts.clear()
-        await session.summarise(budget, preset=policy)
+        await session.summarise(BUDGET, preset=policy)
     prompt = model.prompts[0]
     assert prompt.task == "notes"
     return f"{prompt.system}\n\n--- {prompt.name}\n\n{prompt.user}\n"

@@ -182,10 +182,8 @@ def test_a_dispute_is_shown_at_once_and_gone_when_a_model_has_written_again(
         assert {each.outcome for each in came} <= {"written", "repaired"}
         await session.append([*MORE[6], *said("Done. " * 300)])
         assert "(disputed)" not in text(await look(session, BUDGET + 1))
-        opened = await session.expand(came[0].id)
-        assert opened.summary is not None
-        assert opened.summary.writing is not None
-        assert opened.summary.writing.disputes == (note.id,)
+        texts = [(await session.expand(each.id)).summary for each in came]
+        assert (note.id,) in [text.writing.disputes for text in texts if text and text.writing]
 
     live(store, tmp_path, work)
 

@@ -95,6 +95,7 @@ SURELY_WRONG = {
     "an error text": "Error: 529 Overloaded. Please try again in a few minutes.",
     "other code": "The test is `limit[2] > ghost.age`.",
     "somebody else": "You changed validate.go.",
+    "a word to a reader": "Let me know whether the berths are wrong.",
     "a frame": "<summary>The search found it.</summary>",
 }
 

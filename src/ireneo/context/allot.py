@@ -27,7 +27,9 @@ SHOWN_AGAIN = (1.0, 0.35, 0.12)
 """What a word counts that is shown not at all, once, or more often."""
 AGING = 0.15
 """The oldest statement is worth so much less than the newest."""
-LASTING: frozenset[SectionName] = frozenset({"dead_ends", "direction", "asked", "state", "open", "constraints"})
+LASTING: frozenset[SectionName] = frozenset(
+    {"dead_ends", "direction", "asked", "pending", "state", "open", "constraints"}
+)
 """What constrains what is done next is worth as much however old it is."""
 STEM = 7
 """Letters by which words are told apart here."""
@@ -188,7 +190,8 @@ class Allotter:
         self.candidates = [(number, statement) for number, offer in enumerate(offers) for statement in offer.statements]
         self.chosen: set[int] = set()
         self.names: dict[int, list[str]] = {}
-        self._names_left = int(room * NAMES_SHARE * min(room / NAMES_FROM, 1.0))
+        share = NAMES_SHARE * min(room / NAMES_FROM, 1.0)
+        self._for_names = int(room * share) if any(offer.names for offer in offers) else 0
         self._shown: Counter[str] = Counter(standing)
         self._said: set[str] = set()
         self._headed: set[tuple[int, str]] = set()
@@ -205,10 +208,11 @@ class Allotter:
 
     def fill(self, room: int) -> int:
         """Choose until nothing more fits into `room`; returns what was spent. May be called again with what is left."""
-        spent = self._say(max(room - self._names_left, 0))
-        named = self._name(min(room - spent, self._names_left))
-        self._names_left -= named
-        return spent + named
+        spent = self._say(max(room - self._for_names, 0))
+        spent += self._name(min(room - spent, self._for_names))
+        # What names left, and all that is left later, is for statements.
+        self._for_names = 0
+        return spent
 
     def choices(self) -> Sequence[Choice]:
         """What was chosen of each offer, in its order, and the names at its end."""
@@ -217,7 +221,8 @@ class Allotter:
             if place in self.chosen:
                 out[number].setdefault(statement.section, []).append((statement.line, ()))
         for number, names in self.names.items():
-            out[number]["names"] = [(self.offers[number].names[0], names)]
+            if still := [name for name in names if not self._shown[name]]:
+                out[number]["names"] = [(self.offers[number].names[0], still)]
         return out
 
     def _say(self, room: int) -> int:

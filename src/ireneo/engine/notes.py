@@ -27,14 +27,14 @@ from ireneo.engine.work_writing import (
     weightiest,
 )
 from ireneo.errors import BadInput, Overtaken, SummaryNotFound
-from ireneo.log.message import Message
+from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import Head, SessionKey, atoms, head_of
 from ireneo.ports.store import Store, Transaction
 from ireneo.prompts import NOTES_OWN
 from ireneo.prompts.replies import VOICES, Voice
 from ireneo.summaries.notes import Note, is_written, read_note, statements_of
 from ireneo.summaries.steps import clip
-from ireneo.summaries.summary import Line, SectionName, Summary, SummaryId, Writing, anchor
+from ireneo.summaries.summary import Line, SectionName, Summary, SummaryId, SummaryLevel, Writing, anchor
 from ireneo.summaries.work import WorkPath, is_kept
 
 STRETCH_SUMMARIZER = "stretch"
@@ -88,8 +88,9 @@ class _Reading:
         """The stretches under these adjacent blocks of a row on which notes are due, in order."""
         open_blocks = [block for block in shown if block.summarizer.endswith("/open")]
         canonical = [block for block in shown if not block.summarizer.endswith("/open")]
-        out = [self._stretch([block], block.last_position) for block in canonical if self._redone(block)]
-        leaves = self.leaves([block for block in canonical if not self._redone(block)])
+        redone = self._redone()
+        leaves = [leaf for leaf in self.leaves(canonical) if not any(_covers(block, leaf) for block in redone)]
+        out = [self._stretch([block], block.last_position) for block in redone]
         last = max((block.last_position for block in shown), default=-1)
         run: list[Summary] = []
         for leaf in leaves:
@@ -122,10 +123,22 @@ class _Reading:
         """The last position of which notes were taken that wait for their blocks."""
         return max((each.last_position for each in self.waiting), default=-1)
 
-    def _redone(self, block: Summary) -> bool:
-        """Whether what was written of a block was disputed, and it is to be written again."""
-        disputes = self._options.disputes_of(block)
-        return bool(disputes) and not self._tx.summaries.get(self._key, [text_id(block, disputes, self._voice)])
+    def _redone(self) -> list[Summary]:
+        """The blocks along the path that were disputed and not written again since, whichever are shown."""
+        out: list[Summary] = []
+        for stretch, notes in self._options.disputes.items():
+            level, first, last = stretch.split(" ")
+            if level == "story":
+                continue
+            kind: SummaryLevel = "goal" if level == "goal" else "turn"
+            name = anchor(kind, MessageId(first), MessageId(last), self._options.policy.summarizer)
+            found = [self._made[name]] if name in self._made else self._tx.summaries.get(self._key, [name])
+            out += [
+                block
+                for block in found
+                if not self._tx.summaries.get(self._key, [text_id(block, [note.id for note in notes], self._voice)])
+            ]
+        return out
 
     def is_told(self, leaf: Summary) -> bool:
         """Whether there is a text of a leaf, or it is to be written again in view of a dispute."""
@@ -189,6 +202,10 @@ class _Reading:
         words = self._tx.log.path(self._key, block.last, max(first - WORDS_BEFORE, 0), first - 1) if first else ()
         kept = takewhile(lambda each: is_kept(each, self._options.policy), reversed(words))
         return first - sum(1 for _ in kept)
+
+
+def _covers(block: Summary, leaf: Summary) -> bool:
+    return block.first_position <= leaf.first_position and leaf.last_position <= block.last_position
 
 
 def notes_job(tx: Transaction, key: SessionKey, stretch: Summary, options: ContextOptions, voice: Voice) -> NotesJob:
@@ -290,7 +307,7 @@ def notes_request(tx: Transaction, key: SessionKey, branch: str, options: Contex
     job, _ = _own_job(tx, key, branch, options, voice)
     begun = next((each for each in job.messages if each.text.strip()), job.messages[0]) if job.messages else None
     since = clip(" ".join(begun.text.split()), 80) if begun and begun.position and begun.text.strip() else ""
-    standing = [(name, line) for name, line in job.before if name in ("open", "status")]
+    standing = [(name, line) for name, line in job.before if name in ("pending", "status")]
     reminded = weightiest(standing, OWN_BEFORE_TOKENS, options.count)
     told = ["\nNoted before as open, or as where things stood:", *reminded] if reminded else []
     told += [OUTDATED] if reminded else []
@@ -394,7 +411,7 @@ def _take(
         return _Taken(result=nothing, texts=(), made=made, erased=erased)
     known = {line.text for _, line in (*job.before, *job.taken)}
     locator, judge = Locator(on), NotesJudge(job)
-    located: list[Located] = [locator.locate(each) for each in found if each.text not in known]
+    located: list[Located] = locator.locate_all([each for each in found if each.text not in known])
     kept = judge.keep(located)
     writing = Writing(
         prompt=f"{NOTES_OWN.name}/{voice}",

@@ -32,7 +32,7 @@ from ireneo.summaries.notes import Note, Noted, line_of, note_id, noted, read_no
 from ireneo.summaries.outcomes import last_outcomes
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.steps import clip
-from ireneo.summaries.summary import QUOTED, Line, SectionName, Summary, Writing, anchor
+from ireneo.summaries.summary import Line, SectionName, Summary, Writing, anchor
 
 # What a writer is shown: numbered messages, each thing once.
 
@@ -216,9 +216,39 @@ class Locator:
         self._at = {message.position: message for message in messages}
 
     def locate(self, statement: Note) -> Located:
-        """A statement that gives none rests on what shows most of its words, the newest of several."""
-        given = [self._at[place] for place in sorted(set(statement.at)) if place in self._at]
-        return Located(statement=statement, messages=tuple(given) or (self._best(statement),))
+        """The messages that a statement gives; of one that gives none the one that shows most of its words."""
+        (found,) = self.locate_all([statement])
+        return found
+
+    def locate_all(self, statements: Sequence[Note]) -> list[Located]:
+        """The same for statements that are told in the order in which it happened, or nearly so.
+
+        Each may rest on what shows most of its words, and going back costs: of all ways to place them the best is
+        taken, and of several alike the newest messages.
+        """
+        scores = [self._scores(statement) for statement in statements]
+        reached: list[float] = [0.0] * len(self._messages)
+        came: list[list[int]] = []
+        for row in scores:
+            onward = _best_up_to(reached)
+            back = [len(reached) - 1 - place for place in _best_up_to(reached[::-1])][::-1]
+            came.append(
+                [
+                    ahead if reached[ahead] >= reached[behind] - BACKWARDS else behind
+                    for ahead, behind in zip(onward, back, strict=True)
+                ]
+            )
+            reached = [
+                score + max(reached[ahead], reached[behind] - BACKWARDS)
+                for score, ahead, behind in zip(row, onward, back, strict=True)
+            ]
+        place = max(range(len(reached)), key=lambda each: (reached[each], each))
+        out: list[Located] = []
+        for statement, steps_back in zip(reversed(statements), reversed(came), strict=True):
+            given = [self._at[number] for number in sorted(set(statement.at)) if number in self._at]
+            out.append(Located(statement=statement, messages=tuple(given) or (self._messages[place],)))
+            place = steps_back[place]
+        return out[::-1]
 
     @cached_property
     def _words(self) -> list[set[str]]:
@@ -232,25 +262,35 @@ class Locator:
                 spread[word] = spread.get(word, 0) + 1
         return {word: log(1 + len(self._messages) / number) for word, number in spread.items()}
 
-    def _best(self, statement: Note) -> Message:
+    def _scores(self, statement: Note) -> list[float]:
+        """Of each message how much it shows of a statement, against the one that shows most."""
+        if any(number in self._at for number in statement.at):
+            return [float(message.position in statement.at) for message in self._messages]
         wanted = _words_of(statement.text) & self._rarity.keys()
         scores = [sum(map(self._rarity.__getitem__, wanted & words)) for words in self._words]
-        if statement.section == "direction":
-            said = [
+        if statement.section == "asked":
+            scores = [
                 score if message.role == "user" and message.draft.origin == "spoken" else score * NOT_SAID
                 for score, message in zip(scores, self._messages, strict=True)
             ]
-            scores = said
-        enough = max(scores) * NEARLY
-        if not enough:
-            return self._messages[-1]
-        return next(m for m, score in zip(reversed(self._messages), reversed(scores), strict=True) if score >= enough)
+        most = max(scores)
+        return [score / most if most else 0.0 for score in scores]
 
 
-NEARLY = 0.85
-"""Of what the best message shows of a statement, a newer one has to show so much to be taken for it."""
+BACKWARDS = 0.5
+"""What it costs that a statement rests on an earlier message than the one before it: so much of its words."""
 NOT_SAID = 0.6
 """What is ruled rests on the user's words, unless another message shows far more of it."""
+
+
+def _best_up_to(values: Sequence[float]) -> list[int]:
+    """For each place that of the largest value up to it; the last of several."""
+    out: list[int] = []
+    best = 0
+    for place, value in enumerate(values):
+        best = place if value >= values[best] else best
+        out.append(best)
+    return out
 
 
 def _words_of(text: str) -> set[str]:
@@ -275,13 +315,9 @@ class NotesJudge:
     def __init__(self, job: NotesJob) -> None:
         """Read the sources; the user's requests and earlier notes may be told again."""
         self.job = job
-        asked, noted = [message.text for message in job.asked], [*job.before, *job.taken]
-        self._grounds = Grounds(
-            job.evidence,
-            notes=[*asked, *(line.text for _, line in noted)],
-            rulings=[*asked, *(line.text for name, line in noted if name in QUOTED)],
-            voice=job.voice,
-        )
+        asked = [message.text for message in job.asked]
+        before = [line.text for _, line in (*job.before, *job.taken)]
+        self._grounds = Grounds(job.evidence, asked=asked, notes=before, voice=job.voice)
         self._at: dict[int, Grounds] = {}
 
     def struck(self, located: Located) -> Struck:
@@ -368,7 +404,7 @@ class NotesTask:
     def read(self, answer: NotesReply) -> list[Located]:
         """The statements of an answer, each with the messages that it rests on; what has no kind is a finding."""
         read = [read_note(line, otherwise="found") for text in answer.notes for line in text.splitlines()]
-        return [self._locator.locate(each) for each in read if each]
+        return self._locator.locate_all([each for each in read if each])
 
     def offenders(self, statements: Sequence[Located]) -> list[tuple[Located, Struck]]:
         """The notes that are worth asking for once more, since something in them doesn't stand."""

@@ -44,35 +44,31 @@ class Grounds:
         self,
         messages: Sequence[Message],
         *,
+        asked: Iterable[str] = (),
         notes: Iterable[str] = (),
-        rulings: Iterable[str] = (),
         outcomes: Sequence[LastOutcome] = (),
         voice: Voice = "first",
     ) -> None:
-        """Read the messages; `notes` are earlier notes and whatever else the writer was shown and may repeat.
-
-        `rulings` are those of them that tell what users said: the others may quote what a tool returned.
-        """
+        """Read the messages; `asked` are a user's words besides, and `notes` what else the writer was shown."""
         self._messages = messages
-        self._rulings = tuple(rulings)
+        self._asked = tuple(asked)
         self.outcomes = outcomes
         self.voice = voice
-        self.shown = SourceIndex([*source_texts(messages), *notes])
+        self.shown = SourceIndex([*source_texts(messages), *self._asked, *notes])
 
     def speaks_of(self, words: str) -> bool:
         """Whether the last of `words` stands in what was shown: then it may be that which they speak of."""
         bare = _NAMES.findall(words)
-        return bool(bare) and self.shown.holds(bare[-1]) and not _SPEAKER.search(words)
+        return bool(bare) and self.shown.holds(bare[-1])
 
     @cached_property
     def ruled(self) -> SourceIndex:
-        """What users and systems said, who may give instructions, and what was noted of it."""
-        said = [message for message in self._messages if message.role in ("user", "system")]
-        return SourceIndex([*(without_recalled(message.text) for message in said), *self._rulings])
+        """What users and systems said, who may give instructions; notes may hold what a tool returned."""
+        said = (each for each in self._messages if each.role in ("user", "system") and each.draft.origin == "spoken")
+        return SourceIndex([*(without_recalled(message.text) for message in said), *self._asked])
 
 
 _NAMES = lazy_re(r"\w+")
-_SPEAKER = lazy_re(r"^\W*(?:I|You|We|you|we|user|human|system)\b|:$")
 
 
 def strike(statement: str, grounds: Grounds, *, status: bool = False) -> Struck:

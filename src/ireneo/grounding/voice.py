@@ -69,7 +69,8 @@ def found_faults(text: str, faults: Iterable[Fault], known: Callable[[str], bool
     found = ["It has a code fence: “```”."] if _FENCE.search(text) else []
     own = unquoted(text)
     for pattern, fault in faults:
-        shown = next((each[0] for each in pattern.finditer(own) if known is None or not known(each[0])), None)
+        may_be = known if known is not None and pattern in (_AGENT, _MARKUP) else None
+        shown = next((each[0] for each in pattern.finditer(own) if may_be is None or not may_be(each[0])), None)
         if shown is not None:
             found.append(f"{fault}: “{' '.join(shown.split())}”.")
     return found

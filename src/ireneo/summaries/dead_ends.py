@@ -24,9 +24,13 @@ _UNDO = lazy_re(
     r"\bgit (?:checkout (?:--? |\S+ -- |\.)|checkout [\w./-]+\.\w+|restore |revert |reset --hard"
     r"|stash\b(?! (?:pop|apply|list)))"
 )
+_ALL = lazy_re(r"\bgit (?:reset --hard|stash\b(?! (?:pop|apply|list))|checkout (?:-- )?\.(?:\s|$))")
+"""What takes back every change."""
+_HERE_DOCUMENT = lazy_re(r"<<-?\s*['\"\w].*", re.DOTALL)
+_QUOTED = lazy_re(r"'[^'\n]{0,2000}'|\"[^\"\n]{0,2000}\"")
 _REMOVE = lazy_re(r"\b(?:git )?rm (?:-\S+ )*(?P<paths>[^&|;]+)")
 _REASON = lazy_re(r"(?:user said|provided the following reason[^:]{0,200}|reason):\s*(.+)", re.IGNORECASE | re.DOTALL)
-_BEHIND_REASON = lazy_re(r"(?<!\s)\s*+Note: The user's next message.*\Z", re.DOTALL)
+_BEHIND_REASON = lazy_re(r"Note: The user's next message.*\Z", re.DOTALL)
 
 
 def dead_ends(steps: Sequence[Step]) -> list[Line]:
@@ -130,14 +134,16 @@ def put_back(steps: Sequence[Step], place: int) -> int | None:
 def thrown_away(steps: Sequence[Step], place: int) -> list[str]:
     """The files whose changes the command at `place` takes back, by version control or by removing what was written."""
     step = steps[place]
-    command = step.command
-    if step.failed or step.action.kind in CHANGES or not (_UNDO.search(command) or _REMOVE.search(command)):
+    if step.failed or step.action.kind in CHANGES:
+        return []
+    # What stands in quotes or in a here-document is spoken of, and not done.
+    given = _HERE_DOCUMENT.sub("", step.command)
+    done = _QUOTED.sub("''", given)
+    if not (_UNDO.search(done) or _REMOVE.search(done)):
         return []
     before = changed(steps[:place])
-    lost = [path for path in before if path.rsplit("/", 1)[-1] in command]
-    if not lost and re.search(r"git (?:reset --hard|stash|checkout (?:-- )?\.)", command):
-        return before
-    return lost
+    lost = [path for path in before if path.rsplit("/", 1)[-1] in given]
+    return lost or (before if _ALL.search(done) else [])
 
 
 def _failed(steps: Sequence[Step], place: int) -> Line | None:

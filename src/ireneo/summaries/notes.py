@@ -12,6 +12,7 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.grounding.neutral import instruction_like
 from ireneo.log.message import MessageId, digest
 from ireneo.summaries.summary import Line, Section, SectionName, Summary
 
@@ -25,7 +26,7 @@ KINDS: Mapping[str, SectionName] = MappingProxyType(
         "failed": "dead_ends",
         "worked": "worked",
         "changed": "artifacts",
-        "open": "open",
+        "open": "pending",
         "state": "status",
     }
 )
@@ -34,10 +35,12 @@ BESIDE: SectionName = "beside"
 """What is noted of words of the user that stand verbatim beside the block: shown where a block takes their place."""
 REPLACED: SectionName = "replaced"
 """The statements that hold no longer since another took their place; they are never shown."""
-VERBATIM: tuple[SectionName, ...] = ("goal", "direction", "constraints", "lifted", "state", "names")
-"""What of the offline record stands beside a model's statements, whatever these say."""
+VERBATIM: tuple[SectionName, ...] = ("goal", "direction", "constraints", "lifted", "state")
+"""What of the offline record stands beside a model's statements, whatever these say; names alone say nothing there."""
 FOUND_BESIDE = 0.3
 """Of its worth, so much is left to what the structure shows where a model spoke: it fills what room is left."""
+SAID_BESIDE = 0.4
+"""The same of the user's words where a block takes their place."""
 WORTH = 3
 """Of a statement whose writer gives none."""
 WEIGHT_OF_WORTH = 2.0
@@ -45,7 +48,7 @@ MOST_LINES = 240
 """Statements that one record holds, so that it is bounded however much it covers: the weightiest."""
 MOST_OF: Mapping[SectionName, int] = MappingProxyType({"direction": 64, "asked": 64, BESIDE: 64, REPLACED: 48})
 """Lines of a section that are counted apart."""
-UNCAPPED: frozenset[SectionName] = frozenset({"goal", "constraints", "lifted", "status", "state", "names"})
+UNCAPPED: frozenset[SectionName] = frozenset({"goal", "constraints", "lifted", "status", "state"})
 """What its own rules hold small."""
 _BULLETS = "-*•> \t"
 
@@ -124,10 +127,11 @@ def noted(offline: Summary, lines: Noted, known: Callable[[int], bool]) -> list[
     """
     gathered = {name: list(offline.lines(name)) for name in VERBATIM}
     for section in offline.sections:
-        if section.name not in VERBATIM:
+        if section.name not in (*VERBATIM, "names"):
             gathered[section.name] = [
                 replace(line, weight=line.weight * FOUND_BESIDE) if known(line.position) else line
                 for line in section.lines
+                if not instruction_like(line.text)
             ]
     for name, line in lines:
         # What the user said before the block stands beside it in the user's own words.
@@ -141,11 +145,13 @@ def noted(offline: Summary, lines: Noted, known: Callable[[int], bool]) -> list[
 def rolled_up(offline: Summary, parts: Sequence[Summary]) -> list[Section]:
     """The sections of a deeper block over `parts`, of which a model wrote some; its offline record is `offline`."""
     gathered = {name: list(offline.lines(name)) for name in VERBATIM}
+    # What was noted of the user's words says in fewer what they want.
+    gathered["direction"] = [replace(line, weight=line.weight * SAID_BESIDE) for line in gathered["direction"]]
     for part in parts:
         for section in part.sections:
             # The user's words stand beside a block of a turn; one that covers complete turns takes their place.
             name = "asked" if section.name == BESIDE and offline.level != "turn" else section.name
-            if section.name not in UNCAPPED:
+            if section.name not in UNCAPPED and (section.name != "names" or not is_written(part)):
                 gathered.setdefault(name, []).extend(section.lines)
     # Where things stand is what was said of it last.
     ended = [part.lines("status") for part in parts if part.lines("status")]

@@ -30,7 +30,7 @@ _COMMITTED = lazy_re(
     r"^\[(?P<branch>[^\s\]]{1,200})(?: \([^)]{1,80}\))? (?P<hash>[0-9a-f]{7,40})\] (?P<title>.{1,200})", re.MULTILINE
 )
 _PUSHED = lazy_re(
-    r"^[^\S\n]*+(?:[+*=]|[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40}|\* \[new branch\])\s+(?P<what>\S+\s*->\s*\S+)", re.MULTILINE
+    r"^[ \t]*+(?:[+*=]|[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40}|\* \[new branch\])\s+(?P<what>\S+\s*->\s*\S+)", re.MULTILINE
 )
 _REQUEST = lazy_re(r"https?://[^\s\"'<>]{1,200}/(?:pull|merge_requests)/\d+")
 _COMMIT_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bcommit\b")

@@ -32,6 +32,8 @@ TELLING = 1.5
 FURTHER = 0.35
 """Of its worth, so much a further line adds to the statement in which it stands."""
 LONGEST_LEAD = 160
+WIDTH = 60
+"""A line of prose that is longer and ends no sentence goes on in the next one."""
 FEWEST_WORDS = 4
 """A sentence of fewer words says nothing without what follows it."""
 ENOUGH_WORDS = 9
@@ -52,7 +54,7 @@ _HEADING = lazy_re(r"^\s*(?:#{1,6}\s+(?P<hashes>\S.*)|\*\*(?P<bold>[^*]{2,120})\
 _ITEM = lazy_re(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?P<item>\S.*)$")
 _ROW = lazy_re(r"^\s*\|(?P<cells>.+)\|\s*$")
 _RULE = lazy_re(r"^[\s|:+=_*-]+$")
-_EMPHASIS = lazy_re(r"\*\*|(?<!\w)__|__(?!\w)")
+_EMPHASIS = lazy_re(r"(?<![\w*])\*\*(?=[^\s*])([^*\n]{1,300})(?<=\S)\*\*(?![\w*])")
 
 
 class _Outline:
@@ -66,21 +68,21 @@ class _Outline:
 
     def read(self, line: str) -> Iterator[str]:
         """What `line` completes."""
-        said = _EMPHASIS.sub("", line).strip()
+        said = _EMPHASIS.sub(r"\1", line).strip()
         if not said:
             self.head = False
         elif _RULE.match(line):
             return
         elif (heading := _HEADING.match(line)) is not None:
             yield from self.take()
-            self.lead = _EMPHASIS.sub("", heading["hashes"] or heading["bold"]).strip(" #:")
+            self.lead = _EMPHASIS.sub(r"\1", heading["hashes"] or heading["bold"]).strip(" #:")
         elif (row := _ROW.match(line)) is not None:
-            cells = [cell for each in _EMPHASIS.sub("", row["cells"]).split("|") if (cell := each.strip())]
+            cells = [cell for each in _EMPHASIS.sub(r"\1", row["cells"]).split("|") if (cell := each.strip())]
             if self.head:
                 yield from self._add(" — ".join(cells))
             self.head = True
         elif (item := _ITEM.match(line)) is not None:
-            yield from self._add(_EMPHASIS.sub("", item["item"]).strip())
+            yield from self._add(_EMPHASIS.sub(r"\1", item["item"]).strip())
         else:
             yield from self.take()
             if said.endswith(":") and len(said) < LONGEST_LEAD:
@@ -120,16 +122,34 @@ def prose(text: str) -> Iterator[str]:
     """
     outline = _Outline()
     block: list[str] | None = None
+    held = ""
     for line in text.splitlines():
         if _FENCE.match(line):
+            yield from outline.read(held)
             if block is not None:
                 yield from outline.code(block)
-            block = [] if block is None else None
-        elif block is None:
-            yield from outline.read(line)
-        else:
+            held, block = "", [] if block is None else None
+        elif block is not None:
             block.append(line)
+        elif _goes_on(held, line):
+            held = f"{held} {line.strip()}"
+        else:
+            yield from outline.read(held)
+            held = line
+    yield from outline.read(held)
     yield from outline.take()
+
+
+def _goes_on(held: str, line: str) -> bool:
+    """Whether `line` is the rest of a sentence in `held` that was broken to fit a width."""
+    before, said = held.rstrip(), line.strip()
+    if not said or not before or before[-1] in ".!?:;|" or len(before) + len(said) > LONGEST:
+        return False
+    if _ITEM.match(line) or any(mark.match(each) for mark in (_HEADING, _ROW, _RULE) for each in (held, line)):
+        return False
+    if _ITEM.match(held):
+        return line[0].isspace()
+    return said[0].islower() or len(before) > WIDTH
 
 
 def _whole(pieces: Iterable[str]) -> Iterator[str]:
@@ -300,7 +320,7 @@ def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[
         if not said or (words is None and not told and not defines):
             continue
         shown = clip(said.rstrip(" {:"), LONGEST_LINE)
-        if (words is not None and passage.lines) or defines or not passage.has_room(shown):
+        if (passage.lines and (words is not None or defines)) or not passage.has_room(shown):
             yield from passage.take(within)
         if words is not None:
             passage.words += [words] if words and told else []
@@ -366,9 +386,9 @@ _WRONG = lazy_re(
     re.IGNORECASE,
 )
 _PASSED = lazy_re(r"^(?:ok\b|PASS\b|--- PASS|=== |#|\?)")
-_PLACE = lazy_re(r"^[\w@~+-]*+[./][\w@~+./-]*+:\d+(?::\d+)?:?\s*")
+_PLACE = lazy_re(r"^(?:[\w@~+-]*+[./])++[\w@+-]*+:\d+(?::\d+)?:?\s*")
 _GUTTER = lazy_re(r"^\s*\d+(?:→|\t|[-:])")
-_FOUND_AT = lazy_re(r"^[\w@~+-]*+[./][\w@~+./-]*[-:]\d+[-:]")
+_FOUND_AT = lazy_re(r"^(?:[\w@~+-]*+[./])++[\w@+-]{0,60}?[-:]\d{1,7}[-:]")
 _HUNK = lazy_re(r"^@@ -\d")
 MOST_ERRORS = 6
 SHOWN_OUTPUT = 220

@@ -63,10 +63,8 @@ SummaryId = NewType("SummaryId", str)
 SummaryLevel = Literal["turn", "goal", "story"]
 SectionName: TypeAlias = str
 """``goal``, ``direction``, ``strategy``, ``operations``, ``discoveries``, ``achieved``, ``dead_ends``, ``worked``,
-``constraints``, ``lifted``, ``artifacts``, ``open``, ``state``, ``names``, ``status``, ``story``; or what another
-strategy calls a section."""
-QUOTED: frozenset[SectionName] = frozenset({"goal", "direction", "constraints", "lifted"})
-"""What the user said, in the user's words."""
+``constraints``, ``lifted``, ``artifacts``, ``asked``, ``pending``, ``open``, ``state``, ``names``, ``status``,
+``story``; or what another strategy calls a section."""
 ABOUT: frozenset[SectionName] = frozenset({"artifacts", "discoveries"})
 """Sections whose lines stand under the subject that they are about (a file), where they have one."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from msgspec.structs import replace
 
 from ireneo.grounding.claims import artifacts
-from ireneo.grounding.neutral import neutralise
+from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.log.message import Message, as_said, is_own_block, strings, without_recalled
 from ireneo.summaries.dead_ends import again, dead_ends, key, overturned, said_in_refusal, succeeded, worked
 from ireneo.summaries.names import merged, named
@@ -27,12 +27,12 @@ from ireneo.summaries.statements import (
     without_reminders,
 )
 from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, error_line, steps
-from ireneo.summaries.summary import QUOTED, Line, Mention, Section, SectionName, Summary
+from ireneo.summaries.summary import Line, Mention, Section, SectionName, Summary
 
 RULED = 10.0
 """What the user's words are worth."""
 DETAIL = 5.0
-"""What the further sentences of a long message of the user are worth, before what they say."""
+"""What the further sentences of a long message of the user are worth, before what they say; in a document less."""
 ASKED = 5.0
 """What the agent asked last."""
 LEAST = 0.9
@@ -108,21 +108,25 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
     messages, goal = as_said(messages), without_recalled(goal)
     done = steps(messages)
     said = _said(messages, ends_turn=ends_turn)
-    known, given_up = _known(messages), dead_ends(done)
+    known, given_up = _known(messages), _inert(dead_ends(done))
     told = _sections(
         {
             "goal": [Line(text=clip(" ".join(goal.split()), 400))] if goal.strip() else [],
             "direction": list(_answers(done)),
             "strategy": [line for line in said if decides(line.text)],
-            "discoveries": [*(line for line in said if not decides(line.text)), *_reported(done), *_seen(done, known)],
-            "operations": list(_operations(done, {line.subject for line in given_up})),
+            "discoveries": [
+                *(line for line in said if not decides(line.text)),
+                *_harmless(_reported(done)),
+                *_harmless(_seen(done, known)),
+            ],
+            "operations": _harmless(_operations(done, {line.subject for line in given_up})),
             "dead_ends": given_up,
-            "worked": worked(done),
+            "worked": _inert(worked(done)),
             "artifacts": list(_changes(done)),
             "open": _asked(messages, ends_turn=ends_turn),
-            "state": state_lines(done),
+            "state": _inert(state_lines(done)),
             "names": _names_line(named(messages, done), messages),
-            "status": [_status(messages, done, ends_turn=ends_turn)],
+            "status": _inert([_status(messages, done, ends_turn=ends_turn)]),
         }
     )
     if done and not any(section.name not in UNTOLD for section in told):
@@ -145,15 +149,26 @@ def _acts(done: Sequence[Step]) -> Line:
     return _line(done[-1], f"I {'; '.join(told)}.", 1.0)
 
 
+def _harmless(lines: Iterable[Line]) -> list[Line]:
+    """The lines from what came back, without those that are worded as an instruction to a model."""
+    return [line for line in lines if not instruction_like(line.text)]
+
+
+def _inert(lines: Iterable[Line]) -> list[Line]:
+    """The lines, which quote why something failed: what in that is worded as an instruction is marked."""
+    return [replace(line, text=neutralise(line.text)) for line in lines]
+
+
 def user_lines(message: Message) -> list[Line]:
     """What the user said, in the user's own words: a long message sentence by sentence, the first as the weightiest."""
     text = " ".join(message.text.split())
     said = list(prose(message.text)) if len(text) > WORD_CHARACTERS else []
     said = said or ([clip(text, WORD_CHARACTERS)] if text else [])
+    share = min(WORD_CHARACTERS / max(len(text), 1), 1.0)
     return [
         Line(
             text=each,
-            weight=min(DETAIL + prose_worth(each), RULED - 1) if place else RULED,
+            weight=min(DETAIL * share + prose_worth(each), RULED - 1) if place else RULED,
             position=message.position,
             sources=(message.id,),
         )
@@ -406,9 +421,7 @@ def _together(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:
     kept["dead_ends"] = _still_dead(children)
     kept["artifacts"] = _newest_of_each(kept.get("artifacts", ()), _definition)
     kept["operations"] = _newest_of_each(kept.get("operations", ()), lambda line: line.subject)
-    kept["open"] = [
-        line for line in kept.get("open", ()) if line.position == max(each.position for each in kept["open"])
-    ]
+    kept["open"] = kept.get("open", [])[-1:]
     kept["state"] = standing_state(kept.get("state", ()))
     names = kept.get("names", [])
     kept["names"] = [replace(names[-1], names=merged(names))] if names else []
@@ -416,10 +429,7 @@ def _together(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:
 
 
 def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...]:
-    """Cap each section to its weightiest lines, in order; the same statement stands once, where it was made first.
-
-    What came from a tool is data: what in it is worded as an instruction is marked. Users are quoted as they spoke.
-    """
+    """Cap each section to its weightiest lines, in order; the same statement stands once, where it was made first."""
     out: list[Section] = []
     said: set[str] = set()
     for name in dict.fromkeys((*LIMITS, *lines)):
@@ -432,10 +442,7 @@ def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...
                     continue
                 said.add(line.text)
             fresh.append(line)
-        kept = _heaviest(fresh, LIMITS.get(name, OTHER_LIMIT))
-        if name not in QUOTED:
-            kept = [replace(line, text=neutralise(line.text)) for line in kept]
-        if kept:
+        if kept := _heaviest(fresh, LIMITS.get(name, OTHER_LIMIT)):
             out.append(Section(name=name, lines=tuple(kept)))
     return tuple(out)
 

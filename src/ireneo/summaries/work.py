@@ -99,6 +99,7 @@ _ACCOUNT: tuple[SectionName, ...] = (
 _SECTIONS: dict[SectionName, SectionStyle] = {
     **{name: SectionStyle("") for name in _ACCOUNT},
     "dead_ends": SectionStyle("## Dead ends"),
+    "pending": SectionStyle("## Open"),
     "status": SectionStyle("## Status"),
     "state": SectionStyle("## Where it stands"),
     "open": SectionStyle("## Where it stands"),

@@ -1,0 +1,141 @@
+"""What a context shows of its blocks: the statements that answer most for their cost, each once, then some names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.property.invariants.houses import calm
+
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.context.allot import NAMES_SHARE, Allotter, LineOffer, Statements
+from ireneo.summaries.summary import Choice, Line, Mention, SectionName
+
+count = EstimatedTokenizer().count
+STATEMENTS = Statements(count)
+Said = tuple[SectionName, Line]
+
+
+def offer(*lines: Said, names: Sequence[str] = (), limit: int | None = None) -> LineOffer:
+    mentions = tuple(Mention(name, 12.0) for name in names)
+    return LineOffer(
+        statements=tuple(STATEMENTS.price(section, line) for section, line in lines),
+        names=(Line(names=mentions, position=50),) if mentions else (),
+        limit=limit,
+    )
+
+
+def found(text: str, weight: float = 4.0, position: int = 50) -> Said:
+    return "discoveries", Line(text=text, weight=weight, position=position)
+
+
+def chosen(offers: Sequence[LineOffer], room: int, standing: Sequence[str] = ()) -> Sequence[Choice]:
+    allotter = Allotter(offers, room, STATEMENTS, end=50, standing=standing)
+    assert allotter.fill(room) <= room
+    return allotter.choices()
+
+
+def texts(choice: Choice) -> list[str]:
+    return [line.text for section, lines in choice.items() if section != "names" for line, _ in lines]
+
+
+def names(choice: Choice) -> list[str]:
+    return [name for _, shown in choice.get("names", ()) for name in shown]
+
+
+ROW = "The slice drops the last row of the night's file."
+TIDE = "The tide table is read twice by the old export."
+
+
+def test_a_statement_stands_once_in_whichever_block_says_it() -> None:
+    both = chosen([offer(found(ROW), found(TIDE)), offer(found(ROW))], 500)
+    assert sorted(text for choice in both for text in texts(choice)) == sorted([ROW, TIDE])
+
+
+def test_the_best_statement_comes_first_and_the_next_where_there_is_room() -> None:
+    offers = [offer(found(TIDE, 2.0), found(ROW, 8.0))]
+    alone = count(f"- {ROW}") + 2
+    assert texts(chosen(offers, alone)[0]) == [ROW]
+    assert texts(chosen(offers, 4 * alone)[0]) == [TIDE, ROW], "in their order"
+    assert texts(chosen(offers, 4)[0]) == []
+
+
+def test_what_is_said_already_is_worth_less_than_what_is_new() -> None:
+    again = "The slice drops the last row of the file at night."
+    room = 2 * count(f"- {TIDE}") + 6
+    assert texts(chosen([offer(found(ROW), found(again), found(TIDE, 3.0))], room)[0]) == [ROW, TIDE]
+
+
+def test_an_old_statement_is_worth_a_little_less_and_what_binds_no_less() -> None:
+    room = count(f"- {ROW}") + 3
+    assert texts(chosen([offer(found(ROW, position=0), found(TIDE))], room)[0]) == [TIDE]
+    assert texts(chosen([offer(found(ROW, 6.0, position=0), found(TIDE))], room)[0]) == [ROW]
+    dead: Said = ("direction", Line(text="Drop the moon table.", weight=4.0, position=0))
+    new: Said = ("direction", Line(text="Read the tide table.", weight=3.9, position=50))
+    assert texts(chosen([offer(dead, new)], 16)[0]) == ["Drop the moon table."]
+
+
+def test_names_come_last_and_take_no_more_than_their_share() -> None:
+    many = [f"handle_{number}" for number in range(4_000)]
+    statements = [found(f"The row number {number} of the table is a row of it.") for number in range(2_000)]
+    for room in (100, 1_000, 9_000):
+        (choice,) = chosen([offer(*statements, names=many)], room)
+        told = names(choice)
+        assert texts(choice)
+        assert sum(count(f" {name}") for name in told) <= room * NAMES_SHARE
+        assert len(told) == len(set(told))
+    assert told, "a wide room has some"
+
+
+def test_a_name_that_a_statement_or_a_message_has_stands_alone_nowhere() -> None:
+    offers = [
+        offer(found("The rows go through keep_row alone."), names=["keep_row", "drop_row", "read_tide"]),
+        offer(names=["drop_row"]),
+    ]
+    allotter = Allotter(offers, 9_000, STATEMENTS, end=50, standing=["read_tide"])
+    allotter.fill(9_000)
+    assert sorted(name for choice in allotter.choices() for name in names(choice)) == ["drop_row"]
+
+
+def test_what_is_left_is_filled_with_statements_and_not_with_more_names() -> None:
+    many = [f"handle_{number}" for number in range(4_000)]
+    allotter = Allotter([offer(found(ROW), names=many)], 8_000, STATEMENTS, end=50)
+    for _ in range(3):
+        allotter.fill(8_000)
+    told = names(allotter.choices()[0])
+    assert told
+    assert sum(count(f" {name}") for name in told) <= 8_000 * NAMES_SHARE
+
+
+def test_no_block_is_given_more_than_its_own_limit() -> None:
+    lines = [found(f"The row number {number} is one of the night's file.") for number in range(20)]
+    first, second = chosen([offer(*lines[:10], limit=40), offer(*lines[10:])], 1_000)
+    assert 0 < sum(count(f"- {text}") + 1 for text in texts(first)) <= 40
+    assert len(texts(second)) == 10
+
+
+@calm(40)
+@given(
+    lines=st.lists(
+        st.tuples(
+            st.sampled_from(["direction", "discoveries", "artifacts", "operations", "dead_ends", "status"]),
+            st.text("abcdef ", min_size=1, max_size=60),
+            st.floats(0.1, 10),
+            st.integers(0, 50),
+            st.sampled_from(["", "src/a.py", "src/b.py"]),
+        ),
+        max_size=30,
+    ),
+    room=st.integers(0, 300),
+)
+def test_nothing_goes_over_the_room(lines: list[tuple[str, str, float, int, str]], room: int) -> None:
+    said = [
+        (section, Line(text=text, weight=weight, position=position, subject=subject))
+        for section, text, weight, position, subject in lines
+    ]
+    allotter = Allotter([offer(*said, names=["keep_row", "drop_row"])], room, STATEMENTS, end=50)
+    assert allotter.fill(room) <= room
+    told = texts(allotter.choices()[0])
+    assert len(told) == len(set(told))
+    assert sum(count(text) for text in told) <= room

@@ -1,0 +1,189 @@
+"""What was tried and did not hold is told only where the structure of the run proves it."""
+
+from __future__ import annotations
+
+import pytest
+from tests.golden.material import edit, read, run, said, step
+from tests.unit.runs import material
+
+from ireneo.log.message import Draft
+from ireneo.summaries.dead_ends import dead_ends, worked
+from ireneo.summaries.steps import Step, steps
+from ireneo.summaries.tell_work import write_leaf
+
+REFUSAL = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected. "
+    "To tell you how to proceed, the user said:\nNever push from here, the server does it."
+)
+
+
+def done(*drafts: list[Draft]) -> list[Step]:
+    return steps(material([draft for each in drafts for draft in each]).messages)
+
+
+def told(*drafts: list[Draft]) -> list[str]:
+    return [line.text for line in dead_ends(done(*drafts))]
+
+
+def got_over(*drafts: list[Draft]) -> list[str]:
+    return [line.text for line in worked(done(*drafts))]
+
+
+LOST = run("orderz --week 3", "sh: orderz: command not found", failed=True)
+AFTER = run("ls", "a b")
+
+
+def test_a_call_that_failed_is_told_with_what_it_said() -> None:
+    assert told(LOST, AFTER) == ["I tried `orderz --week 3` — it failed: sh: orderz: command not found."]
+
+
+def test_what_failed_last_is_where_the_work_stands_and_was_not_given_up() -> None:
+    assert told(AFTER, LOST) == []
+
+
+def test_what_succeeded_later_is_no_dead_end() -> None:
+    again = run("orderz --week 3", "12 orders")
+    assert told(LOST, AFTER, again, AFTER) == []
+    assert got_over(LOST, AFTER, again) == [
+        "`orderz --week 3` failed (sh: orderz: command not found) and passed later."
+    ]
+
+
+def test_what_was_changed_between_is_told_with_what_was_got_over() -> None:
+    fixed = edit("src/orders.py", "a = 1", "a = 2")
+    assert got_over(LOST, fixed, run("orderz --week 3", "12 orders")) == [
+        "`orderz --week 3` failed (sh: orderz: command not found) and passed after I changed src/orders.py."
+    ]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        [],
+        run("orderz --week 4", "9 orders"),
+        run("orderz --week 3", "sh: orderz: command not found", failed=True),
+        run("orders --week 3", "12 orders"),
+        said("It passed when I tried it again."),
+    ],
+)
+def test_nothing_is_said_to_have_passed_without_the_same_call_again(after: list[Draft]) -> None:
+    assert got_over(LOST, after) == []
+    assert not any("passed" in text for text in told(LOST, after, AFTER))
+
+
+@pytest.mark.parametrize(
+    ("failed", "instead", "worked_instead"),
+    [
+        ("git push origin main", "git push origin main --no-verify", True),
+        ("pip install numpy==1.26 --user", "pip install numpy==1.26 --no-cache", True),
+        ("orderz --week 3", "orders --week 3", False),
+        ("wc src/a.py", "wc src/b.py", False),
+        ("docker stop rows", "docker rm rows", False),
+        ("git push origin main", "git status origin main", False),
+    ],
+)
+def test_only_the_same_program_with_other_flags_worked_instead(failed: str, instead: str, worked_instead: bool) -> None:
+    (text,) = told(run(failed, "fatal: it is not there", failed=True), run(instead, "done"), AFTER)
+    assert text.startswith(f"I tried `{failed}` — it failed: fatal: it is not there")
+    assert text.endswith(f"; `{instead}` worked.") == worked_instead
+    assert ("worked" in text) == worked_instead
+
+
+def test_another_way_that_failed_too_or_came_much_later_did_not_work_instead() -> None:
+    failed = run("git push origin main", "fatal: it is not there", failed=True)
+    forced = run("git push origin main --force", "fatal: it is not there", failed=True)
+    assert not any("worked" in text for text in told(failed, forced, AFTER))
+    good = run("git push origin main --force", "done")
+    assert not any("worked" in text for text in told(failed, AFTER, AFTER, AFTER, AFTER, good, AFTER))
+
+
+def test_a_file_that_was_read_elsewhere_worked_instead() -> None:
+    missing = step("", "Read", {"file_path": "/srv/rows.py"}, "<error>File does not exist.</error>", failed=True)
+    (text,) = told(missing, read("/srv/src/rows.py", "x = 1"), AFTER)
+    assert text.startswith("I tried reading /srv/rows.py — it failed: ")
+    assert text.endswith("; reading /srv/src/rows.py worked.")
+    (text,) = told(missing, read("/srv/src/other.py", "x = 1"), AFTER)
+    assert "worked" not in text
+
+
+def test_a_test_that_fails_is_no_dead_end() -> None:
+    assert told(run("pytest -q", "Exit code 1\nE   assert 41 == 42", failed=True), AFTER) == []
+
+
+def test_a_refusal_is_told_with_the_users_words() -> None:
+    refused = run("git push origin main", REFUSAL, failed=True)
+    (line,) = dead_ends(done(refused, AFTER))
+    assert line.text == (
+        "I tried `git push origin main` — the user refused it: “Never push from here, the server does it.”."
+    )
+    bare = run("git push", "The user doesn't want to proceed with this tool use. The tool use was rejected.", True)
+    (without,) = dead_ends(done(bare, AFTER))
+    assert without.text == "I tried `git push` — the user refused it."
+    assert line.weight > without.weight
+    messages = material([*refused, *AFTER]).messages
+    directed = [
+        line for each in write_leaf(messages, "", ends_turn=False) if each.name == "direction" for line in each.lines
+    ]
+    assert [line.text for line in directed] == ["Never push from here, the server does it."]
+
+
+def test_a_change_that_was_put_back_is_told_with_the_agents_reason() -> None:
+    there = edit("src/rows.py", "commit_now()", "commit_later()")
+    back = edit(
+        "src/rows.py", "commit_later()", "commit_now()", "Deferring loses batches because the process ends before it."
+    )
+    assert told(there, back) == [
+        "I tried `commit_later()` in src/rows.py — abandoned because Deferring loses batches because the process ends "
+        "before it; I put it back."
+    ]
+    silent = edit("src/rows.py", "commit_later()", "commit_now()")
+    assert told(there, silent) == ["I tried `commit_later()` in src/rows.py — I put it back as it was."]
+    assert told(there, edit("src/rows.py", "commit_later()", "commit_soon()")) == []
+    assert told(there, edit("src/other.py", "commit_later()", "commit_now()")) == []
+
+
+def test_a_change_that_version_control_threw_away_is_told() -> None:
+    there = edit("src/rows.py", "a = 1", "a = 2")
+    assert told(there, run("git checkout -- src/rows.py", "")) == [
+        "I tried changing src/rows.py — abandoned; I took it back with `git checkout -- src/rows.py`."
+    ]
+    assert told(there, run("git checkout -b rows", "Switched to a new branch 'rows'")) == []
+    assert told(there, run("git checkout -- src/other.py", "")) == []
+    assert told(run("git checkout -- src/rows.py", "")) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat > notes.md <<'EOF'\nTo undo it: git checkout -- src/rows.py\nor git reset --hard\nEOF",
+        "cat <<EOF >> HELP\ngit restore src/rows.py\nEOF",
+        "git commit -F - <<'EOF'\nDon't git reset --hard src/rows.py\nEOF",
+    ],
+)
+def test_a_here_document_that_speaks_of_version_control_takes_nothing_back(command: str) -> None:
+    assert told(edit("src/rows.py", "a = 1", "a = 2"), run(command, "")) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'git commit -m "Say how to git restore src/rows.py"',
+        "echo 'git reset --hard'",
+        'grep -rn "git checkout -- src/rows.py" docs',
+        "git stash list",
+        "git stash pop",
+    ],
+)
+def test_a_command_that_only_speaks_of_an_undo_takes_nothing_back(command: str) -> None:
+    assert told(edit("src/rows.py", "a = 1", "a = 2"), run(command, "")) == []
+
+
+def test_the_same_approach_given_up_again_stands_once_and_counts() -> None:
+    (line,) = dead_ends(done(LOST, run("orderz --week 4", "sh: orderz: command not found", failed=True), AFTER))
+    assert dict(line.verbs) == {"tried": 2}
+
+
+def test_what_is_told_as_given_up_is_no_operation_as_well() -> None:
+    sections = write_leaf(material([*LOST, *run("orders --week 3", "12 orders")]).messages, "", ends_turn=False)
+    texts = [line.text for section in sections for line in section.lines]
+    assert sum("orderz" in text for text in texts) == 1

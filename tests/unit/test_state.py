@@ -1,0 +1,124 @@
+"""Where the work stands: the newest of each thing, as outputs tell it."""
+
+from __future__ import annotations
+
+from tests.golden.material import edit, run, step
+from tests.unit.runs import material
+
+from ireneo.log.message import Draft
+from ireneo.summaries.state import MOST_FILES, shown_state, standing_state, state_lines
+from ireneo.summaries.steps import steps
+from ireneo.summaries.summary import Line
+
+REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+COMMITTED = run("git commit -am 'Keep every row'", "[rows 4f2a91c] Keep every row\n 1 file changed, 2 insertions(+)")
+
+
+def lines(*drafts: list[Draft]) -> list[Line]:
+    return state_lines(steps(material([draft for each in drafts for draft in each]).messages))
+
+
+def shown(*drafts: list[Draft]) -> list[str]:
+    return [line.text for line in shown_state(lines(*drafts))]
+
+
+def changing(*paths: str) -> list[Draft]:
+    return [draft for path in paths for draft in edit(path, "a", "b")]
+
+
+def planned(*tasks: tuple[str, str]) -> list[Draft]:
+    todos = [{"content": text, "status": status} for text, status in tasks]
+    return step("", "TodoWrite", {"todos": todos}, "Todos have been modified.")
+
+
+def test_the_branch_and_the_last_commit_are_told_as_version_control_said_them() -> None:
+    assert shown(run("git checkout -b rows", "Switched to a new branch 'rows'")) == ["On branch rows."]
+    assert shown(run("git status", "On branch main\nnothing to commit")) == ["On branch main."]
+    assert shown(COMMITTED) == ["Last commit 4f2a91c on rows: Keep every row", "On branch rows."]
+    log = "4f2a91c Keep every row\n9bb01d2 Begin"
+    assert shown(run("git log --oneline -2", log)) == [
+        "The newest commit that `git log` showed: 4f2a91c Keep every row"
+    ]
+
+
+def test_the_newest_of_each_stands() -> None:
+    later = run("git commit -m 'Read once'", "[main 77aa001] Read once")
+    assert shown(run("git status", "On branch old"), COMMITTED, later) == [
+        "Last commit 77aa001 on main: Read once",
+        "On branch main.",
+    ]
+
+
+def test_what_was_changed_since_the_last_commit_is_told_in_one_line() -> None:
+    assert shown(changing("src/a.py", "src/b.py", "src/a.py")) == [
+        "Changed, and no commit seen since: src/b.py, src/a.py."
+    ]
+    assert "Changed, and no commit seen since: src/c.py." in shown(
+        changing("src/a.py"), COMMITTED, changing("src/c.py")
+    )
+    assert not any("Changed" in text for text in shown(changing("src/a.py"), COMMITTED))
+    many = changing(*(f"src/part_{number}.py" for number in range(MOST_FILES + 3)))
+    assert shown(many)[0].endswith(f"src/part_{MOST_FILES + 2}.py and 3 more.")
+    assert "src/part_2.py" not in shown(many)[0]
+
+
+def test_a_change_or_a_commit_that_was_refused_is_not_told_as_done() -> None:
+    refused = step("", "Edit", {"file_path": "src/a.py", "old_string": "a", "new_string": "b"}, REFUSAL, failed=True)
+    assert shown(refused) == []
+    assert shown(run("git push origin main", REFUSAL, failed=True)) == [
+        "`git push origin main` was not done: the user refused it."
+    ]
+    hook = "error: the hook says no: the title is too long"
+    assert shown(run("git commit -m x", hook, failed=True)) == [f"`git commit -m x` was not done: it failed: {hook}."]
+
+
+def test_what_was_pushed_and_the_request_for_review_are_told() -> None:
+    pushed = "To github.com:harbour/tide.git\n   9bb01d2..4f2a91c  rows -> rows"
+    assert "Pushed rows -> rows." in shown(run("git push origin rows", pushed))
+    made = "https://github.com/harbour/tide/pull/17"
+    assert shown(run("gh pr create --fill", made)) == [f"Pull request: {made}"]
+
+
+def test_a_check_passed_only_where_nothing_that_it_said_speaks_against_it() -> None:
+    (quiet,) = shown(run("pytest -q", "12 passed in 0.3s"))
+    assert quiet == "`pytest -q` passed (12 passed in 0.3s)."
+    # The pipe hides how the check ended; what it said does not.
+    (piped,) = shown(run("go test ./... 2>&1 | tail -5", "--- FAIL: TestRow (0.1s)\nFAIL\tpkg/rows\t0.2s\nFAIL"))
+    assert "passed" not in piped
+    assert "--- FAIL: TestRow" in piped
+    (failed,) = shown(run("make lint", "Exit code 2\nsrc/a.go:3:1: undefined: keepRow", failed=True))
+    assert failed.startswith("`make lint` failed: ")
+    assert "undefined: keepRow" in failed
+
+
+def test_of_one_check_the_last_result_stands() -> None:
+    bad = run("pytest -q", "Exit code 1\nE   assert 41 == 42", failed=True)
+    good = run("pytest -q", "12 passed in 0.3s")
+    assert shown(bad, good) == ["`pytest -q` passed (12 passed in 0.3s)."]
+    (last,) = shown(good, bad)
+    assert last.startswith("`pytest -q` failed: ")
+
+
+def test_a_newer_list_of_tasks_takes_the_place_of_the_older_one() -> None:
+    first = planned(("Read the importer", "completed"), ("Fix the slice", "in_progress"), ("Run the tests", "pending"))
+    second = planned(("Fix the slice", "completed"), ("Write it down", "pending"))
+    assert shown(first) == [
+        "Tasks in progress: Fix the slice.",
+        "Tasks pending: Run the tests.",
+        "Tasks completed: Read the importer.",
+    ]
+    assert shown(first, second) == ["Tasks pending: Write it down.", "Tasks completed: Fix the slice."]
+
+
+def test_of_several_stretches_the_newest_of_each_stands_wherever_it_is_told() -> None:
+    drafts = [*changing("src/a.py"), *planned(("Old", "pending")), *COMMITTED, *planned(("New", "in_progress"))]
+    messages = material([*drafts, *changing("src/c.py")]).messages
+    parts = [line for cut in (messages[:4], messages[4:]) for line in state_lines(steps(cut))]
+    assert [line.text for line in shown_state(parts)] == [
+        "Last commit 4f2a91c on rows: Keep every row",
+        "On branch rows.",
+        "Changed, and no commit seen since: src/c.py.",
+        "Tasks in progress: New.",
+    ]
+    assert set(shown_state(reversed(parts))) == set(shown_state(parts))
+    assert standing_state(standing_state(parts)) == standing_state(parts)

@@ -1,0 +1,320 @@
+"""What an agent's prose, code and outputs say: statements that are found, each with its worth."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from ireneo.summaries.statements import (
+    LONGEST,
+    asks,
+    code,
+    code_worth,
+    decides,
+    errors,
+    prose,
+    prose_worth,
+    seen_lines,
+    shown_output,
+    without_reminders,
+)
+
+
+def told(text: str) -> list[str]:
+    return list(prose(dedent(text)))
+
+
+def coded(text: str, fresh: set[str] | None = None) -> list[str]:
+    return [each.text for each in code(dedent(text).splitlines(), fresh)]
+
+
+# Prose.
+
+
+def test_each_sentence_is_a_statement_on_one_line() -> None:
+    assert told(
+        "The slice drops the last row. The count is wrong since `keep_row` never\nsees it.\n\nAll is told."
+    ) == [
+        "The slice drops the last row.",
+        "The count is wrong since `keep_row` never sees it.",
+    ]
+    assert told("") == told("\n \n") == []
+
+
+def test_a_sentence_that_was_broken_to_fit_a_width_is_one_statement() -> None:
+    text = """\
+        The importer reads the whole of the old table before it looks at the
+        Orsk server, and that takes an hour.
+        - an item that goes on
+          Below it in the next line
+        - another one
+        A line that is short
+        Another that is short
+        """
+    assert told(text) == [
+        "The importer reads the whole of the old table before it looks at the Orsk server, and that takes an hour.",
+        "an item that goes on Below it in the next line; another one",
+        "A line that is short",
+        "Another that is short",
+    ]
+    assert all(len(each) <= LONGEST for each in told("row after row without an end\n" * 200))
+    assert sum(each.count("row after row") for each in told("row after row without an end\n" * 200)) == 200
+
+
+def test_a_heading_leads_the_items_below_it() -> None:
+    text = """\
+        ## What changed
+        - `load` returns {} for a missing file
+        - the limit is 40.
+
+        **Open points:**
+        1. the export has the same slice
+        """
+    assert told(text) == [
+        "What changed: `load` returns {} for a missing file; the limit is 40",
+        "Open points: the export has the same slice",
+    ]
+
+
+def test_a_line_that_ends_with_a_colon_leads_what_follows_and_says_nothing_alone() -> None:
+    assert told("I looked at both. Two things are wrong here:\n- the slice\n- the count\n") == [
+        "I looked at both.",
+        "Two things are wrong here: the slice; the count",
+    ]
+    assert told("The changed files:\n\nThe importer keeps every row now.") == ["The importer keeps every row now."]
+
+
+def test_a_long_item_is_a_statement_of_its_own() -> None:
+    long = (
+        "The importer drops the last row since `rows[:-1]` leaves it out, and nobody noticed it before the export ran"
+    )
+    assert told(f"Found:\n- the slice\n- {long}\n- the count") == ["Found: the slice", long, "Found: the count"]
+
+
+def test_short_items_stand_together_only_as_far_as_a_statement_goes() -> None:
+    pieces = told("Rows:\n" + "\n".join(f"- row {number} is kept by the importer since March" for number in range(40)))
+    assert len(pieces) > 4
+    assert all(len(piece) < LONGEST for piece in pieces)
+    assert all(piece.startswith("Rows: row ") for piece in pieces)
+    assert sum(piece.count("is kept") for piece in pieces) == 40
+
+
+def test_each_row_of_a_table_is_told_and_neither_its_head_nor_its_rules() -> None:
+    text = """\
+        | file | lines | state |
+        |------|------:|-------|
+        | `rows.py` | 120 | **done** |
+        | `batches.py` | 88 | |
+
+        After it the next one.
+        """
+    assert told(text) == ["`rows.py` — 120 — done; `batches.py` — 88", "After it the next one."]
+
+
+def test_of_code_blocks_only_a_short_one_stays_that_a_line_leads_to() -> None:
+    assert told("The loop is this one:\n```python\nfor row in rows:\n    keep(row)\n```\nIt sees every row of it.") == [
+        "The loop is this one: `for row in rows:; keep(row)`",
+        "It sees every row of it.",
+    ]
+    assert told("It is done there.\n```\nkeep(row)\n```") == ["It is done there."]
+    long = "\n".join(f"keep(row_{number})" for number in range(40))
+    assert told(f"The loop is this one:\n```\n{long}\n```") == []
+    assert told("Only half of it is here.\n~~~\nnever closed") == ["Only half of it is here."]
+
+
+def test_marks_of_emphasis_go_and_names_stay_as_they_are() -> None:
+    for said in (
+        "The file `src/__init__.py` has the word __all__ in it.",
+        "The call `f(*args, **kwargs)` gives 2**10 and 3**4 rows.",
+        "Every path of src/**/*.py and of tests/**/*.py is read.",
+    ):
+        assert told(said) == [said]
+    assert told("The **last row** of **a__b** is never kept.") == ["The last row of a__b is never kept."]
+
+
+def test_a_very_short_sentence_stands_with_the_next_and_alone_says_nothing() -> None:
+    assert told("Not so. The slice drops the last row of the file.") == [
+        "Not so. The slice drops the last row of the file."
+    ]
+    assert told("Found it!") == told("Yes.") == []
+
+
+def test_a_sentence_that_refers_to_the_one_before_stands_behind_it() -> None:
+    assert told(
+        "The cache is filled before the check. This is why the second run passes. The log has no line of it."
+    ) == [
+        "The cache is filled before the check. This is why the second run passes.",
+        "The log has no line of it.",
+    ]
+    long = f"The cache is filled {'and filled again ' * 19}before the check."
+    assert told(f"{long} This is why the second run passes.")[-1] == "This is why the second run passes."
+
+
+def test_an_announcement_does_not_drag_a_short_sentence_along() -> None:
+    assert told("Good. Let me check the importer now.")[0] == "Let me check the importer now."
+
+
+def test_a_statement_has_a_bound() -> None:
+    assert all(len(piece) <= LONGEST for piece in told("so it goes on and on and on " * 200))
+
+
+def test_a_reason_is_worth_more_than_a_plain_sentence_and_that_more_than_an_announcement() -> None:
+    reason = "The import drops `rows[-1]` because the slice ends one row before the end of the file."
+    plain = "The import runs each night and reads the whole of the file from the old server."
+    announced = "Let me look at the import and at the file that it reads from the server."
+    empty = "Now I understand the problem."
+    worth = [prose_worth(each) for each in (reason, plain, announced, empty)]
+    assert worth == sorted(worth, reverse=True)
+    assert len(set(worth)) == 4
+    assert worth[-1] == 0
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        # What can be looked up; a decision; a contrast; an outcome; no question; a whole sentence.
+        ("The limit of rows is set to 40 in `rows.py` since March.", "The limit of rows is set there since March."),
+        ("I decided to go on with the old table for the rows.", "I go on with the old table for the rows now."),
+        ("The new table is not read by the importer at all.", "The new table is read by the importer as well there."),
+        ("The runs for the new table failed on the server.", "The runs for the new table are on the server."),
+        (
+            "The importer has to take the last row of each file.",
+            "Should I have the importer take the last row of each?",
+        ),
+        ("The importer takes 41 rows of every file in the table.", "It takes 41 rows."),
+    ],
+)
+def test_what_says_more_is_worth_more(better: str, worse: str) -> None:
+    assert prose_worth(better) > prose_worth(worse)
+
+
+def test_german_prose_is_weighed_by_its_own_words() -> None:
+    reason = "Der Import verliert die letzte Zeile, weil der Ausschnitt eine Zeile zu früh endet."
+    plain = "Der Import liest jede Nacht die ganze Datei vom alten Rechner in die Tabelle ein."
+    assert prose_worth(reason) > prose_worth(plain) > prose_worth(f"Ich werde {plain}")
+
+
+@pytest.mark.parametrize("said", ["Which row is it?", "Would you like me to go on?", "Let me know how it goes."])
+def test_what_asks_or_offers_is_known(said: str) -> None:
+    assert asks(said)
+    assert not asks("The user would know.")
+
+
+@pytest.mark.parametrize(
+    "said", ["We keep the old table.", "I recommend the second one.", "I deferred the export.", "Option B is simpler."]
+)
+def test_what_decides_is_known(said: str) -> None:
+    assert decides(said)
+    assert not decides("The table has 41 rows.")
+
+
+# Code.
+
+
+def test_a_definition_is_told_with_the_comment_before_it() -> None:
+    text = """\
+        import os
+
+        # A row is never dropped, because the export counts them.
+        def keep_row(row, limit=40):
+            x
+        """
+    assert coded(text) == [
+        "`def keep_row(row, limit=40)` — A row is never dropped, because the export counts them.",
+        "keep_row: `x`",
+    ]
+
+
+def test_a_condition_is_told_with_what_follows_it_and_within_what_it_stands() -> None:
+    text = """\
+        func GetAuthor(path string) string {
+        \tif local == "" {
+        \t\treturn globalAuthor(path)
+        \t}
+        }
+        """
+    assert coded(text) == [
+        "`func GetAuthor(path string) string`",
+        'GetAuthor: `if local == ""; return globalAuthor(path)`',
+    ]
+
+
+def test_only_what_is_new_is_told_and_the_rest_says_where_it_stands() -> None:
+    text = """\
+        def flush(self):
+            # The disk is slow.
+            self.rows = []
+            if self.limit == 40:
+                self.commit()
+        """
+    assert coded(text, fresh={"if self.limit == 40:"}) == ["flush: `if self.limit == 40`"]
+    assert coded(text, fresh=set()) == []
+
+
+def test_what_every_file_has_is_not_told() -> None:
+    text = "import os\nfrom a import b\n\nif err != nil {\n}\ntry:\n    pass\nelse:\n    return nil\n"
+    assert coded(text) == []
+    assert code_worth('echo "\\033[1mdone\\033[0m"') == 0
+
+
+def test_a_definition_is_worth_more_than_a_condition_and_that_more_than_another_line() -> None:
+    lines = ["def keep_row(row, limit=40):", "if row == 41:", "rows.append(row)", "import os"]
+    worth = [code_worth(line) for line in lines]
+    assert worth == sorted(worth, reverse=True)
+    assert worth[0] > worth[1] > worth[2] > worth[3] == 0
+
+
+def test_a_passage_is_worth_more_for_each_further_line() -> None:
+    one = next(iter(code(["if row == 41:"])))
+    both = next(iter(code(["if row == 41:", "    return limit"])))
+    assert one.worth < both.worth < 2 * one.worth
+
+
+# Outputs.
+
+
+def test_the_lines_that_say_what_went_wrong_are_told_once_each() -> None:
+    output = """\
+        src/a.go:3:1: undefined: keepRow
+        src/b.go:9:4: undefined: keepRow
+        reading row 3
+        --- PASS: TestErrors (0.1s)
+        ok  \tpkg/errors\t0.3s
+        make: *** [all] Error 2
+        """
+    assert errors(dedent(output)) == "src/a.go:3:1: undefined: keepRow; make: *** [all] Error 2"
+    assert errors("reading row 3\nwritten") == errors("") == ""
+    assert len(errors("\n".join(f"error: row {number} is missing" for number in range(99)), 120)) <= 120
+
+
+def test_a_short_output_is_shown_whole_and_a_long_one_by_its_ends() -> None:
+    assert shown_output("12 rows\n  written ") == "12 rows written"
+    long = shown_output(f"begin {'row ' * 400}end")
+    assert long.startswith("begin row")
+    assert long.endswith("row end")
+    assert " […] " in long
+
+
+def test_what_a_harness_hung_on_is_no_output() -> None:
+    assert without_reminders("12 rows<system-reminder>Be careful.\nAlways.</system-reminder>\n") == "12 rows\n"
+    open_one = "12 rows<system-reminder>Be careful."
+    assert without_reminders(open_one) == open_one
+
+
+def test_what_a_tool_put_before_the_lines_of_a_file_goes() -> None:
+    assert seen_lines("   12→def keep_row(row):\n   13\t    return row\n14:x = 1\n15-y = 2") == [
+        "def keep_row(row):",
+        "    return row",
+        "x = 1",
+        "y = 2",
+    ]
+    assert seen_lines("src/led-ger/rows.py:12:def keep_row(row):\nsrc/rows-2.py-13-    return row") == [
+        "def keep_row(row):",
+        "    return row",
+    ]
+
+
+def test_of_a_diff_what_it_adds_and_what_stands_around_it_is_seen() -> None:
+    diff = "--- a/rows.py\n+++ b/rows.py\n@@ -1,3 +1,3 @@\n def keep_row(row):\n-    return row[:-1]\n+    return row"
+    assert seen_lines(diff) == ["def keep_row(row):", "    return row"]
