@@ -123,11 +123,11 @@ def test_a_disputed_block_is_marked(folder: Path) -> None:
 
 
 def test_one_claim_may_be_disputed(folder: Path) -> None:
-    block = next(row for row in context(folder, 2000)["view"] if row["what"] == "summary")
-    told = [line.removeprefix("- ") for line in block["text"].splitlines() if line.startswith("- ")]
-    claim = next(line for line in told if not line.startswith("The user:"))
-    done = run("dispute", "7c1e", block["id"], "It failed.", "--claim", claim, cwd=folder)
-    assert f"“{claim}” in {block['id'][:9]}" in done.stdout
+    block = next(row for row in context(folder, 2000)["view"] if row["what"] == "summary" and row["level"] == "turn")
+    shown = next(line for line in block["text"].splitlines() if line.startswith("- "))
+    claim = shown.removeprefix("- ")
+    done = run("dispute", "7c1e", block["id"], "It failed.", "--claim", shown, cwd=folder)
+    assert f"“{shown}” in {block['id'][:9]}" in done.stdout
     assert f"{claim} (disputed)" in json.dumps(context(folder, 2000)["messages"], ensure_ascii=False)
 
 

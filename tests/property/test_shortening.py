@@ -13,7 +13,7 @@ from ireneo import Draft
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.context.parts import shorten
 from ireneo.engine.story_writing import StoryJob, StoryTask, heard, shown_speech
-from ireneo.engine.work_writing import WINDOW_TOKENS, Sources, shown_sources
+from ireneo.engine.work_writing import transcript
 from ireneo.log.message import Message, Text, weigh
 from ireneo.log.tree import chain
 from ireneo.summaries.policy import STORY
@@ -65,9 +65,7 @@ def test_a_prompt_with_room_to_spare_shows_every_word(told: list[tuple[str, str]
     messages = messages_of(told)
     prompt = StoryTask(StoryJob(offline=make_leaf(messages, (), STORY), messages=tuple(messages)), TOKENS).prompt
     assert not MARK.search(prompt.user)
-    shown = shown_sources(Sources(messages=tuple(messages)), TOKENS)
-    assert TOKENS(shown) <= WINDOW_TOKENS
-    assert not MARK.search(shown)
+    assert not MARK.search(transcript(messages, 100_000, TOKENS))
 
 
 @calm(100)

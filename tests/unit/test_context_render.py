@@ -149,7 +149,7 @@ def test_names_stand_at_the_end_within_a_small_share_and_only_where_no_statement
     told = [Line(text="The table is read by handle_3 alone.", position=10, weight=4.0)]
     given = block("turn", {"discoveries": told, "names": [Line(names=mentions, position=20)]})
     counted = 0
-    for room in (100, 200, 400, 800):
+    for room in (100, 400, 1_600, 6_400):
         whole, _, names = written(given, room).partition("\n## Also named\n")
         assert "handle_3 alone" in whole
         assert "handle_3" not in names.split()

@@ -133,8 +133,8 @@ def test_a_change_that_was_put_back_is_told_with_the_agents_reason() -> None:
         "src/rows.py", "commit_later()", "commit_now()", "Deferring loses batches because the process ends before it."
     )
     assert told(there, back) == [
-        "I tried `commit_later()` in src/rows.py — abandoned because Deferring loses batches because the process ends "
-        "before it; I put it back."
+        "I tried `commit_later()` in src/rows.py — abandoned, and put back: Deferring loses batches because the "
+        "process ends before it."
     ]
     silent = edit("src/rows.py", "commit_later()", "commit_now()")
     assert told(there, silent) == ["I tried `commit_later()` in src/rows.py — I put it back as it was."]
@@ -145,7 +145,7 @@ def test_a_change_that_was_put_back_is_told_with_the_agents_reason() -> None:
 def test_a_change_that_version_control_threw_away_is_told() -> None:
     there = edit("src/rows.py", "a = 1", "a = 2")
     assert told(there, run("git checkout -- src/rows.py", "")) == [
-        "I tried changing src/rows.py — abandoned; I took it back with `git checkout -- src/rows.py`."
+        "I tried changing src/rows.py — abandoned, and taken back with `git checkout -- src/rows.py`."
     ]
     assert told(there, run("git checkout -b rows", "Switched to a new branch 'rows'")) == []
     assert told(there, run("git checkout -- src/other.py", "")) == []
@@ -181,6 +181,14 @@ def test_a_command_that_only_speaks_of_an_undo_takes_nothing_back(command: str) 
 def test_the_same_approach_given_up_again_stands_once_and_counts() -> None:
     (line,) = dead_ends(done(LOST, run("orderz --week 4", "sh: orderz: command not found", failed=True), AFTER))
     assert dict(line.verbs) == {"tried": 2}
+
+
+@pytest.mark.parametrize("answer", [REFUSAL, "[Request interrupted by user for tool use]"])
+def test_what_was_refused_or_broken_off_has_no_outcome(answer: str) -> None:
+    for command in ("pytest -q", "git push origin main", "orders --week 3"):
+        sections = write_leaf(material([*run(command, answer, failed=True), *AFTER]).messages, "", ends_turn=False)
+        told = [line.text for each in sections if each.name in ("operations", "state") for line in each.lines]
+        assert not any("passed" in text or "→" in text or "failed" in text for text in told)
 
 
 def test_what_is_told_as_given_up_is_no_operation_as_well() -> None:

@@ -104,6 +104,10 @@ def excerpt(text: str, tokens: int, opener: str, count: Count) -> str | None:
     lines = said.splitlines()
     ends = shorten(said, int(tokens * (1 - TELLING_SHARE)), opener, count) if len(lines) >= FEWEST_LINES else None
     if ends is not None:
+        # Whole lines, where there is one.
+        ends = replace(
+            ends, head=ends.head.rpartition("\n")[0] or ends.head, tail=ends.tail.partition("\n")[2] or ends.tail
+        )
         first, last = ends.head.count("\n") + 1, len(lines) - ends.tail.count("\n") - 1
         if chosen := _telling(lines[first:last], tokens - count(ends.text()), count):
             told = [line if place is None else lines[first + place] for place, line in _with_gaps(chosen)]

@@ -217,6 +217,8 @@ class SourceIndex:
             return not name.startswith("-") and self._has_identifier(bare)
         if name[:1].isupper() and "_" not in name and name.casefold() in self._small_words:
             return True
+        if name.startswith("_") and any(word.endswith(name) for word in self._words):
+            return True  # `TestParse_Empty, _Long`: the beginning is that of the name before it.
         parts = re.split(r"\.|::|->", name)
         # A method named by its class stands apart from it where it is written.
         return len(parts) > 1 and all(part in self._words for part in parts)

@@ -177,7 +177,7 @@ def _undone(steps: Sequence[Step], place: int) -> Line | None:
         (_reason(s) for s in steps[place + 1 :] if s.failed_itself and s.position <= last), ""
     )
     change = clip(_core(step.action.added), 160)
-    reason = f"abandoned because {why.rstrip('.')}; I put it back" if why else "I put it back as it was"
+    reason = f"abandoned, and put back: {why.rstrip('.')}" if why else "I put it back as it was"
     text = f"I tried `{change}` in {step.action.subject} — {reason}."
     # Other edits of the file are other approaches: this one is named by what it put there.
     return _line(step, text, GIVEN_UP if why else FAILED, subject=f"undo {step.action.subject} {change}")
@@ -190,9 +190,9 @@ def _thrown_away(steps: Sequence[Step], place: int) -> Line | None:
         return None
     why = _told(step)
     files = ", ".join(lost[-3:])
-    reason = f"abandoned because {why.rstrip('.')}" if why else "abandoned"
     command = clip(" ".join(step.command.split()), 90)
-    text = f"I tried changing {files} — {reason}; I took it back with `{command}`."
+    reason = f": {why.rstrip('.')}" if why else ""
+    text = f"I tried changing {files} — abandoned, and taken back with `{command}`{reason}."
     return _line(step, text, GIVEN_UP if why else FAILED, subject=f"undo {files}")
 
 

@@ -17,6 +17,8 @@ from ireneo.summaries.summary import Line
 
 WORTH = 6.0
 """What a line of the state is worth: it is the first that whoever goes on asks for."""
+FAILS = 8.0
+"""What a check is worth that failed last: it is open, and may block what follows."""
 LESS = 2.5
 SHORT = 60
 """Characters of an output that is quoted beside the outcome."""
@@ -34,7 +36,7 @@ _PUSHED = lazy_re(
 )
 _REQUEST = lazy_re(r"https?://[^\s\"'<>]{1,200}/(?:pull|merge_requests)/\d+")
 _COMMIT_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bcommit\b")
-_LOG_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\blog\b")
+_LOG_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\blog\b(?![^|;&\n]{0,200}(?:--all|--grep|-S|-G| -- |\.\.))")
 _LOGGED = lazy_re(r"(?:commit )?[0-9a-f]{7,40}\b[^\n]{0,160}")
 _PUSH_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bpush\b")
 
@@ -76,6 +78,11 @@ def shown_state(lines: Iterable[Line]) -> list[Line]:
         shown = [line.text for line in files[-MOST_FILES:]]
         more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
         out.append(replace(files[-1], text=f"Changed, and no commit seen since: {', '.join(shown)}{more}."))
+    if files:
+        checks = [
+            replace(line, text=f"{line.text} Files were changed since.") if line.position < files[-1].position else line
+            for line in checks
+        ]
     return [*out, *checks, *(line for line in kept if line.subject.startswith(TASKS))]
 
 
@@ -97,9 +104,14 @@ def _told(step: Step) -> Iterator[Line]:
     elif action.kind == "plan":
         yield from _tasks(step)
     elif step.result is not None and action.shell:
-        if action.kind == "check" and not step.rejected:
+        if action.kind == "check" and (step.failed_itself or not step.failed):
             came = _came(step, without_reminders(step.output))
-            yield _line(step, f"{CHECK}{action.subject}", f"`{clip(action.subject, 100)}` {came}.", WORTH)
+            yield _line(
+                step,
+                f"{CHECK}{action.subject}",
+                f"`{clip(action.subject, 100)}` {came}.",
+                FAILS if step.failed else WORTH,
+            )
         yield from _not_shared(step) if step.failed else _version(step)
 
 
@@ -107,7 +119,8 @@ def _not_shared(step: Step) -> Iterator[Line]:
     """A commit or a push that failed, or that the user refused."""
     if _PUSH_COMMAND.search(step.command) or _COMMIT_COMMAND.search(step.command):
         wrong = errors(without_reminders(step.output), 160) or step.error
-        why = "the user refused it" if step.rejected else f"it failed: {wrong}"
+        ended = f"it failed: {wrong}" if step.failed_itself else "it was broken off"
+        why = "the user refused it" if step.rejected else ended
         yield _line(step, SHARED, f"`{clip(step.action.subject, 100)}` was not done: {why}.", WORTH)
 
 
@@ -136,8 +149,8 @@ def _came(step: Step, output: str) -> str:
         return f"failed: {wrong or step.error}"
     if wrong:
         return f"said: {wrong}"
-    said = shown_output(output)
-    return f"passed ({said.rstrip('.')})" if 0 < len(said) < SHORT else "passed"
+    said = shown_output(output).strip(" .=-")
+    return f"passed ({said})" if 0 < len(said) < SHORT else "passed"
 
 
 def _tasks(step: Step) -> Iterator[Line]:

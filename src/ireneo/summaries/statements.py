@@ -324,7 +324,7 @@ def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[
             yield from passage.take(within)
         if words is not None:
             passage.words += [words] if words and told else []
-        elif worth >= TELLING:
+        elif worth >= TELLING and shown not in passage.lines:
             passage.lines.append(shown)
             passage.worth.append(worth)
         elif worth and not passage.lines and not passage.words:

@@ -65,6 +65,8 @@ SectionName: TypeAlias = str
 """``goal``, ``direction``, ``strategy``, ``operations``, ``discoveries``, ``achieved``, ``dead_ends``, ``worked``,
 ``constraints``, ``lifted``, ``artifacts``, ``asked``, ``pending``, ``open``, ``state``, ``names``, ``status``,
 ``story``; or what another strategy calls a section."""
+QUOTED: frozenset[SectionName] = frozenset({"goal", "direction", "constraints", "lifted"})
+"""What the user said, in the user's words."""
 ABOUT: frozenset[SectionName] = frozenset({"artifacts", "discoveries"})
 """Sections whose lines stand under the subject that they are about (a file), where they have one."""
 

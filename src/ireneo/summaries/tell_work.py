@@ -27,7 +27,7 @@ from ireneo.summaries.statements import (
     without_reminders,
 )
 from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, error_line, steps
-from ireneo.summaries.summary import Line, Mention, Section, SectionName, Summary
+from ireneo.summaries.summary import QUOTED, Line, Mention, Section, SectionName, Summary
 
 RULED = 10.0
 """What the user's words are worth."""
@@ -108,7 +108,7 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
     messages, goal = as_said(messages), without_recalled(goal)
     done = steps(messages)
     said = _said(messages, ends_turn=ends_turn)
-    known, given_up = _known(messages), _inert(dead_ends(done))
+    known, given_up = _known(messages), dead_ends(done)
     told = _sections(
         {
             "goal": [Line(text=clip(" ".join(goal.split()), 400))] if goal.strip() else [],
@@ -121,12 +121,12 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
             ],
             "operations": _harmless(_operations(done, {line.subject for line in given_up})),
             "dead_ends": given_up,
-            "worked": _inert(worked(done)),
+            "worked": worked(done),
             "artifacts": list(_changes(done)),
             "open": _asked(messages, ends_turn=ends_turn),
-            "state": _inert(state_lines(done)),
+            "state": state_lines(done),
             "names": _names_line(named(messages, done), messages),
-            "status": _inert([_status(messages, done, ends_turn=ends_turn)]),
+            "status": [_status(messages, done, ends_turn=ends_turn)],
         }
     )
     if done and not any(section.name not in UNTOLD for section in told):
@@ -142,8 +142,7 @@ def _acts(done: Sequence[Step]) -> Line:
         deed = DEEDS.get(step.action.kind, "used")
         by_deed.setdefault(deed, {})[f"`{subject}`" if step.action.shell else subject] = None
     told = [
-        f"{deed} {', '.join(list(subjects)[:MOST_ACTS])}"
-        + (f" and {len(subjects) - MOST_ACTS} more" if len(subjects) > MOST_ACTS else "")
+        f"{deed} {', '.join(list(subjects)[:MOST_ACTS])}" + (" and others" if len(subjects) > MOST_ACTS else "")
         for deed, subjects in by_deed.items()
     ]
     return _line(done[-1], f"I {'; '.join(told)}.", 1.0)
@@ -152,11 +151,6 @@ def _acts(done: Sequence[Step]) -> Line:
 def _harmless(lines: Iterable[Line]) -> list[Line]:
     """The lines from what came back, without those that are worded as an instruction to a model."""
     return [line for line in lines if not instruction_like(line.text)]
-
-
-def _inert(lines: Iterable[Line]) -> list[Line]:
-    """The lines, which quote why something failed: what in that is worded as an instruction is marked."""
-    return [replace(line, text=neutralise(line.text)) for line in lines]
 
 
 def user_lines(message: Message) -> list[Line]:
@@ -305,6 +299,8 @@ def _operations(done: Sequence[Step], given_up: Container[str]) -> Iterator[Line
             if key(step) in given_up:
                 continue
             yield _outcome(step, f"{named} failed: {errors(output) or step.error}", 3.5)
+        elif step.failed or step.result is None:
+            continue  # It was refused or broken off, or nothing came back yet: it has no outcome.
         elif last[subject] != place or kind not in ("check", "run", "save", "fetch"):
             continue
         elif kind == "check" and not (wrong := errors(output, 200)):
@@ -429,7 +425,10 @@ def _together(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:
 
 
 def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...]:
-    """Cap each section to its weightiest lines, in order; the same statement stands once, where it was made first."""
+    """Cap each section to its weightiest lines, in order; the same statement stands once, where it was made first.
+
+    What came from a tool is data: what in it is worded as an instruction is marked. Users are quoted as they spoke.
+    """
     out: list[Section] = []
     said: set[str] = set()
     for name in dict.fromkeys((*LIMITS, *lines)):
@@ -442,7 +441,10 @@ def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...
                     continue
                 said.add(line.text)
             fresh.append(line)
-        if kept := _heaviest(fresh, LIMITS.get(name, OTHER_LIMIT)):
+        kept = _heaviest(fresh, LIMITS.get(name, OTHER_LIMIT))
+        if name not in QUOTED:
+            kept = [replace(line, text=neutralise(line.text)) for line in kept]
+        if kept:
             out.append(Section(name=name, lines=tuple(kept)))
     return tuple(out)
 
