@@ -35,6 +35,7 @@ from tests.e2e.test_cli_command import COMMAND, Done, run
 
 import ireneo
 from ireneo.adapters.llm import model as names
+from ireneo.log.message import BLOCK_TAGS
 
 Said = dict[str, object]
 OWN = "~/.local/share/ireneo"
@@ -45,6 +46,10 @@ STORY_MESSAGES = 700
 LONG = "campaign.jsonl"
 """A story that no reader has: a shorter one stands for it, beside what the other outputs come from."""
 LOCAL_SERVER = "http://localhost:8000/v1"
+DRIFT = "7c1e4f52-2b8d-4d0a-9f3e-61b5a0c9d2e8"
+"""The demo's first session; README shows its blocks by each of three writers."""
+WRITERS = ("nobody", "a model", "the agent")
+NOTES = Path(__file__).parents[1] / "data" / "notes"
 ANSWER = {"notes": ["found 4 The recurring jobs drifted.", "open 3 I looked, and nothing is verified."]}
 
 
@@ -65,12 +70,15 @@ class Walk:
         self.sit_down()
         self.printed: str | None = None
         """What the block before wrote, where that was Python: its output may be printed under it."""
+        self.told = 0
+        """How many blocks of a context were shown."""
         self.servers = ExitStack()
         self.commands: set[str] = set()
 
     def sit_down(self) -> None:
         """Open a new terminal."""
         self.names.clear()
+        self.told = 0
         env = {"HOME": self.home, "XDG_DATA_HOME": "", "IRENEO_DB": "", "IRENEO_MODEL": "", "IRENEO_BASE_URL": ""}
         for name, value in {**env, "NO_PROXY": "127.0.0.1", "OPENAI_API_KEY": "sk-walk"}.items():
             self._patch.setenv(name, str(value))
@@ -137,6 +145,35 @@ class Walk:
             assert server.asked, line
         self._patch.setenv("IRENEO_BASE_URL", "")
         return said
+
+    def blocks_by(self, writer: str) -> list[str]:
+        """The blocks of the session at 1,000 tokens as each writer tells them, from a database that nothing else is in."""
+        file = self.folder / "told.db"
+        file.unlink(missing_ok=True)
+        self.ireneo(f"ireneo import src/ireneo/faces/cli/demo/kestrel-drift.jsonl --db {shlex.quote(str(file))}")
+        if writer == "a model":
+            answer = {"notes": (NOTES / "by_a_model.txt").read_text(encoding="utf-8").splitlines()}
+            with LoopbackModel("openai", loopback.always(loopback.ok(answer))) as server:
+                self._patch.setenv("IRENEO_BASE_URL", server.base_url)
+                self.ireneo(f"ireneo summarise {DRIFT} --budget 1000 --model openai:any --db {shlex.quote(str(file))}")
+            self._patch.setenv("IRENEO_BASE_URL", "")
+        elif writer == "the agent":
+            asyncio.run(self.agent_takes_notes(file))
+        cut = self.ireneo(f"ireneo context {DRIFT} --budget 1000 --json --db {shlex.quote(str(file))}").stdout
+        return [row["text"] for row in json.loads(cut)["view"] if row["what"] == "summary"]
+
+    async def agent_takes_notes(self, file: Path) -> None:
+        """As README's function does it."""
+        answer = {"role": "assistant", "content": (NOTES / "by_the_agent.txt").read_text(encoding="utf-8")}
+
+        async def model(messages: Sequence[Said]) -> Said:
+            assert "answer with your notes" in str(messages[-1]["content"])
+            return answer
+
+        async with ireneo.open(file) as memory:
+            take_notes = self.names["take_notes"]
+            taken = await take_notes(await memory.session(DRIFT), [], model)  # type: ignore[operator]
+            assert taken.notes and not taken.struck
 
     @contextmanager
     def aside(self) -> Iterator[None]:
@@ -228,10 +265,10 @@ def take(walk: Walk, block: Block, *, first: bool) -> None:
     elif block.first.split(" ")[0] in ("ireneo", "pip", "make", "claude"):
         for line in block.text.splitlines():
             walk.say(line, block)
-    elif block.first.startswith("[SUMMARIZED]"):
-        cut = walk.ireneo("ireneo context src/ireneo/faces/cli/demo/kestrel-drift.jsonl --budget 4000 --json").stdout
-        shown = [row["text"] for row in json.loads(cut)["view"] if row["what"] == "summary"]
-        assert any(fits(block.text, each) for each in shown), "\n\n".join(shown)
+    elif block.first.startswith(BLOCK_TAGS):
+        shown = walk.blocks_by(WRITERS[walk.told])
+        walk.told += 1
+        assert not first or any(fits(block.text, each) for each in shown), "\n\n".join(shown)
     else:
         assert walk.printed is not None, f"{block.place}: nobody knows what this is"
         assert fits(block.text, walk.printed), f"{block.place}: it prints\n{block.text}\nand one sees\n{walk.printed}"
