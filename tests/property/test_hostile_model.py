@@ -61,7 +61,7 @@ async def _session(seed: int, outcomes: Counter[str]) -> None:
         path = await session.messages()
         for summary in await written(session):
             grounded(summary, path)
-            decent(summary)
+            decent(summary, path)
             honest(summary, path)
         for budget in (NARROW, roomy):
             context = await session.context(budget, preset=policy)

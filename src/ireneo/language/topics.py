@@ -463,8 +463,6 @@ class Prose(Topic, frozen=True, kw_only=True):
     """It begins like one that says only that something was understood, seen or done."""
     refers: Row = ()
     """It begins with what points to the sentence before it."""
-    finding: Row = ()
-    """A finding, a cause or a constraint."""
     reason: Row = ()
     """Plain words and phrases. It gives a reason or a consequence."""
     contrast: Row = ()

@@ -92,12 +92,18 @@ def raw_text(messages: Sequence[Message]) -> str:
     return " ".join("\n".join(out).split())
 
 
-def decent(summary: Summary) -> None:
-    """No line is an error text, tells of the agent from outside, or carries an instruction."""
+def decent(summary: Summary, path: Sequence[Message]) -> None:
+    """No line is an error text, tells of the agent from outside, or carries an instruction.
+
+    Where the messages themselves speak of an agent, it may be theirs: then nothing is sure.
+    """
+    shown = raw_text(path).casefold()
     for name, line in lines_of(summary):
         told = WORK.say(name, line, [mention.name for mention in line.names]).removeprefix("- ")
         assert not error_text(told), f"{name} of {summary.id} is an error text: {told}"
-        assert not _OUTSIDE.search(told), f"{name} of {summary.id} tells from outside: {told}"
+        outside = _OUTSIDE.search(told)
+        spoken_of = outside and outside[0].split()[-1].casefold() in shown
+        assert not outside or spoken_of, f"{name} of {summary.id} tells from outside: {told}"
         # What users asked for is quoted as it was said.
         quoted = name in ("goal", "direction", "constraints", "lifted")
         assert quoted or not instruction_like(told), f"{name} of {summary.id} carries an instruction: {told}"

@@ -46,6 +46,6 @@ def test_what_a_model_wrote_stands_in_its_sources(
         path = await session.messages()
         for summary in await written(session):
             grounded(summary, path)
-            decent(summary)
+            decent(summary, path)
 
     live_in(store, work)
