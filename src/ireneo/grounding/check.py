@@ -51,15 +51,21 @@ class Grounds:
     ) -> None:
         """Read the messages; `asked` are a user's words besides, and `notes` what else the writer was shown."""
         self._messages = messages
-        self._asked = tuple(asked)
+        self._asked, self._notes = tuple(asked), tuple(notes)
         self.outcomes = outcomes
         self.voice = voice
-        self.shown = SourceIndex([*source_texts(messages), *self._asked, *notes])
+        self.shown = SourceIndex([*source_texts(messages), *self._asked, *self._notes])
 
     def speaks_of(self, words: str) -> bool:
         """Whether the last of `words` stands in what was shown: then it may be that which they speak of."""
         bare = _NAMES.findall(words)
-        return bool(bare) and self.shown.holds(bare[-1])
+        return bool(bare) and self._worked_on.holds(bare[-1])
+
+    @cached_property
+    def _worked_on(self) -> SourceIndex:
+        """All but what systems said, which tells the writer what it is itself."""
+        work = [message for message in self._messages if message.role != "system"]
+        return SourceIndex([*source_texts(work), *self._asked, *self._notes])
 
     @cached_property
     def ruled(self) -> SourceIndex:

@@ -112,7 +112,9 @@ def _step(teller: _Teller, path: str, name: str, check: str, *, failing: bool) -
         teller.work("", "Edit", f"{path} was updated.", file_path=path, old_string=old, new_string=new)
     elif kind == "fetch":
         page = f"# Notes on {name}\nThe limit is {chance.randrange(5000)} ms.\n{INJECTION}\n" + "More of it.\n" * 6
-        teller.work("The notes may tell.", "WebFetch", page, url=f"https://docs.shop.test/{name}")
+        failed = chance.random() < 0.3
+        page = f"Error: {INJECTION}" if failed else page
+        teller.work("The notes may tell.", "WebFetch", page, failed=failed, url=f"https://docs.shop.test/{name}")
     elif kind == "run":
         said = f"It took {chance.randrange(9000)} ms because {chance.choice(_WORDS)}."
         teller.work(said, "Bash", f"{chance.randrange(90)} rows\nin {name}", command=f"python tools/{name}.py --rows")
@@ -124,8 +126,9 @@ def _step(teller: _Teller, path: str, name: str, check: str, *, failing: bool) -
 
 def _checks(teller: _Teller, check: str, name: str, *, fails: bool) -> None:
     number = teller.chance.randrange(100)
+    reason = f"row {number} is missing" if teller.chance.random() < 0.8 else INJECTION
     output = (
-        f"Exit code 1\nE   LedgerError: row {number} is missing\nFAILED {check.split()[1]}::test_{name}"
+        f"Exit code 1\nE   LedgerError: {reason}\nFAILED {check.split()[1]}::test_{name}"
         if fails
         else f"===== {number + 1} passed in 0.{number}s ====="
     )
