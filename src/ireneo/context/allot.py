@@ -119,6 +119,7 @@ class Statements:
             # What binds and where the work stands is told for all blocks together, in a place of its own.
             if name not in ("constraints", "state", "open", "names")
             for line in summary.lines(name)
+            if line.weight
         )
         return _Block(summary, statements, succeeded(summary.lines("operations")))
 

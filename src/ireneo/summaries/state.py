@@ -10,7 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from ireneo.log.outcome import known_failed
 from ireneo.patterns import lazy_re
+from ireneo.summaries.dead_ends import thrown_away
 from ireneo.summaries.statements import errors, shown_output, without_reminders
 from ireneo.summaries.steps import CHANGES, Step, clip
 from ireneo.summaries.summary import Line
@@ -44,10 +46,13 @@ _PUSH_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bpush\b")
 def state_lines(done: Sequence[Step]) -> list[Line]:
     """What `done` says of where the work stands, the newest of each."""
     out: dict[str, Line] = {}
-    for step in done:
+    for place, step in enumerate(done):
         for line in _told(step):
             out.pop(line.subject, None)
             out[line.subject] = line
+        for path in thrown_away(done, place):
+            # A line that says nothing takes back what was said: in deeper blocks, too.
+            out[f"{CHANGED}{path}"] = _line(step, f"{CHANGED}{path}", "", LESS)
     return standing_state(out.values())
 
 
@@ -70,7 +75,7 @@ def standing_state(lines: Iterable[Line]) -> list[Line]:
 def shown_state(lines: Iterable[Line]) -> list[Line]:
     """The state as it is shown: a line each, but the changed files together, and the last checks alone."""
     lines = standing_state(lines)
-    files = [line for line in lines if line.subject.startswith(CHANGED)]
+    files = [line for line in lines if line.subject.startswith(CHANGED) and line.text]
     checks = _unsettled([line for line in lines if line.subject.startswith(CHECK)])[-MOST_CHECKS:]
     kept = [line for line in lines if not line.subject.startswith((CHANGED, CHECK))]
     out = [line for line in kept if not line.subject.startswith(TASKS)]
@@ -144,10 +149,11 @@ def _version(step: Step) -> Iterator[Line]:
 
 def _came(step: Step, output: str) -> str:
     """How a check ended: passed only where nothing that it said speaks against it."""
-    wrong = errors(output, 240)
-    if step.failed:
+    wrong = errors(output, 240).rstrip(".")
+    failed = known_failed(step.result, step.call) if step.result else None
+    if step.failed or failed:
         return f"failed: {wrong or step.error}"
-    if wrong:
+    if wrong and failed is None:
         return f"said: {wrong}"
     said = shown_output(output).strip(" .=-")
     return f"passed ({said})" if 0 < len(said) < SHORT else "passed"

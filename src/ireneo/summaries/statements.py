@@ -385,6 +385,7 @@ _WRONG = lazy_re(
     r"|unused|invalid|unexpected|refus|reject|conflict|traceback|exception|missing|\([a-z]+\)$",
     re.IGNORECASE,
 )
+_RULER = lazy_re(r"[=_-]{4,}")
 _PASSED = lazy_re(r"^(?:ok\b|PASS\b|--- PASS|=== |#|\?)")
 _PLACE = lazy_re(r"^(?:[\w@~+-]*+[./])++[\w@+-]*+:\d+(?::\d+)?:?\s*")
 _GUTTER = lazy_re(r"^\s*\d+(?:→|\t|[-:])")
@@ -404,7 +405,7 @@ def errors(output: str, limit: int = 320) -> str:
     found: dict[str, str] = {}
     for raw in output.splitlines():
         line = " ".join(raw.split())
-        if len(line) > 8 and _WRONG.search(line) and not _PASSED.match(line):
+        if len(line) > 8 and _WRONG.search(line) and not _PASSED.match(line) and not _RULER.match(line):
             found.setdefault(_PLACE.sub("", line), line)
         if len(found) == MOST_ERRORS:
             break

@@ -9,7 +9,16 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import artifacts
 from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.log.message import Message, as_said, is_own_block, strings, without_recalled
-from ireneo.summaries.dead_ends import again, dead_ends, key, overturned, said_in_refusal, succeeded, worked
+from ireneo.summaries.dead_ends import (
+    again,
+    dead_ends,
+    key,
+    overturned,
+    said_in_refusal,
+    succeeded,
+    thrown_away,
+    worked,
+)
 from ireneo.summaries.names import merged, named
 from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, standing
 from ireneo.summaries.state import standing_state, state_lines
@@ -33,6 +42,8 @@ RULED = 10.0
 """What the user's words are worth."""
 DETAIL = 5.0
 """What the further sentences of a long message of the user are worth, before what they say; in a document less."""
+UNDER_WAY = "PARTIAL"
+"""The status of a stretch that ends within a turn: by itself it says nothing, and is not shown."""
 ASKED = 5.0
 """What the agent asked last."""
 LEAST = 0.9
@@ -218,10 +229,11 @@ def _answers(done: Sequence[Step]) -> Iterator[Line]:
 
 def _changes(done: Sequence[Step]) -> Iterator[Line]:
     """What changes changed and what still stands: definitions, conditions, values, and what documents say."""
+    gone = [thrown_away(done, place) for place in range(len(done))]
     for place, step in enumerate(done):
-        if step.action.kind not in CHANGES or step.failed:
-            continue
         path = step.action.subject
+        if step.action.kind not in CHANGES or step.failed or any(path in paths for paths in gone[place + 1 :]):
+            continue
         removed, added = step.action.removed.splitlines(), step.action.added.splitlines()
         later = [
             line
@@ -339,14 +351,19 @@ def _status(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: boo
     else:
         failed = ""
     if not ends_turn:
-        text = f"PARTIAL{failed}"
+        text = f"{UNDER_WAY}{failed}"
     elif failed:
         text = f"BLOCKED{failed}"
     elif last.role == "assistant" and not last.draft.calls:
         text = "COMPLETE" if not done else f"COMPLETE — {_closing(done)}"
     else:
         text = "PARTIAL — the turn ended without an answer."
-    return Line(text=text, weight=4.0 if failed else 0.3, position=last.position, sources=(last.id,))
+    return Line(
+        text=text,
+        weight=4.0 if failed else 0.0 if text == UNDER_WAY else 0.3,
+        position=last.position,
+        sources=(last.id,),
+    )
 
 
 def _closing(done: Sequence[Step]) -> str:
