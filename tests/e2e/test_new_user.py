@@ -147,7 +147,7 @@ class Walk:
         return said
 
     def blocks_by(self, writer: str) -> list[str]:
-        """The blocks of the session at 1,000 tokens as each writer tells them, from a database that nothing else is in."""
+        """The blocks of the session at 1,000 tokens as `writer` tells them, from a database with nothing else in it."""
         file = self.folder / "told.db"
         file.unlink(missing_ok=True)
         self.ireneo(f"ireneo import src/ireneo/faces/cli/demo/kestrel-drift.jsonl --db {shlex.quote(str(file))}")
