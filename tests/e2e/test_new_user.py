@@ -147,7 +147,7 @@ class Walk:
         return said
 
     def blocks_by(self, writer: str) -> list[str]:
-        """The blocks of the session at 1,000 tokens as `writer` tells them, from a database with nothing else in it."""
+        """The blocks of the session at 1,000 tokens as `writer` tells them; nothing else is in their database."""
         file = self.folder / "told.db"
         file.unlink(missing_ok=True)
         self.ireneo(f"ireneo import src/ireneo/faces/cli/demo/kestrel-drift.jsonl --db {shlex.quote(str(file))}")
@@ -173,7 +173,8 @@ class Walk:
         async with ireneo.open(file) as memory:
             take_notes = self.names["take_notes"]
             taken = await take_notes(await memory.session(DRIFT), [], model)  # type: ignore[operator]
-            assert taken.notes and not taken.struck
+            assert taken.notes
+            assert not taken.struck
 
     @contextmanager
     def aside(self) -> Iterator[None]:
