@@ -26,8 +26,8 @@ from ireneo.log.message import (
     weigh,
 )
 from ireneo.log.tree import Annotation
-from ireneo.summaries.state import shown_state
-from ireneo.summaries.steps import clip
+from ireneo.summaries.state import shown_state, state_lines
+from ireneo.summaries.steps import clip, steps
 from ireneo.summaries.summary import Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
 
 NOTES_TOKENS = 14
@@ -201,7 +201,8 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
     if blocks:
         statements.keep(blocks)
         last = next(slot for slot in reversed(slots) if isinstance(slot.item, Summary))
-        state = shown_state(line for block in blocks for line in block.lines("state"))
+        live = state_lines(steps([slot.item for slot in slots if isinstance(slot.item, Message)]))
+        state = shown_state((line for block in blocks for line in block.lines("state")), live)
         waiting = _unanswered(slots, blocks)
         last.standing = [*(("state", line) for line in state), *([("open", waiting)] if waiting else [])]
     done = statements.done(blocks)

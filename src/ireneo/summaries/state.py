@@ -72,14 +72,20 @@ def standing_state(lines: Iterable[Line]) -> list[Line]:
     ]
 
 
-def shown_state(lines: Iterable[Line]) -> list[Line]:
-    """The state as it is shown: a line each, but the changed files together, and the last checks alone."""
-    lines = standing_state(lines)
+def shown_state(told: Iterable[Line], live: Sequence[Line] = ()) -> list[Line]:
+    """The state as it is shown: a line each, but the changed files together, and the last checks alone.
+
+    What the messages that are shown say themselves, `live`, is not told again; what it overtakes isn't either.
+    """
+    lines, shown_there = standing_state([*told, *live]), {line.position for line in live}
     files = [line for line in lines if line.subject.startswith(CHANGED) and line.text]
-    checks = _unsettled([line for line in lines if line.subject.startswith(CHECK)])[-MOST_CHECKS:]
-    kept = [line for line in lines if not line.subject.startswith((CHANGED, CHECK))]
+    checks = _unsettled([line for line in lines if line.subject.startswith(CHECK)])
+    checks = [line for line in checks if line.position not in shown_there][-MOST_CHECKS:]
+    kept = [
+        line for line in lines if not line.subject.startswith((CHANGED, CHECK)) and line.position not in shown_there
+    ]
     out = [line for line in kept if not line.subject.startswith(TASKS)]
-    if files:
+    if any(line.position not in shown_there for line in files):
         shown = [line.text for line in files[-MOST_FILES:]]
         more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
         out.append(replace(files[-1], text=f"Changed, and no commit seen since: {', '.join(shown)}{more}."))

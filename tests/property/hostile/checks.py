@@ -95,9 +95,10 @@ def raw_text(messages: Sequence[Message]) -> str:
 def decent(summary: Summary, path: Sequence[Message]) -> None:
     """No line is an error text, tells of the agent from outside, or carries an instruction.
 
-    Where the messages themselves speak of an agent, it may be theirs: then nothing is sure.
+    Where the messages themselves speak of an agent, it may be theirs: then nothing is sure. A system's words tell the
+    writer what it is itself.
     """
-    shown = raw_text(path).casefold()
+    shown = raw_text([message for message in path if message.role != "system"]).casefold()
     for name, line in lines_of(summary):
         told = WORK.say(name, line, [mention.name for mention in line.names]).removeprefix("- ")
         assert not error_text(told), f"{name} of {summary.id} is an error text: {told}"
