@@ -40,7 +40,7 @@ Talk = list[dict[str, object]]
 TALK: Talk = [
     {"role": "user", "content": "Good morning, look at the gate."},
     {"role": "assistant", "content": "It is shut."},
-    {"role": "user", "content": f"Open it with {TOKEN}. Never open it at night."},
+    {"role": "user", "content": f"Open it with {TOKEN}. Never open the gate at night."},
     {"role": "assistant", "content": f"It is open, the token {TOKEN} was right."},
     {"role": "user", "content": "And now?"},
     {"role": "assistant", "content": "It stands open."},
@@ -164,7 +164,7 @@ def test_branches_pins_releases_memories_and_what_was_abandoned_follow(kind: str
         path = await ids(keeping)
         session = await keeping.session("gate")
         pin = await session.pin(f"Lock it with {TOKEN}.")
-        await session.release("Never open it")
+        await session.release("Never open the gate")
         await keeping.remember("The gate stands open.", messages=[path[5]], session="gate")
         side = await session.fork("side", at=path[3])
         await side.append({"role": "user", "content": "Shut it again."})

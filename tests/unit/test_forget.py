@@ -399,7 +399,7 @@ class Meddler:
         forgets, self.forgets = self.forgets, None
         if forgets is not None:
             await forgets()
-        value = {"strategy": "Perpetua keeps the lamp at Skerryvore.", "status": "PARTIAL"}
+        value = {"notes": ["found 3 Perpetua keeps the lamp at Skerryvore."]}
         return Reply(value=msgspec.convert(value, reply), usage=Usage(), model="meddler")
 
 

@@ -404,7 +404,8 @@ def errors(output: str, limit: int = 320) -> str:
     """The different lines of an output that say what went wrong, the first with its place; empty where none does."""
     found: dict[str, str] = {}
     for raw in output.splitlines():
-        line = " ".join(raw.split())
+        # pytest begins the lines of a failure with an E.
+        line = " ".join(raw.removeprefix("E  ").split()).rstrip(".")
         if len(line) > 8 and _WRONG.search(line) and not _PASSED.match(line) and not _RULER.match(line):
             found.setdefault(_PLACE.sub("", line), line)
         if len(found) == MOST_ERRORS:
