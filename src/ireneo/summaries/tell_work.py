@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec.structs import replace
 
 from ireneo.grounding.claims import artifacts
-from ireneo.grounding.neutral import instruction_like, neutralise
+from ireneo.grounding.neutral import neutralise
 from ireneo.log.message import Message, as_said, is_own_block, strings, without_recalled
 from ireneo.summaries.dead_ends import (
     again,
@@ -161,7 +162,13 @@ def _acts(done: Sequence[Step]) -> Line:
 
 def _harmless(lines: Iterable[Line]) -> list[Line]:
     """The lines from what came back, without those that are worded as an instruction to a model."""
-    return [line for line in lines if not instruction_like(line.text)]
+    return [line for line in lines if _neutral(line.text) == line.text]
+
+
+@lru_cache(maxsize=8_192)
+def _neutral(text: str) -> str:
+    """The text with what is worded as an instruction marked; kept, since deeper summaries tell the same lines again."""
+    return neutralise(text)
 
 
 def user_lines(message: Message) -> list[Line]:
@@ -460,7 +467,7 @@ def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...
             fresh.append(line)
         kept = _heaviest(fresh, LIMITS.get(name, OTHER_LIMIT))
         if name not in QUOTED:
-            kept = [replace(line, text=neutralise(line.text)) for line in kept]
+            kept = [replace(line, text=_neutral(line.text)) for line in kept]
         if kept:
             out.append(Section(name=name, lines=tuple(kept)))
     return tuple(out)
