@@ -16,6 +16,7 @@ from ireneo.log.tree import Head, SessionKey
 from ireneo.ports.store import Transaction
 from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import Policy
+from ireneo.summaries.state import shown_state
 from ireneo.summaries.story import TOLD_TOKENS
 from ireneo.summaries.story_path import KnownStory, StoryRecords
 from ireneo.summaries.summary import Summary, SummaryId, SummaryLevel, Thread, render
@@ -144,10 +145,9 @@ def whole_text(summary: Summary, count: Count) -> str:
     if summary.level == "story":
         (block,) = tell_blocks([summary], TOLD_TOKENS, billed(count))
         return block.partition("\n")[2]
-    lines = {
-        name: [(line, [mention.name for mention in line.names]) for line in summary.lines(name)]
-        for name in WORK.sections(summary.level)
-    }
+    # Names of which nothing is said fill what room a context leaves; here they would bury what is said.
+    lines = {name: [(line, ()) for line in summary.lines(name)] for name in WORK.sections(summary.level)}
+    lines |= {"names": [], "state": [(line, ()) for line in shown_state(summary.lines("state"))]}
     return render(summary, lines, WORK)
 
 

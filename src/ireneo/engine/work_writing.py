@@ -32,7 +32,8 @@ from ireneo.summaries.notes import Note, Noted, line_of, note_id, noted, read_no
 from ireneo.summaries.outcomes import last_outcomes
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.steps import clip
-from ireneo.summaries.summary import Line, SectionName, Summary, Writing, anchor
+from ireneo.summaries.summary import Line, SectionName, Summary, Writing
+from ireneo.summaries.work import summary_of
 
 # What a writer is shown: numbered messages, each thing once.
 
@@ -555,18 +556,5 @@ def _lines(job: NotesJob, statements: Iterable[Located]) -> Iterator[tuple[Secti
 def _waiting(job: NotesJob, messages: Sequence[Message], lines: Noted, writing: Writing) -> Summary:
     """The notes on `messages`, which no block covers yet."""
     summarizer = waiting_summarizer(job.policy.summarizer, job.voice)
-    first, last = messages[0], messages[-1]
-    bare = Summary(
-        id=anchor("turn", first.id, last.id, summarizer),
-        level="turn",
-        depth=WAITING_DEPTH,
-        first=first.id,
-        last=last.id,
-        first_position=first.position,
-        last_position=last.position,
-        summarizer=summarizer,
-        source_tokens=sum(message.tokens for message in messages),
-        calls=sum(len(message.draft.calls) for message in messages),
-        writing=writing,
-    )
-    return replace(bare, sections=tuple(noted(bare, lines, lambda _: True)))
+    bare = summary_of("turn", WAITING_DEPTH, messages, (), summarizer)
+    return replace(bare, writing=writing, sections=tuple(noted(bare, lines, lambda _: True)))

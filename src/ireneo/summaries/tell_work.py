@@ -310,8 +310,8 @@ def _operations(done: Sequence[Step], given_up: Container[str]) -> Iterator[Line
     last = {step.action.subject: place for place, step in enumerate(done)}
     for place, step in enumerate(done):
         kind, subject = step.action.kind, step.action.subject
-        if kind not in ("check", "run", "save", "use", "fetch", "plan", "edit", "write", "read", "search"):
-            continue
+        if kind == "ask":
+            continue  # What the user answered is told in the user's words.
         output = without_reminders(step.output)
         named = f"`{clip(subject, 110)}`" if step.action.shell else f"{kind} {clip(subject, 110)}"
         if step.failed_itself:

@@ -196,7 +196,7 @@ def open_block(loose: Sequence[Message], goal: str, policy: Policy) -> Summary:
     """Cover messages that no block covers yet, at depth 0; the block that is due there takes its place."""
     # A summarizer of its own keeps its anchor apart from that of the block that takes its place.
     summarizer = f"{policy.summarizer}/open"
-    return _summary("turn", 0, loose, strategy_of(policy).leaf(loose, goal, ends_turn=False), summarizer)
+    return summary_of("turn", 0, loose, strategy_of(policy).leaf(loose, goal, ends_turn=False), summarizer)
 
 
 def cover_row(row: Sequence[RowItem], policy: Policy) -> Summary:
@@ -329,7 +329,7 @@ class _Forest:
         messages = [message for atom in self.leaf for message in atom]
         goal = turn.opener.text if turn.opener else ""
         sections = _with_pins(messages, self.strategy.leaf(messages, goal, ends_turn=ends_turn))
-        self._push(_summary("turn", 1, messages, sections, self.policy.summarizer))
+        self._push(summary_of("turn", 1, messages, sections, self.policy.summarizer))
         self.leaf = []
         while count := due_merge(self._depths(), self.policy):
             self._merge(count)
@@ -392,9 +392,10 @@ def _depths_at_end(items: Sequence[RowItem]) -> list[int]:
     return [item.depth for item in run if isinstance(item, Summary)][::-1]
 
 
-def _summary(
+def summary_of(
     level: SummaryLevel, depth: int, messages: Sequence[Message], sections: Sequence[Section], summarizer: str
 ) -> Summary:
+    """A summary of these messages that says `sections`."""
     first, last = messages[0], messages[-1]
     return Summary(
         id=anchor(level, first.id, last.id, summarizer),
