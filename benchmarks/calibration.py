@@ -25,7 +25,7 @@ from ireneo.lessons.calibrate import (
     fit_calibration,
     forecasts,
 )
-from ireneo.lessons.lessons import DEFAULT, Calibration
+from ireneo.lessons.confidence import DEFAULT, Calibration
 from ireneo.lessons.study import observations_of
 
 CATEGORIES = ("failure", "procedural", "factual")

@@ -35,8 +35,8 @@ from ireneo.formats.chat.rules import Outlines, Rule, UnmatchedPairs, Violation
 from ireneo.formats.logs.format import LogFault, LoggedNode
 from ireneo.formats.logs.registry import LogFormatName
 from ireneo.lessons.calibrate import CalibrationReport, CalibrationRow
+from ireneo.lessons.confidence import ConfidenceLevel
 from ireneo.lessons.guard import GuardAdvice, Proof
-from ireneo.lessons.lessons import ConfidenceLevel
 from ireneo.lessons.run import Category, ClaimTotals, DiaryAuthor, DiaryEntry, DiaryLine, LearnedRun
 from ireneo.log.message import Media, MessageId, Native, Opaque, Origin, Part, Role, Thinking
 from ireneo.log.tree import Annotation, AnnotationId, AnnotationKind, Head, SessionKey

@@ -13,7 +13,8 @@ from tests.unit.runs import quarters
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like
 from ireneo.lessons.calibrate import calibrate, calibration_report, forecasts
-from ireneo.lessons.lessons import confidence_of, lesson_drafts
+from ireneo.lessons.confidence import confidence_of
+from ireneo.lessons.lessons import lesson_drafts
 from ireneo.lessons.observe import LONGEST, MOST_SOURCES
 from ireneo.lessons.run import Observation
 from ireneo.lessons.shell import RunMaterial, normalized_error

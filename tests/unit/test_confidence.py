@@ -6,7 +6,7 @@ import pytest
 from tests.unit.lesson_runs import NOW, observed
 
 from ireneo.lessons.calibrate import LEAST, calibrate, calibration_report, fit_calibration, forecasts
-from ireneo.lessons.lessons import DEFAULT, calibrated, confidence_of, cues_to_read, level_of
+from ireneo.lessons.confidence import DEFAULT, calibrated, confidence_of, cues_to_read, level_of
 from ireneo.lessons.run import Observation
 
 CUE = "bin/test ⇒ no such table"

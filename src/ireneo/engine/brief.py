@@ -17,14 +17,8 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.scope import MOST_CHARACTERS, RecallQuery, Scope, ScopeLimits
 from ireneo.engine.scratchpad import check_pad
 from ireneo.errors import BadInput, MemoryNotFound, StoreError
-from ireneo.lessons.lessons import (
-    applies,
-    confidence_of,
-    cues_to_read,
-    expected_cost,
-    projects_of,
-    says_how,
-)
+from ireneo.lessons.confidence import confidence_of, cues_to_read
+from ireneo.lessons.lessons import applies, expected_cost, projects_of, says_how
 from ireneo.lessons.observe import signature_of
 from ireneo.lessons.run import Observation
 from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine, make_brief

@@ -15,8 +15,9 @@ from ireneo.engine.scope import without_words_of_others
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown
 from ireneo.lessons.calibrate import CalibrationReport, calibrate, calibration_report, forecasts
+from ireneo.lessons.confidence import ConfidenceLevel, confidence_of, cues_to_read
 from ireneo.lessons.guard import is_guards
-from ireneo.lessons.lessons import ConfidenceLevel, belongs, confidence_of, cues_to_read, projects_of, quotes
+from ireneo.lessons.lessons import belongs, projects_of, quotes
 from ireneo.lessons.run import CATEGORY, Category, Observation, project_named
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey

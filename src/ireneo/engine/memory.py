@@ -55,8 +55,8 @@ from ireneo.errors import BadInput, SessionNotFound, UnreadableLog
 from ireneo.formats.logs.format import LinearFormat, LogFormat, StreamingFormat, as_stream
 from ireneo.formats.logs.registry import LogFormatName, log_format, recognise
 from ireneo.lessons.calibrate import CalibrationReport
+from ireneo.lessons.confidence import ConfidenceLevel
 from ireneo.lessons.guard import GuardAdvice, is_guards
-from ireneo.lessons.lessons import ConfidenceLevel
 from ireneo.lessons.run import Category, ClaimTotals, LearnedRun
 from ireneo.log.message import Call, Draft
 from ireneo.log.tree import MAIN, Annotation, SessionKey

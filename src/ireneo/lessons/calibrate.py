@@ -15,15 +15,8 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.lessons.lessons import (
-    DEFAULT,
-    Calibration,
-    ConfidenceLevel,
-    confidence_of,
-    cues_to_read,
-    tallies,
-    worth_telling,
-)
+from ireneo.lessons.confidence import DEFAULT, Calibration, ConfidenceLevel, confidence_of, cues_to_read, tallies
+from ireneo.lessons.lessons import worth_telling
 from ireneo.lessons.run import Category, Observation
 
 Runs = Sequence[Sequence[Observation]]

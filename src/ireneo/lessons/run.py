@@ -197,6 +197,21 @@ MODEL = "model: "
 """What the cues of claims in a model's own words begin with: no rule sees them again, only a model does."""
 
 
+class Trigger(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which calls a trap is about: whatever is given of it has to be so."""
+
+    tool: str = ""
+    """The tool, where it is no shell."""
+    command: str = ""
+    """The program with its subcommand, under the one name that it has: ``go test``, ``mise run lint``."""
+    words: tuple[str, ...] = ()
+    """Flags or arguments that the command has to hold: ``--no-verify``."""
+    path: str = ""
+    """The end of the path that the call is about."""
+    unless: tuple[str, ...] = ()
+    """Commands or words that are the way out: a call that holds one, or that follows one, is no step into the trap."""
+
+
 class Observation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A claim in one run."""
 
@@ -217,6 +232,12 @@ class Observation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     task_type: str = ""
     conditions: dict[str, str] = {}
     """What held when it was seen (tool, program), beside the project."""
+    way_out: str = ""
+    """Of a trap: what to do instead, in words; empty where the run shows none."""
+    why: str = ""
+    """The agent's or the user's sentence that gives the reason, word for word; empty where nobody gave one."""
+    trigger: Trigger | None = None
+    """Of a trap, and of a ruling against something: which calls step into it."""
     limits: str = ""
     """Of a failure: when the claim does not apply, as far as this run shows that."""
     sources: tuple[MessageId, ...] = ()
