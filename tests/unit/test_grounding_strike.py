@@ -88,6 +88,24 @@ def test_a_status_may_not_be_complete_over_what_failed_last() -> None:
     assert strike("PARTIAL — the race is there.", EVIDENCE, status=True).text
 
 
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("src/ledger.py has 1,266 rows and 3 retries.", "src/ledger.py has 1,266 rows and 3 retries."),
+        # It stands in the session, and not where the statement says that it was read.
+        ("src/ledger.py takes 4711 locks; two writers pass the check.", "Two writers pass the check."),
+        ("As in [31], two writers pass the check at line 52 of src/ledger.py.", None),
+    ],
+)
+def test_a_figure_stands_where_the_statement_says_that_it_was_read(text: str, left: str | None) -> None:
+    later = path(
+        *(message.draft for message in WORK), *called(3, "Bash", "pid 4711\nledger.py:52: x\n31", command="ps")
+    )
+    grounds = Grounds(later)
+    assert strike(text, grounds).text == text
+    assert strike(text, grounds, cited=later[1:3]).text == (text if left is None else left)
+
+
 def test_earlier_notes_are_evidence() -> None:
     told = "`ledger_lock` guards the rows."
     assert strike(told, EVIDENCE).text == ""

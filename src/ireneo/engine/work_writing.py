@@ -332,7 +332,10 @@ class NotesJudge:
             grounds = copy(self._grounds)
             grounds.outcomes = last_outcomes([each for each in self.job.evidence if each.position <= end])
             self._at[end] = grounds
-        return strike(statement.text, self._at[end], status=statement.section == "status")
+        places = {message.position for message in located.messages} if statement.at else set()
+        beside = {place + step for place in places for step in (-1, 0, 1)}
+        cited = [message for message in self.job.evidence if message.position in beside]
+        return strike(statement.text, self._at[end], status=statement.section == "status", cited=cited)
 
     def language(self, statements: Sequence[Located]) -> str:
         """What is wrong with the language of all of it together; nothing where that is the agent's."""

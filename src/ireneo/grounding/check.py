@@ -12,6 +12,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instructions
 from ireneo.grounding.status import LastOutcome, contradicts, error_in, error_text, flipped, overclaims
@@ -56,6 +57,12 @@ class Grounds:
         self.voice = voice
         self.shown = SourceIndex([*source_texts(messages), *self._asked, *self._notes])
 
+    def near(self, cited: Iterable[Message]) -> SourceIndex | None:
+        """What the figures of a statement follow from that gives the messages `cited`; None where it gives none."""
+        texts = source_texts(list(cited))
+        said = [message.text for message in self._messages if message.role in ("user", "system")]
+        return SourceIndex([*texts, *said, *self._asked, *self._notes]) if texts else None
+
     def speaks_of(self, words: str) -> bool:
         """Whether the last of `words` stands in what was shown: then it may be that which they speak of."""
         bare = _NAMES.findall(words)
@@ -77,17 +84,24 @@ class Grounds:
 _NAMES = lazy_re(r"\w+")
 
 
-def strike(statement: str, grounds: Grounds, *, status: bool = False) -> Struck:
-    """Take out of `statement` what `grounds` don't support; `status` says that it tells how the work ended."""
+def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Iterable[Message] = ()) -> Struck:
+    """Take out of `statement` what `grounds` don't support; `status` says that it tells how the work ended.
+
+    `cited` are the messages that its writer gives for it, with those beside them. In a long session any small number
+    stands somewhere, so that a figure has to follow from these, from what the user says, or from an earlier note.
+    """
     # A line that begins with a speaker could be taken for their words, in the context that it will stand in.
     text = _LABEL.sub(lambda found: f"The user{found[1]}", " ".join(statement.split()))
     whole = _of_statement(text, grounds, status=status)
     if whole:
         return Struck(text="", complaints=tuple(whole))
+    near = grounds.near(cited)
     kept: list[str] = []
     complaints: list[str] = []
     for sentence in _sentences(text):
         claimed = check_text(sentence, grounds.shown)
+        if near is not None:
+            claimed += [claim for claim in _figures(sentence) if claim not in claimed and not near.supports(claim)]
         wrong = [*(f"The {claim.kind} “{claim.text}” stands nowhere." for claim in claimed), *_told(sentence, grounds)]
         complaints += wrong
         names = [claim.text.removeprefix("line ") for claim in claimed]
@@ -99,6 +113,12 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False) -> Struck:
     left = " ".join(kept)
     # Behind what was struck may stand what is no note by itself.
     return Struck(text="" if error_text(left) else left, complaints=tuple(dict.fromkeys(complaints)))
+
+
+def _figures(sentence: str) -> list[TextClaim]:
+    """The figures of a sentence; a line's number is told of a place, and one in brackets names a message."""
+    figures = (claim for claim in claims(_REFERENCE.sub(" ", sentence)) if claim.kind == "number")
+    return [claim for claim in figures if not claim.text.startswith("line ")]
 
 
 class _WrongClause(Struct, frozen=True):
@@ -113,6 +133,7 @@ class _WrongClause(Struct, frozen=True):
 
 
 _LABEL = lazy_re(r"^User(:\s)")
+_REFERENCE = lazy_re(r"\[\d[\d, –-]*\]")
 
 
 def _of_statement(text: str, grounds: Grounds, *, status: bool) -> list[str]:
