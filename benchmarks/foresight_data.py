@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.formats.logs.registry import log_format
+from ireneo.lessons.labels import outcome_of
 from ireneo.lessons.run import project_of
 from ireneo.lessons.shell import RunMaterial
 from ireneo.log.message import Draft, weigh
@@ -128,7 +129,8 @@ def _runs(format: str, path: Path) -> Iterator[RunMaterial]:
                 if message.draft.origin == "spoken"
             )
             project = project_of(directory=_folder(session.path), session=session.id)
-            yield RunMaterial(session=session.id, source=format, project=project, messages=messages)
+            outcome = outcome_of(session.path)
+            yield RunMaterial(session=session.id, source=format, project=project, outcome=outcome, messages=messages)
 
 
 def _folder(path: list[Draft] | tuple[Draft, ...]) -> str:

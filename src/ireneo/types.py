@@ -37,6 +37,7 @@ from ireneo.formats.logs.registry import LogFormatName
 from ireneo.lessons.calibrate import CalibrationReport, CalibrationRow
 from ireneo.lessons.confidence import ConfidenceLevel
 from ireneo.lessons.guard import GuardAdvice, Proof
+from ireneo.lessons.labels import RunOutcome
 from ireneo.lessons.run import Category, ClaimTotals, DiaryAuthor, DiaryEntry, DiaryLine, LearnedRun
 from ireneo.log.message import Media, MessageId, Native, Opaque, Origin, Part, Role, Thinking
 from ireneo.log.tree import Annotation, AnnotationId, AnnotationKind, Head, SessionKey
@@ -166,6 +167,7 @@ __all__ = [
     "Role",
     "RowItem",
     "Rule",
+    "RunOutcome",
     "Scratchpad",
     "SecretPlace",
     "Secrets",

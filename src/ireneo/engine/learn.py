@@ -27,6 +27,7 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.synthesis import Synthesis, synthesise
 from ireneo.errors import BadInput, ModelError, NotFound, SessionNotFound
 from ireneo.lessons.guard import is_guards
+from ireneo.lessons.labels import RunOutcome, outcome_of
 from ireneo.lessons.lessons import applies, best_worded, lesson_drafts, projects_of
 from ireneo.lessons.run import LEARNER, MODEL, LearnedRun, Observation
 from ireneo.lessons.shell import RunMaterial
@@ -226,6 +227,8 @@ def _text(seen: Observation) -> str:
     return f"{seen.text} {seen.limits}".strip()
 
 
+LABELLED = 3
+"""So many messages from either end of a run are asked for what its log says of it as a whole."""
 LEARN = "learn"
 """The name of the work under which a model reads a run is leased."""
 _LESSONS = MemoryFilter(lessons=True, states=("active",), archived=False)
@@ -255,6 +258,7 @@ class _SessionRead(Struct, frozen=True, kw_only=True):
     """A session as it was read."""
 
     project: str
+    outcome: RunOutcome
     last: RunMaterial
     """The run, or the last window of a long one."""
     whole: Studied
@@ -341,12 +345,20 @@ async def _read(resources: Resources, due: DueRun) -> _SessionRead:
     project = cleaning.text(await resources.store.read(session_project, key, due.head))
     source = (due.info.source or "").partition(":")[0]
     written = await resources.store.read(written_on_path, key, due.head.id)
-    last = RunMaterial(session=key.session, source=source, project=project, messages=())
+    outcome = await resources.store.read(_outcome, key, due.head)
+    last = RunMaterial(session=key.session, source=source, project=project, outcome=outcome, messages=())
     whole = Studied()
     async for window in windows(resources.store, key, due.head, cleaning):
         last = replace(last, messages=tuple(window))
         whole = join_windows((whole, await asyncio.to_thread(study, last, resources.count, written)))
-    return _SessionRead(project=project, last=last, whole=whole)
+    return _SessionRead(project=project, outcome=outcome, last=last, whole=whole)
+
+
+def _outcome(tx: Transaction, key: SessionKey, head: Head) -> RunOutcome:
+    """How the run came out: its log says so with its first messages, or with its last."""
+    first, last = min(LABELLED, head.position + 1), max(LABELLED, head.position + 1 - LABELLED)
+    ends = [*tx.log.path(key, head.id, 0, first - 1), *tx.log.path(key, head.id, last, head.position)]
+    return outcome_of(tx.log.drafts(key, [message.id for message in ends]).values())
 
 
 def _run(resources: Resources, due: DueRun, read: _SessionRead) -> LearnedRun:
@@ -358,6 +370,7 @@ def _run(resources: Resources, due: DueRun, read: _SessionRead) -> LearnedRun:
         learned=resources.clock.now(),
         project=read.project,
         source=resources.drawing().text(due.info.source or ""),
+        outcome=read.outcome,
         started=due.info.first_at,
         ended=due.info.last_at,
         messages=read.whole.messages,

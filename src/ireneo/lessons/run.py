@@ -9,6 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from ireneo.lessons.labels import RunOutcome
 from ireneo.log.message import Message, MessageId
 from ireneo.memories.record import Kind
 from ireneo.patterns import lazy_re
@@ -149,7 +150,7 @@ class DiaryEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return (*self.attempted, *self.worked, *self.failed, *pattern)
 
 
-LEARNER = "1"
+LEARNER = "2"
 """The version of the rules by which runs are learned from: with another one, all are learned from again."""
 
 
@@ -165,6 +166,8 @@ class LearnedRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     project: str = ""
     source: str = ""
     """The log format, with the file's name."""
+    outcome: RunOutcome = "unknown"
+    """How it came out, as its log says."""
     started: datetime | None = None
     ended: datetime | None = None
     messages: int = 0

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from ireneo.grounding.neutral import instruction_like
+from ireneo.lessons.labels import RunOutcome
 from ireneo.log.message import Call, Message
 from ireneo.memories.signature import action_signature, error_signature, quoted_as
 from ireneo.patterns import lazy_re
@@ -25,6 +26,8 @@ class RunMaterial(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The name of the log format it came from; empty where it was appended."""
     project: str = ""
     """Where it worked; empty where nothing tells."""
+    outcome: RunOutcome = "unknown"
+    """How it came out, as its log says: what a failed run did is no remedy for anything."""
     messages: tuple[Message, ...]
     """What was spoken on its main path, in order: nothing that a harness put in, no other tool's summary."""
 
