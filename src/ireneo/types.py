@@ -34,8 +34,6 @@ from ireneo.formats.chat.format import ChatFormat, FormatName, Json, Payload, Re
 from ireneo.formats.chat.rules import Outlines, Rule, UnmatchedPairs, Violation
 from ireneo.formats.logs.format import LogFault, LoggedNode
 from ireneo.formats.logs.registry import LogFormatName
-from ireneo.lessons.calibrate import CalibrationReport, CalibrationRow
-from ireneo.lessons.confidence import ConfidenceLevel
 from ireneo.lessons.guard import GuardAdvice, Proof
 from ireneo.lessons.run import Category, ClaimTotals, DiaryAuthor, DiaryEntry, DiaryLine, LearnedRun
 from ireneo.log.message import Media, MessageId, Native, Opaque, Origin, Part, Role, Thinking
@@ -83,14 +81,11 @@ __all__ = [
     "Atom",
     "Brief",
     "BriefLine",
-    "CalibrationReport",
-    "CalibrationRow",
     "Category",
     "ChatFormat",
     "Cited",
     "ClaimTotals",
     "CompactOptions",
-    "ConfidenceLevel",
     "ContextSettings",
     "Diary",
     "DiaryAuthor",
