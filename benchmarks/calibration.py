@@ -1,85 +1,94 @@
-"""How good the confidence of lessons is: earlier runs foretell, later ones show what came true.
+"""Whether what is told of a lesson's past ("seen in 5 of 6 runs") holds of the runs after it.
 
-    python benchmarks/calibration.py [--data DATA] [--fit]
+    python benchmarks/calibration.py [--data DATA] [--every]
 
-DATA holds the sample logs (default: ../shared/data beside the project). A claim worth telling that the earlier half
-showed is foretold of each later run in which it is met; what is true is the share of the times that it held there. The
-base rate foretells for every claim how often all of them came true, the category's how often those of its category did:
-both are known only afterwards. "shipped" is what serves a space with few runs; "own" is fitted on the earlier half
-alone. With --fit the curve that the first halves of all sources bear out is printed: what is shipped.
+DATA holds the sample logs (default: ../shared/data beside the project). Of each source the earlier half of the runs
+teaches, and each later run that meets a lesson shows whether it comes again: a trap where its command is run, a way out
+where it is tried, a fact where it is used. They stand apart, since a fact can hardly go wrong and a trap can. "told" is
+the share of the runs that the words tell of, "came again" that of the later runs that met it.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from foresight_data import DATA, halves
-from ireneo.lessons.calibrate import (
-    CalibrationReport,
-    Forecast,
-    Runs,
-    calibrate,
-    calibration_report,
-    fit_calibration,
-    forecasts,
-)
-from ireneo.lessons.confidence import DEFAULT, Calibration
+from ireneo.lessons.confidence import cues_to_read, standing_of
+from ireneo.lessons.lessons import worth_telling
+from ireneo.lessons.observe import GOT_OVER
+from ireneo.lessons.run import Observation
 from ireneo.lessons.study import observations_of
 
-CATEGORIES = ("failure", "procedural", "factual")
+SORTS = ("trap", "way out", "fact")
+BANDS = ((0.0, 0.34), (0.34, 0.67), (0.67, 1.01))
+Seen = Mapping[str, list[Observation]]
 
 
-def show(name: str, told: Sequence[Forecast]) -> None:
-    """Print what was foretold beside what came of it."""
-    result: CalibrationReport = calibration_report(told)
-    print(
-        f"  {name}: {result.count:,} outcomes, Brier {result.brier:.4f}; base rate {result.base_brier:.4f}, "
-        f"by category {result.category_brier:.4f}"
-    )
-    for row in (*result.bins, *result.levels):
-        print(f"    {row.name:<10}{row.count:>7,}   foretold {row.foretold:.3f}   came true {row.true:.3f}")
+class Met(Struct, frozen=True, kw_only=True):
+    """A lesson that a later run met."""
+
+    sort: str
+    told: float
+    came: float
 
 
-def compare(name: str, earlier: Runs, later: Runs) -> None:
-    """Print the shipped curve and the space's own, and each category under the shipped one."""
-    print(f"{name}: {len(earlier)} earlier runs, {len(later)} later ones")
-    kinds: list[tuple[str, Calibration]] = [("shipped", DEFAULT), ("own", calibrate(earlier))]
-    for label, calibration in kinds:
-        show(label, forecasts(earlier, later, calibration))
-    told = forecasts(earlier, later)
-    for category in CATEGORIES:
-        each = [one for one in told if one.category == category]
-        if each:
-            result = calibration_report(each)
-            said, came = (sum(getattr(one, name) for one in each) / len(each) for name in ("chance", "true"))
-            print(
-                f"    {category:<12}{result.count:>6,} outcomes   foretold {said:.3f}   came true {came:.3f}   "
-                f"Brier {result.brier:.4f}, base {result.base_brier:.4f}"
-            )
+def by_cue(runs: Sequence[Sequence[Observation]]) -> dict[str, list[Observation]]:
+    """What the runs show, by claim."""
+    out: dict[str, list[Observation]] = {}
+    for run in runs:
+        for each in run:
+            out.setdefault(each.cue, []).append(each)
+    return out
+
+
+def read(cue: str, seen: Seen) -> list[Observation]:
+    """What is known of a claim and of its occasion."""
+    return [each for name in cues_to_read(cue) for each in seen.get(name, ())]
+
+
+def sort_of(seen: Observation) -> str:
+    """What can go wrong with it."""
+    if seen.category == "failure":
+        return "trap"
+    return "way out" if GOT_OVER in seen.cue or seen.category == "procedural" else "fact"
+
+
+def met_later(earlier: Sequence[Sequence[Observation]], later: Sequence[Sequence[Observation]]) -> list[Met]:
+    """Every time that a later run meets what the earlier ones teach."""
+    known, out = by_cue(earlier), list[Met]()
+    for cue, seen in known.items():
+        if not worth_telling(seen):
+            continue
+        standing = standing_of(read(cue, known))
+        for run in later:
+            there = read(cue, by_cue([run]))
+            if standing_of(there).met and standing.met:
+                came = float(any(each.held for each in there if each.cue == cue))
+                out.append(Met(sort=sort_of(seen[0]), told=standing.runs / standing.met, came=came))
+    return out
 
 
 def main() -> None:
-    """Print the tables of each source, or the curve that is shipped."""
+    """Print the table of each source."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--every", action="store_true", help="all sources, not only the two largest")
     given = parser.parse_args()
-    inner: list[Forecast] = []
-    for half in halves(given.data):
-        earlier = [observations_of(run) for run in half.earlier]
-        if given.fit:
-            middle = len(earlier) // 2
-            inner += forecasts(earlier[:middle], earlier[middle:])
-        else:
-            compare(half.name, earlier, [observations_of(run) for run in half.later])
-    if given.fit:
-        made = fit_calibration(inner)
-        print(f"{len(inner):,} outcomes")
-        for reckoned, chance in zip(made.reckoned, made.chance, strict=True):
-            print(f"  reckoned {reckoned:.3f}   came true {chance:.3f}")
-        print(f"  medium from {made.medium_from:.3f}, high from {made.high_from:.3f}")
+    for half in halves(given.data, every=given.every):
+        found = met_later([observations_of(run) for run in half.earlier], [observations_of(run) for run in half.later])
+        print(f"{half.name}: {len(half.earlier)} earlier runs, {len(half.later)} later ones")
+        print(f"  {'':<10}{'told':>12}{'times met':>12}{'told':>8}{'came again':>12}")
+        for sort in SORTS:
+            for low, high in BANDS:
+                row = [each for each in found if each.sort == sort and low <= each.told < high]
+                if row:
+                    told, came = (sum(getattr(each, name) for each in row) / len(row) for name in ("told", "came"))
+                    band = f"{low:.2f}–{min(high, 1.0):.2f}"
+                    print(f"  {sort:<10}{band:>12}{len(row):>12,}{told:>8.2f}{came:>12.2f}")
 
 
 if __name__ == "__main__":

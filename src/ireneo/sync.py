@@ -312,7 +312,6 @@ class Memory(_Twin[engine_memory.Memory]):
     lessons = _called(engine_memory.Memory.lessons)
     runs = _called(engine_memory.Memory.runs)
     claims = _called(engine_memory.Memory.claims)
-    calibration = _called(engine_memory.Memory.calibration)
     check = _called(engine_memory.Memory.check)
     lookup = _called(engine_memory.Memory.lookup)
     dispute = _called(engine_memory.Memory.dispute)

@@ -34,8 +34,6 @@ from ireneo.formats.chat.format import ChatFormat, FormatName, Json, Payload, Re
 from ireneo.formats.chat.rules import Outlines, Rule, UnmatchedPairs, Violation
 from ireneo.formats.logs.format import LogFault, LoggedNode
 from ireneo.formats.logs.registry import LogFormatName
-from ireneo.lessons.calibrate import CalibrationReport, CalibrationRow
-from ireneo.lessons.confidence import ConfidenceLevel
 from ireneo.lessons.guard import GuardAdvice, Proof
 from ireneo.lessons.labels import RunOutcome
 from ireneo.lessons.run import Category, ClaimTotals, DiaryAuthor, DiaryEntry, DiaryLine, LearnedRun
@@ -84,14 +82,11 @@ __all__ = [
     "Atom",
     "Brief",
     "BriefLine",
-    "CalibrationReport",
-    "CalibrationRow",
     "Category",
     "ChatFormat",
     "Cited",
     "ClaimTotals",
     "CompactOptions",
-    "ConfidenceLevel",
     "ContextSettings",
     "Diary",
     "DiaryAuthor",

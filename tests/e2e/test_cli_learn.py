@@ -33,9 +33,10 @@ KEYS = [
     "task_type",
     "lesson",
     "category",
-    "confidence",
     "conditions",
+    "standing",
     "seen",
+    "met",
     "last_seen",
     "sources",
     "state",
@@ -54,8 +55,9 @@ class Shown(TypedDict):
     project: str
     lesson: str
     category: str
-    confidence: str
+    standing: str
     seen: int
+    met: int
     last_seen: str
     sources: list[Source]
 
@@ -91,6 +93,7 @@ def test_runs_teach_a_lesson_and_the_next_night_costs_nothing(tmp_path: Path) ->
     assert {each["id"] for each in again} == {each["id"] for each in taught}, "a lesson seen again is the same one"
     assert {each["seen"] for each in again} == {4}
     assert {each["last_seen"][:10] for each in again} == {"2026-02-12"}
+    assert {each["standing"] for each in again} == {"seen in 4 of 4 runs; last in February 2026"}
 
 
 def test_a_run_that_has_gone_on_is_learned_from_again_and_counts_once(tmp_path: Path) -> None:
@@ -176,19 +179,16 @@ def test_every_quote_is_word_for_word_and_together_they_show_the_lesson(tmp_path
         assert all(evidence.supports(claim) for claim in claims(lesson["lesson"]))
 
 
-def test_lessons_are_chosen_by_project_kind_and_confidence(tmp_path: Path) -> None:
+def test_lessons_are_chosen_by_project_and_kind(tmp_path: Path) -> None:
     db = tmp_path / "memory.db"
     run("learn", runs_in(tmp_path / "a"), runs_in(tmp_path / "b", cwd="/srv/reed", name="reed"), db=db)
     failed = [Ran("make sail", "Exit code 1\nno such sail: jib", failed=True, minutes=3)] * 3
     (tmp_path / "sail.jsonl").write_text(claude_log("sail", failed, cwd="/srv/reed"), encoding="utf-8")
     run("learn", tmp_path / "sail.jsonl", db=db)
-    every = lessons_of(db)
     of_reed = lessons_of(db, "--project", "reed")
     assert {each["project"] for each in of_reed} == {"", "reed"}, "and what holds in several projects"
     assert {each["project"] for each in lessons_of(db, "--project", "harbour")} == {""}
     assert {each["category"] for each in lessons_of(db, "--kind", "failure")} == {"failure"}
-    by_level = [lessons_of(db, "--confidence", level) for level in ("high", "medium", "low")]
-    assert sorted(each["id"] for level in by_level for each in level) == sorted(each["id"] for each in every)
     assert "give one of factual, procedural, failure" in run("lessons", "--kind", "advice", ends=2, db=db).stderr
     assert "No lesson is like that" in run("lessons", "--kind", "factual", "--project", "none", db=db).stdout
 
@@ -250,10 +250,10 @@ def test_the_table_of_lessons_reads_as_it_did(
         lesson="When `make tide` fails with “tide table not found”, run `make moon` first; then it passed. " * 2,
         cue="make tide",
         category="procedural",
-        confidence="high",
-        chance=0.9,
         conditions={},
+        standing="seen in 12 of 14 runs; last in February 2026",
         seen=12,
+        met=14,
         last_seen=seen,
         sources=(Cited(session="one", message=MessageId("m_b"), quote="make moon"),),
     )
@@ -261,9 +261,9 @@ def test_the_table_of_lessons_reads_as_it_did(
     show_lessons(
         [
             lesson,
-            replace(lesson, project="", category="failure", confidence="low", seen=1, lesson=hostile),
-            replace(lesson, project="anchor", category="factual", confidence="medium", lesson="`make` builds it."),
-            replace(lesson, category="failure", confidence="medium", lesson="`make oar` fails."),
+            replace(lesson, project="", category="failure", standing="seen once", seen=1, met=1, lesson=hostile),
+            replace(lesson, project="anchor", category="factual", lesson="`make` builds it."),
+            replace(lesson, is_ruling=True, standing="said in 3 runs", lesson="Never push on a Friday."),
         ]
     )
     show_lessons([])

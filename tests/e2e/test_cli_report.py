@@ -12,10 +12,9 @@ from tests.agent_log import LOST, MADE, MOON, claude_log
 from tests.e2e.test_cli_command import run
 
 from ireneo.faces.report.page import ReportMaterial, page
-from ireneo.lessons.calibrate import CalibrationRow
 from ireneo.log.message import MessageId
 from ireneo.memories.record import MemoryId
-from ireneo.types import CalibrationReport, Cited, ClaimTotals, DiaryEntry, DiaryLine, LearnedRun, Lesson
+from ireneo.types import Cited, ClaimTotals, DiaryEntry, DiaryLine, LearnedRun, Lesson
 
 AT = datetime(2026, 2, 5, 12, tzinfo=UTC)
 VOID = {"meta", "rect", "line"}
@@ -87,10 +86,10 @@ def lesson(number: int, text: str = "`make tide` fails with “no table”: run 
         lesson=text,
         cue=f"make {number} ⇒ no table",
         category=("failure", "procedural", "factual")[number % 3],
-        confidence=("high", "medium", "low")[number % 3],
-        chance=0.25,
         conditions={"tool": text},
+        standing=f"seen in {number + 1} of 40 runs; last in May 2026",
         seen=number + 1,
+        met=40,
         last_seen=AT,
         sources=tuple(Cited(session=text, message=MessageId(f"m_{at}"), quote=f"{text} {at}") for at in range(12)),
         tokens=12_345,
@@ -141,19 +140,6 @@ def claim(of: Lesson) -> ClaimTotals:
     )
 
 
-MEASURED = CalibrationReport(
-    count=40,
-    brier=0.1234,
-    base_brier=0.2345,
-    category_brier=0.2222,
-    bins=(
-        CalibrationRow(name="0.0–0.2", count=30, foretold=0.1, true=0.15),
-        CalibrationRow(name="0.8–1.0", count=10, foretold=0.9, true=0.8),
-    ),
-    levels=(CalibrationRow(name="high", count=10, foretold=0.9, true=0.8),),
-)
-
-
 def material(runs: int = 0, lessons: int = 0, text: str = "Print the tide table.") -> ReportMaterial:
     taught = [lesson(number, text) for number in range(lessons)]
     return ReportMaterial(
@@ -162,7 +148,6 @@ def material(runs: int = 0, lessons: int = 0, text: str = "Print the tide table.
         runs=[learned(number, text) for number in range(runs)],
         lessons=taught,
         claims=[claim(each) for each in taught],
-        calibration=MEASURED if lessons else None,
     )
 
 
@@ -223,5 +208,4 @@ def test_a_thousand_runs_stay_a_page_that_a_browser_opens() -> None:
     assert len(text.encode()) < 4_000_000
     reader = read(text)
     assert "600 earlier runs more." in reader.said
-    assert "Brier score, 0 is perfect) is 0.123" in reader.said
-    assert text.count('class="dot"') == 2, "a dot for each row of the diagram"
+    assert "seen in 7 of 40 runs; last in May 2026" in reader.said

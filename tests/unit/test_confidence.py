@@ -1,107 +1,73 @@
-"""How sure a claim is, and how that is held against what came true."""
+"""How often a claim was seen, in words that a reader can weigh."""
 
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from tests.unit.lesson_runs import NOW, observed
 
-from ireneo.lessons.calibrate import LEAST, calibrate, calibration_report, fit_calibration, forecasts
-from ireneo.lessons.confidence import DEFAULT, calibrated, confidence_of, cues_to_read, level_of
-from ireneo.lessons.run import Observation
+from ireneo.lessons.confidence import age_weight, cues_to_read, share_of, standing_of
+from ireneo.lessons.run import Category, Observation
 
 CUE = "bin/test ⇒ no such table"
 OCCASION = "bin/test ⇒ <any>"
+RULED = "<ruling> follow-up issues go to Linear"
 
 
-def test_more_that_held_makes_surer_and_more_that_broke_less() -> None:
-    chances = [confidence_of([observed(held, 4)], NOW).chance for held in (0, 1, 4, 20)]
-    assert chances == sorted(chances)
-    assert chances[0] < chances[-1]
-    several = confidence_of([observed(3, session=f"run {number}") for number in range(12)], NOW)
-    assert several.level == "high"
-    assert several.chance > confidence_of([observed(18)], NOW).chance
+def runs(number: int, **told: str | int) -> list[Observation]:
+    return [observed(session=f"run {at}", days=20.0 + at, **told) for at in range(number)]  # type: ignore[arg-type]
 
 
-def test_recent_outweighs_stale() -> None:
-    held_lately = [observed(3, session="one", days=1), observed(0, 3, session="two", days=400)]
-    held_once = [observed(3, session="one", days=400), observed(0, 3, session="two", days=1)]
-    assert confidence_of(held_lately, NOW).chance > confidence_of(held_once, NOW).chance
+def quiet(number: int) -> list[Observation]:
+    """Runs in which the program was run and did not fail."""
+    return [observed(0, 8, cue=OCCASION, session=f"quiet {at}", text="") for at in range(number)]
 
 
-def test_runs_that_met_the_occasion_and_showed_nothing_count_against() -> None:
+def undated(seen: list[Observation]) -> list[Observation]:
+    return [replace(each, at=None) for each in seen]
+
+
+@pytest.mark.parametrize(
+    ("seen", "words"),
+    [
+        (runs(1), "seen once, in February 2026"),
+        (undated(runs(1)), "seen once"),
+        (runs(5) + quiet(1), "seen in 5 of 6 runs; last in February 2026"),
+        (undated(runs(5) + quiet(1)), "seen in 5 of 6 runs"),
+        (runs(1) + quiet(5), "seen in 1 of 6 runs; last in February 2026"),
+        (runs(2, cue=RULED), "said in 2 runs; last in February 2026"),
+        (undated(runs(1, cue=RULED)), "said once"),
+        (quiet(4), ""),
+        ([], ""),
+    ],
+)
+def test_it_is_told_in_plain_words(seen: list[Observation], words: str) -> None:
+    assert standing_of(seen).words == words
+    assert standing_of(seen[::-1]) == standing_of(seen)
+
+
+def test_a_run_counts_once_whether_its_claim_or_its_occasion_tells_of_it() -> None:
     seen = [observed(2, 1, session="one")]
-    quiet = [observed(0, 8, cue=OCCASION, session=f"quiet {number}", text="") for number in range(4)]
     same_run = observed(2, 1, cue=OCCASION, session="one", text="")
     assert cues_to_read(CUE) == (CUE, OCCASION)
-    assert confidence_of([*seen, *quiet], NOW).chance < confidence_of(seen, NOW).chance
-    assert confidence_of([*seen, same_run], NOW) == confidence_of(seen, NOW)
-    assert confidence_of([*quiet, *seen], NOW) == confidence_of([*seen, *quiet], NOW)
+    assert standing_of([*seen, same_run]) == standing_of(seen)
+    assert (standing_of(seen).runs, standing_of(seen).met) == (1, 1)
 
 
-def test_nothing_seen_is_its_prior() -> None:
-    sure = confidence_of([], NOW)
-    assert sure.reckoned == DEFAULT.priors["failure"].share
-    assert 0 < sure.chance < 1
+def test_more_that_held_ranks_higher_and_more_that_broke_lower() -> None:
+    shares = [share_of([observed(held, 4)]) for held in (0, 1, 4, 20)]
+    assert shares == sorted(shares)
+    assert share_of(runs(12)) > share_of([observed(18)])
+    assert share_of([*runs(1), *quiet(4)]) < share_of(runs(1))
 
 
-def test_the_curve_never_falls_and_the_levels_follow_it() -> None:
-    known = [calibrated(place / 100, DEFAULT) for place in range(101)]
-    assert known == sorted(known)
-    order = {"low": 0, "medium": 1, "high": 2}
-    levels = [order[level_of(chance)] for chance in known]
-    assert levels == sorted(levels)
-    assert set(levels) == {0, 1, 2}
+@pytest.mark.parametrize(("category", "share"), [("failure", 0.1), ("procedural", 0.5), ("factual", 0.9)])
+def test_a_claim_of_which_nothing_is_known_is_as_its_category(category: Category, share: float) -> None:
+    assert share_of([observed(0, 0, category=category)]) == share
 
 
-def spaces(often: int) -> list[list[Observation]]:
-    """Forty runs with three claims: one that always holds, one that holds half the time, and one in `often`."""
-    return [
-        [
-            observed(2, 0, cue="a ⇒ x", session=f"run {number}", days=40 - number, text="`a` fails with “x”: do `b`."),
-            observed(2, 2, cue="b ⇒ y", session=f"run {number}", days=40 - number, text="`b` fails with “y”: do `c`."),
-            *[
-                observed(
-                    int(number % often == 0),
-                    3,
-                    cue=f"c{each} ⇒ z",
-                    session=f"run {number}",
-                    days=40 - number,
-                    text="`c` fails with “z”: do `d`.",
-                )
-                for each in range(30)
-            ],
-        ]
-        for number in range(40)
-    ]
-
-
-def test_earlier_runs_foretell_and_later_ones_tell() -> None:
-    runs = spaces(5)
-    told = forecasts(runs[:20], runs[20:])
-    assert len(told) == 20 * 32
-    true = {each.cue: each.true for each in told}
-    assert (true["a ⇒ x"], true["b ⇒ y"]) == (1.0, 0.5)
-    result = calibration_report(told)
-    assert result.count == len(told)
-    assert result.brier < result.base_brier
-    assert sum(row.count for row in result.bins) == sum(row.count for row in result.levels) == len(told)
-
-
-def test_what_is_fitted_is_better_and_its_levels_keep_apart() -> None:
-    runs = spaces(4)
-    own = calibrate(runs[:20])
-    assert own != DEFAULT
-    assert own == calibrate(runs[:20])
-    told = forecasts(runs[:20], runs[20:], own)
-    assert calibration_report(told).brier <= calibration_report(forecasts(runs[:20], runs[20:])).brier
-    rates = [row.true for row in calibration_report(told).levels]
-    assert rates == sorted(rates, reverse=True)
-    assert own.medium_from <= own.high_from
-
-
-@pytest.mark.parametrize("runs", [[], [[]], [[observed(2)]] * 3])
-def test_with_too_few_runs_the_shipped_curve_serves(runs: list[list[Observation]]) -> None:
-    assert calibrate(runs) == DEFAULT
-    assert fit_calibration([], DEFAULT) == DEFAULT
-    assert calibration_report([]).count == 0
-    assert LEAST > 3
+def test_what_is_old_counts_less_and_what_has_no_time_counts_whole() -> None:
+    weights = [age_weight(observed(days=days).at, NOW) for days in (0, 120, 400)]
+    assert weights[:2] == [1.0, 0.5]
+    assert weights[2] < 0.5
+    assert age_weight(None, NOW) == 1.0

@@ -21,10 +21,10 @@ def a_lesson(text: str, *, procedural: bool = False) -> Lesson:
         lesson=text,
         cue="",
         category="procedural" if procedural else "failure",
-        confidence="low",
-        chance=0.1,
         conditions={},
+        standing="seen in 2 of 3 runs; last in March 2026",
         seen=2,
+        met=3,
         last_seen=datetime(2026, 3, 1, tzinfo=UTC),
         sources=(),
     )

@@ -220,9 +220,9 @@ def test_a_failing_model_changes_nothing_and_is_told(fault: Exception) -> None:
         learned = await failing.learn()
         await plain.learn()
         assert [each.failed for each in learned] == [str(fault)] * 2
-        shown = [(each.id, each.lesson, each.chance) for each in await failing.memory.lessons()]
+        shown = [(each.id, each.lesson, each.standing) for each in await failing.memory.lessons()]
         assert shown
-        assert shown == [(each.id, each.lesson, each.chance) for each in await plain.memory.lessons()]
+        assert shown == [(each.id, each.lesson, each.standing) for each in await plain.memory.lessons()]
 
     done(work())
 
@@ -265,7 +265,7 @@ def test_what_is_known_is_confirmed_and_contradicted_by_its_number() -> None:
         assert f"1. {BERTHS}" in confirming.model.prompts[0].user
         (held,) = [each for each in await first.memory.lessons() if each.cue.startswith(MODEL)]
         assert held.seen == 2
-        assert held.chance >= before.chance
+        assert (held.seen, held.met) == (before.seen + 1, before.met + 1)
 
         idle = reply(confirmed=[{"lesson": 1, "messages": [1]}, {"lesson": 99, "messages": [8]}])
         unfounded = House(idle, store=first.store)
@@ -278,7 +278,7 @@ def test_what_is_known_is_confirmed_and_contradicted_by_its_number() -> None:
         await denying.tell("four")
         await denying.learn()
         (lower,) = [each for each in await first.memory.lessons() if each.cue.startswith(MODEL)]
-        assert lower.chance < held.chance
+        assert lower.seen / lower.met < held.seen / held.met
 
     done(work())
 

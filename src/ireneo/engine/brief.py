@@ -17,7 +17,7 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.scope import MOST_CHARACTERS, RecallQuery, Scope, ScopeLimits
 from ireneo.engine.scratchpad import check_pad
 from ireneo.errors import BadInput, MemoryNotFound, StoreError
-from ireneo.lessons.confidence import confidence_of, cues_to_read
+from ireneo.lessons.confidence import cues_to_read, share_of, standing_of
 from ireneo.lessons.lessons import applies, expected_cost, projects_of, says_how
 from ireneo.lessons.observe import signature_of
 from ireneo.lessons.run import Observation
@@ -31,7 +31,7 @@ from ireneo.memories.signature import action_of, action_signature
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 
-LEAST_CHANCE = 0.5
+LEAST_SHARE = 0.5
 """A way of doing something that helps less often than that is not recommended."""
 
 
@@ -47,8 +47,8 @@ def opening_lessons(
         if not record.holds or not record.cue or not applies(projects_of(record), project):
             continue
         seen = [each for cue in cues_to_read(record.cue) for each in observations.get(cue, ())]
-        sure = confidence_of(seen, now)
-        if record.kind != "failure" and sure.chance < LEAST_CHANCE:
+        share = share_of(seen)
+        if record.kind != "failure" and share < LEAST_SHARE:
             continue
         own = [each for each in seen if each.cue == record.cue]
         about = signature_of(record.cue) or record.cue
@@ -57,13 +57,13 @@ def opening_lessons(
         cost = expected_cost(own, now, project)
         if record.kind != "failure":
             # What failed has cost just as often as it came true; of anything else that is still to be reckoned with.
-            cost *= sure.chance
+            cost *= share
         line = BriefLine(
             id=record.id,
             kind=record.kind,
             text=record.text,
             score=round(cost, 3),
-            why=f"it is expected to come again (seen in {len({each.session for each in own if each.held})} runs)",
+            why=standing_of(seen).words,
         )
         rank = (how, line.score, record.id)
         if about not in best or rank > best[about][0]:

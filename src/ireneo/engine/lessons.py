@@ -1,22 +1,18 @@
-"""The lessons of a space, as they are shown.
-
-How sure each is, where it was seen, and how good that confidence proved.
-"""
+"""The lessons of a space, as they are shown: what each says, how often it was seen, and the passages that show it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.scope import without_words_of_others
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown
-from ireneo.lessons.calibrate import CalibrationReport, calibrate, calibration_report, forecasts
-from ireneo.lessons.confidence import ConfidenceLevel, confidence_of, cues_to_read
-from ireneo.lessons.guard import is_guards
+from ireneo.lessons.confidence import Standing, cues_to_read, is_ruling, share_of, standing_of
 from ireneo.lessons.lessons import belongs, projects_of, quotes
 from ireneo.lessons.run import CATEGORY, Category, Observation, project_named
 from ireneo.log.message import Message, MessageId
@@ -49,15 +45,18 @@ class Lesson(Struct, frozen=True, kw_only=True):
     cue: str
     """The claim that it makes."""
     category: Category
-    confidence: ConfidenceLevel
-    chance: float
-    """How likely it holds the next time, from 0 to 1."""
     conditions: dict[str, str]
+    standing: str
+    """How often it was seen, in plain words: “seen in 5 of 6 runs; last in May 2026”."""
     seen: int
     """In how many runs it held."""
+    met: int
+    """In how many runs it could have shown, those among them."""
     last_seen: datetime | None
     """When a run showed it last; None where none of its runs bears a time."""
     sources: tuple[Cited, ...]
+    is_ruling: bool = False
+    """Whether it is what a user ruled."""
     helped: int = 0
     harmed: int = 0
     tokens: int = 0
@@ -76,14 +75,12 @@ def lessons(
     *,
     project: str | None = None,
     category: Category | None = None,
-    confidence: ConfidenceLevel | None = None,
     disputed: bool = False,
 ) -> list[Lesson]:
-    """The lessons that hold, the surest first; of one project with those that hold in several.
+    """The lessons that hold: rulings first, then what most runs showed; of one project with those that hold in several.
 
     With `disputed` also those that count no longer since somebody spoke against them, with the reason.
     """
-    now = resources.clock.now()
     here = None if project is None else project_named(project)
     kinds = {name: kind for kind, name in CATEGORY.items()}
     states: tuple[State, ...] = ("active", "retired") if disputed else ("active",)
@@ -91,20 +88,13 @@ def lessons(
     listed = [without_words_of_others(each, here) for each in tx.memories.list(space, wanted)]
     records = [each for each in listed if each.state == "active" or disputes(each)]
     observed = _observations(tx, space, [cue for each in records for cue in cues_to_read(each.cue)])
-    rated = [
-        (each, confidence_of([one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())], now))
-        for each in records
-    ]
-    chosen = [
-        (each, sure)
-        for each, sure in rated
-        if (confidence is None or sure.level == confidence) and belongs(projects_of(each), here)
-    ]
-    chosen.sort(key=lambda each: (-each[1].chance, -len(each[0].sessions), each[0].id))
+    chosen = [each for each in records if belongs(projects_of(each), here)]
+    seen = {each.id: [one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())] for each in chosen}
+    chosen.sort(key=lambda each: (not is_ruling(each.cue), -len(each.sessions), -share_of(seen[each.id]), each.id))
     passages = _Passages(tx, space, resources.drawing())
     return [
-        _lesson(each, sure.chance, sure.level, observed.get(each.cue, ()), _cited(passages, each))
-        for each, sure in chosen
+        _lesson(each, _standing(each, seen[each.id]), observed.get(each.cue, ()), _cited(passages, each))
+        for each in chosen
     ]
 
 
@@ -115,10 +105,18 @@ def _observations(tx: Transaction, space: str, cues: Sequence[str]) -> dict[str,
     return out
 
 
-def _lesson(
-    record: Record, chance: float, level: ConfidenceLevel, observed: Sequence[Observation], cited: tuple[Cited, ...]
-) -> Lesson:
-    named, seen = projects_of(record), supporting(record)
+def _standing(record: Record, observed: Sequence[Observation]) -> Standing:
+    """How often a lesson was seen; what was taken over from another memory has its evidence alone."""
+    standing = standing_of(observed)
+    runs = {each.session for each in supporting(record) if each.origin == "run"}
+    if len(runs) <= standing.runs:
+        return standing
+    last = max((each.when for each in supporting(record) if each.when is not None), default=None)
+    return replace(standing, runs=len(runs), met=max(len(runs), standing.met), last=last)
+
+
+def _lesson(record: Record, standing: Standing, observed: Sequence[Observation], cited: tuple[Cited, ...]) -> Lesson:
+    named = projects_of(record)
     return Lesson(
         id=record.id,
         project=next(iter(named)) if len(named) == 1 else "",
@@ -126,12 +124,13 @@ def _lesson(
         lesson=record.text,
         cue=record.cue,
         category=CATEGORY[record.kind],
-        confidence=level,
-        chance=round(chance, 3),
         conditions={name: value for name, value in record.conditions.items() if name != "project"},
-        seen=max(1, len({each.session for each in seen})),
-        last_seen=max((each.when for each in seen if each.when is not None), default=None),
+        standing=standing.words,
+        seen=standing.runs,
+        met=standing.met,
+        last_seen=standing.last,
         sources=cited,
+        is_ruling=is_ruling(record.cue),
         helped=record.helped,
         harmed=record.harmed,
         tokens=sum(each.tokens for each in observed),
@@ -180,31 +179,3 @@ def _cited(passages: _Passages, record: Record) -> tuple[Cited, ...]:
         (others if len(left) == len(wanted) else telling).extend(found)
         wanted = left
     return (*telling, *others)[:MOST_SOURCES]
-
-
-TOGETHER = 500
-"""Claims that are read at one time."""
-MOST_RUNS = 2_000
-"""Runs that are looked at, the latest."""
-_NEVER = datetime.max.replace(tzinfo=UTC)
-
-
-def calibration(tx: Transaction, space: str) -> CalibrationReport | None:
-    """What the first half of the runs by time foretold of the second; None where there is too little to tell."""
-    runs = _runs(tx, space)
-    half = len(runs) // 2
-    outcomes = forecasts(runs[:half], runs[half:], calibrate(runs[:half]))
-    return calibration_report(outcomes) if outcomes else None
-
-
-def _runs(tx: Transaction, space: str) -> list[list[Observation]]:
-    """The observations of each run, the one that began first standing first."""
-    listed = tx.runs.list(space, MOST_RUNS)
-    order = sorted(listed, key=lambda run: (run.started or run.ended or _NEVER, run.session))
-    observed: dict[str, list[Observation]] = {run.session: [] for run in order}
-    cues = [claim.cue for claim in tx.runs.claims(space) if not is_guards(claim.cue)]
-    for start in range(0, len(cues), TOGETHER):
-        for each in tx.runs.observations(space, cues[start : start + TOGETHER], MOST_RUNS):
-            if each.session in observed:
-                observed[each.session].append(each)
-    return list(observed.values())

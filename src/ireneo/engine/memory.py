@@ -26,7 +26,7 @@ from ireneo.engine.forget import ErasureReceipt, forget
 from ireneo.engine.imports import Imported, JoinedImport, import_session, stored_name
 from ireneo.engine.learn import LearnedSession, due_runs, learn
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
-from ireneo.engine.lessons import Lesson, calibration
+from ireneo.engine.lessons import Lesson
 from ireneo.engine.lookup import LookupResult, dispute_id, lookup
 from ireneo.engine.projects import check_project, project_asked, project_told
 from ireneo.engine.recall import recall
@@ -54,8 +54,6 @@ from ireneo.engine.work import WorkResult, Works
 from ireneo.errors import BadInput, SessionNotFound, UnreadableLog
 from ireneo.formats.logs.format import LinearFormat, LogFormat, StreamingFormat, as_stream
 from ireneo.formats.logs.registry import LogFormatName, log_format, recognise
-from ireneo.lessons.calibrate import CalibrationReport
-from ireneo.lessons.confidence import ConfidenceLevel
 from ireneo.lessons.guard import GuardAdvice, is_guards
 from ireneo.lessons.run import Category, ClaimTotals, LearnedRun
 from ireneo.log.message import Call, Draft
@@ -317,12 +315,12 @@ class Memory:
         *,
         project: str | None = None,
         category: Category | None = None,
-        confidence: ConfidenceLevel | None = None,
         disputed: bool = False,
     ) -> Sequence[Lesson]:
-        """What runs taught and still holds, the surest first; with `project` what concerns it or holds in several.
+        """What runs taught and still holds: rulings first, then what most runs showed.
 
-        With `disputed` also what counts no longer since somebody spoke against it, with the reason that was given.
+        With `project` what concerns it or holds in several; with `disputed` also what counts no longer since somebody
+        spoke against it, with the reason that was given.
         """
         return await self._store.read(
             listing.lessons,
@@ -330,7 +328,6 @@ class Memory:
             self.space,
             project=project,
             category=category,
-            confidence=confidence,
             disputed=disputed,
         )
 
@@ -342,13 +339,6 @@ class Memory:
         """What the runs show together: every claim that held in so many of them, and what that cost."""
         claims = await self._store.read(lambda tx: tx.runs.claims(self.space, least_runs=least_runs))
         return [each for each in claims if not is_guards(each.cue)]
-
-    async def calibration(self) -> CalibrationReport | None:
-        """How good the confidence of lessons is here: what the earlier runs foretold, and what came true in the later.
-
-        None where there are too few runs.
-        """
-        return await self._store.read(calibration, self.space)
 
     async def check(
         self,

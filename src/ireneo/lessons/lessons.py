@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
-from ireneo.lessons.confidence import age_weight, confidence_of
+from ireneo.lessons.confidence import age_weight, share_of
 from ireneo.lessons.observe import ENDS_IN, GOT_OVER, claim_words, remedy_words
 from ireneo.lessons.run import MODEL, Category, Observation
 from ireneo.lessons.shell import FOUND_NOTHING, LOOKS_ONLY, TESTS_FAILED, TIMED_OUT, WITHOUT_A_WORD
@@ -38,7 +38,7 @@ A_FAILURE_TOKENS = 1_000.0
 of ten thousand tokens, at the tenth that cached ones cost."""
 MOSTLY = 0.5
 """A way of doing something is told where it helped at least that share of the times that it was tried."""
-SURE_FROM = 0.8
+SURE_FROM = 0.75
 """A claim that held so surely may be overturned by a run that shows the contrary; others only become less sure."""
 TWICE, THRICE = 2, 3
 
@@ -79,7 +79,7 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
         return LessonDrafts()
     text = known.text if known else _with_limits(best)
     have = {(each.session, each.against) for each in known.evidence} if known else frozenset[tuple[str, bool]]()
-    firm = _firm(claim, now)
+    firm = _firm(claim)
     pieces = [
         _lesson_draft(each, known or _named_anew(best), text, now, against)
         for each in sorted(claim, key=lambda one: (one.at is None, one.at or now, one.session))
@@ -152,9 +152,7 @@ def expected_cost(observations: Sequence[Observation], now: datetime, project: s
     With `project` a run of another one counts for a quarter: what held there may hold here.
     """
     return sum(
-        a_run_cost(each)
-        * age_weight(each.at, now, each.category)
-        * (1.0 if not project or each.project == project else 0.25)
+        a_run_cost(each) * age_weight(each.at, now) * (1.0 if not project or each.project == project else 0.25)
         for each in observations
     )
 
@@ -219,8 +217,8 @@ def _with_limits(seen: Observation) -> str:
     return f"{seen.text} {seen.limits}".strip()
 
 
-def _firm(observations: Sequence[Observation], now: datetime) -> bool:
-    return confidence_of([each for each in observations if each.held], now).chance >= SURE_FROM
+def _firm(observations: Sequence[Observation]) -> bool:
+    return share_of([each for each in observations if each.held]) >= SURE_FROM
 
 
 class _Names(Struct, frozen=True, kw_only=True):
@@ -254,7 +252,7 @@ def _lesson_draft(seen: Observation, names: Record | _Names, text: str, now: dat
         recorded=now,
         origin="run",
         trust=TRUST["run"],
-        confidence=round(confidence_of([seen], now).chance, 3),
+        confidence=round(share_of([seen]), 3),
         subject=names.subject,
         attribute=names.attribute,
         value=names.value,

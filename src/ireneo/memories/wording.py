@@ -16,6 +16,11 @@ def day(moment: datetime) -> str:
     return f"{moment.day} {moment:%B} {moment.year:04}"
 
 
+def month(moment: datetime) -> str:
+    """A month as it is told where the day doesn't matter: May 2026."""
+    return f"{moment:%B} {moment.year:04}"
+
+
 def with_notes(text: str, notes: Iterable[str]) -> str:
     """`text`, and behind it in brackets what is to be known of it."""
     said = "; ".join(note for note in notes if note)

@@ -61,7 +61,7 @@ from ireneo.patterns import lazy_re
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory
-    from ireneo.types import Category, ConfidenceLevel, Imported, LearnedSession, Lesson
+    from ireneo.types import Category, Imported, LearnedSession, Lesson
 
 PROJECT = 16
 """Characters of a project's name that are shown."""
@@ -384,10 +384,8 @@ def with_block(text: str, block: str, newline: str, path: Path) -> str:
 
 def _line(lesson: Lesson) -> str:
     said = _harmless(lesson.lesson)
-    seen = f"seen in {lesson.seen} runs" if lesson.seen > 1 else "seen in one run"
-    about = f"{_harmless(lesson.project)}; " if lesson.project else ""
-    last = f", last {lesson.last_seen:%Y-%m-%d}" if lesson.last_seen else ""
-    return f"- {said} ({about}{seen}{last}; {lesson.confidence})"
+    about = f"{_harmless(lesson.project)}: " if lesson.project else ""
+    return f"- {said} ({about}{lesson.standing})"
 
 
 def _harmless(text: str) -> str:
@@ -424,7 +422,6 @@ def _write(path: Path, text: str) -> None:
 
 
 CATEGORIES = ("factual", "procedural", "failure")
-LEVELS = ("high", "medium", "low")
 
 
 class LessonFilter(Struct, frozen=True, kw_only=True):
@@ -434,9 +431,6 @@ class LessonFilter(Struct, frozen=True, kw_only=True):
         str | None, option("--project -p", "NAME", "Those of a project, and what holds in several.", shown=True)
     ] = None
     kind: Annotated[str | None, option("--kind -k", "KIND", "Only factual, procedural or failure.", shown=True)] = None
-    confidence: Annotated[str | None, option("--confidence -c", "LEVEL", "Only high, medium or low.", shown=True)] = (
-        None
-    )
 
 
 Export = Annotated[
@@ -453,14 +447,13 @@ Export = Annotated[
 def lessons(as_json: AsJson = False, export: Export = None, *, which: LessonFilter, stored: Stored) -> None:
     """Show what runs taught.
 
-    By project, kind and confidence, with what it is drawn from.
+    Rulings first, then what most runs showed; each with how often it was seen.
     """
-    category, level = _one_of(which.kind, CATEGORIES, "--kind"), _one_of(which.confidence, LEVELS, "--confidence")
+    category = _one_of(which.kind, CATEGORIES, "--kind")
     with reading(stored) as memory:
         found = memory.lessons(
             project=which.project,
             category=cast("Category | None", category),
-            confidence=cast("ConfidenceLevel | None", level),
             disputed=export is None,
         )
     if export is not None:
@@ -472,12 +465,12 @@ def lessons(as_json: AsJson = False, export: Export = None, *, which: LessonFilt
     elif export is None:
         from ireneo.faces.cli.screens.lists import show_lessons
 
-        show_lessons(said_once(found), chosen=any((which.project, which.kind, which.confidence)))
+        show_lessons(said_once(found), chosen=any((which.project, which.kind)))
 
 
 def lesson_answer(lesson: Lesson) -> dict[str, object]:
     """A lesson as JSON."""
-    about = picked(lesson, "id project task_type lesson category confidence conditions seen last_seen")
+    about = picked(lesson, "id project task_type lesson category conditions standing seen met last_seen")
     sources = [picked(each, "session message quote") for each in lesson.sources]
     return about | {"sources": sources} | picked(lesson, "state against")
 
@@ -564,7 +557,6 @@ def report(out: Out = Path("report.html"), as_json: AsJson = False, *, stored: S
             runs=[run for run in memory.runs() if run.calls],
             lessons=memory.lessons(),
             claims=memory.claims(least_runs=2),
-            calibration=memory.calibration(),
         )
     text, runs = page(material), len(material.runs)
     if str(out) == STDIN:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from ireneo.faces.cli.output import counted, cut, printable
 
 if TYPE_CHECKING:
-    from ireneo.types import CalibrationReport, Cited, ClaimTotals, DiaryEntry, LearnedRun, Lesson
+    from ireneo.types import Cited, ClaimTotals, DiaryEntry, LearnedRun, Lesson
 
 _STEPS = ((1_000_000_000, "bn"), (1_000_000, "M"), (10_000, "k"))
 
@@ -89,62 +89,6 @@ def _row(row: Sequence[str], right: Sequence[bool]) -> str:
 
 def _side(right: bool) -> str:
     return ' class="right"' if right else ""
-
-
-CONFIDENCE_TITLE = "Confidence"
-_SIDE = 200
-_MARGIN = 28
-
-
-def calibrated(measured: CalibrationReport | None) -> str:
-    """The reliability diagram, the table by level, and the Brier score beside that of constant guesses."""
-    if measured is None or not measured.count:
-        return section(CONFIDENCE_TITLE, "<p>There are too few runs to hold confidence against what came true.</p>")
-    told = (
-        f"The first half of the runs by time foretold {measured.count:,} outcomes of the second. The mean square of "
-        f"what was foretold less what came (Brier score, 0 is perfect) is {measured.brier:.3f}; foretelling for each "
-        f"lesson what is usual for its category gives {measured.category_brier:.3f}, what is usual for all "
-        f"{measured.base_brier:.3f}."
-    )
-    rows = [
-        [safe(row.name), f"{row.count:,}", f"{row.foretold:.2f}", f"{row.true:.2f}"]
-        for row in (*measured.levels, *measured.bins)
-    ]
-    columns = ["confidence", ">outcomes", ">foretold", ">came true"]
-    return section(CONFIDENCE_TITLE, f'<div class="beside">{_diagram(measured)}{table(columns, rows)}</div>', told)
-
-
-def _diagram(measured: CalibrationReport) -> str:
-    """What was foretold to the right, what came true upwards; on the dotted line they are the same."""
-    most = max(row.count for row in measured.bins) if measured.bins else 1
-    dots = "".join(
-        f'<circle class="dot" cx="{_x(row.foretold)}" cy="{_y(row.true)}" r="{3 + 6 * (row.count / most) ** 0.5:.1f}">'
-        f"<title>{safe(row.name)}: foretold {row.foretold:.2f}, came true {row.true:.2f}, of {row.count:,}</title>"
-        "</circle>"
-        for row in measured.bins
-        if row.count
-    )
-    far = _MARGIN + _SIDE
-    ticks = "".join(
-        f'<text x="{_x(share)}" y="{far + 14}" text-anchor="middle">{share:.1f}</text>'
-        f'<text x="{_MARGIN - 5}" y="{_y(share) + 3}" text-anchor="end">{share:.1f}</text>'
-        for share in (0.0, 0.5, 1.0)
-    )
-    return (
-        f'<svg class="chart" viewBox="0 0 {far + 20} {far + 30}" role="img" aria-label="Confidence against outcomes">'
-        f'<rect class="axis" x="{_MARGIN}" y="{_MARGIN}" width="{_SIDE}" height="{_SIDE}"/>'
-        f'<line class="ideal" x1="{_MARGIN}" y1="{far}" x2="{far}" y2="{_MARGIN}"/>{ticks}'
-        f'<text x="{far}" y="{far + 26}" text-anchor="end">foretold</text>'
-        f'<text x="{_MARGIN}" y="{_MARGIN - 8}">came true</text>{dots}</svg>'
-    )
-
-
-def _x(share: float) -> float:
-    return round(_MARGIN + _SIDE * share, 1)
-
-
-def _y(share: float) -> float:
-    return round(_MARGIN + _SIDE * (1 - share), 1)
 
 
 DEAD_ENDS_TITLE = "Dead ends that recurred"
@@ -279,40 +223,30 @@ ANYWHERE = "In several projects, or in none"
 
 
 def taught(lessons: Sequence[Lesson]) -> str:
-    """The lessons of each project, the project with most of them first, the surest first."""
+    """The lessons of each project, the project with most of them first."""
     by_project: dict[str, list[Lesson]] = {}
     for lesson in lessons:
         by_project.setdefault(lesson.project, []).append(lesson)
     order = sorted(by_project, key=lambda name: (not name, -len(by_project[name]), name))
     parts = [_of_project(project, by_project[project]) for project in order]
-    note = "Open one to see the passages that it is drawn from. The bar tells how likely it holds the next time."
+    note = "Open one to see the passages that it is drawn from."
     return section(LESSONS_TITLE, "\n".join(parts) or "<p>None yet.</p>", note if lessons else "")
 
 
 def _of_project(project: str, lessons: Sequence[Lesson]) -> str:
-    sure = "".join(_lesson(each) for each in lessons if each.confidence != "low")
-    low = [_lesson(each) for each in lessons if each.confidence == "low"]
-    if low and sure:
-        told = f"{counted(len(low), 'lesson')} of low confidence"
-        rest = f'<details class="more"><summary>{told}</summary>\n{"".join(low)}</details>'
-    else:
-        rest = "".join(low)
-    return f"<h3>{safe(project) or ANYWHERE}</h3>\n<div class='list'>{sure}{rest}</div>"
+    return f"<h3>{safe(project) or ANYWHERE}</h3>\n<div class='list'>{''.join(map(_lesson, lessons))}</div>"
 
 
 def _lesson(lesson: Lesson) -> str:
-    runs = counted(lesson.seen, "run")
     conditions = ", ".join(f"{name} {value}" for name, value in sorted(lesson.conditions.items()))
     cost = f"cost {lesson.tokens:,} tokens so far" if lesson.tokens else ""
     minutes = f"and {lesson.seconds / A_MINUTE:,.0f} minutes" if cost and lesson.seconds >= A_MINUTE else ""
-    seen = f"last seen on {lesson.last_seen:%Y-%m-%d}" if lesson.last_seen else ""
-    notes = [lesson.task_type, seen, conditions, f"{cost} {minutes}".strip()]
+    notes = [lesson.task_type, conditions, f"{cost} {minutes}".strip()]
     told = " · ".join(safe(note) for note in [*notes, lesson.id] if note)
-    sure = f"{lesson.confidence} confidence, {lesson.chance:.0%}"
     return (
-        f'<details class="lesson"><summary>{tag(lesson.category)}<span class="text">{code_marked(lesson.lesson)}</span>'
-        f'<span class="sure {lesson.confidence}" title="{sure}">{bar(lesson.chance, sure)}'
-        f"{lesson.confidence} · {runs}</span></summary>\n"
+        f'<details class="lesson"><summary>{tag("ruling" if lesson.is_ruling else lesson.category)}'
+        f'<span class="text">{code_marked(lesson.lesson)}</span>'
+        f'<span class="sure">{safe(lesson.standing)}</span></summary>\n'
         f'<div class="inside"><p class="note">{told}</p>\n{_quoted(lesson.sources)}</div></details>\n'
     )
 
@@ -331,7 +265,7 @@ def _quoted(sources: Sequence[Cited]) -> str:
 
 NO_NETWORK = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """What a browser may load for the page: nothing. So whatever a log held, the page fetches and runs nothing."""
-PARTS = (LESSONS_TITLE, DEAD_ENDS_TITLE, KEPT_TITLE, CONFIDENCE_TITLE, RUNS_TITLE)
+PARTS = (LESSONS_TITLE, DEAD_ENDS_TITLE, KEPT_TITLE, RUNS_TITLE)
 
 
 class ReportMaterial(Struct, frozen=True, kw_only=True):
@@ -342,7 +276,6 @@ class ReportMaterial(Struct, frozen=True, kw_only=True):
     runs: Sequence[LearnedRun]
     lessons: Sequence[Lesson]
     claims: Sequence[ClaimTotals]
-    calibration: CalibrationReport | None
 
 
 def page(material: ReportMaterial) -> str:
@@ -355,7 +288,6 @@ def page(material: ReportMaterial) -> str:
             taught(material.lessons),
             dead_ends(material.claims, material.lessons),
             kept(material.runs, material.lessons),
-            calibrated(material.calibration),
             runs(material.runs),
         ]
     )

@@ -260,15 +260,14 @@ def _believed(fact: Fact) -> str:
     return f"told on {since}" if since != day_of(fact.period.start) else ""
 
 
-CATEGORY_STYLES = {"failure": "color(160)", "procedural": "color(99)", "factual": "color(71)"}
-LEVELS = {"high": "bold", "medium": "", "low": "dim"}
+CATEGORY_STYLES = {"failure": "color(160)", "procedural": "color(99)", "factual": "color(71)", "ruling": "bold"}
 INDENT = MARGIN * 3
 WIDEST = 110
 """Longer lines are tiring to read."""
 
 
 def show_lessons(lessons: Sequence[Lesson], *, chosen: bool = False) -> None:
-    """The lessons of each project, the surest first; what holds in several projects, or in none, stands last.
+    """The lessons of each project as they come; what holds in several projects, or in none, stands last.
 
     `chosen` tells that there may be others than those that were asked for.
     """
@@ -281,7 +280,6 @@ def show_lessons(lessons: Sequence[Lesson], *, chosen: bool = False) -> None:
     by_project: dict[str, list[Lesson]] = {}
     for lesson in lessons:
         by_project.setdefault(one_line(lesson.project), []).append(lesson)
-    screen.print(Text(f"{MARGIN}{'kind':10}  {'sure':6}  {'seen':>8}  {'last':10}  id", style="dim"))
     for project in sorted(by_project, key=lambda name: (not name, name)):
         screen.print()
         screen.print(Text(f"{MARGIN}{project or 'anywhere'}", style="bold"), no_wrap=True, overflow="ellipsis")
@@ -291,11 +289,11 @@ def show_lessons(lessons: Sequence[Lesson], *, chosen: bool = False) -> None:
 
 def _show_lesson(screen: Console, lesson: Lesson) -> None:
     known = Text(MARGIN)
-    known.append(f"{lesson.category:10}  ", style=CATEGORY_STYLES[lesson.category])
-    known.append(f"{lesson.confidence:6}  ", style=LEVELS[lesson.confidence])
-    known.append(f"{counted(lesson.seen, 'run'):>8}  {day_of(lesson.last_seen):10}  ")
-    known.append(short(lesson.id), style="dim")
-    known.append("" if lesson.state == "active" else "  counts no longer", style="dim")
+    sort = "ruling" if lesson.is_ruling else lesson.category
+    known.append(sort, style=CATEGORY_STYLES[sort])
+    known.append(f" · {lesson.standing}" if lesson.standing else "")
+    known.append(f" · {short(lesson.id)}", style="dim")
+    known.append("" if lesson.state == "active" else " · counts no longer", style="dim")
     screen.print(known, no_wrap=True, overflow="ellipsis")
     width = max(min(screen.width, WIDEST) - len(INDENT), NARROWEST)
     for line in Text(one_line(lesson.lesson)).wrap(screen, width):
