@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from ireneo.prompts import CLASSIFY, LESSONS_FAILURE, LESSONS_SUCCESS, REFLECT
+from ireneo.prompts import CLASSIFY, LESSONS, LESSONS_REPAIR, REFLECT
 
 FOLDER = Path(__file__).parent / "prompts"
 RUN = {
+    "about": "project harbour; how it came out, nobody noted.",
     "diary": "- Book the berths: `make berths` failed: “TideError” (exit 2).",
     "messages": "[1] user: Book the berths.\n[2] assistant: bash\nmake berths\n[3] tool: TideError",
+    "drawn": "a. `make berths` fails with “TideError”.",
     "known": "1. The tide tables lie in data/tides.csv.",
 }
 ASKED = {
@@ -23,8 +25,11 @@ ASKED = {
         episodes="[1] 2026-05-01 · tale: Anna was late in Porto.\n[2] 2026-05-08: Anna overslept in Porto.",
         known="- Anna lives in Lisbon.",
     ),
-    "lessons_success": LESSONS_SUCCESS.render(**RUN),
-    "lessons_failure": LESSONS_FAILURE.render(**RUN),
+    "lessons": LESSONS.render(**RUN),
+    "lessons_repair": LESSONS_REPAIR.render(
+        messages="[1] user: Book the berths.",
+        lessons='{"kind":"fact","lesson":"It is high tide."}\n- It names none of its messages.',
+    ),
     "classify": CLASSIFY.render(text="Anna moved to Porto in May."),
 }
 

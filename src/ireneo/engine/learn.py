@@ -24,11 +24,11 @@ from ireneo.engine.leasing import Worker
 from ireneo.engine.projects import session_project
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
-from ireneo.engine.synthesis import Synthesis, synthesise
+from ireneo.engine.synthesis import Synthesis, synthesise, without_worthless
 from ireneo.errors import BadInput, ModelError, NotFound, SessionNotFound
 from ireneo.lessons.guard import is_guards
 from ireneo.lessons.labels import RunOutcome, outcome_of
-from ireneo.lessons.lessons import applies, best_worded, lesson_drafts, projects_of
+from ireneo.lessons.lessons import applies, best_worded, lesson_drafts, projects_of, worth_telling
 from ireneo.lessons.run import LEARNER, MODEL, LearnedRun, Observation
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import Studied, join_windows, study, sum_observations
@@ -131,6 +131,8 @@ def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observati
                 tx.memories.put(space, [replace(known[cue], text=drawn.words)])
         elif len({each.session for each in seen if each.held}) > 1:
             old += drawn.drafts
+        elif cue.startswith(MODEL):
+            old += drawn.drafts  # It was asked for few, and gave those that are worth most.
         elif drawn.drafts:
             new.append((drawn.worth, list(drawn.drafts)))
     new.sort(key=lambda each: (-each[0], each[1][0].cue))
@@ -298,14 +300,14 @@ async def _learn_session(
     told, failed = Synthesis(), ""
     if model is not None and read.whole.calls:
         try:
-            listed = await resources.store.read(lambda tx: tx.memories.list(due.info.key.space, _LESSONS))
-            known = [each for each in listed if applies(projects_of(each), read.project)]
-            told = await synthesise(model, read.last, read.whole.entries, known, resources.count)
+            known, drawn = await resources.store.read(_known_and_drawn, due.info.key.space, read)
+            told = await synthesise(model, read.last, read.whole.entries, known, drawn, resources.count)
         except ModelError as error:
             _LOG.warning("%s The lessons of %s are drawn without it.", error, due.info.key.session)
             failed = str(error)
     run = await asyncio.to_thread(_run, resources, due, read)
-    shown = await asyncio.to_thread(sum_observations, [*read.whole.observations, *told.observations])
+    drawn_so = without_worthless(read.whole.observations, told)
+    shown = await asyncio.to_thread(sum_observations, [*drawn_so, *told.observations])
 
     def store(tx: Transaction) -> list[Remembered] | None:
         if lease is not None:
@@ -326,6 +328,17 @@ async def _learn_session(
         tokens_in=sum(each.tokens_in for each in told.usage),
         tokens_out=sum(each.tokens_out for each in told.usage),
     )
+
+
+def _known_and_drawn(tx: Transaction, space: str, read: _SessionRead) -> tuple[list[Record], list[Observation]]:
+    """The lessons that are known where the run worked, and what rules would tell of the run besides."""
+    known = [each for each in tx.memories.list(space, _LESSONS) if applies(projects_of(each), read.project)]
+    there = {each.cue for each in known}
+    worded = [each for each in read.whole.observations if each.text and each.held and each.cue not in there]
+    seen: dict[str, list[Observation]] = {each.cue: [each] for each in worded}
+    for each in tx.runs.observations(space, list(seen)):
+        seen[each.cue].append(each)
+    return known, [each for each in worded if worth_telling(seen[each.cue])]
 
 
 def _keep(tx: Transaction, due: DueRun, run: LearnedRun, shown: Sequence[Observation]) -> list[Remembered]:

@@ -1,226 +1,198 @@
-"""What a model makes of a run: lessons in its words, held against the messages that it names for them."""
+"""What a model makes of a run: lessons in its words, of which stands what the run shows."""
 
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from string import ascii_lowercase
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from ireneo.context.parts import share, shorten
-from ireneo.engine.writing import ask_twice
-from ireneo.grounding.claims import TextClaim, claims
-from ireneo.grounding.evidence import SourceIndex, call_text, check_text, source_texts
-from ireneo.grounding.neutral import instruction_like, neutralise
-from ireneo.grounding.status import error_text
-from ireneo.language.files import either, topic
-from ireneo.language.sentences import sentences
-from ireneo.language.topics import Instructions
+from ireneo.context.parts import shorten
+from ireneo.engine.taught import RULING, Taught, Witness, hold, named_in
+from ireneo.grounding.evidence import SourceIndex, call_text, source_texts
+from ireneo.grounding.neutral import neutralise
+from ireneo.lessons.attempts import Attempt, Task, read_tasks
 from ireneo.lessons.run import CATEGORY, MODEL, DiaryEntry, Observation
-from ireneo.lessons.shell import RunMaterial, run_steps
+from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import MOST_AGAINST, MOST_SOURCES
-from ireneo.lessons.wording import limited
 from ireneo.lessons.write_diary import render_diary
-from ireneo.log.message import Count, Message
-from ireneo.memories.record import Record, likeness_key
-from ireneo.patterns import lazy_re
+from ireneo.log.message import Count, Message, MessageId, without_recalled
+from ireneo.memories.record import Record
 from ireneo.ports.models import LanguageModel, Prompt, Usage
-from ireneo.prompts import LESSONS_FAILURE, LESSONS_SUCCESS
-from ireneo.prompts.replies import LessonSaid, LessonsReply
+from ireneo.prompts import LESSONS, LESSONS_REPAIR
+from ireneo.prompts.replies import Again, LessonSaid, LessonsReply
+from ireneo.summaries.own_words import said_in_results
+from ireneo.summaries.statements import prose, prose_worth
 
-MOST_WORDS = 60
-REPEATED_WORDS = 4
-"""So many words in a row out of a sentence that orders something are that order."""
 OWN_TOOLS = "ireneo"
 """What memory's own tools are called by in a log: what they answer was recalled."""
-_OF_SOMETHING = frozenset(("path", "identifier", "error", "command", "quotation"))
-"""Claims that name something of the project or its tools; a number alone, or a proper name, does not."""
-_ORDERS = lazy_re(lambda: rf"\b{either(topic(Instructions).orders)}\b", re.I)
-_PLACE = lazy_re(r"(?<![\w/.:-])[\w.-]+(?:/[\w-]+(?:\.[\w-]+)*)+")
-"""Names with a slash; in prose some are words side by side, which a lesson can do without."""
-_WORD = lazy_re(r"(?<![\w./:@|&=+-])[\w./:@|&=+-]*\w")
-
-
-def limits_of(taught: LessonSaid) -> str:
-    """When a lesson does not apply, as it stands behind it."""
-    when = " ".join(taught.not_when.split()).rstrip(".")
-    if not when:
-        return ""
-    return f"{when}." if when.lower().startswith(("not ", "it does not")) else f"It does not apply: {when}."
-
-
-def fault_of(taught: LessonSaid, shown: Sequence[Message]) -> str:
-    """Why a lesson can't stand, in a sentence; empty where it can. `shown` are the messages that it numbers, from 1."""
-    said = limited(taught.lesson, limits_of(taught))
-    cited = cited_by(taught.messages, shown)
-    if error_text(taught.lesson) or error_text(said):
-        return "It is an error text, and no lesson."
-    if instruction_like(said) or instruction_like(taught.task_type):
-        return "It repeats an instruction."
-    if len(said.split()) > MOST_WORDS:
-        return f"It has more than {MOST_WORDS} words."
-    if any(not 1 <= number <= len(shown) for number in taught.messages):
-        return "It names a message that was not shown."
-    if not cited:
-        return "It names no message that shows it."
-    if taught.category == "failure" and not taught.not_when.strip():
-        return "It does not say when it does not apply."
-    return _claims_fault(taught, cited) or _orders_fault(taught, cited)
-
-
-def cited_by(numbers: Iterable[int], shown: Sequence[Message]) -> list[Message]:
-    """The messages that are meant by `numbers`, each once; as many as are kept as sources, so that those show it."""
-    return [shown[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(shown)][:MOST_SOURCES]
-
-
-def speaks_of(text: str, cited: Sequence[Message]) -> bool:
-    """Whether the messages show anything of what `text` names; only then do they speak for or against it."""
-    evidence = SourceIndex(source_texts(cited))
-    return any(evidence.supports(claim) for claim in _named(text))
-
-
-def _claims_fault(taught: LessonSaid, cited: Sequence[Message]) -> str:
-    if not _named(taught.lesson):
-        return "It names nothing of this project or its tools; any model knows it."
-    said, texts = limited(taught.lesson, limits_of(taught)), source_texts(cited)
-    placed = next((each for each in _PLACE.findall(said) if not any(each in text for text in texts)), "")
-    if placed:
-        return f"“{placed[:80]}” stands in none of its messages."
-    missing = check_text(said, SourceIndex(texts))
-    return f"The {missing[0].kind} “{missing[0].text[:80]}” stands in none of its messages." if missing else ""
-
-
-def _named(text: str) -> list[TextClaim]:
-    return [claim for claim in claims(text) if claim.kind in _OF_SOMETHING]
-
-
-def _orders_fault(taught: LessonSaid, cited: Sequence[Message]) -> str:
-    """What an output asks for is nobody's experience until somebody did it."""
-    said = limited(taught.lesson, limits_of(taught))
-    done = SourceIndex([call_text(call) for each in cited for call in each.draft.calls])
-    spoken = SourceIndex(text for each in cited if each.role != "tool" for text in source_texts([each]))
-    for claim in claims(said):
-        if claim.kind == "command" and not done.supports(claim) and not spoken.supports(claim):
-            return f"Nobody ran “{claim.text[:80]}” in its messages; that an output names it is no experience."
-    runs = _runs(said)
-    for each in cited:
-        if each.role != "tool":
-            continue
-        lines = "\n".join(source_texts([each])).splitlines()
-        for sentence in (sentence for line in lines for sentence in sentences(line, small_opens=True)):
-            if _ORDERS.search(sentence) and runs & _runs(sentence):
-                return "It repeats what an output asks for."
-    return ""
-
-
-def _runs(text: str) -> set[tuple[str, ...]]:
-    words = [word.lower() for word in _WORD.findall(text)]
-    return {tuple(words[at : at + REPEATED_WORDS]) for at in range(len(words) - REPEATED_WORDS + 1)}
-
-
-SHOWN_TOKENS = 12_000
+SHOWN_TOKENS = 16_000
 """What a model is shown of a run beside its diary: so much small models read well."""
-MESSAGE_TOKENS = 700
-DIARY_TOKENS = 6_000
-MOST_LESSONS = 5
+FILLED_TOKENS = 4_000
+"""Up to so much also what says little is shown: a short run is read whole."""
+DIARY_TOKENS = 4_000
+USER_TOKENS, AGENT_TOKENS, ERROR_TOKENS, OUTPUT_TOKENS, CALL_TOKENS = 500, 350, 350, 120, 60
+"""What each message is shown of, by who speaks: words of the user are seldom long, and outputs seldom tell."""
+LEAST_SAID = 1.5
+"""What the best sentence of the agent must be worth that it is shown for itself."""
+COSTLIEST = 12
+"""Failures of a run that are shown with what came of them, those that cost most first."""
+AFTER = 2
+"""Messages behind a failure in which the agent may say what it was."""
+MOST_LESSONS, LEAST_WORTH = 5, 2
 KNOWN_TOLD = 40
 """Known lessons of the project that a model may confirm or contradict."""
-_FENCES = ("</messages>", "</diary>", "</known>")
+MOST_DRAWN = len(ascii_lowercase)
+_FENCES = ("</messages>", "</diary>", "</known>", "</drawn>")
+_SPEAKERS = {"assistant": "agent", "tool": "output"}
+_OUTCOMES = {"good": "its log says that it came out well", "bad": "its log says that it came out badly"}
 
 
 class Synthesis(Struct, frozen=True, kw_only=True):
     """What a model made of a run."""
 
     observations: tuple[Observation, ...] = ()
+    worthless: frozenset[str] = frozenset()
+    """The cues of what rules drew from the run, and the model says is wrong or no help."""
     refused: tuple[str, ...] = ()
     """What was not let stand, and why."""
     usage: tuple[Usage, ...] = ()
 
 
 async def synthesise(
-    model: LanguageModel, material: RunMaterial, entries: Sequence[DiaryEntry], known: Sequence[Record], count: Count
+    model: LanguageModel,
+    material: RunMaterial,
+    entries: Sequence[DiaryEntry],
+    known: Sequence[Record],
+    drawn: Sequence[Observation],
+    count: Count,
 ) -> Synthesis:
-    """Ask a model what a run teaches beyond the lessons that are `known`. Raises ModelError."""
+    """Ask a model what a run teaches beyond the lessons that are `known`. Raises ModelError.
+
+    `drawn` is what rules would tell of it. What of the answer does not stand, the model may mend once.
+    """
     # Those in a model's words first: of the others the rules count without being told.
     told = sorted((each for each in known if each.cue), key=lambda each: not each.cue.startswith(MODEL))[:KNOWN_TOLD]
-    shown, prompt = await asyncio.to_thread(_prompt, material, entries, told, count)
-
-    def faults(reply: LessonsReply) -> list[str]:
-        found = ((taught, fault_of(taught, shown)) for taught in reply.lessons)
-        return [f"“{taught.lesson[:80]}”: {why}" for taught, why in found if why]
-
-    asked = await ask_twice(model, prompt, LessonsReply, faults)
-    return await asyncio.to_thread(_judged, asked.last, asked.usage, told, shown, material)
+    shown, prompt = await asyncio.to_thread(_prompt, material, entries, told, drawn[:MOST_DRAWN], count)
+    witness = Witness(material, shown)
+    answer = await model.ask(prompt, LessonsReply)
+    usage = [answer.usage]
+    held = await asyncio.to_thread(_held, answer.value.lessons, witness)
+    if wrong := [(said, taught) for said, taught in held if taught.observation is None]:
+        asked = await asyncio.to_thread(_repair_prompt, wrong, witness, count)
+        again = await model.ask(asked, LessonsReply)
+        usage.append(again.usage)
+        mended = await asyncio.to_thread(_held, again.value.lessons[: len(wrong)], witness)
+        held = [*(each for each in held if each[1].observation is not None), *mended]
+    kept, refused = _chosen(held)
+    kept += await asyncio.to_thread(_again, answer.value, told, witness)
+    letters = dict(zip(ascii_lowercase, drawn, strict=False))
+    named = (letters[each].cue for each in answer.value.worthless if each in letters)
+    # What the user ruled is no model's to leave out.
+    worthless = frozenset(cue for cue in named if not cue.startswith(RULING))
+    return Synthesis(observations=tuple(kept), worthless=worthless, refused=refused, usage=tuple(usage))
 
 
 def _prompt(
-    material: RunMaterial, entries: Sequence[DiaryEntry], told: Sequence[Record], count: Count
+    material: RunMaterial,
+    entries: Sequence[DiaryEntry],
+    told: Sequence[Record],
+    drawn: Sequence[Observation],
+    count: Count,
 ) -> tuple[list[Message], Prompt]:
     """The messages that a model is shown, and all that it is asked."""
-    shown = _shown(material, entries, count)
-    text = LESSONS_FAILURE if _failed(material) else LESSONS_SUCCESS
-    return shown, text.render(
+    rooms = _rooms(material)
+    shown = [message for message in material.messages if message.id in rooms]
+    prompt = LESSONS.render(
+        about=_about(material),
         diary=_cut(render_diary(entries), DIARY_TOKENS, "diary", count) or "(nothing was tried)",
-        messages=_numbered(shown, count),
+        messages=_numbered(dict(enumerate(shown, 1)), rooms, count),
+        drawn="\n".join(
+            f"{at}. {neutralise(each.text, _FENCES)}" for at, each in zip(ascii_lowercase, drawn, strict=False)
+        )
+        or "(nothing)",
         known="\n".join(f"{at}. {neutralise(each.text, _FENCES)}" for at, each in enumerate(told, 1)) or "(none)",
     )
+    return shown, prompt
 
 
-def _judged(
-    reply: LessonsReply,
-    usage: tuple[Usage, ...],
-    told: Sequence[Record],
-    shown: Sequence[Message],
-    material: RunMaterial,
-) -> Synthesis:
-    """What of a model's answer stands."""
-    kept: list[Observation] = []
-    refused: list[str] = []
-    for taught in reply.lessons:
-        why = fault_of(taught, shown) or ("There are five already." if len(kept) == MOST_LESSONS else "")
-        if why:
-            refused.append(f"“{taught.lesson[:80]}”: {why}")
-        else:
-            kept.append(_observation(taught, shown, material))
-    kept += _again(reply, told, shown, material)
-    return Synthesis(observations=tuple(kept), refused=tuple(refused), usage=usage)
+def _about(material: RunMaterial) -> str:
+    project = f"project {material.project}" if material.project else "no project is named"
+    began = next((each.draft.at for each in material.messages if each.draft.at), None)
+    when = f"; begun on {began:%Y-%m-%d}" if began else ""
+    return f"{project}{when}; {_OUTCOMES.get(material.outcome, 'how it came out, nobody noted')}."
 
 
-def _failed(material: RunMaterial) -> bool:
-    """Whether the run is to be read for what failed: it ended in a failure, or half of its calls failed."""
-    told = [step for step in run_steps(material) if step.result is not None and not step.rejected]
-    failed = [step.failed_itself for step in told]
-    return bool(failed) and (failed[-1] or 2 * sum(failed) > len(failed))
-
-
-def _shown(material: RunMaterial, entries: Sequence[DiaryEntry], count: Count) -> list[Message]:
-    """The messages that the diary stands on, then those around the failures, as far as there is room; in order."""
-    named = {name for entry in entries for name in (entry.opening, entry.last)}
-    lines = (line for entry in entries for line in (*entry.attempted, *entry.worked, *entry.failed))
-    named |= {name for line in lines for name in line.sources}
-    recalled = {call.id for each in material.messages for call in each.draft.calls if OWN_TOOLS in call.name.lower()}
-    theirs = [
-        each for each in material.messages if not any(answer.call_id in recalled for answer in each.draft.results)
-    ]
-    ranked = sorted(theirs, key=lambda each: (each.id not in named, each.role == "tool", -each.position))
+def _rooms(material: RunMaterial) -> dict[MessageId, int]:
+    """The messages that are shown, each with the room that it has: what says most first, as far as there is room."""
+    tasks = read_tasks(material)
+    messages = {message.id: message for message in _own(material)}
+    worth = _worths(list(messages.values()), tasks)
+    failed = {step.answer for task in tasks for step in task.steps if step.failed}
+    out: dict[MessageId, int] = {}
     left = SHOWN_TOKENS
-    out: list[Message] = []
-    for message in ranked:
-        left -= min(MESSAGE_TOKENS, message.tokens)
-        if left < 0:
-            break
-        out.append(message)
-    return sorted(out, key=lambda each: each.position)
+    for name in sorted(messages, key=lambda each: (-worth.get(each, 0.0), -messages[each].position)):
+        room = _room(messages[name], name in failed)
+        cost = min(room, messages[name].tokens)
+        if cost <= left - (0 if worth.get(name, 0.0) > LEAST_SAID else SHOWN_TOKENS - FILLED_TOKENS):
+            out[name] = room
+            left -= cost
+    return out
 
 
-def _numbered(shown: Sequence[Message], count: Count) -> str:
-    texts = ["\n".join(source_texts([message])) for message in shown]
-    rooms = share([count(text) for text in texts], SHOWN_TOKENS, floor=MESSAGE_TOKENS)
-    lines = [
-        f"[{number}] {message.role}: {_cut(text, room, message.id, count)}"
-        for number, (message, text, room) in enumerate(zip(shown, texts, rooms, strict=True), 1)
-    ]
+def _worths(messages: Sequence[Message], tasks: Sequence[Task]) -> dict[MessageId, float]:
+    """The user's words, what failed at most cost with what came of it, the agent's reasons, the end of each task."""
+    worth: dict[MessageId, float] = {}
+    for message in messages:
+        if message.role == "user" or any(True for each in message.draft.results for _ in said_in_results(each)):
+            worth[message.id] = 100.0
+        elif message.role == "assistant":
+            worth[message.id] = max(map(prose_worth, prose(message.text)), default=0.0)
+    places = {message.id: at for at, message in enumerate(messages)}
+    for rank, attempt in enumerate(_costliest(tasks)):
+        over = [each for each in (attempt.over, attempt.instead) if each is not None]
+        names = [name for step in (*attempt.by, attempt.step, *over) for name in step.sources]
+        place = places.get(attempt.step.answer or attempt.step.source, len(messages))
+        behind = messages[place + 1 : place + 1 + 2 * AFTER]
+        names += [each.id for each in behind if each.role == "assistant"]
+        for name in names:
+            worth[name] = max(worth.get(name, 0.0), 60.0 - 2 * rank)
+    for task in tasks:
+        worth[task.last] = max(worth.get(task.last, 0.0), 30.0)
+    return worth
+
+
+def _own(material: RunMaterial) -> list[Message]:
+    """The run's messages without what memory's own tools answered."""
+    recalled = {call.id for each in material.messages for call in each.draft.calls if OWN_TOOLS in call.name.lower()}
+    return [each for each in material.messages if not any(answer.call_id in recalled for answer in each.draft.results)]
+
+
+def _costliest(tasks: Sequence[Task]) -> list[Attempt]:
+    failed = [each for task in tasks for each in task.attempts if each.outcome not in ("worked", "open") or each.error]
+    return sorted(failed, key=lambda each: -(each.cost.tokens + 50 * each.cost.seconds + 500 * each.times))[:COSTLIEST]
+
+
+def _room(message: Message, failed: bool) -> int:
+    if message.role == "tool":
+        return ERROR_TOKENS if failed else OUTPUT_TOKENS
+    return AGENT_TOKENS if message.role == "assistant" else USER_TOKENS
+
+
+def _numbered(shown: Mapping[int, Message], rooms: Mapping[MessageId, int], count: Count) -> str:
+    """The messages, each as far as it has room: what is said whole before what is called."""
+    lines: list[str] = []
+    for number, message in shown.items():
+        room = rooms.get(message.id, AGENT_TOKENS)
+        results = (result.text for result in message.draft.results)
+        said = [text for text in (without_recalled(message.text), *results) if text.strip()]
+        parts = [_cut(without_recalled(text), room, message.id, count) for text in said]
+        calls = (" ".join(call_text(call).split()) for call in message.draft.calls)
+        parts += [f"→ {_cut(text, CALL_TOKENS, message.id, count)}" for text in calls]
+        lines.append(f"[{number}] {_SPEAKERS.get(message.role, message.role)}: " + "\n".join(parts))
     return "\n".join(lines)
 
 
@@ -229,44 +201,69 @@ def _cut(text: str, most: int, name: str, count: Count) -> str:
     return neutralise(cut.text() if cut else text, _FENCES)
 
 
-def _observation(taught: LessonSaid, shown: Sequence[Message], material: RunMaterial) -> Observation:
-    cited = cited_by(taught.messages, shown)
-    at = next((each.draft.at for each in reversed(cited) if each.draft.at is not None), None)
-    return Observation(
-        cue=f"{MODEL}{likeness_key(taught.lesson)}",
-        category=taught.category,
-        session=material.session,
-        project=material.project,
-        at=at,
-        held=1,
-        text=" ".join(taught.lesson.split()),
-        task_type=" ".join(taught.task_type.split()),
-        limits=limits_of(taught),
-        sources=tuple(each.id for each in cited),
+def _held(lessons: Sequence[LessonSaid], witness: Witness) -> list[tuple[LessonSaid, Taught]]:
+    return [(each, hold(each, witness)) for each in lessons]
+
+
+def _repair_prompt(wrong: Sequence[tuple[LessonSaid, Taught]], witness: Witness, count: Count) -> Prompt:
+    """What is asked of the lessons that don't stand: with the messages that they name, and no more."""
+    numbers = sorted({number for said, _ in wrong for number in said.messages if 1 <= number <= len(witness.shown)})
+    lines = (f"{msgspec.json.encode(said).decode()}\n- {' '.join(taught.complaints)}" for said, taught in wrong)
+    return LESSONS_REPAIR.render(
+        messages=_numbered({number: witness.shown[number - 1] for number in numbers}, {}, count) or "(none)",
+        lessons="\n".join(lines),
     )
 
 
-def _again(
-    reply: LessonsReply, told: Sequence[Record], shown: Sequence[Message], material: RunMaterial
-) -> list[Observation]:
+def _chosen(held: Sequence[tuple[LessonSaid, Taught]]) -> tuple[list[Observation], tuple[str, ...]]:
+    """The lessons that stand, those that are worth most, and why the others don't."""
+    kept: dict[str, Observation] = {}
+    refused: list[str] = []
+    for said, taught in sorted(held, key=lambda each: -each[0].worth):
+        why = " ".join(taught.complaints)
+        if taught.observation is not None:
+            few = f"There are {MOST_LESSONS} already." if len(kept) == MOST_LESSONS else ""
+            why = few or ("It is hardly worth a line." if said.worth < LEAST_WORTH else "")
+            if not why:
+                kept.setdefault(taught.observation.cue, taught.observation)
+        if why:
+            refused.append(f"“{said.lesson[:80]}”: {why}")
+    return list(kept.values()), tuple(refused)
+
+
+def speaks_of(text: str, cited: Sequence[Message]) -> bool:
+    """Whether the messages show anything of what `text` names; only then do they speak for or against it."""
+    evidence = SourceIndex(source_texts(cited))
+    return any(evidence.supports(claim) for claim in named_in(text))
+
+
+def _again(reply: LessonsReply, told: Sequence[Record], witness: Witness) -> list[Observation]:
     """What the run says of lessons in a model's words; those that the rules count need nobody's word."""
     out: dict[str, Observation] = {}
-    for held, said in ((True, reply.confirmed), (False, reply.contradicted)):
-        for again in said:
-            record = told[again.lesson - 1] if 1 <= again.lesson <= len(told) else None
-            there = cited_by(again.messages, shown)
-            if record is None or not record.cue.startswith(MODEL) or not speaks_of(record.text, there):
-                continue
-            cited = tuple(each.id for each in there)
-            out[record.cue] = Observation(
-                cue=record.cue,
-                category=CATEGORY[record.kind],
-                session=material.session,
-                project=material.project,
-                at=next((each.draft.at for each in reversed(shown) if each.id in cited and each.draft.at), None),
-                held=int(held),
-                broke=int(not held),
-                sources=cited if held else (),
-                against=() if held else cited[:MOST_AGAINST],
-            )
+    said: list[tuple[bool, Again]] = [(True, each) for each in reply.confirmed]
+    for held, again in (*said, *((False, each) for each in reply.contradicted)):
+        record = told[again.lesson - 1] if 1 <= again.lesson <= len(told) else None
+        there = witness.cited(again.messages)[:MOST_SOURCES]
+        if record is None or not record.cue.startswith(MODEL) or not speaks_of(record.text, there):
+            continue
+        cited = tuple(each.id for each in there)
+        out[record.cue] = Observation(
+            cue=record.cue,
+            category=CATEGORY[record.kind],
+            session=witness.material.session,
+            project=witness.material.project,
+            at=next((each.draft.at for each in reversed(there) if each.draft.at), None),
+            held=int(held),
+            broke=int(not held),
+            sources=cited if held else (),
+            against=() if held else cited[:MOST_AGAINST],
+        )
     return list(out.values())
+
+
+def without_worthless(shown: Sequence[Observation], synthesis: Synthesis) -> list[Observation]:
+    """What rules drew from a run, what a model called worthless as a number alone, of which no lesson is made."""
+    return [
+        replace(each, text="", way_out="", why="", trigger=None) if each.cue in synthesis.worthless else each
+        for each in shown
+    ]

@@ -16,7 +16,7 @@ from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instructions
 from ireneo.grounding.status import LastOutcome, contradicts, error_in, error_text, flipped, overclaims
-from ireneo.grounding.voice import Voice, unquoted, voice_faults
+from ireneo.grounding.voice import FORM, Voice, found_faults, unquoted, voice_faults
 from ireneo.language.files import either, topic
 from ireneo.language.sentences import breaks
 from ireneo.language.topics import Clauses
@@ -48,9 +48,12 @@ class Grounds:
         asked: Iterable[str] = (),
         notes: Iterable[str] = (),
         outcomes: Sequence[LastOutcome] = (),
-        voice: Voice = "first",
+        voice: Voice | None = "first",
     ) -> None:
-        """Read the messages; `asked` are a user's words besides, and `notes` what else the writer was shown."""
+        """Read the messages; `asked` are a user's words besides, and `notes` what else the writer was shown.
+
+        Without a `voice` it is all the same who speaks to whom.
+        """
         self._messages = messages
         self._asked, self._notes = tuple(asked), tuple(notes)
         self.outcomes = outcomes
@@ -156,7 +159,10 @@ def _led_on(text: str, words: str) -> str:
 def _told(text: str, grounds: Grounds) -> list[str]:
     """What is wrong with how a sentence or a clause tells, and with its verdicts."""
     verdict = flipped(text, grounds.outcomes) or overclaims(text, grounds.outcomes)
-    faults = voice_faults(text, grounds.voice, grounds.speaks_of)
+    if grounds.voice is None:
+        faults = found_faults(text, FORM, grounds.speaks_of)
+    else:
+        faults = voice_faults(text, grounds.voice, grounds.speaks_of)
     return [*faults, verdict] if verdict else faults
 
 

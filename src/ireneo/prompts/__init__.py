@@ -17,9 +17,9 @@ STORY_DEEP = PromptText(task="story", text="deep", version=STORY.version, max_to
 REFLECT = PromptText(task="reflect", version=1, max_tokens=1_200)
 CLASSIFY = PromptText(task="classify", version=1, max_tokens=200)
 
-LESSONS_SUCCESS = PromptText(task="lessons", text="success", version=1, max_tokens=1_600)
-LESSONS_FAILURE = PromptText(task="lessons", text="failure", version=1, max_tokens=1_600)
-"""Runs that went well and runs that didn't teach different things, and are read by different prompts."""
+LESSONS = PromptText(task="lessons", version=2, max_tokens=3_000)
+LESSONS_REPAIR = PromptText(task="lessons", text="repair", version=LESSONS.version, max_tokens=1_500)
+"""What a run teaches, and what of that didn't stand."""
 
 PROMPTS: MappingProxyType[SummaryLevel, PromptText] = MappingProxyType({"turn": NOTES, "goal": NOTES, "story": STORY})
 """The prompt by which the text of each level is written, and after which its summarizer is named."""

@@ -159,20 +159,29 @@ class ReflectReply(Struct, frozen=True, kw_only=True):
     conclusions: Annotated[list[ConclusionSaid], Meta(max_length=6)] = []
 
 
-LessonWord = Annotated[str, Meta(max_length=80)]
+LessonKind = Literal["ruling", "trap", "practice", "fact"]
+Short = Annotated[str, Meta(max_length=300)]
 
 
 class LessonSaid(Struct, frozen=True, kw_only=True):
     """One lesson."""
 
-    lesson: Annotated[str, Meta(max_length=500)]
-    """One sentence, with its why."""
-    category: Literal["factual", "procedural", "failure"]
-    messages: Annotated[list[int], Meta(max_length=12)]
+    kind: LessonKind
+    lesson: Annotated[str, Meta(max_length=600)]
+    """One line that can be acted on alone."""
+    why: Annotated[str, Meta(max_length=600)] = ""
+    """The sentence of the user or the agent that gives the reason, word for word."""
+    messages: Annotated[list[int], Meta(max_length=24)] = []
     """The numbers of the messages that show it."""
-    task_type: LessonWord = ""
-    not_when: Annotated[str, Meta(max_length=240)] = ""
-    """Of a failure: when it does not apply."""
+    trap: Short = ""
+    """The command or the path by which one steps into it."""
+    way_out: Short = ""
+    """What to do instead, in words."""
+    way: Short = ""
+    """The command, flag or path that is the way out."""
+    not_when: Short = ""
+    """When it does not apply."""
+    worth: Annotated[int, Meta(ge=1, le=5)] = 3
 
 
 class Again(Struct, frozen=True, kw_only=True):
@@ -180,14 +189,16 @@ class Again(Struct, frozen=True, kw_only=True):
 
     lesson: int
     """Its number."""
-    messages: Annotated[list[int], Meta(max_length=12)]
+    messages: Annotated[list[int], Meta(max_length=24)]
 
 
 class LessonsReply(Struct, frozen=True, kw_only=True):
     """What a run teaches; nothing, where it teaches nothing."""
 
-    lessons: Annotated[list[LessonSaid], Meta(max_length=8)] = []
+    lessons: Annotated[list[LessonSaid], Meta(max_length=12)] = []
     confirmed: Annotated[list[Again], Meta(max_length=40)] = []
     """Known lessons that this run shows to be right again."""
     contradicted: Annotated[list[Again], Meta(max_length=40)] = []
     """Known lessons that it shows to be wrong."""
+    worthless: Annotated[list[Annotated[str, Meta(max_length=4)]], Meta(max_length=40)] = []
+    """The letters of what rules drew from the run and what is wrong or says nothing."""

@@ -1,0 +1,286 @@
+"""What a model says that a run teaches, held to the run: what of it stands, and why the rest doesn't.
+
+A lesson is refused only where it is surely wrong: it names what no message shows, it passes on what an output asks for
+and nobody did, it quotes nobody. An unsupported clause is struck, a wrong number of a message is put right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+from msgspec import Struct
+
+from ireneo.grounding.check import Grounds, strike
+from ireneo.grounding.claims import TextClaim, claims
+from ireneo.grounding.evidence import SourceIndex, call_text, check_text, source_texts
+from ireneo.grounding.neutral import instruction_like
+from ireneo.grounding.status import error_text
+from ireneo.language.files import either, topic
+from ireneo.language.sentences import sentences
+from ireneo.language.topics import Instructions
+from ireneo.lessons.run import MODEL, Category, Observation, Trigger
+from ireneo.lessons.shell import RunMaterial, programs_of, run_steps
+from ireneo.lessons.study import MOST_SOURCES
+from ireneo.lessons.wording import limited
+from ireneo.log.message import Message, without_recalled
+from ireneo.memories.record import likeness_key
+from ireneo.patterns import lazy_re
+from ireneo.prompts.replies import LessonKind, LessonSaid
+from ireneo.summaries.own_words import said_in_results
+from ireneo.summaries.steps import Step
+
+MOST_WORDS, MOST_WHY_WORDS = 70, 45
+REPEATED_WORDS = 4
+"""So many words in a row out of a sentence that orders something are that order."""
+LEAST_QUOTED = 3
+"""Fewer words are no sentence that gives a reason."""
+CATEGORIES: Mapping[LessonKind, Category] = {
+    "ruling": "procedural",
+    "trap": "failure",
+    "practice": "procedural",
+    "fact": "factual",
+}
+RULING = "<ruling> "
+"""What the code of a ruling begins with, behind whose words it is told in."""
+_OF_SOMETHING = frozenset(("path", "identifier", "error", "command", "quotation", "name"))
+"""Claims that name something of the project or its tools; a number alone does not."""
+_ORDERS = lazy_re(lambda: rf"\b{either(topic(Instructions).orders)}\b", re.I)
+_WORD = lazy_re(r"(?<![\w./:@|&=+-])[\w./:@|&=+-]*\w")
+_QUOTED = lazy_re(r"“[^“”]{0,600}”|\"[^\"\n]{0,600}\"")
+_CODE = lazy_re(r"`([^`\n]{1,300})`")
+_PROGRAM = lazy_re(r"(?:\./)?[A-Za-z][\w./-]*(?:\s|\Z)(?![:=])")
+_PATHLIKE = lazy_re(r"[\w@~.*-]*(?:/[\w@.*-]+)+/?|[\w@-]*\.[\w.-]+")
+_PLACE = lazy_re(r"(?<![\w/.:-])(?=[\w.-]*/[\w./-]*[A-Z_.\d/])[\w.-]+(?:/[\w-]+(?:\.[\w-]+)*)+")
+"""Names with a slash that are no two words of prose side by side, as “and/or” is."""
+_FLAG = lazy_re(r"(?<!\S)--?[A-Za-z][\w-]*")
+
+
+class Witness:
+    """What a run shows, as far as a model saw it: whose words are whose, what was done, and what outputs ask for."""
+
+    def __init__(self, material: RunMaterial, shown: Sequence[Message]) -> None:
+        """Read the messages that a model was `shown`, which it numbers from 1, out of the run."""
+        self.material, self.shown = material, shown
+        self._by_message: dict[int, SourceIndex] = {}
+
+    @cached_property
+    def grounds(self) -> Grounds:
+        """All that was shown; what a user says inside of a tool's result are the user's words."""
+        return Grounds(self.shown, asked=self._answers, voice=None)
+
+    @cached_property
+    def _answers(self) -> list[str]:
+        results = (result for each in self.shown for result in each.draft.results)
+        return [words for result in results for words, _ in said_in_results(result)]
+
+    @cached_property
+    def user(self) -> SourceIndex:
+        """What the user said, also in answers and refusals."""
+        spoken = (without_recalled(each.text) for each in self.shown if each.role == "user")
+        return SourceIndex([*spoken, *self._answers])
+
+    @cached_property
+    def agent(self) -> SourceIndex:
+        """What the agent said."""
+        return SourceIndex(without_recalled(each.text) for each in self.shown if each.role == "assistant")
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """The calls of the run."""
+        return run_steps(self.material)
+
+    @cached_property
+    def done(self) -> SourceIndex:
+        """Every call of the run, with what was said beside them: somebody's experience, or somebody's word."""
+        return SourceIndex([*(call_text(step.call) for step in self.steps), *self._spoken])
+
+    @cached_property
+    def _spoken(self) -> list[str]:
+        said = (text for each in self.shown if each.role != "tool" for text in source_texts([each]))
+        return [*said, *self._answers]
+
+    @cached_property
+    def errors(self) -> SourceIndex:
+        """The lines by which calls failed: to quote one is to say what went wrong."""
+        return SourceIndex(step.error for step in self.steps if step.failed_itself)
+
+    @cached_property
+    def ordered(self) -> list[set[tuple[str, ...]]]:
+        """What outputs ask for, each sentence as its words in rows; without what the user says in them."""
+        out: list[set[tuple[str, ...]]] = []
+        for each in self.shown:
+            if each.role != "tool":
+                continue
+            for line in "\n".join(source_texts([each])).splitlines():
+                for sentence in sentences(line, small_opens=True):
+                    if _ORDERS.search(sentence) and not self.user.holds(sentence):
+                        out.append(_rows(sentence))
+        return out
+
+    def index(self, message: Message) -> SourceIndex:
+        """One message, to be looked up in."""
+        if message.position not in self._by_message:
+            self._by_message[message.position] = SourceIndex(source_texts([message]))
+        return self._by_message[message.position]
+
+    def cited(self, numbers: Iterable[int]) -> list[Message]:
+        """The messages that are meant by `numbers`, each once."""
+        return [self.shown[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(self.shown)]
+
+    def bearing(self, text: str, given: Sequence[Message]) -> tuple[Message, ...]:
+        """The messages that show what `text` names: those of `given` first, then others that were shown; in order."""
+        chosen: list[Message] = []
+        for claim in dict.fromkeys(claims(text)):
+            if any(self.index(each).supports(claim) for each in chosen):
+                continue
+            found = next((each for each in (*given, *self.shown) if self.index(each).supports(claim)), None)
+            chosen += [found] if found is not None else []
+        chosen += [each for each in given if each not in chosen]
+        return tuple(sorted(chosen[:MOST_SOURCES], key=lambda each: each.position))
+
+
+class Taught(Struct, frozen=True, kw_only=True):
+    """What of a lesson stands."""
+
+    observation: Observation | None = None
+    complaints: tuple[str, ...] = ()
+    """Why it does not stand, or what of it was struck."""
+
+
+def hold(said: LessonSaid, witness: Witness) -> Taught:
+    """Hold a lesson to the run that it was drawn from."""
+    why, whose = quoted_reason(said.why, witness)
+    first = _fault(said, why, whose, witness)
+    if first:
+        return Taught(complaints=(first,))
+    left = strike(said.lesson, witness.grounds)
+    text = _told(left.text, why, whose)
+    limits = strike(limits_of(said), witness.grounds).text
+    limits = "" if _orders_fault(limits, witness) else limits
+    if not left.text or not (why or named_in(text)):
+        fault = "It names nothing of this project or its tools, and quotes nobody; any model knows it."
+        return Taught(complaints=left.complaints or (fault,))
+    if orders := _orders_fault(left.text, witness):
+        return Taught(complaints=(orders,))
+    sources = witness.bearing(f"{text} {limits}", witness.cited(said.messages))
+    texts = source_texts(sources)
+    missing = check_text(f"{text} {limits}", SourceIndex(texts))
+    if placed := next((each[0] for each in _PLACE.finditer(text) if not any(each[0] in one for one in texts)), ""):
+        return Taught(complaints=(f"“{placed[:80]}” stands in none of its messages.",))
+    if missing or not sources:
+        named = f"The {missing[0].kind} “{missing[0].text[:80]}” stands in none" if missing else "It names none"
+        return Taught(complaints=(f"{named} of its messages.",))
+    return Taught(observation=_observation(said, text, why, limits, sources, witness), complaints=left.complaints)
+
+
+def _fault(said: LessonSaid, why: str, whose: str, witness: Witness) -> str:
+    """What is wrong with all of it."""
+    if error_text(said.lesson):
+        return "It is an error text, and no lesson."
+    if len(said.lesson.split()) > MOST_WORDS:
+        return f"It has more than {MOST_WORDS} words."
+    if said.kind == "ruling" and whose != "user":
+        return "No user says the sentence in `why`; a ruling quotes the user, word for word."
+    if witness.material.outcome == "bad" and (said.kind == "practice" or said.way_out or said.way):
+        return "The run is known to have come out badly: nothing that it did is a practice or a way out."
+    if any(not witness.grounds.ruled.holds(text) for text in (said.way_out, said.way) if instruction_like(text)):
+        return "It repeats an instruction."
+    return ""
+
+
+def quoted_reason(why: str, witness: Witness) -> tuple[str, str]:
+    """The sentence that gives the reason, and whose it is; empty where nobody said it, or it is too long to quote."""
+    said = " ".join(why.split()).strip('“”"')
+    if not LEAST_QUOTED <= len(said.split()) <= MOST_WHY_WORDS:
+        return "", ""
+    if witness.user.holds(said):
+        return said, "user"
+    if witness.agent.holds(said) and not instruction_like(said) and not _orders_fault(said, witness):
+        return said, "agent"
+    return "", ""
+
+
+def limits_of(said: LessonSaid) -> str:
+    """When a lesson does not apply, as it stands behind it."""
+    when = " ".join(said.not_when.split()).rstrip(".")
+    if not when:
+        return ""
+    return f"{when}." if when.lower().startswith(("not ", "it does not")) else f"It does not apply: {when}."
+
+
+def _told(lesson: str, why: str, whose: str) -> str:
+    """The line of a lesson: what it says, and the sentence that gives the reason."""
+    said = lesson.strip()
+    if not why or why.casefold().rstrip(".") in said.casefold():
+        return said
+    quoted = why.replace("“", "'").replace("”", "'")
+    return limited(said, f"“{quoted}” (the {whose})") if said else ""
+
+
+def named_in(text: str) -> list[TextClaim]:
+    """What `text` names of a project or its tools."""
+    return [claim for claim in claims(text) if claim.kind in _OF_SOMETHING]
+
+
+def _orders_fault(text: str, witness: Witness) -> str:
+    """What an output asks for is nobody's experience until somebody did it, or the user said it."""
+    for claim in claims(text):
+        if claim.kind == "command" and _PROGRAM.match(claim.text) and not witness.done.supports(claim):
+            return f"Nobody ran “{claim.text[:80]}”; that an output names it is no experience."
+    # The words of an error that was met, and a command that was run, are experience wherever else they stand.
+    bare = _QUOTED.sub(lambda found: " … " if witness.errors.holds(found[0]) else found[0], text)
+    bare = _CODE.sub(lambda found: " … " if witness.done.holds(found[1]) else found[0], bare)
+    rows = {row for row in _rows(bare) if not witness.user.holds(" ".join(row))}
+    if any(rows & each for each in witness.ordered):
+        return "It repeats what an output asks for."
+    return ""
+
+
+def _rows(text: str) -> set[tuple[str, ...]]:
+    words = [word.lower() for word in _WORD.findall(text)]
+    return {tuple(words[at : at + REPEATED_WORDS]) for at in range(len(words) - REPEATED_WORDS + 1)}
+
+
+def _observation(
+    said: LessonSaid, text: str, why: str, limits: str, sources: Sequence[Message], witness: Witness
+) -> Observation:
+    trigger = _trigger(said, why, witness)
+    way_out = " ".join(said.way_out.split()).rstrip(".")
+    stands = bool(way_out) and way_out.casefold() in text.casefold()
+    return Observation(
+        cue=f"{MODEL}{RULING if said.kind == 'ruling' else ''}{likeness_key(text)}",
+        category=CATEGORIES[said.kind],
+        session=witness.material.session,
+        project=witness.material.project,
+        at=next((each.draft.at for each in reversed(sources) if each.draft.at is not None), None),
+        held=1,
+        text=text,
+        way_out=way_out if stands and said.kind in ("trap", "ruling") else "",
+        why=why,
+        trigger=trigger,
+        limits=limits,
+        sources=tuple(each.id for each in sources),
+    )
+
+
+def _trigger(said: LessonSaid, why: str, witness: Witness) -> Trigger | None:
+    """Which calls step into a trap, where the run shows one that did; into a ruling, where its words name them."""
+    trap = " ".join(said.trap.split()).strip("`")
+    if said.kind not in ("trap", "ruling") or not trap:
+        return None
+    way = " ".join(said.way.split()).strip("`")
+    unless = (way,) if way and witness.done.holds(way) else ()
+    if _PATHLIKE.fullmatch(trap):
+        named = any(trap in step.command and step.failed for step in witness.steps) or trap in why
+        return Trigger(path=trap.removeprefix("./"), unless=unless) if named else None
+    words = tuple(dict.fromkeys(_FLAG.findall(trap)))
+    for step in witness.steps:
+        held = " ".join(step.command.split())
+        if trap not in held or not (step.failed or said.kind == "ruling"):
+            continue
+        name = next((each for each in programs_of(step) if trap.startswith(each.split()[0])), "")
+        fits = name and all(word in trap.split() for word in name.split())
+        return Trigger(command=name, words=words, unless=unless) if fits and step.action.shell else None
+    return None
