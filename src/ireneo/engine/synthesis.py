@@ -42,7 +42,7 @@ COSTLIEST = 12
 """Failures of a run that are shown with what came of them, those that cost most first."""
 AFTER = 2
 """Messages behind a failure in which the agent may say what it was."""
-MOST_LESSONS, LEAST_WORTH = 5, 2
+MOST_LESSONS, MOST_FACTS, LEAST_WORTH = 5, 5, 2
 KNOWN_TOLD = 40
 """Known lessons of the project that a model may confirm or contradict."""
 MOST_DRAWN = len(ascii_lowercase)
@@ -77,7 +77,7 @@ async def synthesise(
     # Those in a model's words first: of the others the rules count without being told.
     told = sorted((each for each in known if each.cue), key=lambda each: not each.cue.startswith(MODEL))[:KNOWN_TOLD]
     shown, prompt = await asyncio.to_thread(_prompt, material, entries, told, drawn[:MOST_DRAWN], count)
-    witness = Witness(material, shown)
+    witness = Witness(material, shown, _told_of(material, entries, shown))
     answer = await model.ask(prompt, LessonsReply)
     usage = [answer.usage]
     held = await asyncio.to_thread(_held, answer.value.lessons, witness)
@@ -117,6 +117,13 @@ def _prompt(
         known="\n".join(f"{at}. {neutralise(each.text, _FENCES)}" for at, each in enumerate(told, 1)) or "(none)",
     )
     return shown, prompt
+
+
+def _told_of(material: RunMaterial, entries: Sequence[DiaryEntry], shown: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages that the diary stands on, beside those that are shown."""
+    there = {each.id for each in shown}
+    named = {name for entry in entries for line in entry.lines for name in line.sources} - there
+    return tuple(each for each in material.messages if each.id in named)
 
 
 def _about(material: RunMaterial) -> str:
@@ -222,7 +229,9 @@ def _chosen(held: Sequence[tuple[LessonSaid, Taught]]) -> tuple[list[Observation
     for said, taught in sorted(held, key=lambda each: -each[0].worth):
         why = " ".join(taught.complaints)
         if taught.observation is not None:
-            few = f"There are {MOST_LESSONS} already." if len(kept) == MOST_LESSONS else ""
+            alike = sum((each.category == "factual") == (said.kind == "fact") for each in kept.values())
+            most = MOST_FACTS if said.kind == "fact" else MOST_LESSONS
+            few = f"There are {most} already." if alike == most else ""
             why = few or ("It is hardly worth a line." if said.worth < LEAST_WORTH else "")
             if not why:
                 kept.setdefault(taught.observation.cue, taught.observation)

@@ -21,10 +21,10 @@ from ireneo.language.files import either, topic
 from ireneo.language.sentences import sentences
 from ireneo.language.topics import Instructions
 from ireneo.lessons.run import MODEL, Category, Observation, Trigger
-from ireneo.lessons.shell import RunMaterial, programs_of, run_steps
+from ireneo.lessons.shell import RunMaterial, run_steps, shape
 from ireneo.lessons.study import MOST_SOURCES
 from ireneo.lessons.wording import limited
-from ireneo.log.message import Message, without_recalled
+from ireneo.log.message import Call, Message, without_recalled
 from ireneo.memories.record import likeness_key
 from ireneo.patterns import lazy_re
 from ireneo.prompts.replies import LessonKind, LessonSaid
@@ -34,6 +34,7 @@ from ireneo.summaries.steps import Step
 MOST_WORDS, MOST_WHY_WORDS = 70, 45
 REPEATED_WORDS = 4
 """So many words in a row out of a sentence that orders something are that order."""
+MOST_TRIGGER_WORDS = 6
 LEAST_QUOTED = 3
 """Fewer words are no sentence that gives a reason."""
 CATEGORIES: Mapping[LessonKind, Category] = {
@@ -48,27 +49,31 @@ _OF_SOMETHING = frozenset(("path", "identifier", "error", "command", "quotation"
 """Claims that name something of the project or its tools; a number alone does not."""
 _ORDERS = lazy_re(lambda: rf"\b{either(topic(Instructions).orders)}\b", re.I)
 _WORD = lazy_re(r"(?<![\w./:@|&=+-])[\w./:@|&=+-]*\w")
+_SOUNDS_WRONG = lazy_re(r"error|fail|fatal|panic|invalid|cannot|can't|denied|exception|not found", re.I)
 _QUOTED = lazy_re(r"“[^“”]{0,600}”|\"[^\"\n]{0,600}\"")
 _CODE = lazy_re(r"`([^`\n]{1,300})`")
 _PROGRAM = lazy_re(r"(?:\./)?[A-Za-z][\w./-]*(?:\s|\Z)(?![:=])")
 _PATHLIKE = lazy_re(r"[\w@~.*-]*(?:/[\w@.*-]+)+/?|[\w@-]*\.[\w.-]+")
 _PLACE = lazy_re(r"(?<![\w/.:-])(?=[\w.-]*/[\w./-]*[A-Z_.\d/])[\w.-]+(?:/[\w-]+(?:\.[\w-]+)*)+")
 """Names with a slash that are no two words of prose side by side, as “and/or” is."""
-_FLAG = lazy_re(r"(?<!\S)--?[A-Za-z][\w-]*")
 
 
 class Witness:
     """What a run shows, as far as a model saw it: whose words are whose, what was done, and what outputs ask for."""
 
-    def __init__(self, material: RunMaterial, shown: Sequence[Message]) -> None:
-        """Read the messages that a model was `shown`, which it numbers from 1, out of the run."""
+    def __init__(self, material: RunMaterial, shown: Sequence[Message], told: Sequence[Message] = ()) -> None:
+        """Read the messages that a model was `shown`, which it numbers from 1, out of the run; others it was `told` of.
+
+        Those are what the diary stands on.
+        """
         self.material, self.shown = material, shown
+        self._read = (*shown, *told)
         self._by_message: dict[int, SourceIndex] = {}
 
     @cached_property
     def grounds(self) -> Grounds:
         """All that was shown; what a user says inside of a tool's result are the user's words."""
-        return Grounds(self.shown, asked=self._answers, voice=None)
+        return Grounds(self._read, asked=self._answers, voice=None)
 
     @cached_property
     def _answers(self) -> list[str]:
@@ -104,7 +109,9 @@ class Witness:
     @cached_property
     def errors(self) -> SourceIndex:
         """The lines by which calls failed: to quote one is to say what went wrong."""
-        return SourceIndex(step.error for step in self.steps if step.failed_itself)
+        failed = [step for step in self.steps if step.failed_itself]
+        lines = (line for step in failed for line in step.output.splitlines() if _SOUNDS_WRONG.search(line))
+        return SourceIndex([*(step.error for step in failed), *lines])
 
     @cached_property
     def ordered(self) -> list[set[tuple[str, ...]]]:
@@ -135,7 +142,7 @@ class Witness:
         for claim in dict.fromkeys(claims(text)):
             if any(self.index(each).supports(claim) for each in chosen):
                 continue
-            found = next((each for each in (*given, *self.shown) if self.index(each).supports(claim)), None)
+            found = next((each for each in (*given, *self._read) if self.index(each).supports(claim)), None)
             chosen += [found] if found is not None else []
         chosen += [each for each in given if each not in chosen]
         return tuple(sorted(chosen[:MOST_SOURCES], key=lambda each: each.position))
@@ -159,6 +166,8 @@ def hold(said: LessonSaid, witness: Witness) -> Taught:
     text = _told(left.text, why, whose)
     limits = strike(limits_of(said), witness.grounds).text
     limits = "" if _orders_fault(limits, witness) else limits
+    if left.complaints and _opening(left.text) != _opening(said.lesson):
+        return Taught(complaints=left.complaints)  # What it is about was struck: the rest would say something else.
     if not left.text or not (why or named_in(text)):
         fault = "It names nothing of this project or its tools, and quotes nobody; any model knows it."
         return Taught(complaints=left.complaints or (fault,))
@@ -173,6 +182,10 @@ def hold(said: LessonSaid, witness: Witness) -> Taught:
         named = f"The {missing[0].kind} “{missing[0].text[:80]}” stands in none" if missing else "It names none"
         return Taught(complaints=(f"{named} of its messages.",))
     return Taught(observation=_observation(said, text, why, limits, sources, witness), complaints=left.complaints)
+
+
+def _opening(text: str) -> list[str]:
+    return text.split()[:2]
 
 
 def _fault(said: LessonSaid, why: str, whose: str, witness: Witness) -> str:
@@ -266,21 +279,26 @@ def _observation(
 
 
 def _trigger(said: LessonSaid, why: str, witness: Witness) -> Trigger | None:
-    """Which calls step into a trap, where the run shows one that did; into a ruling, where its words name them."""
+    """Which calls step into a trap, where most that did so in this run failed; into a ruling, where it names them."""
     trap = " ".join(said.trap.split()).strip("`")
     if said.kind not in ("trap", "ruling") or not trap:
         return None
     way = " ".join(said.way.split()).strip("`")
-    unless = (way,) if way and witness.done.holds(way) else ()
-    if _PATHLIKE.fullmatch(trap):
-        named = any(trap in step.command and step.failed for step in witness.steps) or trap in why
-        return Trigger(path=trap.removeprefix("./"), unless=unless) if named else None
-    words = tuple(dict.fromkeys(_FLAG.findall(trap)))
+    met: list[Step] = []
     for step in witness.steps:
         held = " ".join(step.command.split())
-        if trap not in held or not (step.failed or said.kind == "ruling"):
-            continue
-        name = next((each for each in programs_of(step) if trap.startswith(each.split()[0])), "")
-        fits = name and all(word in trap.split() for word in name.split())
-        return Trigger(command=name, words=words, unless=unless) if fits and step.action.shell else None
-    return None
+        if way and way in held and not step.failed:
+            break  # Whoever took the way out steps into it no more.
+        met += [step] if trap in held and step.result is not None else []
+    failed = sum(step.failed_itself for step in met)
+    named = SourceIndex([why]).holds(trap)
+    if not named and (said.kind == "ruling" or 2 * failed <= len(met)):
+        return None
+    unless = (way,) if way and witness.done.holds(way) else ()
+    if _PATHLIKE.fullmatch(trap):
+        return Trigger(path=trap.removeprefix("./"), unless=unless)
+    if not any(step.action.shell for step in met):
+        return None
+    name = shape(Call(id="", name="bash", arguments={"command": trap})).program
+    words = tuple(word for word in trap.split() if word not in name.split())
+    return Trigger(command=name, words=words[:MOST_TRIGGER_WORDS], unless=unless)
