@@ -163,11 +163,14 @@ class NotedTexts:
         if not written:
             return block, False
         self._used.update((each.id, None) for each in over)
-        begin = self._begin(block)
+        begin, last = self._begin(block), block.last_position
         lines = [
             (name, line)
             for name, line in statements_of(over, replaced=True)
-            if begin <= line.position <= block.last_position
+            # Where things stand is said of the end, which may be among the messages that follow as they are.
+            if begin
+            <= line.position
+            <= (max(last, line.position) if name == "status" and block.depth == WAITING_DEPTH else last)
         ]
         sections = noted(block, lines, is_known)
         text = replace(block, sections=tuple(sections), writing=_unpaid(written))
