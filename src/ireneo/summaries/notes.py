@@ -157,6 +157,18 @@ def rolled_up(offline: Summary, parts: Sequence[Summary]) -> list[Section]:
     return _sections(gathered)
 
 
+def with_later(text: Summary, lines: Noted) -> Summary:
+    """The text of a block that says as well what was noted of the messages behind it, `lines`."""
+    gathered = {section.name: list(section.lines) for section in text.sections}
+    for name, line in lines:
+        if name == "status":
+            gathered[name] = [line]
+        else:
+            # The user's words stand there themselves.
+            gathered.setdefault(BESIDE if name == "asked" else name, []).append(line)
+    return replace(text, sections=tuple(_sections(gathered)))
+
+
 def without_replaced(row: Sequence[Summary]) -> dict[str, Summary]:
     """Of adjacent blocks, by their ids, those that say what a later one replaced, without it."""
     out: dict[str, Summary] = {}
