@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 import ireneo
+from ireneo.engine.work_writing import WORDS_PER_TOKEN
 from ireneo.grounding.evidence import source_texts
 from ireneo.log.message import Draft, Message
 from ireneo.ports.models import Prompt
@@ -80,7 +81,7 @@ async def measured(drafts: list[Draft], ratio: int) -> dict[str, float] | None:
         await session.summarise(whole // 25)
     first = [each for each in honest.asked if "repair" not in each[0]]
     repairs = [each for each in honest.asked if "repair" in each[0]]
-    own_out = words / 0.7
+    own_out = words / WORDS_PER_TOKEN
     return {
         "prompts": len(first),
         "repairs": len(repairs),

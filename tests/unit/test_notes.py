@@ -274,3 +274,67 @@ def test_what_stands_twice_is_shown_to_a_model_once(tmp_path: Path) -> None:
     assert "malware" not in asked.user
     assert "10→line 10 of" in asked.user
     assert "7→line" not in asked.user
+
+
+NARROW = 1_800
+FACTS = [f"found 3: The setting `FLAG_{number}` in src/flags.py is {number * 7}." for number in range(1, 9)]
+NEWEST = "found 5: tests/test_flags.py skips `test_nine` on Windows."
+
+
+def flagged() -> list[ireneo.Draft]:
+    """Work whose outputs are long, and what is to be known of it short; the newest output too."""
+    filler = "\n".join(f"log line {number} of the build, of no use to anybody" for number in range(450))
+    out = [*user("Set the flags of src/flags.py, and say what they are.")]
+    for number in range(1, 9):
+        out += run(f"make flag_{number}", f"`FLAG_{number}` in src/flags.py is {number * 7}.\n{filler}")
+    out += [*said("All flags are set."), *user("Now set `FLAG_9` as well, please, and look at tests/test_flags.py.")]
+    out += [
+        *run("make flag_9", f"FLAG_9 is 63.\n{filler}"),
+        *run("cat tests/test_flags.py", f"{filler}\ntests/test_flags.py skips `test_nine` on Windows.\n{filler}"),
+    ]
+    return out
+
+
+@every_store
+def test_a_narrow_context_is_made_of_notes(store: str, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.append(flagged())
+        await session.take_notes("\n".join([*FACTS, NEWEST]), preset=FINE)
+        narrow = await look(session, NARROW)
+        shown = text(narrow)
+        assert narrow.tokens <= NARROW
+        assert not narrow.violations
+        assert all(fact.partition(": ")[2] in shown for fact in FACTS)
+        assert sum(row.what == "summary" for row in narrow.view) <= 2
+        assert "Now set `FLAG_9` as well, please" in shown, "what is worked on stands in the user's words"
+        assert NEWEST.partition(": ")[2] in shown, "what is noted of messages that are cut short is said as well"
+
+    live(store, tmp_path, work)
+
+
+def test_what_was_noted_behind_a_fork_is_not_said_before_it(tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.append(flagged())
+        await session.take_notes("\n".join([*FACTS, NEWEST]), preset=FINE)
+        assert NEWEST.partition(": ")[2] in text(await look(session, NARROW))
+        messages = await session.messages()
+        await session.rewind(messages[-3].id)
+        await session.append([*user("Another way."), *said("Yes. " * 400)])
+        shown = text(await look(session, NARROW))
+        assert NEWEST.partition(": ")[2] not in shown
+
+    live("in memory", tmp_path, work)
+
+
+def test_a_narrower_context_asks_for_nothing_more(tmp_path: Path) -> None:
+    model = ScriptedLLM(Writer(["found 3 [2] `FLAG_1` in src/flags.py is 7."], []))
+
+    async def work(session: Session) -> None:
+        await session.append([*flagged(), *(each for part in range(60) for each in run(f"make part_{part}", "done"))])
+        whole = sum(message.tokens for message in await session.messages())
+        await session.summarise(whole // 13, preset=FINE)
+        assert len(model.prompts) == 1
+        await session.summarise(NARROW, preset=FINE)
+        assert len(model.prompts) == 1
+
+    live("in memory", tmp_path, work, model)

@@ -22,6 +22,7 @@ from ireneo.context.compose import (
     all_in_one,
     choose_edge,
     close_loose,
+    coarse_row,
     composed,
     decide,
     first_target,
@@ -409,10 +410,11 @@ def _with_blocks(
             return _Blocks(composed=composed, made=tuple(made), texts=texts)
     newest = [*cut, *newest]
     system, rest = split_system(row)
-    past = [cover_row(rest, policy)] if rest else []
-    composed = one_block(system, past, newest, target, options)
-    if composed.tokens <= target:
-        return _Blocks(composed=composed, made=tuple(past), texts=texts, coarse=True)
+    for past in (coarse_row(rest, policy), [cover_row(rest, policy)] if rest else []):
+        composed = one_block(system, past, newest, target, options)
+        if composed.tokens <= target:
+            blocks = tuple(item for item in past if isinstance(item, Summary))
+            return _Blocks(composed=composed, made=blocks, texts=texts, coarse=True)
     whole = cover_row([*row, *newest], policy)
     return _Blocks(composed=all_in_one(whole, target, options), made=(whole,), texts=texts, coarse=True)
 

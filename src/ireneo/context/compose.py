@@ -23,10 +23,11 @@ from ireneo.context.view import (
 )
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Draft, Message, Text, short, texts
 from ireneo.log.tree import Annotation, AnnotationId, atoms, next_loop, running_turn
+from ireneo.summaries.notes import is_written
 from ireneo.summaries.pins import BY_HAND, MEDIUM, MILD, STANDING, STRONG, constraints, pinned, standing
 from ireneo.summaries.policy import Policy, Prices, rebuild_cost
 from ireneo.summaries.summary import Line, Summary
-from ireneo.summaries.work import RowItem, loose_from, open_block, strategy_of
+from ireneo.summaries.work import RowItem, cover_row, loose_from, open_block, strategy_of
 
 Thinking = Literal["prefix", "turn", "none"]
 """When signed thinking may be shown: as long as nothing before it was changed; in the turn that is running; never."""
@@ -320,9 +321,15 @@ def _end(item: Summary | Message) -> int:
 BLOCK_TOKENS = 360
 """A block with less than this on the average says little beside its frame: then a coarser one serves better."""
 CRAMPED_TOKENS = 1_500
+CRAMPED_NOTED = 10_000
+"""The same where all of the past was noted."""
 CRAMPED_RATIO = 12
 """In less room, and where the past is so many times as large, several frames, and a file that is named in each of
-them, would take the place of what they tell."""
+them, would take the place of what they tell: notes above all, of which there are as many as so much room can show."""
+NOTED_LIVE = 0.06
+NOTED_OPENER = 0.05
+"""Of a room that notes alone would fill, what the newest atom may take where it is larger, and the request that is
+being worked on."""
 WORDS_SHARE = 0.35
 """Of the past's room, so much may go to the words of the users and the system, verbatim."""
 WORDS_FLOOR = 48
@@ -361,10 +368,32 @@ def next_to_open(row: Sequence[RowItem], room: int) -> Summary | None:
 
 def is_cramped(row: Sequence[RowItem], target: int) -> bool:
     """Whether the past of `row` should stand in one block, since `target` tokens have no room for several."""
-    if target >= CRAMPED_TOKENS:
+    if target >= (CRAMPED_NOTED if is_noted(row) else CRAMPED_TOKENS):
         return False
     size = sum(item.source_tokens if isinstance(item, Summary) else item.tokens for item in row)
     return size > CRAMPED_RATIO * target
+
+
+def is_noted(row: Sequence[RowItem]) -> bool:
+    """Whether a model wrote all of the blocks of `row`."""
+    blocks = [item for item in row if isinstance(item, Summary)]
+    return bool(blocks) and all(map(is_written, blocks))
+
+
+def coarse_row(row: Sequence[RowItem], policy: Policy) -> list[RowItem]:
+    """All of `row` under one block; where that was noted, what was asked for last stands in the user's words."""
+    if not row:
+        return []
+    place = next((place for place in range(len(row) - 1, -1, -1) if _opens(row[place])), None)
+    if place is None or not is_noted(row):
+        return [cover_row(row, policy)]
+    parts = [row[:place], row[place + 1 :]]
+    before, after = ([cover_row(part, policy)] if part else [] for part in parts)
+    return [*before, row[place], *after]
+
+
+def _opens(item: RowItem) -> bool:
+    return isinstance(item, Message) and item.opens_turn
 
 
 def split_system(row: Sequence[RowItem]) -> tuple[list[Message], list[RowItem]]:
@@ -529,14 +558,20 @@ def with_blocks(
 
 
 def one_block(
-    system: Sequence[Message], past: Sequence[Summary], newest: Sequence[Message], target: int, options: ContextOptions
+    system: Sequence[Message], past: Sequence[RowItem], newest: Sequence[Message], target: int, options: ContextOptions
 ) -> Composed:
     """Show the past as one block after the system's words, for a budget that has no room for more, and the newest."""
     limit = oversized_limit(target) if past else target - 40
+    if is_noted(past):
+        limit = int(target * NOTED_LIVE)
     after = newest_slots(newest, limit, options, limit)
     before = slots_within(system, int(target * WORDS_SHARE), options.count, floor=WORDS_FLOOR)
-    slots = [*before, *(_block(block, options) for block in past), *after]
-    return _settled(slots, [*system, *past, *newest], target, options)
+    opener = max(int(target * NOTED_OPENER), WORDS_FLOOR)
+    told = [
+        _block(item, options) if isinstance(item, Summary) else slot_within(item, opener, options.count)
+        for item in past
+    ]
+    return _settled([*before, *told, *after], [*system, *past, *newest], target, options)
 
 
 def all_in_one(whole: Summary, target: int, options: ContextOptions) -> Composed:

@@ -34,7 +34,7 @@ from ireneo.prompts import NOTES_OWN
 from ireneo.prompts.replies import VOICES, Voice
 from ireneo.summaries.notes import Note, is_written, read_note, statements_of
 from ireneo.summaries.steps import clip
-from ireneo.summaries.summary import Line, SectionName, Summary, SummaryId, SummaryLevel, Writing, anchor
+from ireneo.summaries.summary import Line, PathReader, SectionName, Summary, SummaryId, SummaryLevel, Writing, anchor
 from ireneo.summaries.work import WorkPath, is_kept
 
 STRETCH_SUMMARIZER = "stretch"
@@ -61,7 +61,8 @@ def due_stretches(
     assemble(path, None, replace(options, budget=target))
     made = {each.id: each for each in path.made}
     reading = _Reading(tx, key, head, options, voice, made)
-    return reading.stretches(path.shown), path.made
+    newest = _newest(path.reader, head)
+    return reading.stretches(path.shown, newest[0].position - 1), path.made
 
 
 class _Reading:
@@ -84,14 +85,18 @@ class _Reading:
         self._made = made
         self.waiting = waiting_notes(tx, key, head, options.policy.summarizer, voice)
 
-    def stretches(self, shown: Sequence[Summary], *, alone: int = LEAST_ALONE) -> list[Summary]:
-        """The stretches under these adjacent blocks of a row on which notes are due, in order."""
+    def stretches(self, shown: Sequence[Summary], end: int) -> list[Summary]:
+        """The stretches under these adjacent blocks of a row on which notes are due, in order.
+
+        What follows the blocks goes with the last of them, up to the position `end`: so a narrower context, which shows
+        less of it as it is, asks for nothing more.
+        """
         open_blocks = [block for block in shown if block.summarizer.endswith("/open")]
         canonical = [block for block in shown if not block.summarizer.endswith("/open")]
         redone = self._redone()
         leaves = [leaf for leaf in self.leaves(canonical) if not any(_covers(block, leaf) for block in redone)]
         out = [self._stretch([block], block.last_position) for block in redone]
-        last = max((block.last_position for block in shown), default=-1)
+        last = max([end, *(block.last_position for block in shown)])
         run: list[Summary] = []
         for leaf in leaves:
             due = not self.is_told(leaf)
@@ -102,13 +107,13 @@ class _Reading:
                 run.append(leaf)
         # What waits for its block goes with what stands before it.
         begin = self._told_from(max(canonical[-1].last_position if canonical else -1, self.known_to) + 1, last)
-        loose = last - begin + 1 if open_blocks else 0
+        loose = last - begin + 1
         goes_along = run and run[-1].last_position + 1 >= begin
         if run:
             out.append(self._stretch(run, last if loose > 0 and goes_along else run[-1].last_position))
-        if loose > 0 and not goes_along:
+        if loose > 0 and open_blocks and not goes_along:
             messages = self._tx.log.path(self._key, self._head.id, begin, last)
-            if sum(message.tokens for message in messages) >= alone:
+            if sum(message.tokens for message in messages) >= LEAST_ALONE:
                 out.append(self._stretch([], last, begin))
         return sorted(out, key=lambda each: each.first_position)
 
@@ -202,6 +207,11 @@ class _Reading:
         words = self._tx.log.path(self._key, block.last, max(first - WORDS_BEFORE, 0), first - 1) if first else ()
         kept = takewhile(lambda each: is_kept(each, self._options.policy), reversed(words))
         return first - sum(1 for _ in kept)
+
+
+def _newest(reader: PathReader, head: Head) -> Sequence[Message]:
+    """The newest atom of a path."""
+    return atoms(reader.path(max(head.position - LAST_ATOM, 0), head.position))[-1]
 
 
 def _covers(block: Summary, leaf: Summary) -> bool:
@@ -369,7 +379,7 @@ def _own_job(
     options = replace(options, notes=tuple(tx.annotations.on_path(key, head.id)))
     reader = StoredReader(tx, key, head, options, voice)
     path = WorkPath(reader, options.policy)
-    newest = atoms(reader.path(max(head.position - LAST_ATOM, 0), head.position))[-1]
+    newest = _newest(reader, head)
     row = path.row(newest[0].position - 1, newest)
     reading = _Reading(tx, key, head, options, voice, {each.id: each for each in path.made})
     leaves = reading.leaves([item for item in row if isinstance(item, Summary)])

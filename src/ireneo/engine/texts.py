@@ -17,7 +17,7 @@ from ireneo.log.tree import Head, SessionKey
 from ireneo.ports.store import Span, Transaction
 from ireneo.prompts import PROMPTS
 from ireneo.prompts.replies import Voice
-from ireneo.summaries.notes import is_written, noted, rolled_up, statements_of
+from ireneo.summaries.notes import is_written, noted, rolled_up, statements_of, with_later
 from ireneo.summaries.summary import Summary, SummaryId, SummaryLevel, Writing, anchor
 from ireneo.summaries.work import is_kept
 
@@ -120,6 +120,8 @@ class NotedTexts:
             return list(blocks)
         self._used = {}
         texts = [text for text, _ in self._all(blocks, made)]
+        if texts and is_written(texts[-1]):
+            texts[-1] = self._with_later(texts[-1])
         self.used = tuple(self._used)
         return texts
 
@@ -133,6 +135,13 @@ class NotedTexts:
             else:
                 out.append(self._rolled_up(block, made) if block.sources else self._from_waiting(block))
         return out
+
+    def _with_later(self, text: Summary) -> Summary:
+        """The last text, with what was noted of the messages behind it: not all of them are shown whole."""
+        behind = [each for each in self.waiting if each.last_position > text.last_position]
+        lines = [(name, line) for name, line in statements_of(behind) if line.position > text.last_position]
+        self._used.update((each.id, None) for each in behind)
+        return with_later(text, lines) if lines else text
 
     def _rolled_up(self, block: Summary, made: Mapping[SummaryId, Summary]) -> tuple[Summary, bool]:
         stored = {

@@ -51,10 +51,11 @@ NOTES_SHARE = 0.04
 """Of the window, what the notes taken before may take."""
 REQUESTS_SHOWN = 6
 REQUEST_CHARACTERS = 400
-OUTPUT_SHARE = 1 / 30
-"""Of what a stretch costs, what the notes on it are to cost: what contexts of a 25th to an 8th can show."""
+OUTPUT_SHARE = 1 / 28
+"""Of what a stretch costs, what the notes on it are to cost: a context of a 25th shows nearly all of them."""
 LEAST_WORDS, MOST_WORDS = 120, 4_500
-WORDS_PER_TOKEN = 0.7
+WORDS_PER_TOKEN = 0.5
+"""Of notes, which are full of names and paths."""
 REPAIR_TOKENS = 3_000
 """What a repair shows of the messages that the notes in question rest on, at the most."""
 REPAIR_SHARE = 0.1

@@ -37,9 +37,9 @@ REPLACED: SectionName = "replaced"
 """The statements that hold no longer since another took their place; they are never shown."""
 VERBATIM: tuple[SectionName, ...] = ("goal", "direction", "constraints", "lifted", "state")
 """What of the offline record stands beside a model's statements, whatever these say; names alone say nothing there."""
-FOUND_BESIDE = 0.3
+FOUND_BESIDE = 0.1
 """Of its worth, so much is left to what the structure shows where a model spoke: it fills what room is left."""
-SAID_BESIDE = 0.4
+SAID_BESIDE = 0.15
 """The same of the user's words where a block takes their place."""
 WORTH = 3
 """Of a statement whose writer gives none."""
@@ -137,8 +137,7 @@ def noted(offline: Summary, lines: Noted, known: Callable[[int], bool]) -> list[
         # What the user said before the block stands beside it in the user's own words.
         beside = name == "asked" and line.position < offline.first_position and offline.level == "turn"
         gathered.setdefault(BESIDE if beside else name, []).append(line)
-    ended = [line for name, line in lines if name == "status"]
-    gathered["status"] = ended or list(offline.lines("status"))
+    gathered["status"] = [line for name, line in lines if name == "status"]
     return _sections(gathered)
 
 
@@ -154,9 +153,20 @@ def rolled_up(offline: Summary, parts: Sequence[Summary]) -> list[Section]:
             if section.name not in UNCAPPED and (section.name != "names" or not is_written(part)):
                 gathered.setdefault(name, []).extend(section.lines)
     # Where things stand is what was said of it last.
-    ended = [part.lines("status") for part in parts if part.lines("status")]
-    gathered["status"] = list(ended[-1] if ended else offline.lines("status"))
+    gathered["status"] = next((list(part.lines("status")) for part in reversed(parts) if part.lines("status")), [])
     return _sections(gathered)
+
+
+def with_later(text: Summary, lines: Noted) -> Summary:
+    """The text of a block that says as well what was noted of the messages behind it, `lines`."""
+    gathered = {section.name: list(section.lines) for section in text.sections}
+    for name, line in lines:
+        if name == "status":
+            gathered[name] = [line]
+        else:
+            # The user's words stand there themselves.
+            gathered.setdefault(BESIDE if name == "asked" else name, []).append(line)
+    return replace(text, sections=tuple(_sections(gathered)))
 
 
 def without_replaced(row: Sequence[Summary]) -> dict[str, Summary]:
