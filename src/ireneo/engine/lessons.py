@@ -12,9 +12,9 @@ from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.scope import without_words_of_others
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown
-from ireneo.lessons.confidence import Standing, cues_to_read, is_ruling, share_of, standing_of
+from ireneo.lessons.confidence import Standing, cues_to_read, share_of, standing_of
 from ireneo.lessons.lessons import belongs, projects_of, quotes
-from ireneo.lessons.run import CATEGORY, Category, Observation, project_named
+from ireneo.lessons.run import CATEGORY, Category, Observation, is_ruling, project_named
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.record import Evidence, MemoryId, Record, State, disputes, supporting
