@@ -211,6 +211,8 @@ class Constraints(Topic, frozen=True, kw_only=True):
     """In a question: the answer settles how something is to be, and not what is done next."""
     lift: Row = ()
     """Anywhere: what may lift a constraint that was set before."""
+    replaces: Row = ()
+    """Anywhere: what puts something in the place of another, and so may lift that as well."""
     empty: Set = frozenset()
     """Words that say nothing of what a constraint is about, besides the stop list."""
 

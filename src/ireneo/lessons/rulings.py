@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,10 +21,11 @@ from ireneo.language.files import either, topic
 from ireneo.language.topics import Constraints, Rulings
 from ireneo.language.words import common_words, light_stem
 from ireneo.lessons.observe import MOST_SOURCES
-from ireneo.lessons.run import RULING, Observation, Trigger
+from ireneo.lessons.run import RULING, Observation, Trigger, is_ruling
 from ireneo.lessons.shell import RunMaterial, run_steps
 from ireneo.log.message import Call, Message, MessageId, without_recalled
 from ireneo.log.outcome import was_refused, was_stopped
+from ireneo.memories.record import Record
 from ireneo.patterns import lazy_re
 from ireneo.summaries.own_words import OwnSentence, own_words, said_in_results
 from ireneo.summaries.pins import STRONG, binding_strength, in_context, lifts_in, points_back
@@ -75,7 +77,7 @@ _REASON = _begins(lambda: _words().reasons)
 _HARNESS = _begins(lambda: _words().harness)
 _QUOTED = lazy_re(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“\n]{1,400}“|`[^`\n]{1,400}`")
 _COMMAND_TAG = lazy_re(r"\s*<command-(?:message|name)>")
-_WRITTEN_UP = lazy_re(r"^#{1,6} |^</?[a-zA-Z_][\w-]{1,40}>|^\s*[-*] \[[ x]\]", re.M)
+_WRITTEN_UP = lazy_re(r"^#{1,6} |^</?[a-zA-Z_][\w-]{1,40}>|^[^\S\n]{0,8}[-*] \[[ x]\]", re.M)
 _HELPER = lazy_re(r"/(?:agent|sidechain)-|-sidechain-\d+\Z")
 _STEM = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
 
@@ -98,7 +100,7 @@ def rulings(material: RunMaterial) -> list[Observation]:
     return list(out.values())
 
 
-class _Said(Struct, frozen=True, kw_only=True):
+class UserWords(Struct, frozen=True, kw_only=True):
     """What a user says at once."""
 
     message: Message
@@ -114,7 +116,7 @@ class _Said(Struct, frozen=True, kw_only=True):
     about_source: MessageId | None
 
 
-class _Found(Struct, frozen=True, kw_only=True):
+class FoundRuling(Struct, frozen=True, kw_only=True):
     """A ruling as it stands there."""
 
     text: str
@@ -123,7 +125,7 @@ class _Found(Struct, frozen=True, kw_only=True):
     why: str
 
 
-def _said(material: RunMaterial) -> Iterator[_Said]:
+def _said(material: RunMaterial) -> Iterator[UserWords]:
     """What the user says in a run: in messages, refusals and answers."""
     calls: dict[str, tuple[Call, MessageId]] = {}
     spoke: Message | None = None
@@ -137,7 +139,7 @@ def _said(material: RunMaterial) -> Iterator[_Said]:
             spoke = message
         elif message.role == "user" and draft.origin == "spoken" and _typed(message, before):
             about = _last_said(spoke)
-            yield _Said(
+            yield UserWords(
                 message=message,
                 text=without_recalled(draft.text),
                 opening=spoke is None,
@@ -153,7 +155,7 @@ def _said(material: RunMaterial) -> Iterator[_Said]:
                 if answers and (call is None or answer in _offered(call)):
                     continue
                 asked = f"“{clip(question, ABOUT)}”" if answers else ""
-                yield _Said(
+                yield UserWords(
                     message=message,
                     text=answer if answers else words,
                     opening=False,
@@ -206,7 +208,7 @@ def _last_said(spoke: Message | None) -> str:
     return _named(spoke.draft.calls[-1]) if spoke is not None and spoke.draft.calls else ""
 
 
-def _found(said: _Said, *, works: bool) -> list[_Found]:
+def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
     """The rulings in what a user says at once."""
     own = [each for each in own_words(said.text) if each.text]
     marks = [_weight(each, said, works=works) for each in own]
@@ -216,8 +218,8 @@ def _found(said: _Said, *, works: bool) -> list[_Found]:
     ruled = sum(len(each.text) + 1 for each, mark in zip(own, marks, strict=True) if mark >= RULES)
     all_own = sum(len(each.text) + 1 for each in own) >= len(whole) - 3
     if len(whole) <= WHOLE and not said.opening and all_own and MOSTLY * ruled >= len(whole):
-        return [_Found(text=whole, tells=_tells(own[0], whole), why=_why(whole, own))]
-    out: list[_Found] = []
+        return [FoundRuling(text=whole, tells=_tells(own[0], whole), why=_why(whole, own))]
+    out: list[FoundRuling] = []
     place = 0
     while place < len(own):
         if marks[place] < RULES:
@@ -230,12 +232,12 @@ def _found(said: _Said, *, works: bool) -> list[_Found]:
             if len(longer) > LONGEST:
                 break
             text, end = longer, end + 1
-        out.append(_Found(text=text, tells=_tells(own[place], text), why=_why(text, own[place:end])))
+        out.append(FoundRuling(text=text, tells=_tells(own[place], text), why=_why(text, own[place:end])))
         place = end
     return out[:MOST]
 
 
-def _weight(own: OwnSentence, said: _Said, *, works: bool) -> float:
+def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
     """How much speaks for a sentence being a ruling."""
     sentence = _QUOTED.sub("X", own.text[:2_000]).strip()
     found = _LEAD.match(sentence)
@@ -255,10 +257,12 @@ def _weight(own: OwnSentence, said: _Said, *, works: bool) -> float:
     told = _REPORTS.search(sentence)
     if not own.personal:
         return binds if binds >= STRONG and not hand and not told else 0.0
+    if any(sentence in each or each in sentence for each in lifts_in(own.text, replaces=False)):
+        return 0.0  # What is allowed again rules nothing.
     denies = bool(_DENIES.match(sentence) or _DENIES.match(bare) or _DENIED.search(sentence))
     weight = binds + 0.5 * said.stopped + 0.5 * said.chosen
     weight += 1.5 * denies
-    weight += 1.75 * bool(_SETTLED.search(sentence))
+    weight += 2.0 * bool(_SETTLED.search(sentence))
     weight += 1.25 * bool(_NEEDLESS.search(sentence))
     weight += 1.0 * bool(_WANTED.search(sentence))
     weight += 2.0 * bool(_CONSULTS.search(sentence))
@@ -286,11 +290,11 @@ def _why(text: str, own: Sequence[OwnSentence]) -> str:
 _GIVES = lazy_re(lambda: rf"{either(_words().reasons[:4])}", re.I)
 
 
-def _observation(material: RunMaterial, said: _Said, found: _Found) -> Observation | None:
+def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> Observation | None:
     text = " ".join(found.text.split())
-    about = "" if found.tells else said.about
+    stems, trigger = _content(text), _trigger(text)
+    about = "" if trigger or (found.tells and not said.chosen) else said.about
     told = f"On {about}: “{text}”" if about else text
-    stems = _content(text)
     if not stems or not told.isprintable() or instruction_like(told):
         return None
     return Observation(
@@ -302,8 +306,8 @@ def _observation(material: RunMaterial, said: _Said, found: _Found) -> Observati
         held=1,
         text=told,
         way_out=_way_out(text),
-        why=found.why,
-        trigger=_trigger(text),
+        why=text if trigger else found.why,
+        trigger=trigger,
         sources=tuple(dict.fromkeys(name for name in (said.message.id, said.about_source if about else None) if name)),
     )
 
@@ -331,15 +335,33 @@ def opposed(one: str, other: str) -> bool:
     return _against(one, other) and 2 * len(a & b) >= min(len(a), len(b))
 
 
+def merged_rulings(records: Sequence[Record]) -> list[Record]:
+    """The same memories, those of one ruling as one: in the words that most runs used, with the evidence of all."""
+    of_cue = {each.cue: each for each in records if is_ruling(each.cue)}
+    out = [each for each in records if each.cue not in of_cue]
+    for group in ruling_groups(of_cue):
+        alike = sorted((of_cue[cue] for cue in group), key=lambda each: (-len(each.sessions), -len(each.text), each.id))
+        pieces = {(piece.session, piece.against): piece for each in reversed(alike) for piece in each.evidence}
+        out.append(replace(alike[0], evidence=tuple(pieces.values())) if len(alike) > 1 else alike[0])
+    return out
+
+
 def ruling_groups(cues: Iterable[str]) -> list[tuple[str, ...]]:
     """Cues of rulings, those of one ruling together, each group and all of them in the order of the alphabet."""
-    left = sorted(set(cues))
+    listed = sorted(set(cues))
+    holding: dict[str, set[str]] = {}
+    for cue in listed:
+        for stem in _bare_stems(cue):
+            holding.setdefault(stem, set()).add(cue)
+    left = dict.fromkeys(listed)
     out: list[tuple[str, ...]] = []
     while left:
-        group, left = [left[0]], left[1:]
+        group = [left.popitem()[0]]
         for known in group:
-            joined = [each for each in left if same_ruling(known, each)]
-            left = [each for each in left if each not in joined]
+            near = set().union(*(holding[stem] for stem in _bare_stems(known)))
+            joined = [each for each in near if each in left and same_ruling(known, each)]
+            for each in joined:
+                del left[each]
             group += joined
         out.append(tuple(sorted(group)))
     return sorted(out)
@@ -358,10 +380,12 @@ def _against(one: str, other: str) -> bool:
     return any(f"{AGAINST}{stem}" in b for stem in a) or any(f"{AGAINST}{stem}" in a for stem in b)
 
 
+@lru_cache(maxsize=4_096)
 def _signed(cue: str) -> frozenset[str]:
     return frozenset(cue.removeprefix(RULING).split())
 
 
+@lru_cache(maxsize=4_096)
 def _bare_stems(cue: str) -> frozenset[str]:
     return frozenset(stem.removeprefix(AGAINST) for stem in _signed(cue))
 
@@ -385,13 +409,14 @@ def _content(text: str) -> frozenset[str]:
 
 
 _PROGRAMS = frozenset(
-    "apt apt-get brew bun bundle cargo conda curl docker eslint gh git gofmt gradle grep helm jest kubectl mise"
-    " mocha mvn mypy npm npx pip pip3 pipenv pnpm podman pytest rg sed sudo terraform tox tsc uv uvx vitest wget yarn".split()
+    "apt apt-get brew bun bundle cargo conda curl docker eslint gh git gofmt gradle grep helm jest kubectl mise mocha"
+    " mvn mypy npm npx pip pip3 pipenv pnpm podman pytest rg sed sudo terraform tox tsc uv uvx vitest wget yarn".split()
 )
 """Programs that are known without a mark, as in “use pnpm”: their names are no words."""
 _THING = (
     r"(?P<thing>`[^`\n]{1,80}`|--?[A-Za-z][\w-]*|(?:[\w@.-]{1,60}/){1,12}[\w.@-]*|[\w-]{1,60}\.[a-z]{1,5}\b"
-    r"|[A-Za-z][\w-]{1,40}(?: (?:run|test|install|build|commit|push|add|compose|exec)\b)?)"
+    rf"|\b(?:{'|'.join(sorted(_PROGRAMS, key=len, reverse=True))})\b(?![-/])"
+    r"(?: (?:run|test|install|build|commit|push|add|compose|exec)\b)?)"
 )
 _REFUSES = lazy_re(lambda: rf"(?<!\w){either(_words().refused)}{_THING}", re.I)
 _CHOOSES = lazy_re(lambda: rf"(?<!\w){either(_words().chosen)}{_THING}", re.I)
@@ -424,10 +449,8 @@ def things(text: str, pattern: re.Pattern[str]) -> list[str]:
 
 
 def _thing(written: str) -> str:
-    """What is named, without its marks; empty where it is a word like any other."""
-    bare = written.strip("`").rstrip(".")
-    code = written.startswith(("`", "-")) or "/" in bare or "." in bare.strip(".")
-    return bare if code or bare.split()[0].lower() in _PROGRAMS else ""
+    """What is named, without its marks."""
+    return written.strip("`").rstrip(".")
 
 
 def _trigger(text: str) -> Trigger | None:
@@ -505,11 +528,11 @@ def _broken(known: Observation, seen: Observation) -> Observation:
     return replace(known, held=0, broke=known.broke + 1, at=seen.at or known.at, against=seen.sources[:1])
 
 
-def _withdraw(out: dict[str, Observation], material: RunMaterial, said: _Said) -> None:
+def _withdraw(out: dict[str, Observation], material: RunMaterial, said: UserWords) -> None:
     """Let what is not asked for any more speak against what was ruled, in this run or in an earlier one."""
-    for text in lifts_in(said.text):
+    for text in lifts_in(said.text, replaces=False):
         cue = _cue(text)
-        if len(_content(text)) < FEW - 1 or any(_is_of(each, text, said) for each in out.values()):
+        if not _content(text) or any(_is_of(each, text, said) for each in out.values()):
             continue
         seen = Observation(
             cue=cue,
@@ -527,6 +550,6 @@ def _withdraw(out: dict[str, Observation], material: RunMaterial, said: _Said) -
             out.setdefault(cue, seen)
 
 
-def _is_of(known: Observation, text: str, said: _Said) -> bool:
+def _is_of(known: Observation, text: str, said: UserWords) -> bool:
     """Whether a sentence is a ruling itself."""
     return said.message.id in known.sources and text in known.text

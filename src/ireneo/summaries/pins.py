@@ -85,6 +85,7 @@ _PERSON = lazy_re(lambda: rf"\s*{either(topic(OwnWords).persons)}\b", re.I)
 _POINTS_BACK = _anywhere(lambda: _words().points_back)
 _CHOICES = _begins(lambda: _words().choices)
 _LIFT = lazy_re(lambda: rf"\b{either(_words().lift)}", re.I)
+_REPLACES = lazy_re(lambda: rf"\b{either(_words().replaces)}", re.I)
 _AROUND = "\"'”“’)]*_"
 """What may stand behind the mark that ends a sentence."""
 
@@ -137,12 +138,14 @@ def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
 
 
 @lru_cache(maxsize=KNOWN_TEXTS)
-def lifts_in(text: str) -> tuple[str, ...]:
-    """The sentences of a text that may lift something."""
+def lifts_in(text: str, *, replaces: bool = True) -> tuple[str, ...]:
+    """The sentences of a text that may lift something; with `replaces` those too that put another in its place."""
     return tuple(
         said.text
         for said in own_words(without_recalled(text))
-        if len(said.text) <= MAX_CHARACTERS and _LIFT.search(said.text) and not said.text.rstrip(_AROUND).endswith("?")
+        if len(said.text) <= MAX_CHARACTERS
+        and (_LIFT.search(said.text) or (replaces and _REPLACES.search(said.text)))
+        and not said.text.rstrip(_AROUND).endswith("?")
     )
 
 
