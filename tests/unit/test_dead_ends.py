@@ -110,16 +110,11 @@ def test_a_test_that_fails_is_no_dead_end() -> None:
     assert told(run("pytest -q", "Exit code 1\nE   assert 41 == 42", failed=True), AFTER) == []
 
 
-def test_a_refusal_is_told_with_the_users_words() -> None:
+def test_a_refusal_is_no_dead_end_and_its_words_are_the_users() -> None:
     refused = run("git push origin main", REFUSAL, failed=True)
-    (line,) = dead_ends(done(refused, AFTER))
-    assert line.text == (
-        "I tried `git push origin main` — the user refused it: “Never push from here, the server does it.”."
-    )
+    assert dead_ends(done(refused, AFTER)) == []
     bare = run("git push", "The user doesn't want to proceed with this tool use. The tool use was rejected.", True)
-    (without,) = dead_ends(done(bare, AFTER))
-    assert without.text == "I tried `git push` — the user refused it."
-    assert line.weight > without.weight
+    assert dead_ends(done(bare, AFTER)) == []
     messages = material([*refused, *AFTER]).messages
     directed = [
         line for each in write_leaf(messages, "", ends_turn=False) if each.name == "direction" for line in each.lines

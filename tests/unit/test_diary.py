@@ -95,10 +95,11 @@ def test_what_was_taken_instead_is_told_with_the_dead_end() -> None:
     assert texts(entry)[-1].startswith(wanted)
 
 
-def test_what_a_user_said_no_to_is_told_in_their_words() -> None:
+def test_what_a_user_said_no_to_did_not_fail() -> None:
     refusal = "The user doesn't want to proceed with this tool use. The user said: never push on a Friday"
-    entry = told(run("git push origin main", refusal, failed=True))
-    assert "the user said no to `git push origin main`: “never push on a Friday”." in texts(entry)
+    refused = run("git push origin main", refusal, failed=True)
+    entry = told(edit("src/rows.py", "a = 1", "a = 2"), refused, run("make lint", "0 issues."))
+    assert not [text for text in texts(entry) if "push" in text]
 
 
 def test_what_a_tool_prints_as_an_instruction_is_not_told() -> None:

@@ -20,6 +20,7 @@ from ireneo.errors import BadInput, MemoryNotFound, StoreError
 from ireneo.lessons.confidence import cues_to_read, share_of, standing_of
 from ireneo.lessons.lessons import applies, expected_cost, projects_of, says_how
 from ireneo.lessons.observe import signature_of
+from ireneo.lessons.rulings import merged_rulings
 from ireneo.lessons.run import Observation
 from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine, make_brief
 from ireneo.memories.index import terms_of_memory
@@ -150,7 +151,7 @@ def _opening_lessons(tx: Transaction, space: str, project: str, now: datetime, s
     listed = tx.memories.list(space, wanted, READ)
     # What was seen in one project alone is none of another's business, however well it reads.
     here = [each for each in listed if each.cue and applies(projects_of(each), project)]
-    records = [each for each in scope.seen(here) if each is not None]
+    records = merged_rulings([each for each in scope.seen(here) if each is not None])
     cues = list(dict.fromkeys(name for each in records for name in cues_to_read(each.cue)))
     observed: dict[str, list[Observation]] = {}
     for start in range(0, len(cues), TOGETHER):

@@ -29,7 +29,7 @@ from ireneo.errors import BadInput, ModelError, NotFound, SessionNotFound
 from ireneo.lessons.guard import is_guards
 from ireneo.lessons.labels import RunOutcome, outcome_of
 from ireneo.lessons.lessons import applies, best_worded, lesson_drafts, projects_of, worth_telling
-from ireneo.lessons.run import LEARNER, MODEL, LearnedRun, Observation
+from ireneo.lessons.run import LEARNER, MODEL, LearnedRun, Observation, is_ruling
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import Studied, join_windows, study, sum_observations
 from ireneo.lessons.wording import limited
@@ -104,7 +104,7 @@ def mark_file(
 
 MOST_NEW = 5
 """Lessons that one run may bring alone: those that would have saved most. What other runs showed as well is always
-told, so that it makes no difference in which order runs are learned from."""
+told, so that it makes no difference in which order runs are learned from; so is each ruling of a user."""
 TOGETHER = 200
 """Claims that are looked up at one time."""
 
@@ -129,7 +129,7 @@ def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observati
             old += drawn.drafts
             if drawn.words:
                 tx.memories.put(space, [replace(known[cue], text=drawn.words)])
-        elif len({each.session for each in seen if each.held}) > 1:
+        elif is_ruling(cue) or len({each.session for each in seen if each.held}) > 1:
             old += drawn.drafts
         elif cue.startswith(MODEL):
             old += drawn.drafts  # It was asked for few, and gave those that are worth most.

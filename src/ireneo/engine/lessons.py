@@ -12,9 +12,10 @@ from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.scope import without_words_of_others
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown
-from ireneo.lessons.confidence import Standing, cues_to_read, is_ruling, share_of, standing_of
+from ireneo.lessons.confidence import Standing, cues_to_read, share_of, standing_of
 from ireneo.lessons.lessons import belongs, projects_of, quotes
-from ireneo.lessons.run import CATEGORY, Category, Observation, project_named
+from ireneo.lessons.rulings import merged_rulings
+from ireneo.lessons.run import CATEGORY, Category, Observation, is_ruling, project_named
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.record import Evidence, MemoryId, Record, State, disputes, supporting
@@ -88,7 +89,7 @@ def lessons(
     listed = [without_words_of_others(each, here) for each in tx.memories.list(space, wanted)]
     records = [each for each in listed if each.state == "active" or disputes(each)]
     observed = _observations(tx, space, [cue for each in records for cue in cues_to_read(each.cue)])
-    chosen = [each for each in records if belongs(projects_of(each), here)]
+    chosen = merged_rulings([each for each in records if belongs(projects_of(each), here)])
     seen = {each.id: [one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())] for each in chosen}
     chosen.sort(key=lambda each: (not is_ruling(each.cue), -len(each.sessions), -share_of(seen[each.id]), each.id))
     passages = _Passages(tx, space, resources.drawing())

@@ -211,8 +211,51 @@ class Constraints(Topic, frozen=True, kw_only=True):
     """In a question: the answer settles how something is to be, and not what is done next."""
     lift: Row = ()
     """Anywhere: what may lift a constraint that was set before."""
+    replaces: Row = ()
+    """Anywhere: what puts something in the place of another, and so may lift that as well."""
     empty: Set = frozenset()
     """Words that say nothing of what a constraint is about, besides the stop list."""
+
+
+class Rulings(Topic, frozen=True, kw_only=True):
+    """How users tell an agent what holds in later work: beside what binds (`Constraints`), how they correct it."""
+
+    denies: Row = ()
+    """At the beginning: what the agent did, said or is about to do is not how it is to be."""
+    denied: Row = ()
+    """Anywhere: the same."""
+    settled: Row = ()
+    """Anywhere: how it is done here, or where something belongs."""
+    needless: Row = ()
+    """Anywhere: what is not wanted, or not worth doing."""
+    wanted: Row = ()
+    """Anywhere: how it is to be, where it is said of what was done or is about to be."""
+    consults: Row = ()
+    """Anywhere: how the agent works with the user: what it asks for, what it waits for, how it answers."""
+    doubts: Row = ()
+    """Anywhere in a question: how it should be instead."""
+    surely: Row = ()
+    """Anywhere in such a question: its answer is implied."""
+    at_hand: Row = ()
+    """Anywhere: it is of the task at hand alone."""
+    reports: Row = ()
+    """Anywhere: somebody tells what happens, or what was found, and rules nothing."""
+    reasons: Row = ()
+    """At the beginning of a sentence, or behind a comma: it gives the reason of what was said before."""
+    refused: Row = ()
+    """Before what is not to be used, changed or run."""
+    chosen: Row = ()
+    """Before what is to be used or run."""
+    forbids: Row = ()
+    """Before an act that is not to be done."""
+    before: Row = ()
+    """Between what is to be done first and what comes after it."""
+    acts: Map = {}
+    """By a command, the words for what it does."""
+    plain: Set = frozenset()
+    """Words that say nothing of what a ruling is about, beside the stop list."""
+    harness: Row = ()
+    """At the beginning of a message: a program wrote it in the user's place, or the user pasted another's plan."""
 
 
 class Slots(Topic, frozen=True, kw_only=True):

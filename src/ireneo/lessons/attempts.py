@@ -243,9 +243,9 @@ def _words(command: str) -> set[str]:
     return set(_WORD.findall(command))
 
 
-Outcome = Literal["worked", "failed", "replaced", "abandoned", "undone", "rejected", "open"]
+Outcome = Literal["worked", "failed", "replaced", "abandoned", "undone", "open"]
 """It went well; it failed, and went well later on; another way was taken; it was given up; it went well and was taken
-back; the user said no; nobody saw how it ends (a change that nothing checked, the last call of a run that failed)."""
+back; nobody saw how it ends (a change that nothing checked, the last call of a run that failed)."""
 LED_NOWHERE = frozenset({"failed", "replaced", "abandoned", "undone"})
 """The outcomes whose cost was lost."""
 
@@ -375,8 +375,8 @@ def _tried(done: Sequence[Step]) -> list[_Tried]:
     failed_before: set[str] = set()
     for place, step in enumerate(done):
         kind, bad = step.action.kind, step.failed_itself
-        if step.result is None or (step.failed and not bad and not step.rejected):
-            continue
+        if step.result is None or (step.failed and not bad):
+            continue  # What was refused or broken off was not tried.
         if _says_nothing(step):
             continue
         if kind in CHANGES and not step.failed:
@@ -388,7 +388,7 @@ def _tried(done: Sequence[Step]) -> list[_Tried]:
             last.place, last.times = place, last.times + 1
             continue
         tries = kind == "check" or (kind in ("run", "use", "save") and _names(step, [done[at] for at in changes]))
-        if not (bad or step.rejected or tries or kind in ("save", "use") or way(step) in failed_before):
+        if not (bad or tries or kind in ("save", "use") or way(step) in failed_before):
             continue
         tested = changes if tries or (kind == "save" and not step.failed) else []
         last = _Tried(place=place, changed=list(tested), places=[])
@@ -444,9 +444,7 @@ def _settled(tried: _Tried, course: Course, costs: Sequence[Cost], back: Mapping
     over = instead = None
     by: tuple[Step, ...] = ()
     edits = [at for at in tried.all if done[at].action.kind in CHANGES and course.well[at]]
-    if step.rejected:
-        outcome = "rejected"
-    elif edits and all(at in back for at in edits):
+    if edits and all(at in back for at in edits):
         outcome, instead = "undone", done[back[edits[-1]]]
     elif step.failed_itself:
         found = recovery_of(course, tried.place)

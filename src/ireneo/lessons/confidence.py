@@ -8,15 +8,13 @@ from datetime import datetime
 from msgspec import Struct
 
 from ireneo.lessons.observe import occasion_of
-from ireneo.lessons.run import Category, Observation
+from ireneo.lessons.run import Category, Observation, is_ruling
 from ireneo.memories.wording import month
 
 # A reader can weigh "seen in 5 of 6 runs; last in May 2026". A word for a chance ("high"), or the chance itself, says
 # nothing that they could hold against what they know.
 
 
-RULING = "<ruling> "
-"""What the cue of a ruling begins with."""
 HALF_LIFE_DAYS = 120.0
 """When what was seen counts half in a ranking."""
 PRIOR: Mapping[Category, float] = {"failure": 0.1, "procedural": 0.5, "factual": 0.9}
@@ -48,11 +46,6 @@ class Standing(Struct, frozen=True, kw_only=True):
             return f"{verb} once, in {month(self.last)}" if self.last else f"{verb} once"
         often = f"{self.runs:,}" if self.is_said else f"{self.runs:,} of {self.met:,}"
         return f"{verb} in {often} runs; last in {month(self.last)}" if self.last else f"{verb} in {often} runs"
-
-
-def is_ruling(cue: str) -> bool:
-    """Whether a claim is what a user ruled, and no observation of ours."""
-    return cue.startswith(RULING)
 
 
 def standing_of(observations: Sequence[Observation]) -> Standing:

@@ -12,7 +12,8 @@ from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
 from ireneo.lessons.confidence import age_weight, share_of
 from ireneo.lessons.observe import ENDS_IN, GOT_OVER, claim_words, remedy_words
-from ireneo.lessons.run import MODEL, Category, Observation
+from ireneo.lessons.rulings import ruling_words
+from ireneo.lessons.run import MODEL, Category, Observation, is_ruling
 from ireneo.lessons.shell import FOUND_NOTHING, LOOKS_ONLY, TESTS_FAILED, TIMED_OUT, WITHOUT_A_WORD
 from ireneo.log.message import Message
 from ireneo.memories.record import TRUST, Kind, MemoryDraft, Record, project_of, supporting
@@ -101,6 +102,8 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
 def worth_telling(observations: Sequence[Observation]) -> bool:
     """Whether a claim would save a later run more than it costs to read, and says what not every model knows."""
     best = best_worded(observations)
+    if best is not None and is_ruling(best.cue):
+        return True  # What a user rules is worth a line, whatever it cost.
     if best is None or _ACCIDENT.search(best.text):
         return False
     if best.cue.startswith(MODEL):
@@ -193,7 +196,8 @@ def best_worded(observations: Sequence[Observation]) -> Observation | None:
         default=None,
     )
     # The tests of one project say nothing to another.
-    return replace(best, text=_TESTS.sub("", best.text)) if best and several else best
+    own = best is not None and several and not is_ruling(best.cue)
+    return replace(best, text=_TESTS.sub("", best.text)) if best and own else best
 
 
 def is_own(seen: Observation, worded: Sequence[Observation]) -> bool:
@@ -237,6 +241,8 @@ def _named_anew(seen: Observation) -> _Names:
         return _Names(**{name: seen.conditions.get(name, "") for name in _OF_A_FACT})
     if seen.category == "failure":
         return _Names(signature=claim_words(seen.cue))
+    if is_ruling(seen.cue):
+        return _Names(task_type=seen.task_type, name=ruling_words(seen.cue))
     action, _, label = seen.cue.rpartition(GOT_OVER)
     name = f"{claim_words(action)}: {remedy_words(label)}" if action else claim_words(seen.cue)
     return _Names(task_type=seen.task_type, name=name)

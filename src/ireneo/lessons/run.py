@@ -198,6 +198,13 @@ CATEGORY: Mapping[Kind, Category] = {"semantic": "factual", "procedural": "proce
 """What a lesson is called by its kind of memory."""
 MODEL = "model: "
 """What the cues of claims in a model's own words begin with: no rule sees them again, only a model does."""
+RULING = "<ruling> "
+"""What the cue of a ruling begins with; behind it stand the stems of what it is about, in the order of the alphabet."""
+
+
+def is_ruling(cue: str) -> bool:
+    """Whether a claim is what a user ruled, and no observation of ours."""
+    return cue.startswith(RULING)
 
 
 class Trigger(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.guard import guard_observations
 from ireneo.lessons.observe import facts, failures, precedence
+from ireneo.lessons.rulings import rulings
 from ireneo.lessons.run import DiaryEntry, Observation, costs_of
 from ireneo.lessons.run import sum_costs as cost_sum
 from ireneo.lessons.shell import RunMaterial, run_steps, tried_calls
@@ -27,7 +28,7 @@ def observations_of(material: RunMaterial) -> list[Observation]:
 MOST_SOURCES, MOST_AGAINST = 8, 4
 MOST_ENTRIES = 500
 """Tasks of one run that its diary keeps, the latest ones: who reads it wants to know where the run stands."""
-READERS: tuple[Callable[[RunMaterial], Sequence[Observation]], ...] = (observations_of, guard_observations)
+READERS: tuple[Callable[[RunMaterial], Sequence[Observation]], ...] = (observations_of, rulings, guard_observations)
 """What looks for claims in a run; another sort of claim is one more of these."""
 
 

@@ -6,7 +6,6 @@ Every line from the messages that it names, within an allowance.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
@@ -77,14 +76,14 @@ CHECKED = 3
 
 def pattern_of(task: Task) -> DiaryLine | None:
     """What recurs in `task`; None where nothing does."""
-    return _struggle(task.attempts) or _same_error(task.attempts) or _refusals(task.attempts) or _checked(task.attempts)
+    return _struggle(task.attempts) or _same_error(task.attempts) or _checked(task.attempts)
 
 
 def _struggle(attempts: Sequence[Attempt]) -> DiaryLine | None:
     """A check that failed again and again, and what ended that."""
     failures: dict[str, list[Attempt]] = {}
     for attempt in attempts:
-        if attempt.step.action.kind == "check" and attempt.step.failed and attempt.outcome != "rejected":
+        if attempt.step.action.kind == "check" and attempt.step.failed:
             failures.setdefault(way(attempt.step), []).append(attempt)
     alike = max(failures.values(), key=_times, default=[])
     times = _times(alike)
@@ -112,7 +111,7 @@ def _same_error(attempts: Sequence[Attempt]) -> DiaryLine | None:
     groups: dict[str, list[Attempt]] = {}
     for attempt in attempts:
         said = cause(attempt.step) if attempt.step.failed and attempt.step.action.kind != "check" else ""
-        if said and attempt.outcome != "rejected":
+        if said:
             groups.setdefault(_NUMBER.sub("", said), []).append(attempt)
     alike = max(groups.values(), key=_times, default=[])
     times = _times(alike)
@@ -133,15 +132,6 @@ def _same_error(attempts: Sequence[Attempt]) -> DiaryLine | None:
 
 def _read_first(attempt: Attempt) -> bool:
     return any(step.action.kind == "read" for step in attempt.by)
-
-
-def _refusals(attempts: Sequence[Attempt]) -> DiaryLine | None:
-    refused = [attempt for attempt in attempts if attempt.outcome == "rejected"]
-    if len(refused) < LEAST:
-        return None
-    alike = Counter(named(attempt.step) for attempt in refused).most_common(1)[0]
-    about = f", mostly to {alike[0]}" if alike[1] >= LEAST else ""
-    return _pattern_line(f"The user said no {_times(refused)} times{about}.", [attempt.step for attempt in refused[:4]])
 
 
 def _checked(attempts: Sequence[Attempt]) -> DiaryLine | None:
@@ -168,8 +158,6 @@ Section = Literal["attempted", "worked", "failed", "pattern", "plain"]
 
 DEAD_END = 8.0
 UNDONE = 8.0
-REFUSED = 5.5
-"""A user's no; with the reason given it is worth a dead end."""
 GOT_OVER = 8.0
 """A failure that was got over, and how: the two are worth about the same, so that they are told together."""
 EASILY = 4.0
@@ -182,13 +170,12 @@ UNSAID = 3.0
 HELD = 5.0
 RECURRED = 1.5
 """What a failure gains each time that it came again."""
-TRIED = {"failed": 4.5, "replaced": 4.5, "abandoned": 4.5, "undone": 4.5, "rejected": 4.0, "worked": 2.0, "open": 1.0}
+TRIED = {"failed": 4.5, "replaced": 4.5, "abandoned": 4.5, "undone": 4.5, "worked": 2.0, "open": 1.0}
 """Of the approaches in their order, by outcome; one that worked after another failed is worth more."""
 TRIED_AFTER_ALL = 4.5
 PLAIN = 3.0
 """What a task is worth in which nothing went wrong: a line at the most."""
 _WORDS = {
-    "rejected": "the user said no",
     "undone": "taken back",
     "abandoned": "failed, given up",
     "replaced": "failed, replaced",
@@ -196,10 +183,6 @@ _WORDS = {
 """How an outcome is told in the list of approaches."""
 LEAST_WORTH = 3.0
 """A task in which nothing went wrong and that is worth less is passed over where there is anything else to say."""
-_REASON = lazy_re(
-    r"(?:user said|provided the following reason[^:]{0,200}|reason):\s*(?P<words>.+)", re.IGNORECASE | re.DOTALL
-)
-_MOST_OF_A_REASON = 120
 _ASKS_ONLY = lazy_re(r"--(?:version|help)\b")
 """What makes of a check a question about the tool."""
 
@@ -286,9 +269,7 @@ def _failed(task: Task, error: int) -> Iterator[DiaryCandidate]:
     """What went wrong, once for each failure however often it came, and what was taken instead."""
     groups: dict[str, list[Attempt]] = {}
     for attempt in task.attempts:
-        if attempt.outcome == "rejected":
-            yield _refused(attempt)
-        elif attempt.outcome == "undone":
+        if attempt.outcome == "undone":
             yield _undone(attempt, error)
         elif attempt.error or attempt.step.failed:
             groups.setdefault(cause(attempt.step) or way(attempt.step), []).append(attempt)
@@ -311,17 +292,6 @@ def _failed(task: Task, error: int) -> Iterator[DiaryCandidate]:
         if not error_quoted(last.step):
             worth -= UNSAID
         yield DiaryCandidate(section="failed", line=_line(f"{text}.", shown), worth=worth)
-
-
-def _refused(attempt: Attempt) -> DiaryCandidate:
-    found = _REASON.search(attempt.step.output)
-    reason = (
-        clip(" ".join(found["words"].split()).replace("“", '"').replace("”", '"'), _MOST_OF_A_REASON) if found else ""
-    )
-    text = f"the user said no to {named(attempt.step)}" + (f": “{reason}”" if reason else "")
-    return DiaryCandidate(
-        section="failed", line=_line(f"{text}.", [attempt.step]), worth=DEAD_END if reason else REFUSED
-    )
 
 
 def _undone(attempt: Attempt, error: int) -> DiaryCandidate:

@@ -147,14 +147,10 @@ def thrown_away(steps: Sequence[Step], place: int) -> list[str]:
 
 
 def _failed(steps: Sequence[Step], place: int) -> Line | None:
-    """A call that failed, or was refused, and did not succeed later."""
+    """A call that failed, and did not succeed later; what a user refused was never tried."""
     step = steps[place]
-    if not (step.failed_itself or step.rejected) or _same_later(steps, place) is not None:
+    if not step.failed_itself or _same_later(steps, place) is not None:
         return None
-    if step.rejected:
-        said = said_in_refusal(step)
-        why = f": “{said}”" if said else ""
-        return _line(step, f"I tried {_named(step)} — the user refused it{why}.", GIVEN_UP + bool(said))
     if place == len(steps) - 1:
         return None  # Nothing came after it yet: it is where the work stands, not what was given up.
     if step.action.kind == "check" and not is_environment(step.error):

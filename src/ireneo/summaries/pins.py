@@ -85,6 +85,7 @@ _PERSON = lazy_re(lambda: rf"\s*{either(topic(OwnWords).persons)}\b", re.I)
 _POINTS_BACK = _anywhere(lambda: _words().points_back)
 _CHOICES = _begins(lambda: _words().choices)
 _LIFT = lazy_re(lambda: rf"\b{either(_words().lift)}", re.I)
+_REPLACES = lazy_re(lambda: rf"\b{either(_words().replaces)}", re.I)
 _AROUND = "\"'”“’)]*_"
 """What may stand behind the mark that ends a sentence."""
 
@@ -112,7 +113,7 @@ def find_lifts(message: Message) -> list[Line]:
     if message.role == "system":
         return []
     said = [*_spoken(message), *(said for result in message.draft.results for said, _ in said_in_results(result))]
-    return [_line(message, sentence, 1.0) for text in said for sentence in _lifting(text)]
+    return [_line(message, sentence, 1.0) for text in said for sentence in lifts_in(text)]
 
 
 def _spoken(message: Message) -> list[str]:
@@ -128,8 +129,8 @@ def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
     """What of a text binds, each once, and how strongly."""
     out: dict[str, float] = {}
     for said in own_words(without_recalled(text), all_own=system):
-        if strength := _strength(said, system=system):
-            out.setdefault(_in_context(said), strength)
+        if strength := binding_strength(said, system=system):
+            out.setdefault(in_context(said), strength)
     # A sentence that stands in the context of the next one as well stands once.
     texts = list(out)
     within = {text for text, following in pairwise(texts) if text in following}
@@ -137,12 +138,14 @@ def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
 
 
 @lru_cache(maxsize=KNOWN_TEXTS)
-def _lifting(text: str) -> tuple[str, ...]:
-    """The sentences of a text that may lift something."""
+def lifts_in(text: str, *, replaces: bool = True) -> tuple[str, ...]:
+    """The sentences of a text that may lift something; with `replaces` those too that put another in its place."""
     return tuple(
         said.text
         for said in own_words(without_recalled(text))
-        if len(said.text) <= MAX_CHARACTERS and _LIFT.search(said.text) and not said.text.rstrip(_AROUND).endswith("?")
+        if len(said.text) <= MAX_CHARACTERS
+        and (_LIFT.search(said.text) or (replaces and _REPLACES.search(said.text)))
+        and not said.text.rstrip(_AROUND).endswith("?")
     )
 
 
@@ -253,7 +256,7 @@ def _speaks_of(text: str, language: str) -> frozenset[str]:
     return frozenset(light_stem(word, language) for word in said if word not in empty and len(word) > 1)
 
 
-def _strength(said: OwnSentence, *, system: bool) -> float:
+def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
     """How binding a sentence is; 0 for what binds nothing."""
     sentence = _QUOTED.sub("X", said.text[:LONGEST])
     leads_nowhere = sentence.endswith(":") and said.with_list == said.text
@@ -341,16 +344,20 @@ def _of_system(sentence: str) -> float:
     return MILD if any(orders) else 0.0
 
 
-def _in_context(said: OwnSentence) -> str:
+def in_context(said: OwnSentence) -> str:
     """A sentence with what it speaks of: the list that it leads to, or what stands before where it points back."""
     if said.with_list != said.text:
         return _cut(said.with_list)
     if len(said.text) > MAX_CHARACTERS:
         return _binding_clause(said.text)
+    return said.with_before if points_back(said) and len(said.with_before) <= 2 * MAX_CHARACTERS else said.text
+
+
+def points_back(said: OwnSentence) -> bool:
+    """Whether a sentence speaks of what was named before it."""
     words = said.text.split()
     opening = words[: OPENING if said.near else OPENING // 2]
-    points_back = len(words) <= FRAGMENT or _POINTS_BACK.search(_bare(" ".join(opening)))
-    return said.with_before if points_back and len(said.with_before) <= 2 * MAX_CHARACTERS else said.text
+    return len(words) <= FRAGMENT or _POINTS_BACK.search(_bare(" ".join(opening))) is not None
 
 
 def _binding_clause(sentence: str) -> str:

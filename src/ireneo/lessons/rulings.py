@@ -1,0 +1,555 @@
+"""What a user rules: corrections, refusals with words, and how things are done here, word for word.
+
+A ruling binds later runs. A step of the task at hand does not, and neither does what a program, a template or another
+agent wrote in the user's place. What binds inside of its session alone are pins (`ireneo.summaries.pins`), whose rules
+serve here too: for what is worth telling to the next run they are narrower in the task's particulars, and wider in what
+corrects the agent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.grounding.neutral import instruction_like
+from ireneo.language.detect import language_of_sentence
+from ireneo.language.files import either, topic
+from ireneo.language.topics import Constraints, Rulings
+from ireneo.language.words import common_words, light_stem
+from ireneo.lessons.observe import MOST_SOURCES
+from ireneo.lessons.run import RULING, Observation, Trigger, is_ruling
+from ireneo.lessons.shell import RunMaterial, run_steps
+from ireneo.log.message import Call, Message, MessageId, without_recalled
+from ireneo.log.outcome import was_refused, was_stopped
+from ireneo.memories.record import Record
+from ireneo.patterns import lazy_re
+from ireneo.summaries.own_words import OwnSentence, own_words, said_in_results
+from ireneo.summaries.pins import STRONG, binding_strength, in_context, lifts_in, points_back
+from ireneo.summaries.steps import CHANGES, clip, sentences, understand
+
+AGAINST = "-"
+"""What stands before a stem of what is not to be used."""
+WHOLE = 300
+"""Characters of a message that is quoted whole: what it says stands in its own words best."""
+MOSTLY = 3
+"""Such a part of it, a third, has to be a ruling."""
+LONGEST = 320
+MOST = 4
+"""Rulings of one message."""
+RULES = 2.0
+"""How much has to speak for a sentence."""
+ABOUT = 140
+"""Characters of what a ruling is about."""
+TOLD_ELSEWHERE = 1_500
+"""Characters of a message with headings or tags that nobody types: a plan, a template, a report."""
+FEW = 3
+"""Words of content with which a sentence says what it is about."""
+
+
+def _words() -> Rulings:
+    return topic(Rulings)
+
+
+def _anywhere(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
+    return lazy_re(lambda: rf"(?<!\w){either(rows())}", re.I)
+
+
+def _begins(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
+    return lazy_re(lambda: either(rows()), re.I)
+
+
+_LEAD = lazy_re(lambda: rf"(?:{either(topic(Constraints).lead)}\b[\s,.!:*_—–-]*)+", re.I)
+_DENIES = _begins(lambda: _words().denies)
+_DENIED = _anywhere(lambda: _words().denied)
+_SETTLED = _anywhere(lambda: _words().settled)
+_NEEDLESS = _anywhere(lambda: _words().needless)
+_WANTED = _anywhere(lambda: _words().wanted)
+_CONSULTS = _anywhere(lambda: _words().consults)
+_DOUBTS = _anywhere(lambda: _words().doubts)
+_SURELY = _anywhere(lambda: _words().surely)
+_AT_HAND = _anywhere(lambda: _words().at_hand)
+_REPORTS = _anywhere(lambda: _words().reports)
+_REASON = _begins(lambda: _words().reasons)
+_HARNESS = _begins(lambda: _words().harness)
+_QUOTED = lazy_re(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“\n]{1,400}“|`[^`\n]{1,400}`")
+_COMMAND_TAG = lazy_re(r"\s*<command-(?:message|name)>")
+_WRITTEN_UP = lazy_re(r"^#{1,6} |^</?[a-zA-Z_][\w-]{1,40}>|^[^\S\n]{0,8}[-*] \[[ x]\]", re.M)
+_HELPER = lazy_re(r"/(?:agent|sidechain)-|-sidechain-\d+\Z")
+_STEM = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
+
+
+def ruling_words(cue: str) -> str:
+    """What a ruling is about, in words: as a name that people read."""
+    return cue.removeprefix(RULING)
+
+
+def rulings(material: RunMaterial) -> list[Observation]:
+    """What a user ruled in a run, each ruling once; what was said otherwise later speaks against it."""
+    if _HELPER.search(material.session):
+        return []  # Whoever asks a helper for something is an agent.
+    works = bool(run_steps(material))
+    out: dict[str, Observation] = {}
+    for said in _said(material):
+        for found in _found(said, works=works):
+            _take_in(out, _observation(material, said, found))
+        _withdraw(out, material, said)
+    return list(out.values())
+
+
+class UserWords(Struct, frozen=True, kw_only=True):
+    """What a user says at once."""
+
+    message: Message
+    text: str
+    opening: bool
+    """It asks for the task itself: nothing was done yet that it could correct."""
+    stopped: bool
+    """It was said when a call was refused, or broken off."""
+    chosen: bool = False
+    """It is an answer, or the reason of a refusal: short, and meant for the agent's course."""
+    about: str
+    """What it is about: the call that it refuses, or what the agent said last."""
+    about_source: MessageId | None
+
+
+class FoundRuling(Struct, frozen=True, kw_only=True):
+    """A ruling as it stands there."""
+
+    text: str
+    tells: bool
+    """It says itself what it is about."""
+    why: str
+
+
+def _said(material: RunMaterial) -> Iterator[UserWords]:
+    """What the user says in a run: in messages, refusals and answers."""
+    calls: dict[str, tuple[Call, MessageId]] = {}
+    spoke: Message | None = None
+    before: Message | None = None
+    stopped = False
+    for message in material.messages:
+        draft = message.draft
+        if message.role == "assistant":
+            calls.update({call.id: (call, message.id) for call in draft.calls})
+            stopped = False
+            spoke = message
+        elif message.role == "user" and draft.origin == "spoken" and _typed(message, before):
+            about = _last_said(spoke)
+            yield UserWords(
+                message=message,
+                text=without_recalled(draft.text),
+                opening=spoke is None,
+                stopped=stopped,
+                about=about,
+                about_source=spoke.id if spoke is not None and about else None,
+            )
+        for result in draft.results:
+            stopped = stopped or (result.failed is not False and (was_refused(result.text) or was_stopped(result.text)))
+            call, source = calls.get(result.call_id, (None, None))
+            for words, answers in said_in_results(result):
+                question, _, answer = (each.strip('"') for each in words.partition('"="'))
+                if answers and (call is None or answer in _offered(call)):
+                    continue
+                asked = f"“{clip(question, ABOUT)}”" if answers else ""
+                yield UserWords(
+                    message=message,
+                    text=answer if answers else words,
+                    opening=False,
+                    stopped=True,
+                    chosen=True,
+                    about=asked or (_named(call) if call else ""),
+                    about_source=source,
+                )
+        before = message
+
+
+def _typed(message: Message, before: Message | None) -> bool:
+    """Whether a user wrote a message, and no program, and it is no template that a command was replaced by."""
+    text = message.draft.text
+    if _HARNESS.match(text.lstrip()):
+        return False
+    if before is not None and before.role == "user" and _COMMAND_TAG.match(before.draft.text):
+        return False
+    return len(text) < TOLD_ELSEWHERE or not _WRITTEN_UP.search(text)
+
+
+def _offered(call: Call) -> frozenset[str]:
+    """The answers that a question offered: who takes one rules on the task at hand."""
+    given = call.arguments if isinstance(call.arguments, dict) else {}
+    out: set[str] = set()
+    asked = given.get("questions")
+    for question in asked if isinstance(asked, list) else [given]:
+        options = question.get("options") if isinstance(question, dict) else None
+        for option in options if isinstance(options, list) else []:
+            label = option.get("label") if isinstance(option, dict) else option
+            out.add(str(label))
+    return frozenset(out)
+
+
+def _named(call: Call) -> str:
+    """A call as what a ruling is about."""
+    action = understand(call)
+    if action.shell:
+        return f"`{clip(action.subject, ABOUT)}`"
+    return f"changing `{clip(action.subject, ABOUT)}`" if action.kind in CHANGES else f"`{call.name}`"
+
+
+def _last_said(spoke: Message | None) -> str:
+    """What the agent said last, as a quotation: its question where it asked one."""
+    told = list(sentences(spoke.text)) if spoke is not None else []
+    asked = [each for each in told if each.endswith("?")]
+    last = asked[-1:] or told[-1:]
+    if last:
+        return f"“{clip(last[0], ABOUT)}”"
+    return _named(spoke.draft.calls[-1]) if spoke is not None and spoke.draft.calls else ""
+
+
+def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
+    """The rulings in what a user says at once."""
+    own = [each for each in own_words(said.text) if each.text]
+    marks = [_weight(each, said, works=works) for each in own]
+    if not any(mark >= RULES for mark in marks):
+        return []
+    whole = " ".join(said.text.split())
+    ruled = sum(len(each.text) + 1 for each, mark in zip(own, marks, strict=True) if mark >= RULES)
+    all_own = sum(len(each.text) + 1 for each in own) >= len(whole) - 3
+    if len(whole) <= WHOLE and not said.opening and all_own and MOSTLY * ruled >= len(whole):
+        return [FoundRuling(text=whole, tells=_tells(own[0], whole), why=_why(whole, own))]
+    out: list[FoundRuling] = []
+    place = 0
+    while place < len(own):
+        if marks[place] < RULES:
+            place += 1
+            continue
+        text, end = in_context(own[place]), place + 1
+        # What follows at once, and rules as well or says why, belongs to it.
+        while end < len(own) and (marks[end] >= RULES or _REASON.match(own[end].text)) and own[end].near:
+            longer = f"{text} {own[end].text}"
+            if len(longer) > LONGEST:
+                break
+            text, end = longer, end + 1
+        out.append(FoundRuling(text=text, tells=_tells(own[place], text), why=_why(text, own[place:end])))
+        place = end
+    return out[:MOST]
+
+
+def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
+    """How much speaks for a sentence being a ruling."""
+    sentence = _QUOTED.sub("X", own.text[:2_000]).strip()
+    found = _LEAD.match(sentence)
+    bare = sentence[found.end() :] if found else sentence
+    hand = bool(_AT_HAND.search(sentence))
+    if own.step or len(sentence) < 6 or sentence.endswith(":"):
+        return 0.0
+    if sentence.rstrip("\"'”’)]*_").endswith("?"):
+        doubts = not said.opening and not hand and _DOUBTS.search(sentence)
+        sure = said.chosen or _SURELY.search(sentence) or _SETTLED.search(sentence)
+        return RULES if doubts and sure else 0.0
+    binds = binding_strength(own)
+    if said.opening or not works:
+        # What a task says of itself is the task.
+        settled = bool(_CONSULTS.search(sentence)) or (binds > 0 and bool(_SETTLED.search(sentence)))
+        return RULES if own.personal and not hand and (binds > STRONG or settled) else 0.0
+    told = _REPORTS.search(sentence)
+    if not own.personal:
+        return binds if binds >= STRONG and not hand and not told else 0.0
+    if any(sentence in each or each in sentence for each in lifts_in(own.text, replaces=False)):
+        return 0.0  # What is allowed again rules nothing.
+    denies = bool(_DENIES.match(sentence) or _DENIES.match(bare) or _DENIED.search(sentence))
+    weight = binds + 0.5 * said.stopped + 0.5 * said.chosen
+    weight += 1.5 * denies
+    weight += 2.0 * bool(_SETTLED.search(sentence))
+    weight += 1.25 * bool(_NEEDLESS.search(sentence))
+    weight += 1.0 * bool(_WANTED.search(sentence))
+    weight += 2.0 * bool(_CONSULTS.search(sentence))
+    return weight - 1.0 * hand - 1.0 * bool(told)
+
+
+def _tells(first: OwnSentence, text: str) -> bool:
+    """Whether a ruling says itself what it is about: it neither answers something nor points back to it."""
+    if text != first.text and text.endswith(first.text) and text == first.with_before:
+        return True
+    return not (_DENIES.match(text) or points_back(first) or len(_content(text)) < FEW)
+
+
+def _why(text: str, own: Sequence[OwnSentence]) -> str:
+    """The reason that the user gives: a sentence of its own, or what stands behind a comma."""
+    for each in own[1:]:
+        if _REASON.match(each.text):
+            return each.text
+    for found in re.finditer(r",?\s+", text):
+        if (found[0].startswith(",") or found.start() > 0) and _GIVES.match(text, found.end()):
+            return text[found.end() :].rstrip(". ")
+    return ""
+
+
+_GIVES = lazy_re(lambda: rf"{either(_words().reasons[:4])}", re.I)
+
+
+def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> Observation | None:
+    text = " ".join(found.text.split())
+    stems, trigger = _content(text), _trigger(text)
+    about = "" if trigger or (found.tells and not said.chosen) else said.about
+    told = f"On {about}: “{text}”" if about else text
+    if not stems or not told.isprintable() or instruction_like(told):
+        return None
+    return Observation(
+        cue=_cue(text if len(stems) >= FEW else told),
+        category="procedural",
+        session=material.session,
+        project=material.project,
+        at=said.message.draft.at,
+        held=1,
+        text=told,
+        way_out=_way_out(text),
+        why=text if trigger else found.why,
+        trigger=trigger,
+        sources=tuple(dict.fromkeys(name for name in (said.message.id, said.about_source if about else None) if name)),
+    )
+
+
+# One ruling in other words: what it is about, by the stems of its words, whatever their order.
+#
+# What is to be used and what is not are told apart: "use npm, not pnpm" is about the same as the contrary.
+
+
+SHARED = 0.6
+"""Of the stems of the shorter of two rulings so many stand in the other."""
+ALIKE = 0.3
+"""Of all stems of both so many stand in either."""
+MOST_STEMS = 24
+
+
+def same_ruling(one: str, other: str) -> bool:
+    """Whether two cues are of one ruling in other words; which of them comes first makes no difference."""
+    return one == other or (_about_the_same(one, other) and not _against(one, other))
+
+
+def opposed(one: str, other: str) -> bool:
+    """Whether one ruling takes the place of another: what is to be used by one is not to be by the other."""
+    a, b = _bare_stems(one), _bare_stems(other)
+    return _against(one, other) and 2 * len(a & b) >= min(len(a), len(b))
+
+
+def merged_rulings(records: Sequence[Record]) -> list[Record]:
+    """The same memories, those of one ruling as one: in the words that most runs used, with the evidence of all."""
+    of_cue = {each.cue: each for each in records if is_ruling(each.cue)}
+    out = [each for each in records if each.cue not in of_cue]
+    for group in ruling_groups(of_cue):
+        alike = sorted((of_cue[cue] for cue in group), key=lambda each: (-len(each.sessions), -len(each.text), each.id))
+        pieces = {(piece.session, piece.against): piece for each in reversed(alike) for piece in each.evidence}
+        out.append(replace(alike[0], evidence=tuple(pieces.values())) if len(alike) > 1 else alike[0])
+    return out
+
+
+def ruling_groups(cues: Iterable[str]) -> list[tuple[str, ...]]:
+    """Cues of rulings, those of one ruling together, each group and all of them in the order of the alphabet."""
+    listed = sorted(set(cues))
+    holding: dict[str, set[str]] = {}
+    for cue in listed:
+        for stem in _bare_stems(cue):
+            holding.setdefault(stem, set()).add(cue)
+    left = dict.fromkeys(listed)
+    out: list[tuple[str, ...]] = []
+    while left:
+        group = [left.popitem()[0]]
+        for known in group:
+            near = set().union(*(holding[stem] for stem in _bare_stems(known)))
+            joined = [each for each in near if each in left and same_ruling(known, each)]
+            for each in joined:
+                del left[each]
+            group += joined
+        out.append(tuple(sorted(group)))
+    return sorted(out)
+
+
+def _about_the_same(one: str, other: str) -> bool:
+    a, b = _bare_stems(one), _bare_stems(other)
+    shared = len(a & b)
+    if shared < 2:
+        return bool(a) and a == b
+    return shared >= SHARED * min(len(a), len(b)) and shared >= ALIKE * len(a | b)
+
+
+def _against(one: str, other: str) -> bool:
+    a, b = _signed(one), _signed(other)
+    return any(f"{AGAINST}{stem}" in b for stem in a) or any(f"{AGAINST}{stem}" in a for stem in b)
+
+
+@lru_cache(maxsize=4_096)
+def _signed(cue: str) -> frozenset[str]:
+    return frozenset(cue.removeprefix(RULING).split())
+
+
+@lru_cache(maxsize=4_096)
+def _bare_stems(cue: str) -> frozenset[str]:
+    return frozenset(stem.removeprefix(AGAINST) for stem in _signed(cue))
+
+
+def _cue(text: str) -> str:
+    refused = {stem for thing in things(text, _REFUSES) for stem in _content(thing)}
+    chosen = {stem for thing in things(text, _CHOOSES) for stem in _content(thing)}
+    stems = sorted(_content(text) - refused) + sorted(f"{AGAINST}{stem}" for stem in refused - chosen)
+    return f"{RULING}{' '.join(stems[:MOST_STEMS])}"
+
+
+def _content(text: str) -> frozenset[str]:
+    """The stems of what a text is about."""
+    language = language_of_sentence(text)
+    empty = common_words() | topic(Constraints).empty | _words().plain
+    said = (word.lower().rstrip(".") for word in _STEM.findall(text.replace("’", "'")))
+    return frozenset(light_stem(word.strip("'"), language) for word in said if word not in empty and len(word) > 1)
+
+
+# What a ruling forbids or asks for of a call.
+
+
+_PROGRAMS = frozenset(
+    "apt apt-get brew bun bundle cargo conda curl docker eslint gh git gofmt gradle grep helm jest kubectl mise mocha"
+    " mvn mypy npm npx pip pip3 pipenv pnpm podman pytest rg sed sudo terraform tox tsc uv uvx vitest wget yarn".split()
+)
+"""Programs that are known without a mark, as in “use pnpm”: their names are no words."""
+_THING = (
+    r"(?P<thing>`[^`\n]{1,80}`|--?[A-Za-z][\w-]*|(?:[\w@.-]{1,60}/){1,12}[\w.@-]*|[\w-]{1,60}\.[a-z]{1,5}\b"
+    rf"|\b(?:{'|'.join(sorted(_PROGRAMS, key=len, reverse=True))})\b(?![-/])"
+    r"(?: (?:run|test|install|build|commit|push|add|compose|exec)\b)?)"
+)
+_REFUSES = lazy_re(lambda: rf"(?<!\w){either(_words().refused)}{_THING}", re.I)
+_CHOOSES = lazy_re(lambda: rf"(?<!\w){either(_words().chosen)}{_THING}", re.I)
+_ACT = lazy_re(lambda: f"(?:{'|'.join(either(said) for said in _words().acts.values())})", re.I)
+_FORBIDS_ACT = lazy_re(
+    lambda: rf"(?<!\w){either(_words().forbids)}(?P<act>{either(map(either, _words().acts.values()))})\b", re.I
+)
+_FIRST = lazy_re(
+    lambda: (
+        rf"(?<!\w){either(_words().chosen)}{_THING}[^.;\n]{{0,40}}? {either(_words().before)} (?:\w+ )?"
+        rf"(?P<act>{either(map(either, _words().acts.values()))})\b"
+    ),
+    re.I,
+)
+_FIRST_TURNED = lazy_re(
+    lambda: (
+        rf"(?<!\w){either(_words().before)} (?:\w+ )?(?P<act>{either(map(either, _words().acts.values()))})\b"
+        rf"[^.;\n]{{0,60}}?{either(_words().chosen)}{_THING}"
+    ),
+    re.I,
+)
+_BRANCH = lazy_re(r"\b(main|master|develop|dev|trunk)\b", re.I)
+_FLAG = lazy_re(r"(?<![\w-])--[a-z][\w-]+")
+
+
+def things(text: str, pattern: re.Pattern[str]) -> list[str]:
+    """What a text says is not to be used, or is: commands, flags and paths."""
+    found = [each["thing"] for each in pattern.finditer(text)]
+    return [bare for each in found if (bare := _thing(each))]
+
+
+def _thing(written: str) -> str:
+    """What is named, without its marks."""
+    return written.strip("`").rstrip(".")
+
+
+def _trigger(text: str) -> Trigger | None:
+    """The calls that go against a ruling; None where it speaks of none."""
+    refused, chosen = things(text, _REFUSES), things(text, _CHOOSES)
+    first = _FIRST.search(text) or _FIRST_TURNED.search(text)
+    if first is not None and (thing := _thing(first["thing"])):
+        return Trigger(command=_command_of(first["act"]), unless=(thing,))
+    unless = tuple(dict.fromkeys(each for each in chosen if each not in refused))
+    act = _FORBIDS_ACT.search(text)
+    for each in refused:
+        flags = tuple(_FLAG.findall(each))
+        if each.startswith("-"):
+            return Trigger(
+                command=_command_of(act["act"]) if act else _said_command(text), words=(each,), unless=unless
+            )
+        if each.split()[0].lower() in _PROGRAMS:
+            plain = " ".join(word for word in each.split() if not word.startswith("-"))
+            return Trigger(command=plain, words=flags, unless=unless)
+        if "/" in each or "." in each:
+            return Trigger(path=each, unless=unless)
+    if act is not None and binding_forbids(text):
+        branch = _BRANCH.search(text, act.end())
+        words = (*_FLAG.findall(text), *((branch[1],) if branch else ()))
+        return Trigger(command=_command_of(act["act"]), words=words, unless=unless)
+    return None
+
+
+def binding_forbids(text: str) -> bool:
+    """Whether a text forbids something for good, and not only for the time being."""
+    return any(binding_strength(each) >= STRONG or _CONSULTS.search(each.text) for each in own_words(text))
+
+
+def _command_of(act: str) -> str:
+    return next((name for name, said in _words().acts.items() if re.fullmatch(either(said), act, re.IGNORECASE)), "")
+
+
+def _said_command(text: str) -> str:
+    """The command of which a text speaks, by the word for what it does."""
+    found = _ACT.search(text)
+    return _command_of(found[0]) if found else ""
+
+
+def _way_out(text: str) -> str:
+    """What to do instead, as far as a ruling names it."""
+    first = _FIRST.search(text) or _FIRST_TURNED.search(text)
+    if first is not None and (thing := _thing(first["thing"])):
+        return f"run `{thing}` first"
+    refused = things(text, _REFUSES)
+    chosen = [each for each in things(text, _CHOOSES) if each not in refused]
+    return f"use `{chosen[0]}`" if chosen and refused else ""
+
+
+# What a user says otherwise later, in one run: then the ruling does not hold any more.
+
+
+def _take_in(out: dict[str, Observation], seen: Observation | None) -> None:
+    """Add a ruling: to what is the same in other words, and against what it takes the place of."""
+    if seen is None:
+        return
+    for cue, known in list(out.items()):
+        if known.held and opposed(cue, seen.cue):
+            out[cue] = _broken(known, seen)
+    alike = next((cue for cue, known in out.items() if known.text and same_ruling(cue, seen.cue)), "")
+    if not alike:
+        out[seen.cue] = seen
+    elif seen.sources[0] not in out[alike].sources:
+        known = out[alike]
+        sources = tuple(dict.fromkeys((*known.sources, *seen.sources)))[:MOST_SOURCES]
+        # What was withdrawn and is said again holds again.
+        out[alike] = replace(known, held=known.held + 1, broke=0, against=(), at=seen.at or known.at, sources=sources)
+
+
+def _broken(known: Observation, seen: Observation) -> Observation:
+    return replace(known, held=0, broke=known.broke + 1, at=seen.at or known.at, against=seen.sources[:1])
+
+
+def _withdraw(out: dict[str, Observation], material: RunMaterial, said: UserWords) -> None:
+    """Let what is not asked for any more speak against what was ruled, in this run or in an earlier one."""
+    for text in lifts_in(said.text, replaces=False):
+        cue = _cue(text)
+        if not _content(text) or any(_is_of(each, text, said) for each in out.values()):
+            continue
+        seen = Observation(
+            cue=cue,
+            category="procedural",
+            session=material.session,
+            project=material.project,
+            at=said.message.draft.at,
+            broke=1,
+            against=(said.message.id,),
+            sources=(said.message.id,),
+        )
+        ruled = [each for each, known in out.items() if known.held and same_ruling(each, cue)]
+        out.update((each, _broken(out[each], seen)) for each in ruled)
+        if not ruled:
+            out.setdefault(cue, seen)
+
+
+def _is_of(known: Observation, text: str, said: UserWords) -> bool:
+    """Whether a sentence is a ruling itself."""
+    return said.message.id in known.sources and text in known.text

@@ -1,0 +1,230 @@
+"""What a user rules becomes a lesson: what counts as a ruling, in which words, and what takes it back."""
+
+from __future__ import annotations
+
+import pytest
+from tests.golden.material import run, said, step, user
+from tests.unit.lesson_runs import a_run
+
+from ireneo.lessons.rulings import opposed, ruling_groups, rulings, same_ruling
+from ireneo.lessons.run import Observation, Trigger, is_ruling
+from ireneo.lessons.study import observations_of, study
+from ireneo.log.message import Draft, Text
+
+TASK = user("The ledger drops its last row. Find out why.")
+WORK = run("bin/rows --last", "41 rows")
+REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+
+
+def ruled(*drafts: list[Draft]) -> list[Observation]:
+    return [each for each in rulings(a_run(TASK, WORK, *drafts)) if each.held]
+
+
+def texts(*drafts: list[Draft]) -> list[str]:
+    return [each.text for each in ruled(*drafts)]
+
+
+def refused(command: str, words: str = "") -> list[Draft]:
+    said_so = f" To tell you how to proceed, the user said:\n{words}" if words else ""
+    return run(command, f"{REFUSED}{said_so}", failed=True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Follow-up issues go to Linear, project Troy.",
+        "From now on run the linter before you commit.",
+        "Never push to main without asking me.",
+        "We don't use mocks in this repo, write a fake instead.",
+        "The existing tests follow the table-driven pattern, just follow the pattern.",
+        "You should have run the linter before the tests.",
+        "Why did you delete the comments? Keep the comments in the parser.",
+        "Fixtures belong in tests/data, the way we usually do it.",
+        "We don't want a helper module for two lines. That's too much file sprawl.",
+        "Discuss with me any schema change before you make it.",
+        "Why aren't we using the shared retry helper here? It's the preferred approach.",
+        "That doesn't seem so DRY, no?",
+        "You don't need to clone it, you have a local copy at ../ledger-tap",
+        "I want the export to be off by default, never on.",
+        "Bitte nie direkt auf main pushen.",
+        "Nein, das gehört in die Konfiguration, nicht in den Code.",
+        "Warum hast du die Kommentare gelöscht? Lass Kommentare im Parser stehen.",
+        "Wir verwenden hier immer pnpm statt npm.",
+    ],
+)
+def test_a_correction_or_a_rule_is_a_ruling_in_the_users_words(words: str) -> None:
+    (found,) = ruled(said("I have changed the reader."), user(words))
+    assert words in found.text
+    assert is_ruling(found.cue)
+    assert found.category == "procedural"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "yes",
+        "ok, go on",
+        "Commit this and open a pull request.",
+        "Can you add a test for the empty file?",
+        "Fix the second one too.",
+        "What does the reader do with an empty file?",
+        "I get this error: unknown flag --rows",
+        "Let's try option 2.",
+        "Why does the test fail?",
+        "Thanks, that was funny :)",
+        "Ja, mach weiter.",
+        "Kannst du das umbenennen?",
+        "Füge noch einen Test hinzu.",
+    ],
+)
+def test_a_step_of_the_task_is_none(words: str) -> None:
+    assert texts(said("I have changed the reader."), user(words)) == []
+
+
+def test_what_asks_for_the_task_rules_only_what_goes_beyond_it() -> None:
+    opened = user("Add a flag to the exporter. It should write rows only, not totals. Never push without asking me.")
+    assert [each.text for each in rulings(a_run(opened, WORK))] == ["Never push without asking me."]
+
+
+def test_a_refusals_words_stand_with_the_call_that_they_refuse() -> None:
+    assert texts(refused("git commit -m wip", "no, I did not say commit anything")) == [
+        "On `git commit -m wip`: “no, I did not say commit anything”"
+    ]
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        REFUSED,
+        "[Request interrupted by user for tool use]",
+        "[Operation Cancelled] Reason: User denied execution.",
+        "exec command rejected by user",
+        "Permission for this tool use was denied. The tool use was rejected.",
+        "User rejected the tool call",
+        "The user chose to skip this command.",
+    ],
+)
+@pytest.mark.parametrize("flag", [True, None])
+def test_a_refusal_without_words_is_silence_and_no_failure(output: str, flag: bool | None) -> None:
+    run_of_it = a_run(TASK, WORK, step("", "Bash", {"command": "make release"}, output, flag), WORK)
+    assert rulings(run_of_it) == []
+    assert not [each for each in observations_of(run_of_it) if each.held and "release" in each.cue]
+    studied = study(run_of_it, len)
+    assert studied.failures == 0
+    assert not [line for entry in studied.entries for line in entry.lines if "release" in line.text]
+
+
+def test_an_answer_in_the_users_own_words_stands_with_its_question() -> None:
+    asked = {
+        "questions": [{"question": "Where do the hints go?", "options": [{"label": "A flag"}, {"label": "A file"}]}]
+    }
+    own = 'User has answered your questions: "Where do the hints go?"="only in the log, never on the screen".'
+    assert texts(step("", "AskUserQuestion", asked, own)) == [
+        "On “Where do the hints go?”: “only in the log, never on the screen”"
+    ]
+    picked = 'User has answered your questions: "Where do the hints go?"="A flag".'
+    assert texts(step("", "AskUserQuestion", asked, picked)) == []
+
+
+def test_a_ruling_that_answers_says_what_it_answers() -> None:
+    asked = said("The rows are right now. Should I open the pull request?")
+    assert texts(asked, user("No, always let me review first.")) == [
+        "On “Should I open the pull request?”: “No, always let me review first.”"
+    ]
+
+
+def test_the_users_reason_is_kept() -> None:
+    (found,) = ruled(said("Done."), user("Don't mock the clock in tests, because the nightly job reads it."))
+    assert found.why == "because the nightly job reads it"
+
+
+def test_what_nobody_typed_rules_nothing() -> None:
+    rule = "Never push to main. Always use tabs."
+    command = [user("<command-message>review</command-message>\n<command-name>/review</command-name>"), user(rule)]
+    assert texts(*command) == []
+    assert texts(user(f"Implement the following plan:\n\n# Plan\n\n{rule}")) == []
+    assert texts(user(f"Operation stopped by hook: {rule}")) == []
+    assert texts(user(f"I got this review:\n\n> {rule}")) == []
+    assert texts([Draft(role="user", parts=(Text(text=rule),), origin="injected")]) == []
+    helper = a_run(user(rule), WORK, session="7a1d3c5e/agent-a4cae29")
+    assert rulings(helper) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "trigger", "way_out"),
+    [
+        ("Don't use npm, use pnpm.", Trigger(command="npm", unless=("pnpm",)), "use `pnpm`"),
+        ("We use uv instead of pip here.", Trigger(command="pip", unless=("uv",)), "use `uv`"),
+        ("Never push to main directly.", Trigger(command="git push", words=("main",)), ""),
+        (
+            "Always run `make fmt` before you commit.",
+            Trigger(command="git commit", unless=("make fmt",)),
+            "run `make fmt` first",
+        ),
+        ("Never edit src/gen/api.py by hand.", Trigger(path="src/gen/api.py"), ""),
+        ("Never commit with --no-verify.", Trigger(command="git commit", words=("--no-verify",)), ""),
+        ("We never write comments about other agents.", None, ""),
+        ("Discuss with me any change of the schema before you make it.", None, ""),
+    ],
+)
+def test_a_ruling_against_a_command_says_which_calls_go_against_it(
+    words: str, trigger: Trigger | None, way_out: str
+) -> None:
+    (found,) = ruled(said("Done."), user(words))
+    assert found.trigger == trigger
+    assert found.way_out == way_out
+    assert found.why == (words if trigger else "")
+
+
+TOLD = [
+    "Follow-up issues go to Linear, project Troy.",
+    "No, follow-ups always belong in Linear, in project Troy.",
+    "I told you: follow-up issues go into the Troy project in Linear.",
+    "Please never open GitHub issues for follow-ups, put follow-up issues into Linear (project Troy).",
+    "Follow-ups go to Linear, please use the project Troy.",
+]
+
+
+def test_one_ruling_in_other_words_is_one() -> None:
+    cues = [each.cue for words in TOLD for each in ruled(said("Done."), user(words))]
+    assert len(set(cues)) > 1
+    assert len(ruling_groups(cues)) == 1
+    other = [each.cue for each in ruled(said("Done."), user("Never put secrets into the Linear description."))]
+    assert len(ruling_groups([*cues, *other])) == 2
+    for one in cues:
+        assert all(same_ruling(one, each) == same_ruling(each, one) for each in [*cues, *other])
+
+
+def test_the_same_said_twice_in_a_run_counts_twice() -> None:
+    (found,) = ruled(said("Done."), user(TOLD[0]), WORK, said("Done."), user(TOLD[1]))
+    assert found.held == 2
+    assert len(found.sources) == 2
+
+
+def test_a_ruling_is_withdrawn_by_what_is_said_later() -> None:
+    forbidden, lifted = user("Never push without asking me."), user("You may push without asking again from now on.")
+    (found,) = rulings(a_run(TASK, WORK, said("Done."), forbidden, WORK, said("Done."), lifted))
+    assert (found.held, found.broke) == (0, 1)
+    assert found.against
+
+
+def test_a_ruling_is_replaced_by_its_contrary() -> None:
+    first, then = user("Always use npm instead of yarn."), user("From now on use yarn instead of npm.")
+    old, new = rulings(a_run(TASK, WORK, said("Done."), first, WORK, said("Done."), then))
+    assert (old.held, old.broke, old.against) == (0, 1, new.sources[:1])
+    assert (new.held, new.broke) == (1, 0)
+    assert opposed(old.cue, new.cue)
+    assert not same_ruling(old.cue, new.cue)
+
+
+def test_a_customers_wish_for_a_case_is_no_ruling() -> None:
+    wishes = user("I don't want to pay more than that, and only a window seat please.")
+    assert rulings(a_run(user("I want to change my flight."), said("Which one?"), wishes)) == []
+
+
+def test_an_edit_that_is_refused_with_a_question_that_corrects() -> None:
+    given: dict[str, object] = {"file_path": "src/rows.py", "old_string": "a = 1", "new_string": "a = 2"}
+    refusal = f"{REFUSED} To tell you how to proceed, the user said:\nwhy not reuse the row helper instead of this?"
+    assert texts(step("", "Edit", given, refusal, True)) == [
+        "On changing `src/rows.py`: “why not reuse the row helper instead of this?”"
+    ]
