@@ -21,7 +21,7 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import Step, exit_status
 
 
-class Failure(Struct, frozen=True, kw_only=True):
+class StepFailure(Struct, frozen=True, kw_only=True):
     """What failed of a call, and how."""
 
     program: str
@@ -67,12 +67,12 @@ _GIT = (
 )
 
 
-def failure_of(step: Step, command: str) -> Failure:
+def failure_of(step: Step, command: str) -> StepFailure:
     """What failed of a call that did, and how."""
     tool = step.call.name
     if not command:
         found = read_faults(step.output, shell=False)
-        return Failure(program=tool, shown=tool, step=None, faults=found or _nothing(step, step.output))
+        return StepFailure(program=tool, shown=tool, step=None, faults=found or _nothing(step, step.output))
     read = read_command(command)
     status = exit_status(step.output)
     by_status = read.deciding if step.result is not None and (step.result.failed is True or status) else ()
@@ -95,28 +95,28 @@ class _Search:
         self.sure = bool(by_status)
         self.main = read.main
 
-    def failure(self) -> Failure:
+    def failure(self) -> StepFailure:
         found = read_faults(self.output)
         if found and found[0].name == TIMED_OUT:
             return self._is(self._slow(), found)
         if found and (place := self._teller(found[0])) is not None:
             return self._is(place, found)
         if found and found[0].weight >= _SURE and not self._only_shows():
-            return Failure(program="", shown="", step=None, faults=found)
+            return StepFailure(program="", shown="", step=None, faults=found)
         place = self._without_words()
         name = FOUND_NOTHING if place is not None and _searches(self.steps[place]) else WITHOUT_A_WORD
         if name == WITHOUT_A_WORD and found and not self._only_shows():
             return self._is(place, found)
         return self._is(place, (Fault(name=name),))
 
-    def _is(self, place: int | None, faults: tuple[Fault, ...]) -> Failure:
+    def _is(self, place: int | None, faults: tuple[Fault, ...]) -> StepFailure:
         if place is None:
-            return Failure(program="", shown="", step=None, faults=faults)
+            return StepFailure(program="", shown="", step=None, faults=faults)
         step = self.steps[place]
         through = next((label for label in step.through if faults and _is_by(faults[0], (label,))), "")
         if through and not _is_by(faults[0], _heads(step)):
-            return Failure(program=through, shown=through, step=step, faults=faults)
-        return Failure(program=step.name, shown=step.shown, step=step, faults=faults)
+            return StepFailure(program=through, shown=through, step=step, faults=faults)
+        return StepFailure(program=step.name, shown=step.shown, step=step, faults=faults)
 
     def _only_shows(self) -> bool:
         return all(_shows(self.steps[place]) for place in self.can)

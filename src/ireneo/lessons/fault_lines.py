@@ -132,7 +132,7 @@ LINES: tuple[LineSort, ...] = (
         "missing",
         93,
         "pnpm,npm",
-        r"(?:ERR_PNPM_NO_SCRIPT\S*|ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL)\s+(?P<said>(?:Missing script: |Command \")(?P<keep>[\w:.-]+)[^\n]*)",
+        r"(?:ERR_PNPM_NO_SCRIPT\w{0,20}|ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL)\s+(?P<said>(?:Missing script: |Command \")(?P<keep>[\w:.-]+)[^\n]*)",
     ),
     _sort(
         "missing",
@@ -172,7 +172,7 @@ LINES: tuple[LineSort, ...] = (
         "missing",
         93,
         "docker,docker run,docker exec,docker compose exec,docker compose run,kubectl exec",
-        r"(?P<said>exec: \"(?P<keep>[\w./-]+)\": (?:executable file not found in \$PATH|stat [^\n]*no such file or directory))",
+        r"(?P<said>exec: \"(?P<keep>[\w./-]+)\": (?:executable file not found in \$PATH|stat [^\n]{0,200}no such file or directory))",
     ),
     _sort(
         "missing", 91, "npx,npm", r"^npm (?:ERR!|error) (?P<said>could not determine executable to run|canceled[^\n]*)"
@@ -228,9 +228,9 @@ LINES: tuple[LineSort, ...] = (
         each=True,
     ),
     _sort("build", 81, "golangci-lint", r"^\S+\.go:\d+(?::\d+)?: (?P<said>[^\n]+) \(typecheck\)$"),
-    _sort("lint", 82, "eslint", r"^\d+:\d+\s+error\s+(?P<said>\S[^\n]*?)\s{2,}(?P<code>[@\w/-]+)$", each=True),
+    _sort("lint", 82, "eslint", r"^\d+:\d+\s+error\s+(?P<said>\S++(?: \S++)*+)\s{2,}+(?P<code>[@\w/-]++)$", each=True),
     _sort("lint", 70, "eslint", r"^\d+:\d+\s+error\s+(?P<said>(?:Parsing error: )?\S[^\n]*)$"),
-    _sort("lint", 82, "stylelint", r"^\d+:\d+\s+[✖×]\s+(?P<said>\S[^\n]*?)\s{2,}(?P<code>[\w/-]+)$", each=True),
+    _sort("lint", 82, "stylelint", r"^\d+:\d+\s+[✖×]\s+(?P<said>\S++(?: \S++)*+)\s{2,}+(?P<code>[\w/-]++)$", each=True),
     _sort(
         "lint",
         82,
@@ -240,7 +240,7 @@ LINES: tuple[LineSort, ...] = (
     ),
     _sort("lint", 82, "ruff", r"^(?P<code>[A-Z]{1,4}\d{3,4}) (?:\[\*\] )?(?P<said>[A-Z`][^\n]+)$", each=True),
     _sort("lint", 82, "pylint", r"^\S+\.py:\d+:\d+: [CRWEF]\d{4}: (?P<said>[^\n]+) \((?P<code>[a-z-]+)\)$", each=True),
-    _sort("lint", 82, "mypy", r"^\S+\.pyi?:\d+(?::\d+)?: error: (?P<said>[^\n]+?)\s+\[(?P<code>[a-z-]+)\]$", each=True),
+    _sort("lint", 82, "mypy", r"^\S+\.pyi?:\d+(?::\d+)?: error: (?P<said>[^\n]*\S) {1,4}\[(?P<code>[a-z-]+)\]$", each=True),
     _sort(
         "lint",
         82,
@@ -257,7 +257,7 @@ LINES: tuple[LineSort, ...] = (
     ),
     _sort("lint", 82, "shellcheck", r"^(?:\^-+\^?|\^\-\-) ?(?P<code>SC\d{4}) \(\w+\): (?P<said>[^\n]+)$", each=True),
     _sort("lint", 82, "shellcheck", r"^\S+:\d+:\d+: \w+: (?P<said>[^\n]+) \[(?P<code>SC\d{4})\]$", each=True),
-    _sort("lint", 82, "yamllint,hadolint", r"^\d+:\d+\s+error\s+(?P<said>[^\n]+) \((?P<code>[\w-]+)\)$", each=True),
+    _sort("lint", 82, "yamllint,hadolint", r"^\d+:\d+\s++error\s++(?P<said>[^\n]+) \((?P<code>[\w-]+)\)$", each=True),
     _sort("lint", 82, "hadolint", r"^\S+:\d+ (?P<code>DL\d{4}|SC\d{4}) \w+: (?P<said>[^\n]+)$", each=True),
     _sort(
         "lint",
@@ -351,7 +351,9 @@ LINES: tuple[LineSort, ...] = (
     _sort("tests", 63, "unittest,python,manage.py,runtests.py", r"^FAILED \((?:failures|errors)="),
     _sort("tests", 63, "", r"tests finished: .{0,300}\b(?:[1-9]\d* failed|[1-9]\d* exceptions)\b"),
     # What has run and raised.
-    _sort("raised", 70, "pytest,python", r"^ERROR \S+\.py - (?P<said>[A-Z]\w*(?:Error|Exception|Warning|Failed)\b[^\n]*)$"),
+    _sort(
+        "raised", 70, "pytest,python", r"^ERROR \S+\.py - (?P<said>[A-Z]\w*(?:Error|Exception|Warning|Failed)\b[^\n]*)$"
+    ),
     _sort("told", 74, _PY, r"^(?:E\s+)?fixture '(?P<keep>\w+)' not found", last=True),
     _sort(
         "raised",
@@ -390,7 +392,7 @@ LINES: tuple[LineSort, ...] = (
         "npm",
         r"^npm (?:ERR!|error) (?P<said>(?:The `npm ci` command can only|`npm ci` can only install|Unsupported engine|Invalid package name|Cannot read)[^\n]*)",
     ),
-    _sort("told", 72, "pnpm", r"(?P<said>(?P<keep>ERR_PNPM_\w+)\s+[^\n]+)"),
+    _sort("told", 72, "pnpm", r"(?P<said>(?P<keep>ERR_PNPM_\w{1,60}+)\s++[^\n]+)"),
     _sort("told", 71, "yarn", r"^(?:➤ )?(?P<code>YN\d{4}): .{0,8}?(?P<said>[A-Za-z@][^\n]+)"),
     _sort("told", 70, "yarn", r"^error (?P<said>(?!Command failed)[A-Z][^\n]+)"),
     _sort(

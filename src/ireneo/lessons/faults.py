@@ -51,20 +51,20 @@ class Fault(Struct, frozen=True, kw_only=True):
 _ESCAPES = lazy_re(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][A-Z0-9])|[\x00-\x08\x0e-\x1f]")
 _TAGS = lazy_re(r"</?(?:tool_use_error|error|output|stderr|stdout|returncode|output_head|output_tail|warning)>")
 _TASK = lazy_re(
-    r"\[(?P<task>[a-z][\w:./@-]{0,40})\]\s+|@?(?P<other>[\w/-]{1,40}:(?:build|test|lint|typecheck|type-check|dev|check|format)): "
+    r"^\[(?P<task>[a-z][\w:./@-]{0,40})\]\s+"
+    r"|^@?(?P<other>[\w/-]{1,40}:(?:build|test|lint|typecheck|type-check|dev|check|format)): "
 )
 _PREFIXES = (
-    lazy_re(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:?\d\d)?[ \t]+"),
-    lazy_re(r"\[?\d\d:\d\d:\d\d[.,\d]*\]?[ \t]+"),
-    lazy_re(r"[\w.-]{1,60}[ ]{0,20}\|[ \t]"),
-    lazy_re(r"#\d+ (?:\d+\.\d+ )?"),
-    lazy_re(r"[^\t\n]{1,80}\t[^\t\n]{1,80}\t\d{4}-\d\d-\d\dT[\d:.]+Z[ \t]"),
-    lazy_re(r"##\[error\]|::error[^:\n]{0,200}::|\[(?:ERROR|FATAL|error|ERR|E)\] +"),
-    lazy_re(r"[│┃|>╰└├─╭▶▸●⎿]+[ \t]+(?=\S)"),
-    lazy_re(r"\[[\d/. %-]{1,20}\][ \t]+"),
+    lazy_re(r"^(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:?\d\d)?[ \t]+)"),
+    lazy_re(r"^(?:\[?\d\d:\d\d:\d\d[.,\d]*\]?[ \t]+)"),
+    lazy_re(r"^(?:[\w.-]{1,60}[ ]{0,20}\|[ \t])"),
+    lazy_re(r"^(?:#\d+ (?:\d+\.\d+ )?)"),
+    lazy_re(r"^(?:[^\t\n]{1,80}\t[^\t\n]{1,80}\t\d{4}-\d\d-\d\dT[\d:.]+Z[ \t])"),
+    lazy_re(r"^(?:##\[error\]|::error[^:\n]{0,200}::|\[(?:ERROR|FATAL|error|ERR|E)\] +)"),
+    lazy_re(r"^(?:[│┃|>╰└├─╭▶▸●⎿]+[ \t]+(?=\S))"),
+    lazy_re(r"^(?:\[[\d/. %-]{1,20}\][ \t]+)"),
 )
-_BOX_END = lazy_re(r"[ \t]+[│┃|]$")
-_NUMBERED = lazy_re(r"^\d+\t|^ *\d+→")
+_BOX_END = lazy_re(r"(?<![ \t])[ \t]++[│┃|]$")
 
 
 def cleaned(line: str) -> tuple[str, str]:
@@ -88,14 +88,16 @@ def cleaned(line: str) -> tuple[str, str]:
 
 _TOOL_ERROR = lazy_re(r"<tool_use_error>\s*(.+?)(?:</tool_use_error>|\n|\Z)", re.S)
 _TIMED_OUT = lazy_re(
-    r"timed out and has been killed|^(?:Error: )?Command timed out|^[^\n]{0,120}[Tt]imed [Oo]ut after \d|^Exit code 124$|<returncode>124<",
+    r"timed out and has been killed|^(?:Error: )?Command timed out|^[^\n]{0,120}[Tt]imed [Oo]ut after \d"
+    r"|^Exit code 124$|<returncode>124<",
     re.M,
 )
 _STATUS_LINE = lazy_re(r"<returncode>-?\d+</returncode>|Exit code:? \d+|\(no content\)|\(no output\)")
 _SOUNDS_WRONG = lazy_re(
-    r"rror|ERR|FAIL|[Ff]ail|annot|an't|ould not|\bnot |[Nn]o |denied|nvalid|llegal|issing|nknown|nable|✗|✖|×|✕|❌|●|\bE[A-Z]{3,}\b"
-    r"|panic|xception|efused|Killed|abort|Abort|fatal|FATAL|nexpected|ejected|xpected|undefined|SC\d{4}|DL\d{4}|reformat|CONFLICT|killed"
-    r"|unrecognized|ambiguous|declared|unused|egmentation|equire|clippy::|Interrupt|Warning: |NotFound|already in use|accepts |defined|not ok|Code style|spec/|runs, |failing|\d: |\d,\d",
+    r"rror|ERR|FAIL|[Ff]ail|annot|an't|ould not|\bnot |[Nn]o |denied|nvalid|llegal|issing|nknown|nable|✗|✖|×|✕|❌|●"
+    r"|\bE[A-Z]{3,}\b|panic|xception|efused|Killed|abort|Abort|fatal|FATAL|nexpected|ejected|xpected|undefined|SC\d{4}"
+    r"|DL\d{4}|reformat|CONFLICT|killed|unrecognized|ambiguous|declared|unused|egmentation|equire|clippy::|Interrupt"
+    r"|Warning: |NotFound|already in use|accepts |defined|not ok|Code style|spec/|runs, |failing|\d: |\d,\d",
 )
 _BEFORE_TESTS = 70
 """Weight from which on an error kept the tests from running."""
@@ -172,8 +174,9 @@ def _fault(line: str, kind: LineSort, found: re.Match[str], task: str) -> Fault:
 
 
 _FROM_OUTSIDE = lazy_re(
-    r"No module named|ConnectionRefused|[Cc]onnection refused|OperationalError|fixture '|command not found|cannot import name"
-    r"|could not connect|ConnectionError|No such file or directory|ImproperlyConfigured|AppRegistryNotReady"
+    r"No module named|ConnectionRefused|[Cc]onnection refused|OperationalError|fixture '|command not found"
+    r"|cannot import name|could not connect|ConnectionError|No such file or directory|ImproperlyConfigured"
+    r"|AppRegistryNotReady"
 )
 
 
@@ -198,7 +201,8 @@ def _of_a_tool(output: str) -> tuple[Fault, ...]:
 
 _LEVEL = lazy_re(r"^(?:\w+: )?(?:[Ee]rror|ERROR)(?: executing \w+)?: (?=\S)")
 _OF_SOMEONE = lazy_re(
-    r"(?<=[\w,:] )[A-Z][a-z]+(?: [A-Z][a-z]+)+|\b[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+|\b(?=[A-Za-z-]*\d)[A-Za-z\d-]{3,}\b|\b[A-Z]{3}\b"
+    r"(?<=[\w,:] )[A-Z][a-z]+(?: [A-Z][a-z]+)+|\b[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+"
+    r"|\b(?=[A-Za-z-]*\d)[A-Za-z\d-]{3,}\b|\b[A-Z]{3}\b"
 )
 """People, addresses, numbers of orders and flights: what tools for customers speak of."""
 

@@ -10,8 +10,8 @@ from datetime import datetime
 import msgspec
 from msgspec import Struct
 
-from ireneo.lessons.commands import LONGEST_COMMAND, ShellStep, main_step, read_command
-from ireneo.lessons.failing import Failure, failure_of
+from ireneo.lessons.commands import LONGEST_COMMAND, ShellStep, main_step, read_command, shell_steps
+from ireneo.lessons.failing import StepFailure, failure_of
 from ireneo.lessons.faults import Fault
 from ireneo.lessons.labels import RunOutcome
 from ireneo.lessons.naming import program_name
@@ -115,8 +115,8 @@ def shape(call: Call) -> Shape:
         everywhere=given.get("replace_all") is True,
         whole=not any(key in given for key in ("offset", "limit", "view_range", "start_line", "end_line")),
         script=_script(main.words) if main is not None else "",
-        writes=tuple(dict.fromkeys(name for step in read.steps for name in step.writes)),
-        folder=next((step.folder for step in read.steps if step.folder), ""),
+        writes=tuple(dict.fromkeys(name for step in shell_steps(command) for name in step.writes)),
+        folder=next((step.folder for step in shell_steps(command) if step.folder), ""),
         keys=",".join(sorted(str(key) for key in given)),
     )
 
@@ -265,8 +265,10 @@ def tried_calls(material: RunMaterial) -> list[TriedCall]:
     return out
 
 
-def _done(form: Shape, step: ShellStep | None, failure: Failure | None, written: Collection[str]) -> tuple[str, str]:
-    """What a call is called: the program that failed, or that it is about; a script of passing use by its interpreter."""
+def _done(
+    form: Shape, step: ShellStep | None, failure: StepFailure | None, written: Collection[str]
+) -> tuple[str, str]:
+    """What a call is called: the program that failed, or that it is about; a passing script by its interpreter."""
     if not form.shell:
         return form.tool, form.tool
     name, shown = (
