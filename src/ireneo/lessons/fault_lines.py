@@ -240,7 +240,9 @@ LINES: tuple[LineSort, ...] = (
     ),
     _sort("lint", 82, "ruff", r"^(?P<code>[A-Z]{1,4}\d{3,4}) (?:\[\*\] )?(?P<said>[A-Z`][^\n]+)$", each=True),
     _sort("lint", 82, "pylint", r"^\S+\.py:\d+:\d+: [CRWEF]\d{4}: (?P<said>[^\n]+) \((?P<code>[a-z-]+)\)$", each=True),
-    _sort("lint", 82, "mypy", r"^\S+\.pyi?:\d+(?::\d+)?: error: (?P<said>[^\n]*\S) {1,4}\[(?P<code>[a-z-]+)\]$", each=True),
+    _sort(
+        "lint", 82, "mypy", r"^\S+\.pyi?:\d+(?::\d+)?: error: (?P<said>[^\n]*\S) {1,4}\[(?P<code>[a-z-]+)\]$", each=True
+    ),
     _sort(
         "lint",
         82,
