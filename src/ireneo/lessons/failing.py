@@ -157,6 +157,7 @@ class _Search:
             return self._one_of(runs, fault)
         others = [place for place in self.pool if not _shows(self.steps[place])]
         others = others or [place for place in self.can if not _shows(self.steps[place])]
+        others = others or (self.pool if fault.sort == "missing" else [])
         return self._one_of(others, fault) if others else None
 
     def _one_of(self, places: Sequence[int], fault: Fault) -> int | None:

@@ -231,6 +231,7 @@ LINES: tuple[LineSort, ...] = (
     _sort("lint", 82, "eslint", r"^\d+:\d+\s+error\s+(?P<said>\S++(?: \S++)*+)\s{2,}+(?P<code>[@\w/-]++)$", each=True),
     _sort("lint", 70, "eslint", r"^\d+:\d+\s+error\s+(?P<said>(?:Parsing error: )?\S[^\n]*)$"),
     _sort("lint", 82, "stylelint", r"^\d+:\d+\s+[✖×]\s+(?P<said>\S++(?: \S++)*+)\s{2,}+(?P<code>[\w/-]++)$", each=True),
+    _sort("lint", 82, "pylint", r"^\S+\.py:\d+:\d+: [CRWEF]\d{4}: (?P<said>[^\n]+) \((?P<code>[a-z-]+)\)$", each=True),
     _sort(
         "lint",
         82,
@@ -239,7 +240,6 @@ LINES: tuple[LineSort, ...] = (
         each=True,
     ),
     _sort("lint", 82, "ruff", r"^(?P<code>[A-Z]{1,4}\d{3,4}) (?:\[\*\] )?(?P<said>[A-Z`][^\n]+)$", each=True),
-    _sort("lint", 82, "pylint", r"^\S+\.py:\d+:\d+: [CRWEF]\d{4}: (?P<said>[^\n]+) \((?P<code>[a-z-]+)\)$", each=True),
     _sort(
         "lint", 82, "mypy", r"^\S+\.pyi?:\d+(?::\d+)?: error: (?P<said>[^\n]*\S) {1,4}\[(?P<code>[a-z-]+)\]$", each=True
     ),
@@ -312,6 +312,9 @@ LINES: tuple[LineSort, ...] = (
         r"^error: (?P<said>(?!could not compile|aborting|test failed|process|recipe|build failed|\d+ )[a-z][^\n]+)$",
     ),
     # Test runners.
+    _sort(
+        "raised", 70, "pytest,python", r"^ERROR \S+\.py - (?P<said>[A-Z]\w*(?:Error|Exception|Warning|Failed)\b[^\n]*)$"
+    ),
     _sort("tests", 66, "pytest,python", r"^(?:FAILED|ERROR) \S+\.py(?:::\S+)?(?: - (?P<said>[^\n]+))?$"),
     _sort("tests", 66, "unittest,python,manage.py", r"^(?:FAIL|ERROR): \w+ \([\w.]+\)"),
     _sort("tests", 66, "go test,go,gotestsum", r"^--- FAIL: \S+"),
@@ -353,9 +356,6 @@ LINES: tuple[LineSort, ...] = (
     _sort("tests", 63, "unittest,python,manage.py,runtests.py", r"^FAILED \((?:failures|errors)="),
     _sort("tests", 63, "", r"tests finished: .{0,300}\b(?:[1-9]\d* failed|[1-9]\d* exceptions)\b"),
     # What has run and raised.
-    _sort(
-        "raised", 70, "pytest,python", r"^ERROR \S+\.py - (?P<said>[A-Z]\w*(?:Error|Exception|Warning|Failed)\b[^\n]*)$"
-    ),
     _sort("told", 74, _PY, r"^(?:E\s+)?fixture '(?P<keep>\w+)' not found", last=True),
     _sort(
         "raised",
@@ -526,7 +526,7 @@ LINES: tuple[LineSort, ...] = (
         "told",
         64,
         "",
-        r"^(?:\S*/)?(?P<by>[a-z][\w.+-]{0,30}): (?:error: |fatal: |cannot |can't )?(?P<said>[^\n]*(?:No such file or directory|not found|[Pp]ermission denied|Is a directory|Not a directory|File exists|Operation not permitted|cannot|can't|invalid|unable|Invalid|failed|error|missing|expected|unterminated|unmatched|Unmatched|No match|not permitted|not a valid|does not exist|must be)[^\n]*)",
+        r"^(?:\S*/)?(?P<by>[a-z][\w.+-]{0,30}): (?:error: |fatal: )?(?P<said>[^\n]*(?:No such file or directory|not found|[Pp]ermission denied|Is a directory|Not a directory|File exists|Operation not permitted|cannot|can't|invalid|unable|Invalid|failed|error|missing|expected|unterminated|unmatched|Unmatched|No match|not permitted|not a valid|does not exist|must be)[^\n]*)",
     ),
     _sort(
         "missing",

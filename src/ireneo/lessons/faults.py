@@ -192,13 +192,18 @@ def _tests(tests: Sequence[Fault], told: Sequence[tuple[Fault, LineSort]]) -> Fa
 def _of_a_tool(output: str) -> tuple[Fault, ...]:
     """What a tool that is no shell says: its first line that tells of an error, or its only one."""
     lines = [line for raw in output.split("\n")[:_MOST_LINES] if (line := cleaned(raw)[0])]
+    lines = [line for line in lines if not _ASKS.match(line)]
     wrong = [line for line in lines if _SOUNDS_WRONG.search(line) and not SUMMARY.search(line)]
-    line = (wrong or lines or [""])[0]
+    line = wrong[0] if wrong else lines[0] if len(lines) <= _FEW_LINES and lines else ""
     said = _LEVEL.sub("", line).partition(". ")[0]
     name = normalized_error(_OF_SOMEONE.sub("…", said)) if said else ""
     return _named([Fault(name=name, line=line, weight=55)]) if name else ()
 
 
+_ASKS = lazy_re(r"#+ (?:Fix|See|Running|Please|Try)\b|(?:Fix any|See the|See relevant|Please|Try)\b")
+"""How a tool begins to tell what it found, or what to do about it."""
+_FEW_LINES = 3
+"""So many lines of a tool may tell an error without a word that sounds like one."""
 _LEVEL = lazy_re(r"^(?:\w+: )?(?:[Ee]rror|ERROR)(?: executing \w+)?: (?=\S)")
 _OF_SOMEONE = lazy_re(
     r"(?<=[\w,:] )[A-Z][a-z]+(?: [A-Z][a-z]+)+|\b[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+"

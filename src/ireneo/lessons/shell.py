@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
 import msgspec
 from msgspec import Struct
 
-from ireneo.lessons.commands import LONGEST_COMMAND, ShellStep, main_step, read_command, shell_steps
+from ireneo.lessons.commands import LONGEST_COMMAND, ShellStep, command_in, main_step, read_command, shell_steps
 from ireneo.lessons.failing import StepFailure, failure_of
 from ireneo.lessons.faults import Fault
 from ireneo.lessons.labels import RunOutcome
@@ -127,7 +126,6 @@ _CHECKS = lazy_re(
 )
 """Programs that are run to see whether something holds, however they are started."""
 _PATHS = ("file_path", "path", "filename", "file", "notebook_path", "target_file", "relative_path", "AbsolutePath")
-_COMMANDS = ("command", "cmd", "script", "bash", "CommandLine")
 
 
 def error_class(output: str) -> str:
@@ -153,16 +151,7 @@ def _action(call: Call, path: str, lines: str) -> str:
 
 def command_of(call: Call) -> str:
     """The command line of a call of a shell; empty where it is none."""
-    given = call.arguments
-    if isinstance(given, str):
-        return ""
-    for key in _COMMANDS:
-        value = given.get(key)
-        if isinstance(value, str) and value and not isinstance(given.get("path"), str):
-            return value
-        if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-            return shlex.join(str(word) for word in value) if len(value) > 1 else " ".join(map(str, value))
-    return ""
+    return command_in(call.arguments)
 
 
 def _text(given: dict[str, object], keys: tuple[str, ...]) -> str:
