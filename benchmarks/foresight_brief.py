@@ -20,8 +20,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from foresight_data import DATA, Half, halves, started
+from ireneo.lessons.faults import FOUND_NOTHING, TESTS_FAILED
 from ireneo.lessons.observe import ENDS_IN, action_of, signature_of
-from ireneo.lessons.shell import FOUND_NOTHING, TESTS_FAILED, RunMaterial, tried_calls
+from ireneo.lessons.shell import RunMaterial, tried_calls
 from ireneo.lessons.study import observations_of
 from lesson_books import Book
 

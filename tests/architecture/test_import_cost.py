@@ -26,6 +26,8 @@ HEAVY = (
     "pydantic",
     "mcp",
     "redact_secret",
+    "tree_sitter",
+    "tree_sitter_bash",
 )
 PROBE = "import json, sys; import ireneo; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
 
@@ -34,6 +36,27 @@ def test_importing_the_page_loads_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True)
     loaded = set(json.loads(done.stdout))
     assert sorted(loaded & set(HEAVY)) == []
+
+
+COMPACT = """
+import json, sys
+import ireneo
+asked = {"name": "bash", "arguments": json.dumps({"command": "cd x && make lint | tail"})}
+messages = [
+    {"role": "user", "content": "Mend it."},
+    {"role": "assistant", "content": "", "tool_calls": [{"id": "a", "type": "function", "function": asked}]},
+    {"role": "tool", "tool_call_id": "a", "content": "make: *** [Makefile:3: lint] Error 1; " * 4000},
+    {"role": "assistant", "content": "It fails."},
+    {"role": "user", "content": "And now?"},
+]
+assert ireneo.compact(messages, 2_000).tokens <= 2_000
+print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))
+"""
+
+
+def test_a_context_is_made_without_a_parser_of_commands() -> None:
+    done = subprocess.run([sys.executable, "-c", COMPACT], capture_output=True, text=True, check=True)
+    assert not {"tree_sitter", "tree_sitter_bash"} & set(json.loads(done.stdout))
 
 
 HOOK = (

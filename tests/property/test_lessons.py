@@ -12,10 +12,11 @@ from tests.unit.runs import quarters
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like
 from ireneo.lessons.confidence import share_of, standing_of
+from ireneo.lessons.faults import normalized_error
 from ireneo.lessons.lessons import lesson_drafts
 from ireneo.lessons.observe import LONGEST, MOST_SOURCES
 from ireneo.lessons.run import Observation
-from ireneo.lessons.shell import RunMaterial, normalized_error
+from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import observations_of
 from ireneo.log.message import Draft
 from ireneo.memories.brief import LEAST_BUDGET, BriefLine, make_brief

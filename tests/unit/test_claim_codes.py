@@ -135,7 +135,8 @@ async def test_what_runs_after_that_show_is_added_to_what_was_known(earlier: Pat
         before = await seen_of_each(memory)
         await learn(memory, 5)
         after = await seen_of_each(memory)
-        assert after == {name: seen + 1 for name, seen in before.items()}
+        # Rules that read commands and errors better may call a claim otherwise, and never lose one.
+        assert sorted(after.values()) == sorted(seen + 1 for seen in before.values())
 
 
 @waited
@@ -151,7 +152,8 @@ async def test_a_lesson_is_worded_anew_and_nothing_that_was_observed_is_lost(
         monkeypatch.setattr(cues, "_WORDS", {code: said.upper() for code, said in cues._WORDS.items()})
         await learn(memory, 5)
         after = await seen_of_each(memory)
-        assert after == {name: seen + 1 for name, seen in before.items()}
+        # Rules that read commands and errors better may call a claim otherwise, and never lose one.
+        assert sorted(after.values()) == sorted(seen + 1 for seen in before.values())
         said = await memory.check("Bash", {"command": "pytest tests/test_rows.py"}, session=SHORT)
         assert said is not None
         assert (said.cue, said.of) == ("check: ONE FAILED JUST BEFORE, THE SAME PROGRAM", 4)

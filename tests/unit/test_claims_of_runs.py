@@ -30,7 +30,7 @@ def test_another_program_that_is_there() -> None:
     seen = observations(a_run(no_pytest()))
     (told,) = texts(seen["pytest ⇒ pytest: command not found"])
     assert told == "`pytest` fails with “pytest: command not found”: use `bin/test`; then it passed."
-    assert "pytest ⇒ pytest: command not found → test" in seen
+    assert "pytest ⇒ pytest: command not found → bin/test" in seen
 
 
 def test_a_flag_that_was_missing_is_told_only_where_all_else_is_the_same() -> None:
@@ -178,4 +178,4 @@ def test_a_program_that_only_looks_is_not_run_first() -> None:
 
 def test_what_runs_in_an_environment_is_called_by_its_own_name() -> None:
     failed = run("conda run -n ledger_1.0 bin/test rows", "FAILED tests/test_rows.py::test_sum - no", failed=True)
-    assert [cue for cue in observations(a_run(failed)) if cue.startswith("test ⇒ ")]
+    assert [cue for cue in observations(a_run(failed)) if cue.startswith("bin/test ⇒ ")]

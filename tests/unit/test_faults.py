@@ -7,7 +7,9 @@ from tests.golden.material import run, step
 from tests.unit.lesson_runs import LINTED, NO_TAG, UNREAD
 from tests.unit.runs import material
 
-from ireneo.lessons.shell import FOUND_NOTHING, TESTS_FAILED, WITHOUT_A_WORD, faults, normalized_error, run_steps
+from ireneo.lessons.failing import failure_of
+from ireneo.lessons.faults import FOUND_NOTHING, TESTS_FAILED, WITHOUT_A_WORD, normalized_error
+from ireneo.lessons.shell import command_of, run_steps
 from ireneo.summaries.steps import error_line
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "/srv/x/rows.py", line 7, in <module>\n'
@@ -15,7 +17,7 @@ TRACEBACK = 'Traceback (most recent call last):\n  File "/srv/x/rows.py", line 7
 
 def of(command: str, output: str) -> tuple[str, ...]:
     (done,) = run_steps(material(run(command, output, failed=True)))
-    return faults(done)
+    return failure_of(done, command_of(done.call)).names
 
 
 @pytest.mark.parametrize(
@@ -61,7 +63,7 @@ def test_tests_a_build_a_search_and_silence() -> None:
 
 def test_a_tool_says_why_in_its_first_sentence() -> None:
     (done,) = run_steps(material(step("", "Edit", {"file_path": "a.py"}, UNREAD, True)))
-    assert faults(done) == ("File has not been read yet",)
+    assert failure_of(done, command_of(done.call)).names == ("File has not been read yet",)
 
 
 def test_an_instruction_in_an_output_names_no_error() -> None:

@@ -16,7 +16,7 @@ from ireneo.lessons.shell import error_class, shape
         ("GOFLAGS=-mod=mod timeout 60 go build ./...", "go build"),
         ("python3 -m pytest -q tests", "pytest"),
         ("python3 reproduce.py", "reproduce.py"),
-        ("python -c 'print(1)'", "python -c"),
+        ("python -c 'print(1)'", "python"),
         ("cat log.txt | grep -n error", "cat"),
         ("git checkout main", "git checkout"),
         ("gh pr view 12", "gh pr view"),
@@ -30,7 +30,8 @@ def test_a_command_is_called_by_the_program_that_does_the_work(command: str, pro
 
 
 def test_the_last_program_of_a_pipe_decides_how_it_ends() -> None:
-    assert shape(call("Bash", "make test 2>&1 | tail -5")).decider == "tail"
+    assert shape(call("Bash", "make test 2>&1 | grep -c ok")).decider == "grep"
+    assert shape(call("Bash", "make test 2>&1 | tail -5")).decider == ""
 
 
 def test_a_tool_for_files_is_called_by_its_name_and_tells_its_file() -> None:

@@ -14,10 +14,11 @@ from msgspec.structs import replace
 
 from ireneo.grounding.neutral import instruction_like
 from ireneo.lessons.cues import Chain, action_cue, chains, is_named, words
+from ireneo.lessons.faults import normalized_error
 from ireneo.lessons.guard_defaults import PRIOR
 from ireneo.lessons.observe import ENDS_IN, UNREAD
 from ireneo.lessons.run import Cost, Observation, costs_of
-from ireneo.lessons.shell import RunMaterial, Shape, normalized_error, shape
+from ireneo.lessons.shell import RunMaterial, Shape, shape
 from ireneo.lessons.situation import PastOutcome, Situation, base, keys
 from ireneo.log.message import Call, Message, MessageId
 from ireneo.patterns import lazy_re

@@ -11,10 +11,11 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
 from ireneo.lessons.confidence import age_weight, share_of
+from ireneo.lessons.faults import FOUND_NOTHING, TESTS_FAILED, TIMED_OUT, WITHOUT_A_WORD
 from ireneo.lessons.observe import ENDS_IN, GOT_OVER, claim_words, remedy_words
+from ireneo.lessons.programs import LOOKS_ONLY
 from ireneo.lessons.rulings import ruling_words
 from ireneo.lessons.run import MODEL, Category, Observation, is_ruling
-from ireneo.lessons.shell import FOUND_NOTHING, LOOKS_ONLY, TESTS_FAILED, TIMED_OUT, WITHOUT_A_WORD
 from ireneo.log.message import Message
 from ireneo.memories.record import TRUST, Kind, MemoryDraft, Record, project_of, supporting
 from ireneo.patterns import lazy_re

@@ -13,17 +13,11 @@ from msgspec import Struct
 
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like
+from ireneo.lessons.commands import command_names
+from ireneo.lessons.faults import FOUND_NOTHING, TESTS_FAILED, TIMED_OUT, WITHOUT_A_WORD
+from ireneo.lessons.programs import LOOKS_ONLY
 from ireneo.lessons.run import Observation
-from ireneo.lessons.shell import (
-    FOUND_NOTHING,
-    LOOKS_ONLY,
-    TESTS_FAILED,
-    TIMED_OUT,
-    WITHOUT_A_WORD,
-    RunMaterial,
-    TriedCall,
-    programs_of,
-)
+from ireneo.lessons.shell import RunMaterial, TriedCall, command_of
 from ireneo.log.message import Message, MessageId
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import CHANGES, is_environment
@@ -411,7 +405,7 @@ def failures(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observatio
     messages = {message.id: message for message in material.messages}
     falls: dict[str, list[_FailedCall]] = {}
     for place, each in enumerate(run):
-        if each.faults:
+        if each.faults and each.program:
             fall = _FailedCall(failed=each, remedy=remedy_of(run, place))
             for fault in each.faults:
                 falls.setdefault(f"{action_of(each)}{ENDS_IN}{fault}", []).append(fall)
@@ -425,7 +419,7 @@ def failures(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observatio
 
 def _occasions(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
     programs: dict[str, list[TriedCall]] = {}
-    for each in run:
+    for each in filter(lambda each: each.program, run):
         programs.setdefault(action_of(each), []).append(each)
     return [
         _failure_observation(
@@ -576,7 +570,7 @@ def precedence(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observat
         if each.step.action.kind in CHANGES:
             prepared.clear()  # What was prepared before the change has to be prepared again.
             continue
-        chain = programs_of(each.step) if each.shape.shell else []
+        chain = command_names(command_of(each.step.call)) if each.shape.shell else ()
         before = [*prepared, *(name for name in chain if _PREPARES.search(name))]
         if each.step.action.kind == "check" and not _PREPARES.search(each.program):
             for first in dict.fromkeys(name for name in before if name != each.program):

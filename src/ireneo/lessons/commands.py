@@ -1,0 +1,541 @@
+"""Commands as a shell reads them: which programs one runs, what each is called, and which of them decide its status.
+
+tree-sitter reads the line. What it gives is taken apart into programs and what joins them, and put together by a
+shell's own precedence. Wrappers are taken off and options that don't change what is done are passed over, so that one
+command has one name: ``git -C x status`` is ``git status``, and ``uv run pytest -q`` is ``pytest``.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.lessons.naming import Named, name_of
+from ireneo.lessons.programs import (
+    FILTERS,
+    MOVES,
+    NEVER_FAILS,
+    SHELLS,
+    SOURCES,
+)
+from ireneo.patterns import lazy_re
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+LONGEST_COMMAND = 20_000
+"""Characters of a command that are looked at."""
+_DEEPEST = 40
+_MOST_STEPS = 400
+
+Joint = Literal["", "&&", "||", ";", "|", "&"]
+
+
+class ShellStep(Struct, frozen=True, kw_only=True):
+    """One program that a command runs."""
+
+    name: str
+    """What it is called wherever it is run: ``go test``, ``make lint``, ``pytest``. Empty where a variable hides it."""
+    words: tuple[str, ...]
+    """The program with its arguments, without wrappers and quotes."""
+    through: tuple[str, ...]
+    """The wrappers that it was started through, the outermost first: ``uv run``, ``timeout``, ``docker compose exec``."""
+    shown: str
+    """What it is called where it was run: ``uv run pytest``, ``scripts/check.sh``."""
+    before: Joint
+    """What joins it to the step before it."""
+    folder: str
+    """Where a ``cd`` before it leads; empty where it stays."""
+    writes: tuple[str, ...]
+    """Files that it writes by redirection."""
+    text: str
+    """The step as it was written."""
+    inner: bool = False
+    """Its output is an argument of another step."""
+    unheard: bool = False
+    """What it says of errors does not come back."""
+
+
+class CommandLine(Struct, frozen=True, kw_only=True):
+    """A command, read."""
+
+    steps: tuple[ShellStep, ...]
+    """In the order in which they stand."""
+    deciding: tuple[int, ...]
+    """The steps by whose failing the whole may have failed, in order; empty where its status tells of none."""
+    main: int | None
+    """The step that the command is about: the last one that does something."""
+
+
+_KEYS = ("command", "cmd", "script", "bash", "CommandLine")
+
+
+def command_in(arguments: Mapping[str, object] | str) -> str:
+    """The command line among the arguments of a call; empty where it is no call of a shell."""
+    if isinstance(arguments, str) or isinstance(arguments.get("path"), str):
+        return ""
+    for key in _KEYS:
+        value = arguments.get(key)
+        if isinstance(value, str) and value:
+            return value
+        if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+            # A list of words is no line yet, unless it holds one word that is.
+            return shlex.join(map(str, value)) if len(value) > 1 else " ".join(map(str, value))
+    return ""
+
+
+def shell_steps(command: str) -> tuple[ShellStep, ...]:
+    """The programs that `command` runs, in order."""
+    return read_command(command).steps
+
+
+def command_names(command: str) -> tuple[str, ...]:
+    """What the programs of `command` that do something are called, each once."""
+    steps = (step for step in read_command(command).steps if not step.inner and not does_nothing(step))
+    return tuple(dict.fromkeys(step.name for step in steps if step.name))
+
+
+def main_step(command: str) -> ShellStep | None:
+    """What `command` is about: of several steps the last that does something, of a pipe what the rest only filters."""
+    read = read_command(command)
+    return None if read.main is None else read.steps[read.main]
+
+
+def does_nothing(step: ShellStep) -> bool:
+    """Whether a step only moves about, sets a variable or prints a word."""
+    return not step.words or step.words[0] in MOVES or "=" in step.name
+
+
+@lru_cache(maxsize=1_024)
+def read_command(command: str) -> CommandLine:
+    """Read `command` as a shell does; what no shell would read gives the steps that can be told."""
+    reader = _CommandReader()
+    tree = reader.read(command[:LONGEST_COMMAND], _Around())
+    deciding = tuple(dict.fromkeys(_deciding(tree, reader)))
+    steps = tuple(reader.steps)
+    main = _main(tree, steps)
+    return CommandLine(steps=steps, deciding=deciding, main=main)
+
+
+class _Tree(Struct, frozen=True):
+    """How steps hang together."""
+
+    kind: Literal["step", "pipe", "&&", "||", ";", "branch", "not", "aside"]
+    parts: tuple[_Tree, ...] = ()
+    step: int = -1
+
+
+_NOTHING = _Tree(";")
+
+
+class _Around(Struct, frozen=True, kw_only=True):
+    """What a part of a command stands in."""
+
+    through: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
+    inner: bool = False
+    depth: int = 0
+    before: Joint = ""
+
+
+class _Redirects(Struct):
+    writes: list[str]
+    unheard: bool = False
+    text: str = ""
+    """What is handed in as a here-document."""
+
+
+_HOLDS_OTHERS = frozenset(
+    {"program", "list", "pipeline", "redirected_statement", "heredoc_redirect", "ERROR", "do_group"}
+)
+_JOINTS: dict[str, Joint] = {"&&": "&&", "||": "||", "|": "|", "|&": "|", ";": ";", "\n": ";", "&": "&", ";;": ";"}
+_GROUPS = frozenset({"subshell", "compound_statement", "do_group", "else_clause"})
+_COMPOUND = frozenset({"if_statement", "while_statement", "for_statement", "c_style_for_statement", "case_statement"})
+_REDIRECTS = frozenset({"file_redirect", "herestring_redirect"})
+_HERE = frozenset({"heredoc_start", "heredoc_body", "heredoc_end", "<<", "<<-"})
+_VARIABLE = lazy_re(r"\$(?:\{(\w+)\}|(\w+))")
+_UNKNOWN = lazy_re(r"\$[\w{(@*#?!-]|`")
+_ESCAPED = lazy_re(r"\\(.)", re.S)
+_LITERAL = lazy_re(r"[^$`]*\Z")
+_SETS = lazy_re(r"-[a-z]*e")
+
+
+class _CommandReader:
+    """Reads one command; collects its steps."""
+
+    def __init__(self) -> None:
+        self.steps: list[ShellStep] = []
+        self.variables: dict[str, str] = {}
+        self.functions: dict[str, tuple[Node, bytes]] = {}
+        self.folder = ""
+        self.stops_at_failure = False
+        self.pipes_fail = False
+        self._source = b""
+
+    def read(self, command: str, around: _Around) -> _Tree:
+        """Read a command line, or one that stands in another."""
+        if around.depth > 4:
+            return _NOTHING
+        outer = self._source
+        self._source = command.encode("utf-8", "replace")
+        tree = self._sequence(_parser().parse(self._source).root_node, around)
+        self._source = outer
+        return tree
+
+    def _text(self, node: Node) -> str:
+        return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def _sequence(self, node: Node, around: _Around, *, children: Sequence[Node] | None = None) -> _Tree:
+        """The statements in `node`, joined as a shell joins them: pipes, then ``&&`` and ``||``, then the rest."""
+        done: list[_Tree] = []
+        chain: _Tree | None = None
+        link: Joint = ";"
+        pipe: list[_Tree] = []
+        joint: Joint = around.before
+
+        def close_pipe() -> None:
+            nonlocal chain
+            if pipe:
+                said = pipe[0] if len(pipe) == 1 else _Tree("pipe", tuple(pipe))
+                chain = said if chain is None else _Tree("&&" if link == "&&" else "||", (chain, said))
+                pipe.clear()
+
+        for kind, part, redirects in self._operands(node, children):
+            if part is None:
+                joint = kind
+                if kind != "|":
+                    close_pipe()
+                if kind in ("&&", "||"):
+                    link = kind
+                elif kind != "|" and chain is not None:
+                    done.append(_Tree("aside", (chain,)) if kind == "&" else chain)
+                    chain = None
+                continue
+            if len(self.steps) >= _MOST_STEPS:
+                break
+            if (pipe and joint != "|") or (chain is not None and joint not in ("&&", "||", "|")):
+                close_pipe()
+                if chain is not None and joint not in ("&&", "||"):
+                    done.append(chain)
+                    chain = None
+            pipe.append(self._operand(part, redirects, replace(around, before=joint)))
+            joint = ";"
+        close_pipe()
+        if chain is not None:
+            done.append(chain)
+        return done[0] if len(done) == 1 else _Tree(";", tuple(done))
+
+    def _operands(self, node: Node, children: Sequence[Node] | None) -> Iterator[tuple[Joint, Node | None, _Redirects]]:
+        """What stands in `node` in order: joints, and what they join with its redirections."""
+        held: Node | None = None
+        redirects = _Redirects([])
+        waiting = list(reversed(children if children is not None else [node]))
+        first = node if children is None else None
+        while waiting:
+            each = waiting.pop()
+            kind = each.type
+            if kind in _HOLDS_OTHERS or each == first:
+                waiting.extend(reversed(each.children))
+            elif kind in _REDIRECTS:
+                self._redirect(each, redirects)
+            elif kind in _HERE:
+                if kind == "heredoc_body":
+                    redirects.text = self._text(each)
+            elif kind in _JOINTS:
+                if held is not None:
+                    yield "", held, redirects
+                    held, redirects = None, _Redirects([])
+                yield _JOINTS[kind], None, redirects
+            elif each.is_named and kind != "comment":
+                if held is not None:
+                    yield "", held, redirects
+                    redirects = _Redirects([])
+                held = each
+        if held is not None:
+            yield "", held, redirects
+
+    def _redirect(self, node: Node, found: _Redirects) -> None:
+        if node.type == "herestring_redirect":
+            found.text = self._value(node.children[-1])
+            return
+        words = [self._text(each) for each in node.children]
+        where = self._value(node.children[-1]) if node.children else ""
+        errors = words[0] == "2" or words[0].startswith("&>")
+        if errors and ">" in "".join(words[:2]) and where != "1":
+            found.unheard = True
+        if ">" in "".join(words[:-1]) and words[0] != "2" and where not in ("/dev/null", "/dev/stderr", "1", "2", ""):
+            found.writes.append(where)
+            found.unheard = found.unheard or words[0].startswith("&>")
+
+    def _operand(self, node: Node, redirects: _Redirects, around: _Around) -> _Tree:
+        """One command, simple or compound."""
+        kind = node.type
+        if around.depth > _DEEPEST:
+            return _NOTHING
+        deeper = replace(around, depth=around.depth + 1)
+        if kind == "command":
+            return self._command(node, redirects, deeper)
+        begun = len(self.steps)
+        tree = self._compound(node, kind, redirects, deeper)
+        if redirects.unheard:
+            self.steps[begun:] = [replace(step, unheard=True) for step in self.steps[begun:]]
+        return tree
+
+    def _compound(self, node: Node, kind: str, redirects: _Redirects, around: _Around) -> _Tree:
+        if kind in _GROUPS:
+            folder = self.folder
+            tree = self._sequence(node, around, children=node.children)
+            self.folder = folder if kind == "subshell" else self.folder
+            return tree
+        if kind in _COMPOUND:
+            return self._branches(node, around)
+        if kind == "negated_command":
+            return _Tree("not", (self._sequence(node, around, children=node.children[1:]),))
+        if kind == "function_definition":
+            name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+            if name is not None and body is not None:
+                self.functions[self._text(name)] = (body, self._source)
+            return _NOTHING
+        if kind in ("variable_assignment", "variable_assignments"):
+            return self._assigned(node, around)
+        words = ["test"] if kind == "test_command" else self._text(node).split(None, 1)[:1]
+        inner = self._within(node, around, inner=kind != "declaration_command")
+        if kind == "declaration_command":
+            for each in node.named_children:
+                if each.type == "variable_assignment":
+                    self._remember(each)
+        if kind not in ("test_command", "declaration_command", "unset_command"):
+            return _Tree("aside", inner)
+        return _Tree(
+            ";", (*inner, self._add(Named(tuple(words), name=words[0], shown=words[0]), node, redirects, around))
+        )
+
+    def _branches(self, node: Node, around: _Around) -> _Tree:
+        """A statement with conditions and bodies: only the bodies decide."""
+        asides: list[_Tree] = []
+        bodies: list[_Tree] = []
+        part: list[Node] = []
+        conditional = node.type in ("if_statement", "while_statement")
+        for each in node.children:
+            if each.type in ("then", "do_group", "elif_clause", "else_clause", "fi"):
+                if part:
+                    (asides if conditional and not bodies else bodies).append(
+                        self._sequence(node, around, children=part)
+                    )
+                    part = []
+                if each.type == "elif_clause":
+                    bodies.append(self._branches(each, around))
+                elif each.type in ("do_group", "else_clause"):
+                    bodies.append(self._sequence(each, around, children=each.children))
+            elif each.type == "case_item":
+                bodies.append(self._sequence(each, around, children=each.children[1:]))
+            elif conditional or node.type == "elif_clause":
+                part.append(each)
+        if part:
+            bodies.append(self._sequence(node, around, children=part))
+        return _Tree(";", (_Tree("aside", tuple(asides)), _Tree("branch", tuple(bodies))))
+
+    def _assigned(self, node: Node, around: _Around) -> _Tree:
+        """A variable that is set: what gives its value decides the status."""
+        for each in (node, *node.named_children):
+            if each.type == "variable_assignment":
+                self._remember(each)
+        return _Tree(";", self._within(node, around, inner=False))
+
+    def _remember(self, node: Node) -> None:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is None:
+            return
+        said = self._value(value) if value is not None else ""
+        if _LITERAL.match(said):
+            self.variables[self._text(name)] = said
+        else:
+            self.variables.pop(self._text(name), None)
+
+    def _within(self, node: Node, around: _Around, *, inner: bool = True) -> tuple[_Tree, ...]:
+        """The commands whose output becomes a word of `node`."""
+        text = self._text(node)
+        if "$(" not in text and "`" not in text and "<(" not in text and ">(" not in text:
+            return ()
+        out, waiting = [], list(reversed(node.named_children))
+        while waiting and len(self.steps) < _MOST_STEPS:
+            each = waiting.pop()
+            if each.type in ("command_substitution", "process_substitution"):
+                folder = self.folder
+                inside = replace(
+                    around, inner=inner or around.inner, depth=around.depth + 1, before="", through=(), shown=()
+                )
+                if around.depth <= _DEEPEST:
+                    out.append(self._sequence(each, inside, children=each.children))
+                self.folder = folder
+            else:
+                waiting.extend(reversed(each.named_children))
+        return tuple(out)
+
+    def _value(self, node: Node) -> str:
+        """A word as the program is given it, as far as that is known without running anything."""
+        kind = node.type
+        if kind == "raw_string":
+            return self._text(node)[1:-1]
+        if kind == "ansi_c_string":
+            return self._text(node)[2:-1]
+        if kind == "concatenation":
+            return "".join(self._value(each) for each in node.children)
+        text = self._text(node)
+        if kind == "string":
+            text = text[1:-1] if text.endswith('"') and len(text) > 1 else text[1:]
+            text = text.replace('\\"', '"').replace("\\\n", "")
+        elif kind in ("word", "command_name"):
+            if kind == "command_name" and node.named_children and node.named_children[0].type != "word":
+                return self._value(node.named_children[0])
+            text = _ESCAPED.sub(r"\1", text) if "\\" in text else text
+        if "$" in text and "$(" not in text:
+            text = _VARIABLE.sub(lambda found: self.variables.get(found[1] or found[2], found[0]), text)
+        return text
+
+    def _command(self, node: Node, redirects: _Redirects, around: _Around) -> _Tree:
+        words: list[str] = []
+        groups: list[Node] = []
+        for each in node.children:
+            kind = each.type
+            if kind in _REDIRECTS:
+                self._redirect(each, redirects)
+            elif kind == "subshell":
+                groups.append(each)
+            elif kind == "variable_assignment":
+                continue
+            elif each.is_named or kind not in ("(", ")"):
+                words.append(self._value(each))
+        inner = self._within(node, around)
+        if groups:
+            done = [self._sequence(each, around, children=each.children) for each in groups]
+            return _Tree(";", (*inner, *done))
+        words = [word for word in words if word] or words
+        tree = self._program(words, node, redirects, around)
+        return _Tree(";", (*(_Tree("aside", (each,)) for each in inner), tree)) if inner else tree
+
+    def _program(self, words: list[str], node: Node, redirects: _Redirects, around: _Around) -> _Tree:
+        if words and words[0] in self.functions and around.depth < 8:
+            body, source = self.functions[words[0]]
+            outer, self._source = self._source, source
+            tree = self._sequence(body, replace(around, depth=around.depth + 4), children=body.children)
+            self._source = outer
+            return tree
+        named = name_of(words)
+        if named.line is None and named.words and named.words[0] in SHELLS and redirects.text:
+            named = replace(named, line=redirects.text)
+        if named.line is not None:
+            within = replace(
+                around,
+                through=(*around.through, *named.through),
+                shown=(*around.shown, *named.before),
+                depth=around.depth + 1,
+            )
+            stops, pipes = self.stops_at_failure, self.pipes_fail
+            if named.words and named.words[0] in SHELLS:
+                self._heed(named.words)
+            folder = self.folder
+            begun = len(self.steps)
+            tree = self.read(named.line, within)
+            self.folder, self.stops_at_failure, self.pipes_fail = folder, stops, pipes
+            if redirects.unheard:
+                self.steps[begun:] = [replace(step, unheard=True) for step in self.steps[begun:]]
+            if len(self.steps) > begun:
+                return tree
+        if words and words[0] == "set":
+            self._heed(words)
+        tree = self._add(named, node, redirects, around)
+        if named.words and named.words[0] in ("cd", "pushd") and len(named.words) > 1:
+            where = named.words[1]
+            self.folder = where if where.startswith(("/", "~", "$")) or not self.folder else f"{self.folder}/{where}"
+        return tree
+
+    def _heed(self, words: Sequence[str]) -> None:
+        """What a shell was told about failures."""
+        for word in words[1:]:
+            if not word.startswith("-") and word != "pipefail":
+                break
+            self.stops_at_failure = self.stops_at_failure or bool(_SETS.match(word))
+            self.pipes_fail = self.pipes_fail or word == "pipefail"
+
+    def _add(self, named: Named, node: Node, redirects: _Redirects, around: _Around) -> _Tree:
+        hidden = bool(named.name and _UNKNOWN.search(named.name))
+        shown = " ".join((*around.shown, *named.before, named.shown))
+        self.steps.append(
+            ShellStep(
+                name="" if hidden else named.name,
+                words=named.words,
+                through=(*around.through, *named.through),
+                shown=shown.strip(),
+                before=around.before,
+                folder=self.folder,
+                writes=tuple(redirects.writes),
+                text=self._text(node),
+                inner=around.inner,
+                unheard=redirects.unheard,
+            )
+        )
+        return _Tree("step", (), len(self.steps) - 1)
+
+
+@cache
+def _parser() -> Parser:
+    # A tenth of what a hook may take: loaded only where a command is read.
+    import tree_sitter
+    import tree_sitter_bash
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+def _deciding(tree: _Tree, reader: _CommandReader) -> list[int]:
+    """The steps by whose failing `tree` may have failed."""
+    if tree.kind == "step":
+        step = reader.steps[tree.step]
+        return [] if step.words[:1] and step.words[0] in NEVER_FAILS else [tree.step]
+    if tree.kind in ("aside", "not") and not (tree.kind == "not" and tree.parts):
+        return []
+    if tree.kind in ("&&", "||", "branch", "not"):
+        return [each for part in tree.parts for each in _deciding(part, reader)]
+    telling = [part for part in tree.parts if part.parts or part.kind == "step"]
+    if tree.kind == "pipe":
+        return [each for part in (telling if reader.pipes_fail else telling[-1:]) for each in _deciding(part, reader)]
+    if not telling:
+        return []
+    if reader.stops_at_failure or _hands_on(telling[-1], reader):
+        return [each for part in telling for each in _deciding(part, reader)]
+    return _deciding(telling[-1], reader)
+
+
+def _hands_on(tree: _Tree, reader: _CommandReader) -> bool:
+    """Whether it gives another's status, or a failing one because of what came before: ``exit $status``."""
+    if tree.kind != "step":
+        return False
+    words = reader.steps[tree.step].words
+    return bool(words) and words[0] in ("exit", "return") and words[1:2] != ("0",)
+
+
+def _main(tree: _Tree, steps: Sequence[ShellStep]) -> int | None:
+    """The last step that does something, and of a pipe the one whose output the rest shows."""
+
+    def last(tree: _Tree) -> int | None:
+        if tree.kind == "step":
+            return None if does_nothing(steps[tree.step]) else tree.step
+        if tree.kind == "pipe":
+            found = [each for part in tree.parts if (each := last(part)) is not None]
+            telling = [each for each in found if steps[each].words[0] not in SOURCES | FILTERS]
+            return telling[-1] if telling else next((each for each in found), None)
+        if tree.kind == "aside" and all(part.kind == ";" for part in tree.parts):
+            return None
+        return next((each for part in reversed(tree.parts) if (each := last(part)) is not None), None)
+
+    found = last(tree)
+    if found is None:
+        outer = [place for place, step in enumerate(steps) if not step.inner]
+        return outer[-1] if outer else None
+    return found

@@ -1,0 +1,271 @@
+"""Which lines of an output tell what went wrong, by what programs print, and what the error is called anywhere.
+
+A fault's name is a quotation of the output in which whatever is of one run only (paths, numbers, names of the code and
+of the case at hand) has given way to an ellipsis. What decides stays: the rule of a linter, the code of an error, the
+module, command or flag that is missing. So it names an error, and may stand in a lesson as what was read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from ireneo.grounding.neutral import instruction_like
+from ireneo.lessons.fault_lines import LINES, SUMMARY, LineSort, Sort
+from ireneo.patterns import lazy_re
+
+MOST_FAULTS = 3
+"""Errors that are told apart in one output: a linter names several."""
+FOUND_NOTHING = "<nothing>"
+"""A search that ends with a failing status because nothing is there."""
+TIMED_OUT = "<timeout>"
+TESTS_FAILED = "<tests>"
+WITHOUT_A_WORD = "<silent>"
+"""The codes of faults that no words of an output name; an error's name has no angle brackets."""
+CODES = (FOUND_NOTHING, TIMED_OUT, TESTS_FAILED, WITHOUT_A_WORD)
+_LOOKED_AT = 40_000
+_MOST_LINES = 600
+_LONGEST_LINE = 600
+_WORDS = 9
+_CHARACTERS = 80
+
+
+class Fault(Struct, frozen=True, kw_only=True):
+    """One thing that went wrong, as an output tells it."""
+
+    name: str
+    """What it is called wherever it happens."""
+    line: str = ""
+    """The line that tells it, without prefix and colours; empty where none does."""
+    sort: Sort = "told"
+    by: frozenset[str] = frozenset()
+    """The programs that print such a line; empty where any may."""
+    weight: int = 0
+    """How sure it is that this is the error; below 50 it is no more than a line that sounds wrong."""
+    task: str = ""
+    """The task in whose name it was printed: ``lint`` of ``[lint] rows.go:3:1: …``."""
+
+
+_ESCAPES = lazy_re(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][A-Z0-9])|[\x00-\x08\x0e-\x1f]")
+_TAGS = lazy_re(r"</?(?:tool_use_error|error|output|stderr|stdout|returncode|output_head|output_tail|warning)>")
+_TASK = lazy_re(
+    r"^\[(?P<task>[a-z][\w:./@-]{0,40})\]\s+"
+    r"|^@?(?P<other>[\w/-]{1,40}:(?:build|test|lint|typecheck|type-check|dev|check|format)): "
+)
+_PREFIXES = (
+    lazy_re(r"^(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:?\d\d)?[ \t]+)"),
+    lazy_re(r"^(?:\[?\d\d:\d\d:\d\d[.,\d]*\]?[ \t]+)"),
+    lazy_re(r"^(?:[\w.-]{1,60}[ ]{0,20}\|[ \t])"),
+    lazy_re(r"^(?:#\d+ (?:\d+\.\d+ )?)"),
+    lazy_re(r"^(?:[^\t\n]{1,80}\t[^\t\n]{1,80}\t\d{4}-\d\d-\d\dT[\d:.]+Z[ \t])"),
+    lazy_re(r"^(?:##\[error\]|::error[^:\n]{0,200}::|\[(?:ERROR|FATAL|error|ERR|E)\] +)"),
+    lazy_re(r"^(?:[│┃|>╰└├─╭▶▸●⎿]+[ \t]+(?=\S))"),
+    lazy_re(r"^(?:\[[\d/. %-]{1,20}\][ \t]+)"),
+)
+_BOX_END = lazy_re(r"(?<![ \t])[ \t]++[│┃|]$")
+
+
+def cleaned(line: str) -> tuple[str, str]:
+    """A line without colours, progress, and what runners put before it; and the task that they name there."""
+    line = _TAGS.sub(" ", _ESCAPES.sub("", line[: 4 * _LONGEST_LINE]))
+    if "\r" in line:
+        line = next((part for part in reversed(line.split("\r")) if part.strip()), "")
+    line = line[:_LONGEST_LINE].strip()
+    task = ""
+    for _ in range(4):
+        found = _TASK.match(line)
+        if found and found["task"] not in ("error", "warn", "info"):
+            task = task or found["task"] or found["other"]
+        else:
+            found = next((hit for prefix in _PREFIXES if (hit := prefix.match(line))), None)
+        if found is None or found.end() >= len(line):
+            break
+        line = line[found.end() :].lstrip()
+    return _BOX_END.sub("", line).strip(), task
+
+
+_TOOL_ERROR = lazy_re(r"<tool_use_error>\s*(.+?)(?:</tool_use_error>|\n|\Z)", re.S)
+_TIMED_OUT = lazy_re(
+    r"timed out and has been killed|^(?:Error: )?Command timed out|^[^\n]{0,120}[Tt]imed [Oo]ut after \d"
+    r"|^Exit code 124$|<returncode>124<",
+    re.M,
+)
+_STATUS_LINE = lazy_re(r"<returncode>-?\d+</returncode>|Exit code:? \d+|\(no content\)|\(no output\)")
+_SOUNDS_WRONG = lazy_re(
+    r"rror|ERR|FAIL|[Ff]ail|annot|an't|ould not|\bnot |[Nn]o |denied|nvalid|llegal|issing|nknown|nable|✗|✖|×|✕|❌|●"
+    r"|\bE[A-Z]{3,}\b|panic|xception|efused|Killed|abort|Abort|fatal|FATAL|nexpected|ejected|xpected|undefined|SC\d{4}"
+    r"|DL\d{4}|reformat|CONFLICT|killed|unrecognized|ambiguous|declared|unused|egmentation|equire|clippy::|Interrupt"
+    r"|Warning: |NotFound|already in use|accepts |defined|not ok|Code style|spec/|runs, |failing|\d: |\d,\d",
+)
+_BEFORE_TESTS = 70
+"""Weight from which on an error kept the tests from running."""
+
+
+def read_faults(output: str, *, shell: bool = True) -> tuple[Fault, ...]:
+    """The errors that a failing output tells of, the one that counts first; nothing where no line tells of one."""
+    if len(output) > _LOOKED_AT:
+        output = f"{output[: _LOOKED_AT // 2]}\n{output[-_LOOKED_AT // 2 :]}"
+    if found := _TOOL_ERROR.search(output):
+        said = found[1].partition(". ")[0].strip()
+        return _named([Fault(name=normalized_error(said), line=" ".join(said.split())[:_LONGEST_LINE], weight=99)])
+    if _TIMED_OUT.search(output):
+        return (Fault(name=TIMED_OUT, weight=98),)
+    if not shell:
+        return _of_a_tool(output)
+    told = list(_told(output))
+    if not told:
+        return ()
+    top = max(each.weight for each, _ in told)
+    chosen = [(each, kind) for each, kind in told if each.weight >= top - (1 if top >= 60 else 0)]
+    best = [pair for pair in chosen if pair[0].weight == top]
+    if best[0][1].each:
+        kept = [each for each, kind in chosen if kind.each]
+    else:
+        kept = [best[-1][0] if best[-1][1].last else best[0][0]]
+    tests = [each for each, kind in told if each.sort == "tests"]
+    if tests and kept[0].sort in ("tests", "raised") and top < _BEFORE_TESTS:
+        return (_tests(tests, told),)
+    return _named(kept)
+
+
+def _named(found: Sequence[Fault]) -> tuple[Fault, ...]:
+    """Each name once, without those that would tell a reader to do something."""
+    out: dict[str, Fault] = {}
+    for each in found:
+        if each.name and not instruction_like(each.name):
+            out.setdefault(each.name, each)
+    return tuple(out.values())[:MOST_FAULTS]
+
+
+def _told(output: str) -> Iterator[tuple[Fault, LineSort]]:
+    lines = output.split("\n")
+    if len(lines) > _MOST_LINES:
+        lines = [*lines[: _MOST_LINES // 2], *lines[-_MOST_LINES // 2 :]]
+    for raw in lines:
+        if not _SOUNDS_WRONG.search(raw):
+            continue
+        line, task = cleaned(raw)
+        if not line or (SUMMARY.search(line) and not line.startswith("FAILED ")):
+            continue
+        for kind in LINES:
+            found = kind.pattern.search(line)
+            if found is not None:
+                fault = _fault(line, kind, found, task)
+                if fault.name:
+                    yield fault, kind
+                break
+
+
+def _fault(line: str, kind: LineSort, found: re.Match[str], task: str) -> Fault:
+    given = found.groupdict()
+    said = given.get("said") or given.get("said2") or (found[0] if "said" not in given else "") or line
+    keep = given.get("keep") or given.get("keep2") or ""
+    code = given.get("code") or ""
+    by = frozenset({given["by"].rsplit("/", 1)[-1]}) if given.get("by") else kind.by
+    if kind.sort == "tests":
+        name = TESTS_FAILED
+    else:
+        name = normalized_error(said, keep=keep)
+        if code and code not in name:
+            name = f"{code}: {name}" if name else code
+    return Fault(name=name[:_CHARACTERS].rstrip(), line=line, sort=kind.sort, by=by, weight=kind.weight, task=task)
+
+
+_FROM_OUTSIDE = lazy_re(
+    r"No module named|ConnectionRefused|[Cc]onnection refused|OperationalError|fixture '|command not found"
+    r"|cannot import name|could not connect|ConnectionError|No such file or directory|ImproperlyConfigured"
+    r"|AppRegistryNotReady"
+)
+
+
+def _tests(tests: Sequence[Fault], told: Sequence[tuple[Fault, LineSort]]) -> Fault:
+    """Failed tests; where all of them fail for what is missing, that."""
+    raised = [each for each, kind in told if each.sort in ("raised", "missing") and kind.last]
+    names = {each.name for each in raised}
+    if len(names) == 1 and _FROM_OUTSIDE.search(raised[-1].line):
+        return raised[-1]
+    return max(tests, key=lambda each: each.weight)
+
+
+def _of_a_tool(output: str) -> tuple[Fault, ...]:
+    """What a tool that is no shell says: its first line that tells of an error, or its only one."""
+    lines = [line for raw in output.split("\n")[:_MOST_LINES] if (line := cleaned(raw)[0])]
+    lines = [line for line in lines if not _ASKS.match(line)]
+    wrong = [line for line in lines if _SOUNDS_WRONG.search(line) and not SUMMARY.search(line)]
+    line = wrong[0] if wrong else lines[0] if len(lines) <= _FEW_LINES and lines else ""
+    said = _LEVEL.sub("", line).partition(". ")[0]
+    name = normalized_error(_OF_SOMEONE.sub("…", said)) if said else ""
+    return _named([Fault(name=name, line=line, weight=55)]) if name else ()
+
+
+_ASKS = lazy_re(r"#+ (?:Fix|See|Running|Please|Try)\b|(?:Fix any|See the|See relevant|Please|Try)\b")
+"""How a tool begins to tell what it found, or what to do about it."""
+_FEW_LINES = 3
+"""So many lines of a tool may tell an error without a word that sounds like one."""
+_LEVEL = lazy_re(r"^(?:\w+: )?(?:[Ee]rror|ERROR)(?: executing \w+)?: (?=\S)")
+_OF_SOMEONE = lazy_re(
+    r"(?<=[\w,:] )[A-Z][a-z]+(?: [A-Z][a-z]+)+|\b[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+"
+    r"|\b(?=[A-Za-z-]*\d)[A-Za-z\d-]{3,}\b|\b[A-Z]{3}\b"
+)
+"""People, addresses, numbers of orders and flights: what tools for customers speak of."""
+
+
+def is_empty(output: str) -> bool:
+    """Whether nothing came back but a status."""
+    return not re.search(r"\w", _TAGS.sub("", _STATUS_LINE.sub("", output)))
+
+
+_PROMPT = lazy_re(r"^(?:(?:\S*/)?(?:ba|z|da)?sh: (?:(?:line )?\d+: |-c: |eval: )*|\(eval\):(?:\d+: ?)?)")
+_ONE_OFF = lazy_re(r"(could not apply|Available agents|has been denied)\b.*")
+_CUT_OFF = lazy_re(r"(?<!\S)\S*\w\.{3}$")
+_NO_MODULE = lazy_re(r"No module named ['\"]?[\w.]+['\"]?")
+_ACCIDENTS = (
+    lazy_re(r"\"[^\"\n]*\"|“[^“”\n]{0,1000}+”|`[^`\n]*`|‘[^‘’\n]{0,1000}+’|(?<!\w)'[^'\n]*'(?!\w)"),
+    lazy_re(r"\b[a-z][a-z0-9+.-]{0,30}://\S+"),
+    lazy_re(r"\((?![a-z]+\)$)[^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"),
+    lazy_re(r"(?<![\w.])[~.]?(?:[\w.@+~$%-]{0,255}/)+[\w.@+~$%*-]*"),
+    lazy_re(r"(?<!\S)\S*(?:[a-z][A-Z]|\w_\w|\w\.\w|\w\(|[\[\]{}*=&|<>$#@])\S*"),
+    lazy_re(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,}\b(?:\.{3})?"),
+    lazy_re(r"(?<![A-Za-z\d])[-+]?\d+(?:[.,:_x]\d+)*%?\w*"),
+)
+_NAMED_ERROR = lazy_re(r"[A-Z]\w*(?:Error|Exception|Warning|NotReady|Failure|Configured|DoesNotExist)\b")
+_LAST_NAME = lazy_re(r"(: )[^\s…]+(?: \([a-z]+\))?$")
+_KEPT = "\ue000"
+"""Stands for what is kept."""
+
+
+def normalized_error(line: str, *, keep: str = "") -> str:
+    """The name of an error: its line without its accidents, each of which is an ellipsis; a code stays one.
+
+    `keep` is a part of the line that is no accident: the module, command or flag that is missing.
+    """
+    if line in CODES:
+        return line
+    line = _CUT_OFF.sub("…", line)
+    line = _ONE_OFF.sub(r"\1", _PROMPT.sub("", " ".join(_TAGS.sub(" ", line).split())))
+    if missing := _NO_MODULE.search(line):
+        return missing[0][:_CHARACTERS]  # Which one is missing is no accident.
+    if keep and len(keep) <= 60 and "/" not in keep.lstrip("./@"):
+        line = line.replace(keep, _KEPT, 1)
+    else:
+        keep = ""
+    for quote in "'\"`":
+        line = line.replace(f"{quote}{_KEPT}{quote}", _KEPT)
+    head = _NAMED_ERROR.match(line.partition(":")[0].rpartition(".")[2])
+    kept = head[0] if head else ""
+    rest = line.partition(":")[2] if kept else line
+    for pattern in _ACCIDENTS:
+        rest = pattern.sub("…", rest)
+    rest = re.sub(r"(?:(?:(?<!\s)\s++)?…[\s,;:.]*+)+", " … ", rest).strip()
+    rest = _LAST_NAME.sub(lambda found: found[0] if _KEPT in found[0] else f"{found[1]}…", rest) if not kept else rest
+    words = rest.split()
+    tail = words[-1] if words and re.fullmatch(r"\([a-z]+\)", words[-1]) else ""
+    if len(words) > _WORDS:
+        words = [*words[: _WORDS - 1], "…", *([tail] if tail else [])]
+    said = " ".join(words).replace("… …", "…")
+    said = f"{kept}: {said}" if kept and said.strip("… ") else kept or said
+    said = said.replace(_KEPT, keep)
+    said = said.removesuffix(" …").lstrip(" …-" if not keep.startswith("-") else " …").rstrip(" :;,.")
+    return said[:_CHARACTERS].rstrip() if re.search(r"[A-Za-z]{2}", said) else ""
