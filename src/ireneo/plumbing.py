@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ireneo.adapters.log_files import DOUBTFUL_SUFFIXES, LOG_SUFFIXES, LONGEST_BYTES, LogFile, runs_among
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+    from datetime import datetime
+
+    from ireneo.engine.instructions import InstructionPage
+    from ireneo.engine.lessons import Lesson
 
 __all__ = [
     "DOUBTFUL_SUFFIXES",
@@ -10,8 +19,10 @@ __all__ = [
     "LONGEST_BYTES",
     "LogFile",
     "holds_memories",
+    "instructions",
     "project_named",
     "runs_among",
+    "said_once",
 ]
 
 
@@ -28,3 +39,19 @@ def project_named(given: str) -> str:
     from ireneo.engine.projects import project_asked
 
     return project_asked(given) or ""
+
+
+def said_once(lessons: Sequence[Lesson]) -> list[Lesson]:
+    """`lessons` in their order, of those that say the same in other words only one."""
+    from ireneo.engine import instructions as page
+
+    return page.said_once(lessons)
+
+
+def instructions(
+    lessons: Iterable[Lesson], said: Iterable[str], offered: Collection[str], since: datetime | None, project: str
+) -> list[InstructionPage]:
+    """The pages of lessons for the instructions of projects, without what is `said` or `offered` there already."""
+    from ireneo.engine import instructions as page
+
+    return page.instructions(lessons, said=said, offered=offered, since=since, project=project)

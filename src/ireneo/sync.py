@@ -310,6 +310,7 @@ class Memory(_Twin[engine_memory.Memory]):
     learn = _called(engine_memory.Memory.learn)
     unlearned = _called(engine_memory.Memory.unlearned)
     lessons = _called(engine_memory.Memory.lessons)
+    review = _called(engine_memory.Memory.review)
     runs = _called(engine_memory.Memory.runs)
     claims = _called(engine_memory.Memory.claims)
     check = _called(engine_memory.Memory.check)

@@ -16,6 +16,7 @@ from ireneo.engine.exchange import Exported, FileFormat, FileState, MemoriesImpo
 from ireneo.engine.expand import Tool
 from ireneo.engine.forget import ErasureCounts, ErasureReceipt
 from ireneo.engine.imports import Imported
+from ireneo.engine.instructions import InstructionPage
 from ireneo.engine.learn import LearnedSession
 from ireneo.engine.lessons import Cited, Lesson
 from ireneo.engine.lookup import LookupResult
@@ -24,6 +25,7 @@ from ireneo.engine.notes import NotesTaken
 from ireneo.engine.reflect import Reflected
 from ireneo.engine.remember import Remembered
 from ireneo.engine.reports import Examined, ImportReport, LearnReport, OnProgress, Reading, SummariseReport, WorkReport
+from ireneo.engine.review import Verdict
 from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.session import ContextSettings
 from ireneo.engine.tree import OpenThread, TreeBranch, TreeNode
@@ -110,6 +112,7 @@ __all__ = [
     "Head",
     "ImportReport",
     "Imported",
+    "InstructionPage",
     "Json",
     "Kind",
     "LanguageModel",
@@ -194,6 +197,7 @@ __all__ = [
     "UnmatchedPairs",
     "Usage",
     "Vector",
+    "Verdict",
     "ViewKind",
     "Violation",
     "Voice",

@@ -1,122 +1,198 @@
-"""Lessons in a file that agents read: the marked block is made, updated in place, and nothing else is touched."""
+"""The page of lessons that a maintainer would commit: what stands on it, in which order, and what is left out."""
 
 from __future__ import annotations
 
-import stat
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from ireneo.errors import BadInput
-from ireneo.faces.cli.lessons import BEGINS, ENDS, block_of, update_file, with_block
-from ireneo.log.message import MessageId
+from ireneo.engine.instructions import MOST_LINES, instructions, said_once, section_of
+from ireneo.faces.cli.at_hand import commands_of, repository_of, texts_of
+from ireneo.faces.cli.instructions import BEGINS, block_of, difference, outside, updated, write
+from ireneo.lessons.alike import SaidAlready, alike, content_of
 from ireneo.memories.record import MemoryId
-from ireneo.types import Cited, Lesson
+from ireneo.types import Lesson
 
-SEEN = datetime(2026, 3, 4, tzinfo=UTC)
+TRAP = (
+    "When `make integration` fails with “connection refused”, run `make db` first (2 of 2 times it then passed). "
+    "“the tests need a database on 5432” (the agent)"
+)
+OTHERWISE = "When `make integration` fails with “dial tcp 127.0.0.1:5432”, run `make db` first."
+RULING = "“Follow-up issues go to Linear, project Troy, not GitHub.”"
+AGAIN = "“Please: follow-up issues go to Linear, in project Troy.”"
+COMMAND = "This project runs its linter with `mise run lint`."
+FINDING = "`.golangci.yaml` is the linter's config; `.golangci.yml` is not read."
 
 
-def lesson(text: str = "Run `make gen` before `make check`: it fails without.", project: str = "kestrel") -> Lesson:
+def a_lesson(text: str, sort: str = "trap", *, seen: int = 2, number: int = 0, **told: str) -> Lesson:
+    cues = {
+        "trap": f"make {number} ⇒ refused",
+        "ruling": f"<ruling> {number}",
+        "command": f"kestrel <command:linter> {number}",
+        "finding": f"model: {number}",
+    }
     return Lesson(
-        id=MemoryId("m_a"),
-        project=project,
+        id=MemoryId(f"m_{sort}{number}"),
+        project=told.get("project", "kestrel"),
         task_type="",
         lesson=text,
-        cue="make check",
-        category="procedural",
-        confidence="high",
-        chance=0.9,
+        cue=cues[sort],
+        category="failure" if sort == "trap" else "factual" if sort == "command" else "procedural",
         conditions={},
-        seen=3,
-        last_seen=SEEN,
-        sources=(Cited(session="one", message=MessageId("m_b"), quote="make gen"),),
+        standing=f"seen in {seen} of 9 runs; last in May 2026",
+        seen=seen,
+        met=9,
+        last_seen=datetime(2026, 5, 3, tzinfo=UTC),
+        sources=(),
+        is_ruling=sort == "ruling",
+        way_out=told.get("way_out", "run it"),
     )
 
 
-def test_a_file_that_is_not_there_is_made(tmp_path: Path) -> None:
-    path = tmp_path / "AGENTS.md"
-    assert update_file(path, [lesson()]) == "Made"
-    text = path.read_text()
-    assert text.startswith(BEGINS)
-    assert text.endswith(ENDS + "\n")
-    assert (
-        "- Run `make gen` before `make check`: it fails without. (kestrel; seen in 3 runs, last 2026-03-04; high)"
-        in text
-    )
+ALL = [
+    a_lesson(FINDING, "finding"),
+    a_lesson(TRAP),
+    a_lesson(COMMAND, "command"),
+    a_lesson(RULING, "ruling"),
+]
 
 
-def test_a_skill_begins_with_its_name(tmp_path: Path) -> None:
-    path = tmp_path / "SKILL.md"
-    update_file(path, [lesson()])
-    assert path.read_text().startswith("---\nname: lessons-from-runs\n")
-    before = path.read_text()
-    update_file(path, [])
-    assert path.read_text().startswith(before[: before.index(BEGINS)])
+def lines(*lessons: Lesson, **told: object) -> list[str]:
+    pages = instructions(lessons, **told)  # type: ignore[arg-type]
+    return [each.lesson for page in pages for _, part in page.parts for each in part]
 
 
-def test_nothing_new_writes_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "CLAUDE.md"
-    update_file(path, [lesson()])
-    path.chmod(0o640)
-    inode = path.stat().st_ino
-    assert update_file(path, [lesson()]) == "Nothing new for"
-    assert path.stat().st_ino == inode
-    assert update_file(path, [lesson("Another.")]) == "Updated"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+def test_rulings_stand_first_then_commands_traps_and_findings_and_no_part_is_empty() -> None:
+    assert lines(*ALL) == [RULING, COMMAND, TRAP, FINDING]
+    (page,) = instructions(ALL[1:])
+    assert [name for name, _ in page.parts] == ["Rules", "Commands", "Traps"]
+    assert {section_of(each) for each in ALL} == {"Rules", "Commands", "Traps", "Findings"}
+    text = block_of([page])
+    assert "### Findings" not in text
+    assert f"- {RULING} (seen in 2 of 9 runs; last in May 2026)" in text
+    assert text.count("\n- ") == 3
 
 
-@settings(max_examples=60)
-@given(before=st.text(), after=st.text(), first=st.lists(st.text(), max_size=3), second=st.lists(st.text(), max_size=3))
-def test_the_rest_of_the_file_stays(before: str, after: str, first: list[str], second: list[str]) -> None:
-    path = Path("AGENTS.md")
-    one, two = (block_of([lesson(text) for text in texts]) for texts in (first, second))
-    text = f"{before}{one}{after}"
-    assert with_block(text, two, "\n", path) == f"{before}{two}{after}"
-    appended = with_block(before, one, "\n", path)
-    assert appended.startswith(before)
-    assert with_block(appended, one, "\n", path) == appended
+def test_a_page_has_at_most_fifteen_lines_a_project_and_no_part_takes_them_all() -> None:
+    sorts = ("ruling", "command", "trap", "finding")
+    many = [
+        a_lesson(
+            f"Word{number}{sort} is kept in place{number}{sort}, by `tool{number}`.", sort, number=number, way_out="x"
+        )
+        for sort in sorts
+        for number in range(12)
+    ]
+    (page,) = instructions(many)
+    taken = {name: len(part) for name, part in page.parts}
+    assert sum(taken.values()) == MOST_LINES
+    assert taken["Rules"] == 8
+    assert min(taken.values()) >= 1
+    (only,) = instructions([each for each in many if each.is_ruling] * 2)
+    assert [(name, len(part)) for name, part in only.parts] == [("Rules", 12)]
 
 
-@given(st.text())
-def test_no_lesson_closes_the_block(text: str) -> None:
-    block = block_of([lesson(f"{text}{ENDS}{text}{BEGINS}")])
-    assert block.count("<!--") == 2
-    assert block.count("-->") == 2
+def test_what_most_runs_would_have_needed_stands_first_and_what_was_kept_before_it() -> None:
+    rare = a_lesson("When `go vet` fails with “x”, use `go vet ./...`.", number=1, seen=1)
+    often = a_lesson("When `npm ci` fails with “y”, use `npm install`.", number=2, seen=6)
+    assert lines(rare, often) == [often.lesson, rare.lesson]
+    assert lines(replace(rare, reviewed="kept"), often) == [rare.lesson, often.lesson]
 
 
-@pytest.mark.parametrize("damaged", [BEGINS, ENDS, f"{ENDS}\n{BEGINS}", f"{BEGINS}\n{ENDS}\n{BEGINS}\n{ENDS}"])
-def test_damaged_marks_are_told_and_nothing_is_written(tmp_path: Path, damaged: str) -> None:
-    path = tmp_path / "AGENTS.md"
-    path.write_text(f"# Ours\n{damaged}\nmore\n")
-    with pytest.raises(BadInput, match="marks of a block of lessons where two belong"):
-        update_file(path, [lesson()])
-    assert path.read_text() == f"# Ours\n{damaged}\nmore\n"
-    assert [each.name for each in tmp_path.iterdir()] == ["AGENTS.md"]
+def test_a_trap_without_a_way_out_is_left_out_unless_it_was_kept() -> None:
+    bare = a_lesson("`make integration` fails with “connection refused”.", way_out="")
+    assert lines(bare) == []
+    assert lines(replace(bare, reviewed="kept")) == [bare.lesson]
+    assert lines(replace(bare, why="the tests need a database")) == [bare.lesson]
 
 
-def test_lines_end_as_in_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "AGENTS.md"
-    path.write_bytes(b"# Ours\r\nText.\r\n")
-    update_file(path, [lesson()])
-    data = path.read_bytes()
-    assert data.startswith(b"# Ours\r\nText.\r\n")
-    assert data.count(b"\n") == data.count(b"\r\n")
+@pytest.mark.parametrize(("one", "other"), [(TRAP, OTHERWISE), (RULING, AGAIN)])
+def test_the_same_in_other_words_is_told_once(one: str, other: str) -> None:
+    assert alike(content_of(one), content_of(other))
+    pair = [a_lesson(one, number=1), a_lesson(other, number=2)]
+    assert said_once(pair) == pair[:1]
+    assert said_once(pair[::-1]) == pair[1:]
 
 
-def test_a_file_in_another_encoding_is_left(tmp_path: Path) -> None:
-    path = tmp_path / "AGENTS.md"
-    path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(BadInput, match="is not in UTF-8"):
-        update_file(path, [lesson()])
-    assert path.read_bytes() == b"\xff\xfe\x00"
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (TRAP, "When `make integration` fails with “no such tag”, run `make tags` first."),
+        (RULING, "“Follow-up issues need a label and an owner.”"),
+        (COMMAND, "This project runs its tests with `mise run test`."),
+        ("“Never push to main.”", "“Never push to a fork.”"),
+    ],
+)
+def test_what_says_something_else_stays(one: str, other: str) -> None:
+    assert not alike(content_of(one), content_of(other))
 
 
-def test_the_name_of_a_project_cannot_end_the_block(tmp_path: Path) -> None:
-    path = tmp_path / "AGENTS.md"
-    update_file(path, [lesson(project=f"moon {ENDS}\n# Do this now")])
-    assert path.read_text().count("-->") == 2
-    assert "\n# Do this now" not in path.read_text()
-    assert update_file(path, [lesson()]) == "Updated"
+def test_what_stands_in_a_file_already_is_not_said_again_in_whatever_words() -> None:
+    file = "# Working here\n\n- Issues that follow up on a task go into Linear\n  (project Troy), not on GitHub.\n"
+    assert lines(*ALL, said=[file]) == [COMMAND, TRAP, FINDING]
+    tests = "The database: `make db`. Before `make integration` it has to run,\nelse the connection is refused."
+    assert SaidAlready([tests]).says(content_of(TRAP))
+    assert not SaidAlready(["Run `make integration`; a connection may be refused."]).says(content_of(TRAP))
+    assert not SaidAlready([tests]).says(content_of(""))
+
+
+def test_a_command_in_plain_sight_is_not_said_again_and_a_trap_of_it_is() -> None:
+    assert lines(*ALL, offered={"mise run lint", "make integration", "make db"}) == [RULING, TRAP, FINDING]
+
+
+def test_since_a_day_and_by_project() -> None:
+    later = datetime(2026, 6, 1, tzinfo=UTC)
+    undated = replace(ALL[3], last_seen=None)
+    assert lines(*ALL, since=later) == lines(undated, since=datetime(2026, 1, 1, tzinfo=UTC)) == []
+    elsewhere = a_lesson("When `cargo test` fails with “z”, use `cargo nextest`.", number=7, project="reed")
+    pages = instructions([*ALL, elsewhere, replace(elsewhere, lesson="“Ask first.”", is_ruling=True, project="")])
+    assert [page.project for page in pages] == ["kestrel", "reed", ""]
+    assert "### reed: traps" in block_of(pages)
+    assert "### any project: rules" in block_of(pages)
+    (page,) = instructions([*ALL, elsewhere], project="kestrel")
+    assert sum(len(part) for _, part in page.parts) == 5
+
+
+FILES = {
+    "Makefile": "CC := gcc\n.PHONY: all\nall lint: deps\n\tgolint\n# old: no\ntest::\n\tgo test\n",
+    "justfile": "set shell := ['sh']\n@fmt arg='x':\n  fmt\n",
+    "mise.toml": '[tasks.check]\nrun = "x"\n[tasks]\nbuild = "y"\n',
+    "package.json": '{"scripts": {"start": "node ."}}',
+    "pyproject.toml": '[tool.poe.tasks]\ndocs = "mkdocs"\n',
+    "Taskfile.yml": "version: 3\ntasks:\n  gen:\n    cmds: [x]\nvars:\n  nope: 1\n",
+    "composer.json": "{broken",
+}
+
+
+def test_the_commands_of_a_repository_are_read_from_its_own_files(tmp_path: Path) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    found = commands_of(tmp_path)
+    there = {"make all", "make lint", "make test", "just fmt", "mise run check", "mise build", "npm run start"}
+    assert there | {"pnpm start", "poe docs", "task gen"} <= found
+    assert not {"make CC", "make .PHONY", "make old", "just set", "task nope"} & found
+    assert commands_of(tmp_path / "nowhere") == frozenset()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "docs").mkdir()
+    assert repository_of(tmp_path / "docs" / "AGENTS.md") == tmp_path
+    assert list(texts_of([tmp_path / "nothing", tmp_path])) == []
+
+
+def test_a_file_is_changed_in_its_block_alone_and_only_when_asked(tmp_path: Path) -> None:
+    file = tmp_path / "AGENTS.md"
+    assert write(updated(file, [])) == "Nothing new for"
+    assert not file.exists()
+    file.write_text("# Ours\n", encoding="utf-8")
+    update = updated(file, instructions(ALL))
+    assert [each for each in difference(update) if each.startswith("-")] == [f"--- {file}"]
+    assert file.read_text(encoding="utf-8") == "# Ours\n"
+    assert write(update) == "Updated"
+    made = file.read_text(encoding="utf-8")
+    assert made.startswith("# Ours\n")
+    assert BEGINS in made
+    assert outside(made).strip() == "# Ours"
+    again = updated(file, instructions(ALL))
+    assert difference(again) == []
+    assert write(updated(file, [])) == "Updated"
+    assert "None that does not stand elsewhere." in file.read_text(encoding="utf-8")

@@ -393,7 +393,7 @@ def _gives_up(piece: Evidence) -> bool:
 def wording(record: Record) -> Iterator[str]:
     """Every text of a memory that says something of its own."""
     said = (record.text, record.value, record.subject, record.attribute, record.name, record.task_type)
-    yield from filter(None, (*said, record.signature, record.key, record.cue))
+    yield from filter(None, (*said, record.signature, record.key, record.cue, record.drawn))
     yield from values(record.conditions)
 
 

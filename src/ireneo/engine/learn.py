@@ -26,6 +26,7 @@ from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.synthesis import Synthesis, synthesise, without_worthless
 from ireneo.errors import BadInput, ModelError, NotFound, SessionNotFound
+from ireneo.lessons.alike import says_the_same
 from ireneo.lessons.guard import is_guards
 from ireneo.lessons.labels import RunOutcome, outcome_of
 from ireneo.lessons.lessons import applies, best_worded, lesson_drafts, projects_of, worth_telling
@@ -35,7 +36,7 @@ from ireneo.lessons.study import Studied, join_windows, study, sum_observations
 from ireneo.lessons.wording import limited
 from ireneo.lessons.write_diary import render_diary
 from ireneo.log.tree import MAIN, Head, SessionKey
-from ireneo.memories.record import Evidence, MemoryDraft, Record
+from ireneo.memories.record import Evidence, MemoryDraft, Record, is_dropped, is_kept
 from ireneo.ports.memories import LearnedFile, MemoryFilter
 from ireneo.ports.models import LanguageModel
 from ireneo.ports.store import Lease, SessionInfo, Transaction
@@ -121,6 +122,7 @@ def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observati
         # Most claims are statistics, of which no lesson is ever made: what other runs show of these is not asked for.
         for each in tx.runs.observations(space, [cue for cue in cues if cue in worded or cue in known]):
             observed.setdefault(each.cue, []).append(each)
+    judged = _judged_by_user(tx, space) if worded - known.keys() else []
     old: list[MemoryDraft] = []
     new: list[tuple[float, list[MemoryDraft]]] = []
     for cue, seen in observed.items():
@@ -129,6 +131,8 @@ def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observati
             old += drawn.drafts
             if drawn.words:
                 tx.memories.put(space, [replace(known[cue], text=drawn.words)])
+        elif drawn.drafts and any(says_the_same(cue, drawn.drafts[0].text, each) for each in judged):
+            continue  # In other words it was dropped, or stands in the user's own.
         elif is_ruling(cue) or len({each.session for each in seen if each.held}) > 1:
             old += drawn.drafts
         elif cue.startswith(MODEL):
@@ -137,6 +141,16 @@ def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observati
             new.append((drawn.worth, list(drawn.drafts)))
     new.sort(key=lambda each: (-each[0], each[1][0].cue))
     return settle_drafts(tx, space, [*old, *(draft for _, drafts in new[:MOST_NEW] for draft in drafts)])
+
+
+def _judged_by_user(tx: Transaction, space: str) -> list[Record]:
+    """The lessons that the user dropped or kept; a ruling that was kept still gathers what is said in other words."""
+    wanted = MemoryFilter(states=("active", "retired"), lessons=True, archived=False)
+    return [
+        each
+        for each in tx.memories.list(space, wanted)
+        if is_dropped(each) or (is_kept(each) and not is_ruling(each.cue))
+    ]
 
 
 def still_told(tx: Transaction, key: SessionKey, head: Head, before: Iterable[Observation]) -> list[Observation]:
@@ -219,7 +233,7 @@ def _reworded(record: Record, observed: Mapping[str, Observation]) -> Record:
     """The lesson in the words of a run that still shows it, where its own are nobody's any more."""
     speaking = {piece.session for piece in record.evidence if not piece.against}
     best = best_worded(list(observed.values()))
-    if best is None or not speaking <= observed.keys():
+    if best is None or is_kept(record) or not speaking <= observed.keys():
         return record
     words = {text for each in observed.values() for text in (_text(each), limited(each.text, each.limits))}
     return record if record.text in words else replace(record, text=_text(best))

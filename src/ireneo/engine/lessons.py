@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,12 +14,12 @@ from ireneo.engine.scope import without_words_of_others
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown
 from ireneo.lessons.confidence import Standing, cues_to_read, share_of, standing_of
-from ireneo.lessons.lessons import belongs, projects_of, quotes
+from ireneo.lessons.lessons import belongs, best_worded, projects_of, quotes
 from ireneo.lessons.rulings import merged_rulings
 from ireneo.lessons.run import CATEGORY, Category, Observation, is_ruling, project_named
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
-from ireneo.memories.record import Evidence, MemoryId, Record, State, disputes, supporting
+from ireneo.memories.record import Evidence, MemoryId, Record, State, disputes, is_dropped, is_kept, supporting
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 
@@ -56,6 +57,12 @@ class Lesson(Struct, frozen=True, kw_only=True):
     last_seen: datetime | None
     """When a run showed it last; None where none of its runs bears a time."""
     sources: tuple[Cited, ...]
+    way_out: str = ""
+    """Of a trap: what to do instead."""
+    why: str = ""
+    """The sentence that gives the reason, word for word."""
+    reviewed: Literal["", "kept", "edited", "dropped"] = ""
+    """What the user made of it."""
     is_ruling: bool = False
     """Whether it is what a user ruled."""
     helped: int = 0
@@ -89,7 +96,9 @@ def lessons(
     listed = [without_words_of_others(each, here) for each in tx.memories.list(space, wanted)]
     records = [each for each in listed if each.state == "active" or disputes(each)]
     observed = _observations(tx, space, [cue for each in records for cue in cues_to_read(each.cue)])
-    chosen = merged_rulings([each for each in records if belongs(projects_of(each), here)])
+    mine = [each for each in records if belongs(projects_of(each), here)]
+    chosen = merged_rulings([each for each in mine if each.state == "active"])
+    chosen += [each for each in mine if each.state != "active"]
     seen = {each.id: [one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())] for each in chosen}
     chosen.sort(key=lambda each: (not is_ruling(each.cue), -len(each.sessions), -share_of(seen[each.id]), each.id))
     passages = _Passages(tx, space, resources.drawing())
@@ -117,7 +126,7 @@ def _standing(record: Record, observed: Sequence[Observation]) -> Standing:
 
 
 def _lesson(record: Record, standing: Standing, observed: Sequence[Observation], cited: tuple[Cited, ...]) -> Lesson:
-    named = projects_of(record)
+    named, best = projects_of(record), best_worded(observed)
     return Lesson(
         id=record.id,
         project=next(iter(named)) if len(named) == 1 else "",
@@ -131,6 +140,9 @@ def _lesson(record: Record, standing: Standing, observed: Sequence[Observation],
         met=standing.met,
         last_seen=standing.last,
         sources=cited,
+        way_out=best.way_out if best else "",
+        why=best.why if best else "",
+        reviewed=_reviewed(record),
         is_ruling=is_ruling(record.cue),
         helped=record.helped,
         harmed=record.harmed,
@@ -139,6 +151,14 @@ def _lesson(record: Record, standing: Standing, observed: Sequence[Observation],
         state=record.state,
         against=disputes(record),
     )
+
+
+def _reviewed(record: Record) -> Literal["", "kept", "edited", "dropped"]:
+    if is_dropped(record):
+        return "dropped"
+    if not is_kept(record):
+        return ""
+    return "edited" if record.drawn else "kept"
 
 
 class _Passages:

@@ -46,6 +46,7 @@ from ireneo.engine.reports import (
     work_report,
 )
 from ireneo.engine.resources import Resources
+from ireneo.engine.review import Verdict, review
 from ireneo.engine.scope import RecallQuery
 from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.session import Session
@@ -330,6 +331,14 @@ class Memory:
             category=category,
             disputed=disputed,
         )
+
+    async def review(self, id: str, verdict: Verdict, *, text: str = "", reason: str = "") -> Record:
+        """The user's word on a lesson: ``"keep"`` it as it stands, ``"edit"`` it to `text`, or ``"drop"`` it.
+
+        Whatever runs show later, it stays so: a kept lesson is not reworded and not overturned, a dropped one does not
+        come back, also not in other words, unless it is kept. Raises MemoryNotFound and BadInput.
+        """
+        return await review(self._resources, self.space, id, verdict, text, reason)
 
     async def runs(self) -> Sequence[LearnedRun]:
         """The runs that were learned from, each with its diary, the one that ended last standing first."""

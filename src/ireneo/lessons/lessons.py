@@ -17,7 +17,7 @@ from ireneo.lessons.programs import LOOKS_ONLY
 from ireneo.lessons.rulings import ruling_words
 from ireneo.lessons.run import MODEL, Category, Observation, is_ruling
 from ireneo.log.message import Message
-from ireneo.memories.record import TRUST, Kind, MemoryDraft, Record, project_of, supporting
+from ireneo.memories.record import TRUST, Kind, MemoryDraft, Record, is_kept, project_of, supporting
 from ireneo.patterns import lazy_re
 
 # Which claims become lessons, and in which words: those that would save a later run something worth a line.
@@ -79,7 +79,7 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
     best = best_worded(claim)
     if best is None or (known is None and not worth_telling(claim)):
         return LessonDrafts()
-    text = known.text if known else _with_limits(best)
+    text = known.drawn or known.text if known else _with_limits(best)
     have = {(each.session, each.against) for each in known.evidence} if known else frozenset[tuple[str, bool]]()
     firm = _firm(claim)
     pieces = [
@@ -90,7 +90,7 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
         if (each.session, against) not in have
     ]
     words = ""
-    if known is not None and known.kind == "failure" and known.text != _with_limits(best):
+    if known is not None and known.kind == "failure" and not is_kept(known) and known.text != _with_limits(best):
         better = says_how(best.cue, best.text) and not says_how(known.cue, known.text)
         # What was told of one project, and names what that alone has, is of no use where others are told it too.
         wider = len({each.project for each in claim if each.held}) > 1

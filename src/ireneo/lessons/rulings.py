@@ -25,7 +25,7 @@ from ireneo.lessons.run import RULING, Observation, Trigger, is_ruling
 from ireneo.lessons.shell import RunMaterial, run_steps
 from ireneo.log.message import Call, Message, MessageId, without_recalled
 from ireneo.log.outcome import was_refused, was_stopped
-from ireneo.memories.record import Record
+from ireneo.memories.record import Record, is_kept
 from ireneo.patterns import lazy_re
 from ireneo.summaries.own_words import OwnSentence, own_words, said_in_results
 from ireneo.summaries.pins import STRONG, binding_strength, in_context, lifts_in, points_back
@@ -336,11 +336,15 @@ def opposed(one: str, other: str) -> bool:
 
 
 def merged_rulings(records: Sequence[Record]) -> list[Record]:
-    """The same memories, those of one ruling as one: in the words that most runs used, with the evidence of all."""
+    """The same memories, those of one ruling as one: with the evidence of all.
+
+    They stand in the words that the user kept, or else in those that most runs used.
+    """
     of_cue = {each.cue: each for each in records if is_ruling(each.cue)}
     out = [each for each in records if each.cue not in of_cue]
     for group in ruling_groups(of_cue):
-        alike = sorted((of_cue[cue] for cue in group), key=lambda each: (-len(each.sessions), -len(each.text), each.id))
+        own = [of_cue[cue] for cue in group]
+        alike = sorted(own, key=lambda each: (not is_kept(each), -len(each.sessions), -len(each.text), each.id))
         pieces = {(piece.session, piece.against): piece for each in reversed(alike) for piece in each.evidence}
         out.append(replace(alike[0], evidence=tuple(pieces.values())) if len(alike) > 1 else alike[0])
     return out

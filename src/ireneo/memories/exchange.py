@@ -287,7 +287,7 @@ _SLUG_WORDS, _SLUG_LENGTH, _ID_LENGTH = 6, 48, 7
 _ORDER = (
     *("id", "kind", "subject", "attribute", "value", "task_type", "name", "version", "signature", "cue"),
     *("at", "recorded", "state", "reason", "superseded_by", "stale", "pinned", "archived"),
-    *("confidence", "salience", "origin", "trust", "seen"),
+    *("confidence", "salience", "origin", "trust", "seen", "drawn"),
 )
 """What someone who opens the file looks for first."""
 _LINE = lazy_re(r"\(at line (\d+), column \d+\)")
@@ -392,6 +392,11 @@ def against(record: Record, now: datetime, *, origin: Source = "user", why: str 
     )
 
 
+def in_favour(record: Record, now: datetime) -> MemoryDraft:
+    """The word of a person that a memory is to stay as it stands."""
+    return _draft(record, Evidence(at=now, recorded=now, origin="user", trust=TRUST["user"]))
+
+
 def is_reworded(entry: MemoryEntry, known: Record | None) -> bool:
     """Whether a person changed its words: the file says so, or, where it can't tell, what is stored does."""
     if entry.edited is None:
@@ -426,12 +431,14 @@ def carried(stored: Record, told: Record, *, is_new: bool) -> Record:
         harmed=max(stored.harmed, told.harmed),
         reflected=stored.reflected or told.reflected,
     )
-    return replace(grown, pinned=told.pinned, archived=told.archived) if is_new else grown
+    words = {"text": told.text, "drawn": told.drawn} if told.drawn else {}
+    return replace(grown, pinned=told.pinned, archived=told.archived, **words) if is_new else grown
 
 
 def _draft(record: Record, piece: Evidence) -> MemoryDraft:
     names = {name: getattr(record, name) for name in (*_SEALED, "cue", "pinned")}
-    return MemoryDraft(**asdict(piece), **names)
+    # By the words in which a lesson was drawn it is known again.
+    return MemoryDraft(**asdict(piece), **(names | {"text": record.drawn or record.text}))
 
 
 def _same_time(piece: Evidence, draft: MemoryDraft) -> bool:

@@ -339,9 +339,13 @@ class _Failure(MemoryKind):
         failed = sorted(supporting(record), key=_in_time)
         worked = sorted((each for each in record.evidence if each.against), key=_in_time)
         shown = failed or worked
+        spoken = [each for each in record.evidence if each.origin == "user"] if record.cue else []
         # What bears a time of its own goes before what counts from when a log was read.
         at = ([each for each in shown if each.when is not None] or shown)[-1].at
         record = replace(summed(record), at=at, state=_unless_erased(record), reason="", retired=None)
+        if spoken:
+            # What the user says of a lesson stands, whatever runs show before and after it.
+            failed, worked = ([each for each in some if each in spoken] for some in (failed, worked))
         if record.state == "erased" or not worked:
             return record
         if failed and _in_time(worked[-1]) <= _in_time(failed[-1]):

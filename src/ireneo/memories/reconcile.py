@@ -110,8 +110,13 @@ def _with_own_why(draft: MemoryDraft, text: str) -> MemoryDraft:
 
 
 def _said_better(old: Record, draft: MemoryDraft) -> bool:
-    """Whether the draft's words stand for the memory: those that were told first do, unless they speak against it."""
+    """Whether the draft's words stand for the memory: those that were told first do, unless they speak against it.
+
+    What a user reworded stays as it is.
+    """
     told = supporting(old)
+    if old.drawn:
+        return False
     if draft.against:
         return not told and (draft.recorded, draft.text) < (old.recorded, old.text)
     first = min((each.recorded for each in told), default=None)

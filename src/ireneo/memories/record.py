@@ -140,6 +140,8 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     signature: str = ""
     cue: str = ""
     """Of a lesson: the name of the claim that it makes, by which its observations are found. Empty: it is no lesson."""
+    drawn: str = ""
+    """Of a lesson that the user reworded: the words in which it was drawn from runs. Empty: those of `text`."""
     conditions: dict[str, str] = {}
     """Of a failure: what held when it failed (tool, version, repository, file hashes)."""
     uses: tuple[datetime, ...] = ()
@@ -319,6 +321,17 @@ def supporting(record: Record) -> tuple[Evidence, ...]:
 def project_of(piece: Evidence) -> str:
     """The project that a piece says it is of; empty where it says none."""
     return piece.project or piece.conditions.get("project", "")
+
+
+def is_kept(record: Record) -> bool:
+    """Whether the user said of a lesson that it is to stay, in its words or in others."""
+    return bool(record.cue) and any(piece.origin == "user" and not piece.against for piece in record.evidence)
+
+
+def is_dropped(record: Record) -> bool:
+    """Whether the user said of a lesson that it is not to be told."""
+    by_user = any(piece.origin == "user" and piece.against for piece in record.evidence)
+    return bool(record.cue) and record.state == "retired" and by_user
 
 
 def why_against(piece: Evidence) -> str:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import re
-import stat
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from itertools import groupby
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, cast
@@ -21,6 +16,7 @@ from msgspec import Struct, field
 
 import ireneo
 from ireneo.errors import BadInput
+from ireneo.faces.cli.at_hand import INSTRUCTIONS, commands_of, repository_of, texts_of
 from ireneo.faces.cli.files import (
     FoundLog,
     SearchCounts,
@@ -31,6 +27,7 @@ from ireneo.faces.cli.files import (
     warn,
     warn_of_faults,
 )
+from ireneo.faces.cli.instructions import difference, outside, updated, write
 from ireneo.faces.cli.options import (
     AUTO,
     STDIN,
@@ -46,6 +43,7 @@ from ireneo.faces.cli.options import (
 )
 from ireneo.faces.cli.output import (
     ReadingBar,
+    begins,
     console,
     counted,
     cut,
@@ -57,7 +55,7 @@ from ireneo.faces.cli.output import (
 )
 from ireneo.faces.cli.place import database, is_there, room_for, shown
 from ireneo.faces.cli.work import Asking
-from ireneo.patterns import lazy_re
+from ireneo.plumbing import instructions, project_named, said_once
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory
@@ -289,138 +287,6 @@ def _learn_file(memory: Memory, found: FoundLog, teller: RunReporter, bar: Readi
     tally.files += 1
 
 
-_VERBATIM = lazy_re(r"“[^“”]{0,1000}+”|`[^`]*`")
-_UNREAD = " of a file that was not read before"
-_WHEN = "When "
-
-
-def said_once(lessons: Sequence[Lesson]) -> list[Lesson]:
-    """`lessons` in their order, without those whose words another one has already.
-
-    A way out of a failure is left out where the failure tells of it; a failure of a file that was not read, where
-    another lesson says the same of any file.
-    """
-    failures = [each.lesson for each in lessons if each.category == "failure"]
-    said = {each.lesson for each in lessons}
-    return [
-        each
-        for each in lessons
-        if not (_UNREAD in each.lesson and each.lesson.replace(_UNREAD, "") in said)
-        and not (each.category == "procedural" and _told_by(each.lesson, failures))
-    ]
-
-
-def _told_by(way: str, failures: Sequence[str]) -> bool:
-    """Whether one of `failures` ends in what `way`, "When … fails, …", says to do about it."""
-    at = _VERBATIM.sub(lambda found: "x" * len(found[0]), way).find(", ")
-    if not way.startswith(_WHEN) or at < 0:
-        return False
-    fails, rest = way[len(_WHEN) : at], way[at + 2 :].rstrip(".")
-    return any(each.startswith(fails) and f": {rest}" in each for each in failures)
-
-
-BEGINS = "<!-- ireneo: lessons begin; what stands between these marks is rewritten by `ireneo lessons --export` -->"
-ENDS = "<!-- ireneo: lessons end -->"
-_BLOCK = lazy_re(
-    r"<!-- ireneo: lessons begin\b[^\n]{0,400}-->(?:(?!<!-- ireneo: lessons begin\b).)*?<!-- ireneo: lessons end -->",
-    re.S,
-)
-_MARK = lazy_re(r"<!-- ireneo: lessons (?:begin\b[^\n]{0,400}|end )-->")
-HEADINGS = {"failure": "Don't repeat", "procedural": "How it is done", "factual": "What is so"}
-"""The parts of the block, in this order."""
-_SKILL = """---
-name: lessons-from-runs
-description: What earlier runs taught, with what failed and what to do instead. Read it before you begin a task.
----
-
-"""
-
-
-def update_file(path: Path, lessons: Sequence[Lesson]) -> str:
-    """Put `lessons` into the marked block of `path`, which is made where there is none; says what was done.
-
-    The rest of the file stays byte for byte. Raises BadInput where the file can't be read or its marks are damaged,
-    with nothing written.
-    """
-    before = _read(path)
-    newline = "\r\n" if before is not None and "\r\n" in before else "\n"
-    block = block_of(lessons).replace("\n", newline)
-    if before is None:
-        after = (_SKILL if path.name == "SKILL.md" else "") + block + "\n"
-    else:
-        after = with_block(before, block, newline, path)
-    if after == before:
-        return "Nothing new for"
-    _write(path, after)
-    return "Made" if before is None else "Updated"
-
-
-def block_of(lessons: Sequence[Lesson]) -> str:
-    """The marked block."""
-    order = list(HEADINGS)
-    lines = [BEGINS, "## Lessons from earlier runs", ""]
-    ranked = sorted(lessons, key=lambda each: order.index(each.category))
-    for category, part in groupby(ranked, key=lambda each: each.category):
-        lines += [f"### {HEADINGS[category]}", *(_line(each) for each in part), ""]
-    if not lessons:
-        lines += ["None yet.", ""]
-    return "\n".join([*lines[:-1], ENDS])
-
-
-def with_block(text: str, block: str, newline: str, path: Path) -> str:
-    """`text` with `block` in the place of the one that it has, or behind its end."""
-    marks = len(_MARK.findall(text))
-    if marks == 0:
-        gap = "" if not text else newline if text.endswith(newline) else newline * 2
-        return f"{text}{gap}{block}{newline}"
-    found = list(_BLOCK.finditer(text))
-    if len(found) != 1 or marks != 2:
-        raise BadInput(
-            f"{path} has {marks} marks of a block of lessons where two belong, a beginning and an end; "
-            "mend or remove them, and export again."
-        )
-    return text[: found[0].start()] + block + text[found[0].end() :]
-
-
-def _line(lesson: Lesson) -> str:
-    said = _harmless(lesson.lesson)
-    about = f"{_harmless(lesson.project)}: " if lesson.project else ""
-    return f"- {said} ({about}{lesson.standing})"
-
-
-def _harmless(text: str) -> str:
-    """`text` in one line: what a log held, a project's name included, must not close the block, or open another."""
-    return one_line(text).replace("<!--", "‹!--").replace("-->", "--›")
-
-
-def _read(path: Path) -> str | None:
-    try:
-        return path.read_bytes().decode()
-    except FileNotFoundError:
-        return None
-    except UnicodeDecodeError:
-        raise BadInput(f"{path} is not in UTF-8; it was left as it is.") from None
-    except OSError as fault:
-        raise BadInput(f"{path} can't be read: {fault.strerror}.") from fault
-
-
-def _write(path: Path, text: str) -> None:
-    """Put the whole file in its place at once, with the rights that it had: nobody ever sees half of it."""
-    target = path.resolve()
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as fault:
-        raise BadInput(f"{path} can't be written: {fault.strerror}.") from fault
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode())
-        Path(name).chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o644)
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
 CATEGORIES = ("factual", "procedural", "failure")
 
 
@@ -433,46 +299,87 @@ class LessonFilter(Struct, frozen=True, kw_only=True):
     kind: Annotated[str | None, option("--kind -k", "KIND", "Only factual, procedural or failure.", shown=True)] = None
 
 
-Export = Annotated[
-    Path | None,
-    option(
-        "--export",
-        "FILE",
-        "Write them into AGENTS.md, CLAUDE.md or a SKILL.md: a marked block; the rest of the file stays as it is.",
-        shown=False,
-    ),
-]
+class Exporting(Struct, frozen=True, kw_only=True):
+    """Whether they are written into a file, and what of them."""
+
+    export: Annotated[
+        Path | None,
+        option(
+            "--export",
+            "FILE",
+            "Write the most useful into AGENTS.md, CLAUDE.md or a SKILL.md: a marked block, and nothing else there.",
+        ),
+    ] = None
+    repo: Annotated[
+        Path | None,
+        option(
+            "--repo",
+            "FOLDER",
+            "Where the repository is: what its files say already is not said again.",
+            shown="that of FILE",
+        ),
+    ] = None
+    since: Annotated[str | None, option("--since", "DAY", "Only what was seen since then.")] = None
+    diff: Annotated[bool, flag("--diff", "Show what --export would change, and write nothing.")] = False
 
 
-def lessons(as_json: AsJson = False, export: Export = None, *, which: LessonFilter, stored: Stored) -> None:
-    """Show what runs taught.
+def lessons(as_json: AsJson = False, *, which: LessonFilter, exporting: Exporting, stored: Stored) -> None:
+    """Show what runs taught, or write it into instructions.
 
-    Rulings first, then what most runs showed; each with how often it was seen.
+    Rulings first, then what most runs showed; each with how often it was seen. An export has at most fifteen lines a
+    project, and leaves out what its instructions and its own files say already.
     """
-    category = _one_of(which.kind, CATEGORIES, "--kind")
+    category = cast("Category | None", _one_of(which.kind, CATEGORIES, "--kind"))
+    since = begins(exporting.since)
+    if exporting.diff and (exporting.export is None or as_json):
+        raise BadInput("--diff shows what --export would change; name the file with --export, and leave --json out.")
     with reading(stored) as memory:
-        found = memory.lessons(
-            project=which.project,
-            category=cast("Category | None", category),
-            disputed=export is None,
-        )
-    if export is not None:
-        told = said_once(found)
-        did = update_file(export, told)
-        sys.stderr.write(f"{did} {export}: {counted(len(told), 'lesson')}.\n")
+        project = which.project
+        if project is None and exporting.export is not None:
+            project = _project_of(memory, exporting.repo or repository_of(exporting.export))
+        found = memory.lessons(project=project, category=category, disputed=exporting.export is None)
+    if exporting.export is not None:
+        found = _exported(exporting.export, found, exporting, since, project)
+    elif since is not None:
+        found = [each for each in found if each.last_seen is not None and each.last_seen >= since]
     if as_json:
         write_json([lesson_answer(each) for each in found])
-    elif export is None:
+    elif exporting.export is None:
         from ireneo.faces.cli.screens.lists import show_lessons
 
-        show_lessons(said_once(found), chosen=any((which.project, which.kind)))
+        show_lessons(said_once(found), chosen=any((which.project, which.kind, since)))
+
+
+def _project_of(memory: Memory, repository: Path) -> str | None:
+    """The project that a repository is, where it has lessons; None where it has none."""
+    named = project_named(str(repository.resolve()))
+    return named if named and any(run.project == named for run in memory.runs()) else None
+
+
+def _exported(
+    file: Path, found: Sequence[Lesson], exporting: Exporting, since: datetime | None, project: str | None
+) -> list[Lesson]:
+    """Write the lessons that are worth a line into `file`, or show what that would change; gives them."""
+    repository = exporting.repo or repository_of(file)
+    beside = [folder / name for folder in (file.parent, repository) for name in INSTRUCTIONS]
+    said = [outside(text) for text in texts_of([file, *beside])]
+    pages = instructions(found, said, commands_of(repository), since, project or "")
+    update = updated(file, pages)
+    if exporting.diff:
+        from ireneo.faces.cli.screens.lists import show_difference
+
+        show_difference(difference(update))
+    did = "It would change nothing in" if exporting.diff and update.after == (update.before or "") else ""
+    did = did or ("It would put into" if exporting.diff else write(update))
+    sys.stderr.write(f"{did} {file}: {counted(update.lines, 'lesson')}.\n")
+    return [lesson for page in pages for _, lessons in page.parts for lesson in lessons]
 
 
 def lesson_answer(lesson: Lesson) -> dict[str, object]:
     """A lesson as JSON."""
-    about = picked(lesson, "id project task_type lesson category conditions standing seen met last_seen")
+    about = picked(lesson, "id project task_type lesson category is_ruling conditions standing seen met last_seen")
     sources = [picked(each, "session message quote") for each in lesson.sources]
-    return about | {"sources": sources} | picked(lesson, "state against")
+    return about | {"sources": sources} | picked(lesson, "reviewed state against")
 
 
 def _one_of(given: str | None, known: tuple[str, ...], option: str) -> str | None:

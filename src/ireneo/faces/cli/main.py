@@ -24,6 +24,7 @@ from ireneo.faces.cli.lessons import check, learn, lessons, report
 from ireneo.faces.cli.memories import fading, history, recall, remember, restore
 from ireneo.faces.cli.options import Stored, embedder_named, grouped, keeps_secrets, option
 from ireneo.faces.cli.place import database, room_for, say_once
+from ireneo.faces.cli.review import review
 from ireneo.faces.cli.sessions import dispute, expand, fork, formats, pin, pins, release, rewind, sessions, tree
 from ireneo.faces.cli.upkeep import doctor, forget, path, prune
 from ireneo.faces.cli.work import summarise, work
@@ -154,6 +155,7 @@ _COMMANDS = (
     (MEMORIES, "export", export, "ireneo export memories"),
     (LESSONS, "learn", learn, "ireneo learn ~/.claude/projects"),
     (LESSONS, "lessons", lessons, "ireneo lessons --project kestrel --export CLAUDE.md"),
+    (LESSONS, "review", review, "ireneo review --project kestrel"),
     (LESSONS, "check", check, "ireneo check Bash 'make integration'"),
     (LESSONS, "report", report, "ireneo report --out report.html"),
     (LESSONS, "mcp", mcp, "ireneo mcp --project kestrel"),

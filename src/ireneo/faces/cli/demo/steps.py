@@ -18,7 +18,7 @@ from rich.text import Text
 from ireneo.faces.cli.context import Cut, cut_stored, show_cut
 from ireneo.faces.cli.files import SearchCounts, search
 from ireneo.faces.cli.imports import import_logs
-from ireneo.faces.cli.lessons import LearningTally, LessonFilter, RunReporter, learn_from, lessons, told
+from ireneo.faces.cli.lessons import Exporting, LearningTally, LessonFilter, RunReporter, learn_from, lessons, told
 from ireneo.faces.cli.options import AUTO, Stored, reading
 from ireneo.faces.cli.output import console, counted, short
 from ireneo.faces.cli.sessions import expand, fork, rewind
@@ -281,7 +281,7 @@ def _learn(stage: Stage) -> None:
         learn_from(memory, found, RunReporter(tally, quiet=False))
     stage.screen.print(told(tally, DATABASE), soft_wrap=True)
     stage.command("ireneo lessons")
-    lessons(which=LessonFilter(), stored=HERE)
+    lessons(which=LessonFilter(), exporting=Exporting(), stored=HERE)
     stage.pause()
 
 

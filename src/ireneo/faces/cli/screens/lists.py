@@ -261,6 +261,7 @@ def _believed(fact: Fact) -> str:
 
 
 CATEGORY_STYLES = {"failure": "color(160)", "procedural": "color(99)", "factual": "color(71)", "ruling": "bold"}
+_STANDS = {"kept": "kept by you", "edited": "in your words", "dropped": "dropped by you"}
 INDENT = MARGIN * 3
 WIDEST = 110
 """Longer lines are tiring to read."""
@@ -293,7 +294,8 @@ def _show_lesson(screen: Console, lesson: Lesson) -> None:
     known.append(sort, style=CATEGORY_STYLES[sort])
     known.append(f" · {lesson.standing}" if lesson.standing else "")
     known.append(f" · {short(lesson.id)}", style="dim")
-    known.append("" if lesson.state == "active" else " · counts no longer", style="dim")
+    known.append(f" · {_STANDS[lesson.reviewed]}" if lesson.reviewed else "", style="dim")
+    known.append("" if lesson.state == "active" or lesson.reviewed else " · counts no longer", style="dim")
     screen.print(known, no_wrap=True, overflow="ellipsis")
     width = max(min(screen.width, WIDEST) - len(INDENT), NARROWEST)
     for line in Text(one_line(lesson.lesson)).wrap(screen, width):
@@ -301,6 +303,16 @@ def _show_lesson(screen: Console, lesson: Lesson) -> None:
         screen.print(Text(INDENT).append_text(line), no_wrap=True, crop=False, overflow="ignore")
     for said in lesson.against:
         screen.print(Text(f"{INDENT}{one_line(said)}", style="dim"), soft_wrap=True)
+
+
+_CHANGED = {"+": "color(71)", "-": "red", "@": "color(68)"}
+
+
+def show_difference(lines: Sequence[str]) -> None:
+    """A unified diff, with what comes and what goes in colours."""
+    screen = console()
+    for line in lines:
+        screen.print(Text(printable(line), style=_CHANGED.get(line[:1], "")), soft_wrap=True)
 
 
 FINDING_LABEL = 11
