@@ -321,7 +321,8 @@ def test_a_failing_model_changes_nothing_and_is_told(fault: Exception) -> None:
             for name in ("one", "two"):
                 long = "The tug was called.\n" * 300
                 refused = f"Exit code 1\n{long}fatal: the tug refused the tow without a pilot"
-                await each.tell(name, *ran(5, "harbour tow --all", refused, failed=True))
+                tow = ran(5, "harbour tow --all", refused.replace("refused", "knows no --all: refused"), failed=True)
+                await each.tell(name, *tow, *ran(6, "harbour tow", "towed"))
         learned = await failing.learn()
         await plain.learn()
         assert [each.failed for each in learned] == [str(fault)] * 2
