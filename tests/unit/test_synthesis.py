@@ -260,8 +260,8 @@ def test_what_rules_drew_and_the_model_calls_worthless_is_not_told() -> None:
         plain, judged = House(), House(reply(worthless=["a", "z"]))
         for each in (plain, judged):
             long = "The tug was called.\n" * 2_000
-            refused = f"Exit code 1\n{long}fatal: the tug refused the tow without a pilot"
-            await each.tell("one", *ran(5, "harbour tow --all", refused, failed=True))
+            refused = f"Exit code 1\n{long}fatal: the tug knows no --all: refused"
+            await each.tell("one", *ran(5, "harbour tow --all", refused, failed=True), *ran(6, "harbour tow", "towed"))
             await each.learn()
         told = [each.lesson for each in await plain.memory.lessons()]
         assert told
