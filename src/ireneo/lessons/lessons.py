@@ -65,7 +65,7 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
         return LessonDrafts()
     told = {_with_limits(each) for each in claim if each.text}
     # Words that somebody else gave it stay.
-    better = known is not None and known.text in told and known.text != _with_limits(best)
+    better = known is not None and known.kind == "failure" and known.text in told and known.text != _with_limits(best)
     text = known.text if known and not better else _with_limits(best)
     have = {(each.session, each.against) for each in known.evidence} if known else frozenset[tuple[str, bool]]()
     firm = _firm(claim)
