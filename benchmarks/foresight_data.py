@@ -123,14 +123,17 @@ def _runs(format: str, path: Path) -> Iterator[RunMaterial]:
     tokenizer = EstimatedTokenizer()
     with lzma.open(path) as lines:
         for session in log_format(format).read(lines, path.name.removesuffix(_ENDING)):
-            messages = tuple(
+            told = [
                 replace(message, draft=replace(message.draft, native=None, record=None))
                 for message in chain(None, session.path, lambda parts: weigh(parts, tokenizer.count))
-                if message.draft.origin == "spoken"
-            )
+            ]
+            messages = tuple(each for each in told if each.draft.origin == "spoken")
+            put_in = tuple(each for each in told if each.draft.origin == "injected")
             project = project_of(directory=_folder(session.path), session=session.id)
             outcome = outcome_of(session.path)
-            yield RunMaterial(session=session.id, source=format, project=project, outcome=outcome, messages=messages)
+            yield RunMaterial(
+                session=session.id, source=format, project=project, outcome=outcome, messages=messages, put_in=put_in
+            )
 
 
 def _folder(path: list[Draft] | tuple[Draft, ...]) -> str:

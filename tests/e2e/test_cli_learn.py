@@ -184,7 +184,8 @@ def test_every_quote_is_word_for_word_and_together_they_show_the_lesson(tmp_path
 def test_lessons_are_chosen_by_project_and_kind(tmp_path: Path) -> None:
     db = tmp_path / "memory.db"
     run("learn", runs_in(tmp_path / "a"), runs_in(tmp_path / "b", cwd="/srv/reed", name="reed"), db=db)
-    failed = [Ran("make sail", "Exit code 1\nno such sail: jib", failed=True, minutes=3)] * 3
+    torn = Ran("make sail", "Exit code 1\nno such sail: jib", failed=True, minutes=3)
+    failed = [torn, Ran("make jib", "sewn"), Ran("make sail", "set")] * 2
     (tmp_path / "sail.jsonl").write_text(claude_log("sail", failed, cwd="/srv/reed"), encoding="utf-8")
     run("learn", tmp_path / "sail.jsonl", db=db)
     of_reed = lessons_of(db, "--project", "reed")

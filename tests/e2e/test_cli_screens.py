@@ -222,9 +222,9 @@ def test_the_demo_shows_that_a_rewind_hides_and_loses_nothing(tmp_path: Path) ->
 def test_the_demo_ends_with_a_lesson_and_the_guard_that_stops_the_next_run(tmp_path: Path) -> None:
     shown = run("demo", cwd=tmp_path).stdout
     _, learned, stopped = re.split(r"^[56]  (?=Learn|Stop)", shown, flags=re.MULTILINE)
-    lesson = "`make integration` fails with “OperationalError: the database refused the connection”: run"
+    lesson = "When `make integration` fails with “OperationalError: the database refused the connection”,"
     assert lesson in learned
-    assert "`make db` first; then it passed." in learned
+    assert "run `make db` first. “It needs the database" in learned
     told = stopped.splitlines()
     spoken = [
         line.split()[0]

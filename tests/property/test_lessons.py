@@ -9,12 +9,12 @@ from tests.property.test_diaries import runs
 from tests.unit.lesson_runs import NO_PYTEST, NOW, a_run, edit_of, no_pytest, observed, unread
 from tests.unit.runs import quarters
 
-from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
+from ireneo.grounding.evidence import SourceIndex, check_text
 from ireneo.grounding.neutral import instruction_like
 from ireneo.lessons.confidence import share_of, standing_of
 from ireneo.lessons.faults import normalized_error
 from ireneo.lessons.lessons import lesson_drafts
-from ireneo.lessons.observe import LONGEST, MOST_SOURCES
+from ireneo.lessons.observe import LONGEST, MOST_SOURCES, texts_of
 from ireneo.lessons.run import Observation
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import observations_of
@@ -68,7 +68,7 @@ def test_what_a_run_shows_is_grounded_harmless_and_the_same_again(drafts: list[D
             assert each.held
             assert len(each.text) <= LONGEST
             said = f"{each.text} {each.limits}".strip()
-            assert check_text(said, SourceIndex(source_texts(there[name] for name in each.sources))) == []
+            assert check_text(said, SourceIndex(texts_of(there[name] for name in each.sources))) == []
             assert not instruction_like(said)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
@@ -14,6 +13,7 @@ from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import observations_of
 from ireneo.log.message import Draft, MessageId
 
+TRAP = "bin/test ⇒ <any> → first:bin/migrate"
 NOW = datetime(2026, 3, 20, tzinfo=UTC)
 UNREAD = "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>"
 NO_PYTEST = "Exit code 127\nbash: line 1: pytest: command not found"
@@ -59,11 +59,11 @@ def observed(
     held: int = 1,
     broke: int = 0,
     *,
-    cue: str = "bin/test ⇒ no such table",
+    cue: str = TRAP,
     category: Category = "failure",
     session: str = "run",
     days: float = 0.0,
-    text: str = "`bin/test` fails with “no such table”: run `bin/migrate` first; then it passed.",
+    text: str = "When `bin/test` fails with “no such table”, run `bin/migrate` first.",
     project: str = "ledger",
     tokens: int = 900,
 ) -> Observation:
@@ -80,8 +80,3 @@ def observed(
         sources=(MessageId(f"m_{session}"),),
         tokens=tokens,
     )
-
-
-def texts(found: Sequence[Observation]) -> list[str]:
-    """What observations tell, those that tell nothing left out."""
-    return [each.text for each in found if each.text]

@@ -1,72 +1,220 @@
-"""What a run shows of claims: what fails, how it was got over, what comes first, what is so."""
+"""What a run shows of claims: what fails, how it was got over and why, what was found out, what is so."""
 
 from __future__ import annotations
 
-from tests.golden.material import edit, read, run, step
-from tests.unit.lesson_runs import LINTED, NO_TAG, a_run, edit_of, no_pytest, observations, texts, unread
+from msgspec.structs import replace
+from tests.golden.material import edit, read, run, said, step, user
+from tests.unit.lesson_runs import LINTED, NO_TAG, a_run, edit_of, no_pytest, observations, unread
 
-from ireneo.lessons.observe import occasion_of, signature_of
+from ireneo.lessons.lessons import worth_telling
+from ireneo.lessons.observe import occasion_of
+from ireneo.lessons.run import Trigger
+from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import observations_of
+from ireneo.log.message import Draft, Thinking
 
-EDIT = "Edit <unread> ⇒ File has not been read yet"
+DOWN = "Exit code 1\nledger/rows_test.go:7: dial tcp 127.0.0.1:5432: connection refused"
+OK = "ok  \texample.org/ledger/integration\t1.2s"
+DATABASE = "make integration ⇒ <any> → first:make db"
 
 
-def test_a_tool_that_wants_the_file_read_first() -> None:
-    seen = observations(a_run(unread(), unread("src/marks.py")))
-    (failed,), (remedy,) = seen[EDIT], seen[f"{EDIT} → first:Read"]
-    assert (failed.held, failed.broke) == (2, 0)
-    assert failed.text == (
-        "`Edit` of a file that was not read before fails with “File has not been read yet”: "
-        "read the file with `Read` first; then it passed."
-    )
-    assert failed.limits == "Not where `Read` has shown the file as it stands."
-    assert (remedy.held, remedy.broke, remedy.category) == (2, 0, "procedural")
-    assert remedy.text.startswith("When `Edit` of a file that was not read before fails with")
-    assert seen[occasion_of(EDIT)][0].held == 2
-    assert signature_of(remedy.cue) == EDIT
+def told(*runs: RunMaterial) -> list[str]:
+    """The texts of the lessons that runs make, sorted."""
+    drawn = (seen for seen in observations(*runs).values() if worth_telling(seen))
+    return sorted({next(each.text for each in seen if each.text) for seen in drawn})
+
+
+def with_database(text: str = "", *, between: tuple[list[Draft], ...] = ()) -> list[Draft]:
+    """A target fails, the database is started, and the target passes."""
+    started = run("make db", "started", text=text)
+    return [
+        *run("make integration", DOWN, failed=True),
+        *(draft for each in between for draft in each),
+        *started,
+        *run("make integration", OK),
+    ]
+
+
+def test_of_a_run_that_came_to_nothing_only_its_failures_are_kept() -> None:
+    bad = replace(a_run(with_database("The integration tests need a running database on 5432.")), outcome="bad")
+    assert told(bad) == []
+    assert "make integration ⇒ <any>" in observations(bad)
+
+
+def test_a_command_that_mostly_passes_is_told_apart_by_what_it_is_given() -> None:
+    bare, tagged = "go test ./integration", "go test -tags=integration ./integration"
+    passing = [draft for name in ("rows", "days", "sums") for draft in run(f"go test ./{name}", OK)]
+    drafts = [*passing, *run(bare, NO_TAG, failed=True), *run(tagged, OK, text="I need the `-tags=integration` flag.")]
+    (seen,) = observations(a_run(drafts))["go test ⇒ <any> → with:-tags=integration"]
+    assert seen.trigger == Trigger(command="go test", words=("./integration",), unless=("-tags",))
+    assert (seen.held, seen.broke) == (1, 0)
+
+
+def test_what_has_to_come_first_is_told_when_it_helped_twice() -> None:
+    once = a_run(with_database(), session="one")
+    assert told(once) == []
+    assert told(once, a_run(with_database(), session="two")) == [
+        "When `make integration` fails with “connection refused”, run `make db` first."
+    ]
+    twice = a_run(with_database(), edit("a.py", "x", "y"), with_database())
+    assert len(told(twice)) == 1
+    (seen,) = observations(twice)[DATABASE]
+    assert (seen.held, seen.broke, seen.way_out) == (2, 0, "run `make db` first")
+    assert seen.trigger == Trigger(command="make integration", unless=("make db",))
+
+
+def test_once_is_enough_where_the_agent_or_the_user_says_why() -> None:
+    explained = a_run(with_database("The integration tests need a running database on 5432."))
+    assert told(explained) == [
+        "When `make integration` fails with “connection refused”, run `make db` first. "
+        "“The integration tests need a running database on 5432.” (the agent)"
+    ]
+    by_user = a_run(with_database(between=(user("You must run `make db` before the integration tests."),)))
+    (seen,) = observations(by_user)[DATABASE]
+    assert seen.why == "You must run `make db` before the integration tests."
+    assert "(the user)" in seen.text
+    for guess in ("Maybe the integration tests need a database.", "Let me start the database.", "Now make db."):
+        assert told(a_run(with_database(guess))) == []
+
+
+def test_a_change_between_or_a_command_that_stood_before_is_no_way_out() -> None:
+    mended = a_run(with_database(between=(edit("ledger/rows.go", "x", "y"),)), session="one")
+    assert told(mended, replace(mended, session="two")) == []
+    standing = [*run("make db", "started"), *with_database()]
+    before = a_run(standing, session="one")
+    assert told(before, replace(before, session="two")) == []
+    chained = run("make db && make integration", DOWN, failed=True)
+    held = a_run([*chained, *run("make db", "started"), *run("make integration", OK)], session="one")
+    assert told(held, replace(held, session="two")) == []
+
+
+def test_what_was_run_first_has_to_exist_and_to_change_something() -> None:
+    lost = run("staticcheck ./...", "bash: staticcheck: command not found", failed=True)
+    for doing in (lost, run("gofmt -l .", "rows.go"), run("make list", "rows"), run("python fix.py", "done")):
+        drafts = [*run("make lint", LINTED, failed=True), *doing, *run("make lint", "0 issues.")]
+        assert told(a_run(drafts, session="one"), a_run(drafts, session="two")) == []
+    drafts = [*run("make lint", LINTED, failed=True), *run("gofmt -w .", ""), *run("make lint", "0 issues.")]
+    (text,) = told(a_run(drafts, session="one"), a_run(drafts, session="two"))
+    assert text.endswith(", run `gofmt -w` first.")
+
+
+def test_what_as_often_does_not_help_is_none() -> None:
+    helped = a_run(with_database(), with_database(), session="one")
+    vain = [*run("make integration", DOWN, failed=True), *run("make db", "started")]
+    failed = a_run(*[[*vain, *run("make integration", DOWN.replace("rows", "days"), failed=True)]] * 3, session="two")
+    assert told(helped)
+    assert not [each for each in observations(failed).get(DATABASE, []) if each.text]
 
 
 def test_another_program_that_is_there() -> None:
-    seen = observations(a_run(no_pytest()))
-    (told,) = texts(seen["pytest ⇒ pytest: command not found"])
-    assert told == "`pytest` fails with “pytest: command not found”: use `bin/test`; then it passed."
-    assert "pytest ⇒ pytest: command not found → bin/test" in seen
+    (text,) = told(a_run(no_pytest()))
+    assert text == "When `pytest` fails with “pytest: command not found”, use `bin/test`."
+    (seen,) = observations(a_run(no_pytest()))["pytest ⇒ <any> → use:bin/test"]
+    assert seen.why == "bash: line 1: pytest: command not found"
+    assert seen.trigger == Trigger(command="pytest", unless=("bin/test",))
+    assert occasion_of("pytest ⇒ pytest: command not found") == "pytest ⇒ <any>"
+    assert occasion_of(seen.cue) == seen.cue
+
+
+def test_another_task_of_a_runner_that_does_not_know_the_first() -> None:
+    unknown = "mise ERROR no tasks named integration found"
+    drafts = [*run("mise run integration", unknown, failed=True), *run("mise run test:integration", OK)]
+    assert told(a_run(drafts)) == [
+        "When `mise run integration` fails with “mise ERROR no tasks named integration found”, "
+        "use `mise run test:integration`."
+    ]
 
 
 def test_a_flag_that_was_missing_is_told_only_where_all_else_is_the_same() -> None:
-    ok = "ok  \texample.org/ledger/integration\t1.2s"
     bare, tagged = "go test ./integration", "go test -tags=integration ./integration"
-    seen = observations(a_run(run(bare, NO_TAG, failed=True), run(tagged, ok)))
-    assert texts(seen["go test ⇒ setup failed"]) == [
-        "`go test` fails with “setup failed”: give it `-tags=integration`; then it passed."
+    drafts = [*run(bare, NO_TAG, failed=True), *run(tagged, OK, text="I need the `-tags=integration` flag.")]
+    assert told(a_run(drafts)) == [
+        "When `go test` fails with “setup failed”, give it `-tags=integration`. "
+        "“I need the `-tags=integration` flag.” (the agent)"
     ]
-    other = observations(a_run(run(bare, NO_TAG, failed=True), run("go test -tags=unit ./rows", ok)))
-    assert texts(other["go test ⇒ setup failed"]) == ["`go test` fails with “setup failed”."]
+    other = a_run(run(bare, NO_TAG, failed=True), run("go test -tags=unit ./rows", OK))
+    assert not [cue for cue in observations(other) if "→" in cue]
 
 
-def test_a_line_that_satisfied_a_linter() -> None:
-    old, new = "os.Remove(path)", "_ = os.Remove(path) //nolint:errcheck // it may be gone"
-    mended = edit("ledger/rows.go", f"func drop() {{\n\t{old}\n}}", f"func drop() {{\n\t{new}\n}}")
-    seen = observations(a_run(run("make lint", LINTED, failed=True), mended, run("make lint", "0 issues.")))
-    (told,) = texts(seen["make lint ⇒ Error return value of … is not checked (errcheck)"])
-    assert told.endswith(f"; it passed with `{new}` in place of `{old}`.")
+def test_a_flag_that_is_not_known_is_told_by_the_error_itself() -> None:
+    wrong = run("gh pr diff 7 --stat", "unknown flag: --stat", failed=True)
+    seen = observations(a_run(wrong, run("gh pr diff 7 --name-only", "rows.py")))
+    (trap,) = seen["gh pr diff ⇒ <any> → swap:--stat:--name-only"]
+    assert trap.text == (
+        "When `gh pr diff` fails with “unknown flag: --stat”, give it `--name-only` in place of `--stat`."
+    )
+    assert trap.trigger == Trigger(command="gh pr diff", words=("--stat",), unless=("--name-only",))
+    assert worth_telling([trap])
 
 
-def test_tests_are_told_by_name_and_run_alone() -> None:
+def test_a_variable_that_has_to_be_set_and_a_folder_to_be_in() -> None:
+    failed = run("ship build", "ship: error: no key", failed=True)
+    text = "The build needs the `SHIP_KEY` variable, without which it cannot sign."
+    (first,) = told(a_run(failed, run("SHIP_KEY=test ship build", "built", text=text)))
+    assert first.startswith("When `ship` fails with “error: no key”, set `SHIP_KEY=test`. “The build needs")
+    lost = run("npm run check", "npm ERR! Missing script: check", failed=True)
+    drafts = [*lost, *run("cd web && npm run check", "Checked 22 files.")]
+    (second,) = told(a_run(drafts, session="one"), a_run(drafts, session="two"))
+    assert second.endswith(", run it in `web`.")
+
+
+def test_another_word_for_an_argument_where_the_error_names_the_wrong_one() -> None:
+    refused = "<tool_use_error>Agent type 'finder' not found. Available agents: general, planner</tool_use_error>"
+    wrong = step("", "Task", {"agent": "finder", "prompt": "Find it."}, refused, True)
+    drafts = [*wrong, *step("", "Task", {"agent": "general", "prompt": "Find it."}, "Found.")]
+    (text,) = told(a_run(drafts))
+    assert text.endswith("give `general` as `agent`.")
+
+
+def test_what_any_model_knows_is_not_told() -> None:
     fails = "Exit code 1\n--- FAIL: TestKeepsRows (0.02s)\nFAIL\texample.org/ledger\t0.2s"
-    alone = run("go test -run TestKeepsRows ./ledger", fails, failed=True)
-    seen = observations(a_run(run("make test", fails, failed=True), alone))
-    assert texts(seen["make test ⇒ <tests>"]) == [
-        "`make test` fails in its tests, such as `TestKeepsRows`: run one test alone by `go test` with `-run`."
-    ]
-
-
-def test_a_search_that_was_made_wider() -> None:
+    alone = [*run("make test", fails, failed=True), *run("go test -run TestKeepsRows ./ledger", fails, failed=True)]
     nothing = "<returncode>1</returncode>\n<output>\n</output>"
-    found = run("grep -rn keep_row src", "src/marks.py:7:def keep_row(row):")
-    seen = observations(a_run(run('grep -n "def keep_row" src/rows.py', nothing, failed=True), found))
-    (told,) = texts(seen["grep ⇒ <nothing>"])
-    assert told == "`grep` finds nothing: search for less of it, as `keep_row` was found where `def keep_row` was not."
+    search = [*run('grep -n "def keep_row" src', nothing, failed=True), *run("grep -n keep_row src", "src/a.py:7: x")]
+    missing = "<tool_use_error>String to replace not found in file.</tool_use_error>"
+    edits = [*read("a.py", "a = 1\n" * 40), *edit_of("a.py", missing), *edit_of("a.py", "a.py was updated.", "b")]
+    once = [*alone, *search, *edits, *unread()]
+    assert told(*(a_run(once, session=name) for name in ("one", "two", "three"))) == []
+
+
+def test_what_the_agent_found_out_is_told_in_its_words() -> None:
+    wrong = "ship: error: /srv/ledger/ship.yaml: unknown format"
+    change = edit("ship.yaml", "format: tar", "formats: [tar]")
+    rule = "The `format` key is deprecated in v2, so `formats` has to be a list."
+    drafts = [*run("ship check", wrong, failed=True), *said(rule), *change, *run("ship check", "valid")]
+    (text,) = told(a_run(drafts))
+    assert text == f"When `ship check` fails with “error: … unknown format”: “{rule}” (the agent)."
+    for idle in (
+        "I'll update `formats` now.",
+        "Maybe `formats` has to be a list.",
+        "The `loadRows()` needs `formats`.",
+    ):
+        other = [*run("ship check", wrong, failed=True), *said(idle), *change, *run("ship check", "valid")]
+        assert told(a_run(other)) == []
+
+
+def test_what_the_environment_demands_in_three_runs_is_told() -> None:
+    refused = "Please always give EXACTLY ONE action, found 2 actions.\n\nSee the example."
+    runs = [a_run([*said("Two at once."), *user(refused)], session=name) for name in ("one", "two", "three")]
+    harness = [
+        replace(
+            each,
+            messages=each.messages[:1],
+            put_in=tuple(replace(one, draft=replace(one.draft, origin="injected")) for one in each.messages[1:]),
+        )
+        for each in runs
+    ]
+    assert told(*harness) == ["A reply is refused: “Please always give EXACTLY ONE action, found 2 actions.”"]
+    assert told(*harness[:2]) == []
+    assert told(*runs) == []
+
+
+def test_a_reason_is_found_in_what_was_only_thought() -> None:
+    drafts = with_database()
+    thought = Thinking(text="Right, the integration tests need a running database.")
+    drafts[2] = replace(drafts[2], parts=(thought, *drafts[2].parts))
+    (seen,) = observations(a_run(drafts))[DATABASE]
+    assert seen.why == "the integration tests need a running database."
 
 
 def test_a_refusal_an_interruption_and_a_sibling_are_no_failures() -> None:
@@ -75,23 +223,21 @@ def test_a_refusal_an_interruption_and_a_sibling_are_no_failures() -> None:
     assert not [each for each in observations_of(a_run(*fallen)) if each.held]
 
 
-def test_what_comes_first_is_told_with_what_speaks_against_it() -> None:
-    passes, fails = run("make fmt && make lint", "0 issues."), run("make fmt && make lint", LINTED, failed=True)
-    (seen,) = observations(a_run(passes, edit("a.py", "x", "y"), passes, edit("a.py", "y", "z"), fails))[
-        "make lint <after> make fmt"
-    ]
-    assert (seen.held, seen.broke) == (2, 1)
-    assert seen.text == "Run `make fmt` before `make lint`, which passed after it."
-    assert not observations(a_run(run("make lint", "0 issues."))).get("make lint <after> make fmt")
-
-
 def test_facts_of_a_project() -> None:
-    seen = observations(a_run(run("make test", "ok"), run("make test", "ok")))
-    (fact,) = seen["ledger <command:tests> make test"]
+    plain = observations(a_run(run("make test", "ok"), run("make test", "ok")))
+    assert not [cue for cue in plain if cue.startswith("ledger ")]
+    seen = observations(a_run(run("tools/run-tests.sh rows", "ok"), run("tools/run-tests.sh days", "ok")))
+    (fact,) = seen["ledger <command:tests> tools/run-tests.sh"]
     assert (fact.held, fact.category) == (2, "factual")
-    assert fact.text == "This project runs its tests with `make test`."
+    assert fact.text == "This project runs its tests with `tools/run-tests.sh`."
     assert not [cue for cue in observations(a_run(run("go test ./...", "ok"))) if cue.startswith("ledger ")]
-    assert not [cue for cue in observations(a_run(run("make test", "ok"), project="")) if "<command" in cue]
+    assert not [cue for cue in observations(a_run(run("bin/test", "ok"), project="")) if "<command" in cue]
+
+
+def test_a_task_is_told_where_finding_it_cost_a_failure() -> None:
+    lost = run("pytest tests", "bash: pytest: command not found", failed=True)
+    seen = observations(a_run(lost, run("make test", "ok")))
+    assert "ledger <command:tests> make test" in seen
 
 
 def test_a_file_that_lies_elsewhere() -> None:
@@ -118,7 +264,7 @@ def test_an_instruction_is_never_told() -> None:
 
 
 def test_cost_and_time_are_those_of_the_failed_calls() -> None:
-    (failed,) = observations(a_run(unread()))[EDIT]
+    (failed,) = observations(a_run(unread()))["Edit <unread> ⇒ File has not been read yet"]
     assert failed.seconds == 10.0
     assert 20 < failed.tokens < 60
     assert failed.at is not None
@@ -140,26 +286,10 @@ def test_a_path_that_was_right_is_no_place_to_be_told() -> None:
 def test_what_a_command_is_for_stands_at_the_end_of_its_name() -> None:
     harness = run("tools/test-harness.sh begin", "Begun.")
     checks = run("npm run check", "Checked 22 files.")
-    seen = observations(a_run(harness, checks))
-    assert [cue for cue in seen if cue.startswith("ledger ")] == ["ledger <command:checks> npm run check"]
-
-
-def test_a_text_in_several_places_is_told_apart_and_not_read_again() -> None:
-    several = "<tool_use_error>Found 2 matches of the string to replace, but replace_all is false.</tool_use_error>"
-    path = "src/rows.py"
-    more = edit_of(path, "src/rows.py was updated.", old="b = 1\na = 1")
-    seen = observations(a_run(read(path, "a = 1\n" * 40), edit_of(path, several), read(path, "a = 1\n" * 40), more))
-    (told,) = seen["Edit ⇒ Found … matches of the string to replace"]
-    assert told.text.endswith(": give more of the lines to be replaced; then it passed.")
-
-
-def test_of_a_text_that_was_not_found_neither_more_nor_less_is_advised() -> None:
-    missing = "<tool_use_error>String to replace not found in file.</tool_use_error>"
-    path = "src/rows.py"
-    again = edit_of(path, "src/rows.py was updated.", old="b = 1\na = 1")
-    seen = observations(a_run(read(path, "a = 1\n" * 40), edit_of(path, missing), again))
-    (told,) = seen["Edit ⇒ String to replace not found in file"]
-    assert told.text == "`Edit` fails with “String to replace not found in file”."
+    lost = run("npm run all:check", "npm ERR! Missing script: all:check", failed=True)
+    seen = observations(a_run(lost, harness, checks))
+    assert "ledger <command:checks> npm run check" in seen
+    assert not [cue for cue in seen if "harness" in cue and cue.startswith("ledger ")]
 
 
 def test_the_folder_that_two_commands_go_to_makes_them_no_ways_to_one_end() -> None:

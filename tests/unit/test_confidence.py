@@ -15,6 +15,7 @@ RULED = "<ruling> follow-up issues go to Linear"
 
 
 def runs(number: int, **told: str | int) -> list[Observation]:
+    told.setdefault("cue", CUE)
     return [observed(session=f"run {at}", days=20.0 + at, **told) for at in range(number)]  # type: ignore[arg-type]
 
 
@@ -47,7 +48,7 @@ def test_it_is_told_in_plain_words(seen: list[Observation], words: str) -> None:
 
 
 def test_a_run_counts_once_whether_its_claim_or_its_occasion_tells_of_it() -> None:
-    seen = [observed(2, 1, session="one")]
+    seen = [observed(2, 1, cue=CUE, session="one")]
     same_run = observed(2, 1, cue=OCCASION, session="one", text="")
     assert cues_to_read(CUE) == (CUE, OCCASION)
     assert standing_of([*seen, same_run]) == standing_of(seen)

@@ -18,7 +18,7 @@ from ireneo import Memory
 from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.engine import check as checking
 from ireneo.engine.resources import Resources
-from ireneo.lessons.guard import guard_observations, lesson_cues
+from ireneo.lessons.guard import guard_observations, lesson_cue
 from ireneo.lessons.run import LearnedRun
 from ireneo.lessons.shell import RunMaterial
 from ireneo.log.message import Call
@@ -124,9 +124,9 @@ async def test_the_lesson_that_is_made_of_it_is_named(tmp_path: Path) -> None:
         said = await memory.check("Bash", {"command": "pytest -q"}, project="cli")
         assert said is not None
         assert said.lesson is None
-        cue = lesson_cues(Call(id="", name="Bash", arguments={"command": "pytest -q"}), said)[0]
+        cue = f"{lesson_cue(Call(id='', name='Bash', arguments={'command': 'pytest -q'}))}use:bin/test"
         assert cue.startswith("pytest ⇒ ")
-        record = (await memory.remember("`pytest` is not installed here.", kind="semantic")).record
+        record = (await memory.remember("`pytest` is not installed here.", kind="failure")).record
         await memory._resources.store.write(lambda tx: tx.memories.put(memory.space, [replace(record, cue=cue)]))
         named = await memory.check("Bash", {"command": "pytest -q"}, project="cli")
         assert named is not None

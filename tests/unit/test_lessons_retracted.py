@@ -15,15 +15,14 @@ import ireneo
 from ireneo import Draft, Memory
 from ireneo.engine import learn
 from ireneo.engine import learn as due
-from ireneo.engine.diary import windows
+from ireneo.engine.diary import PathWindow, windows
 from ireneo.engine.resources import Cleaning
 from ireneo.lessons.shell import RunMaterial
-from ireneo.log.message import Message
 from ireneo.log.tree import Head, SessionKey
 from ireneo.ports.store import Store
 
 every_store = pytest.mark.parametrize("store", ["in memory", "sqlite"])
-UNREAD = "Edit <unread> ⇒ File has not been read yet"
+NO_PYTEST = "pytest ⇒ <any> → use:bin/test"
 
 
 def live(store: str, folder: Path, work: Callable[[Memory], Awaitable[None]]) -> None:
@@ -40,8 +39,8 @@ def drafts(run: RunMaterial) -> list[Draft]:
 
 
 def failing(number: int) -> list[Draft]:
-    """A run that reads a file, and then changes three that it has not read."""
-    files = [unread(f"src/{name}{number}.py") for name in ("rows", "days", "sums")]
+    """A run that reads a file, and then looks for a program three times that is not there."""
+    files = [no_pytest(f"tests/{name}{number}.py") for name in ("rows", "days", "sums")]
     return drafts(a_run(read(f"notes{number}.md", "nothing"), *files, days=number))
 
 
@@ -68,7 +67,7 @@ def test_a_path_that_was_left_is_no_evidence(store: str, tmp_path: Path) -> None
     async def work(memory: Memory) -> None:
         await stored(memory, 3)
         before = {each.cue: each.seen for each in await memory.lessons()}
-        assert before[UNREAD] == 3
+        assert before[NO_PYTEST] == 3
         await rewound(memory, "run 0")
         found = await memory.lessons()
         assert {each.cue: each.seen for each in found} == dict.fromkeys(before, 2)
@@ -84,7 +83,7 @@ def test_a_lesson_whose_only_run_left_its_path_goes(store: str, tmp_path: Path) 
         assert await memory.lessons()
         await rewound(memory, "run 0")
         assert await memory.lessons() == []
-        assert await memory.recall("file has not been read yet", kind="failure") == ()
+        assert await memory.recall("pytest command not found", kind="failure") == ()
 
     live(store, tmp_path, work)
 
@@ -128,7 +127,7 @@ def test_a_session_that_is_forgotten_while_it_is_read_is_passed_over(
     store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def work(memory: Memory) -> None:
-        async def late(kept: Store, key: SessionKey, head: Head, cleaning: Cleaning) -> AsyncIterator[list[Message]]:
+        async def late(kept: Store, key: SessionKey, head: Head, cleaning: Cleaning) -> AsyncIterator[PathWindow]:
             if key.session == "run 0":
                 await memory.forget(session="run 0")
             async for window in windows(kept, key, head, cleaning):

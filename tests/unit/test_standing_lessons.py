@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 from tests.progress import progress_of
-from tests.unit.lesson_runs import NOW, a_run, no_pytest, observed, unread
+from tests.unit.lesson_runs import NOW, TRAP, a_run, no_pytest, observed
 from tests.unit.runs import quarters
 from tests.unit.test_lessons import learned
 
 import ireneo
 from ireneo.engine.brief import opening_lessons
 from ireneo.lessons.run import Observation
-from ireneo.memories import brief as lines
 from ireneo.memories.brief import BriefLine, make_brief
 from ireneo.memories.record import Record
 
@@ -31,47 +30,21 @@ def stood(*made: tuple[Record, list[Observation]], project: str = "ledger") -> l
     return opening_lessons([record for record, _ in made], known, NOW, project)
 
 
-NO_TABLE = ("bin/test ⇒ no such table", "`bin/test` fails with “no such table”: run `bin/migrate` first.")
+NO_TABLE = (TRAP, "When `bin/test` fails with “no such table”, run `bin/migrate` first.")
 
 
 def test_the_costliest_stands_first_and_other_projects_keep_theirs() -> None:
-    rare = lesson("make ⇒ no such key", "`make` fails with “no such key”: run `make keys` first.", held=1)
+    keys = "When `make` fails with “no such key”, run `make keys` first."
+    rare = lesson("make ⇒ <any> → first:make keys", keys, held=1)
     often = lesson(*NO_TABLE, held=9)
     assert [each.id for each in stood(rare, often)] == [often[0].id, rare[0].id]
     assert stood(rare, often, project="atlas") == []
 
 
-def test_of_one_error_one_lesson_stands_that_says_what_to_do() -> None:
-    bare = lesson("bin/test ⇒ no such table", "`bin/test` fails with “no such table”.", held=30)
-    way_seen = [
-        observed(
-            2, cue=f"{NO_TABLE[0]} → bin/migrate first", category="procedural", session=name, text=f"When {NO_TABLE[1]}"
-        )
-        for name in ("one", "two")
-    ]
-    way = learned(way_seen)
-    assert way is not None
-    (told,) = stood(bare, (way, way_seen))
-    assert told.id == way.id
-
-
-def test_errors_of_one_program_share_a_line() -> None:
-    made = [
-        lesson(f"make lint ⇒ {name} is forbidden", f"`make lint` fails with “{name} is forbidden”.")
-        for name in ("a print", "a sleep", "an exit")
-    ]
-    text = lines.written_lessons(stood(*made))
-    assert len(text) == 2
-    assert text[1].count("`make lint`") == 1
-    assert text[1].count("[m_") == 3
-    brief = make_brief(None, [], NOW, 1_500, quarters, stood(*made))
-    assert {line.id for line in brief.lines} == {record.id for record, _ in made}
-
-
 @pytest.mark.parametrize("budget", [64, 120, 300, 1_500])
 def test_a_brief_stays_within_its_budget(budget: int) -> None:
     made = [
-        lesson(f"tool{number} ⇒ fault {number}", f"`tool{number}` fails with “fault {number} of many”: use `other`.")
+        lesson(f"tool{number} ⇒ <any> → use:other", f"`tool{number}` fails with “fault {number} of many”: use `other`.")
         for number in range(60)
     ]
     brief = make_brief(None, [], NOW, budget, quarters, stood(*made))
@@ -84,13 +57,13 @@ def test_a_brief_stays_within_its_budget(budget: int) -> None:
 def test_a_session_is_told_the_lessons_of_its_project() -> None:
     async def work() -> None:
         async with ireneo.open(":memory:") as memory:
-            for name, drafts in (("one", unread()), ("two", unread("src/marks.py")), ("three", no_pytest())):
+            for name, drafts in (("one", no_pytest()), ("two", no_pytest("tests/x.py")), ("three", no_pytest())):
                 session = await memory.session(name)
                 await session.append([message.draft for message in a_run(drafts).messages])
             assert len(await progress_of(memory.learn)) == 3
             told = await memory.brief(goal="Add a column", project="ledger", budget=1_500)
             assert "## Lessons of earlier runs" in told.markdown
-            assert "`Edit` of a file that was not read before fails with" in told.markdown
+            assert "When `pytest` fails with" in told.markdown
             assert told.tokens <= 1_500
             assert "## Lessons of earlier runs" not in (await memory.brief(goal="Add a column")).markdown
 

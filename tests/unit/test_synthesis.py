@@ -260,8 +260,8 @@ def test_what_rules_drew_and_the_model_calls_worthless_is_not_told() -> None:
         plain, judged = House(), House(reply(worthless=["a", "z"]))
         for each in (plain, judged):
             long = "The tug was called.\n" * 2_000
-            refused = f"Exit code 1\n{long}fatal: the tug refused the tow without a pilot"
-            await each.tell("one", *ran(5, "harbour tow --all", refused, failed=True))
+            refused = f"Exit code 1\n{long}fatal: the tug knows no --all: refused"
+            await each.tell("one", *ran(5, "harbour tow --all", refused, failed=True), *ran(6, "harbour tow", "towed"))
             await each.learn()
         told = [each.lesson for each in await plain.memory.lessons()]
         assert told
@@ -321,7 +321,8 @@ def test_a_failing_model_changes_nothing_and_is_told(fault: Exception) -> None:
             for name in ("one", "two"):
                 long = "The tug was called.\n" * 300
                 refused = f"Exit code 1\n{long}fatal: the tug refused the tow without a pilot"
-                await each.tell(name, *ran(5, "harbour tow --all", refused, failed=True))
+                tow = ran(5, "harbour tow --all", refused.replace("refused", "knows no --all: refused"), failed=True)
+                await each.tell(name, *tow, *ran(6, "harbour tow", "towed"))
         learned = await failing.learn()
         await plain.learn()
         assert [each.failed for each in learned] == [str(fault)] * 2

@@ -18,8 +18,7 @@ from ireneo.engine.scope import MOST_CHARACTERS, RecallQuery, Scope, ScopeLimits
 from ireneo.engine.scratchpad import check_pad
 from ireneo.errors import BadInput, MemoryNotFound, StoreError
 from ireneo.lessons.confidence import cues_to_read, share_of, standing_of
-from ireneo.lessons.lessons import applies, expected_cost, projects_of, says_how
-from ireneo.lessons.observe import signature_of
+from ireneo.lessons.lessons import applies, expected_cost, projects_of
 from ireneo.lessons.rulings import merged_rulings
 from ireneo.lessons.run import Observation
 from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine, make_brief
@@ -39,11 +38,11 @@ LEAST_SHARE = 0.5
 def opening_lessons(
     records: Sequence[Record], observations: Mapping[str, Sequence[Observation]], now: datetime, project: str
 ) -> list[BriefLine]:
-    """The lessons for a run of `project`, each with what it is expected to save; of one error only one.
+    """The lessons for a run of `project`, each with what it is expected to save.
 
     `observations` are those of their cues, and of the occasions of these (`cues_to_read`).
     """
-    best: dict[str, tuple[tuple[bool, float, str], BriefLine]] = {}
+    lines: list[BriefLine] = []
     for record in records:
         if not record.holds or not record.cue or not applies(projects_of(record), project):
             continue
@@ -52,9 +51,6 @@ def opening_lessons(
         if record.kind != "failure" and share < LEAST_SHARE:
             continue
         own = [each for each in seen if each.cue == record.cue]
-        about = signature_of(record.cue) or record.cue
-        # An error is told with what helped: by the failure itself, where that says so, else by the way out of it.
-        how = says_how(record.cue, record.text)
         cost = expected_cost(own, now, project)
         if record.kind != "failure":
             # What failed has cost just as often as it came true; of anything else that is still to be reckoned with.
@@ -66,10 +62,8 @@ def opening_lessons(
             score=round(cost, 3),
             why=standing_of(seen).words,
         )
-        rank = (how, line.score, record.id)
-        if about not in best or rank > best[about][0]:
-            best[about] = (rank, line)
-    return sorted((line for _, line in best.values()), key=lambda each: (-each.score, each.id))
+        lines.append(line)
+    return sorted(lines, key=lambda each: (-each.score, each.id))
 
 
 BUDGET = 1_500

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.lessons.guard import GuardAdvice, already_followed, asked_cues, judge, lesson_cues, without_others
+from ireneo.lessons.guard import GuardAdvice, already_followed, asked_cues, judge, lesson_cue, without_others
 from ireneo.lessons.lessons import belongs, projects_of
 from ireneo.lessons.run import project_named
 from ireneo.lessons.situation import Situation
@@ -110,9 +110,9 @@ def check(
     found = judge(situation, call, past, project=here, conditions=conditions, now=now)
     if found is None:
         return None
-    cues = lesson_cues(call, found)
-    listed = tx.memories.list(space, MemoryFilter(states=("active",), cues=cues)) if cues else ()
-    lessons = [each for each in listed if belongs(projects_of(each), here)][:1]
+    begins = lesson_cue(call)
+    listed = tx.memories.list(space, MemoryFilter(kind="failure", states=("active",), lessons=True))
+    lessons = [each for each in listed if each.cue.startswith(begins) and belongs(projects_of(each), here)][:1]
     if any(already_followed(situation, call, each.text) for each in lessons):
         return None
     told = without_others(found)

@@ -29,36 +29,44 @@ MOST_RESULT = 40_000
 """Characters of a text that are looked at, half of them from its end: there it says what came of it."""
 
 
-async def windows(store: Store, key: SessionKey, head: Head, cleaning: Cleaning) -> AsyncIterator[list[Message]]:
-    """What was spoken on the path to `head`, in order, without secrets, long texts without their middle.
+class PathWindow(Struct, frozen=True, kw_only=True):
+    """A part of a session's path."""
 
-    What a harness put in, and another tool's compaction, is evidence for nothing and is left out.
-    """
+    spoken: list[Message]
+    """What was spoken, in order; another tool's compaction is evidence for nothing and is left out."""
+    put_in: list[Message]
+    """What a harness said in the user's place: evidence for what the harness demands, and for nothing else."""
+
+
+async def windows(store: Store, key: SessionKey, head: Head, cleaning: Cleaning) -> AsyncIterator[PathWindow]:
+    """What was said on the path to `head`, in order, without secrets, long texts without their middle."""
     first = 0
     while first <= head.position:
         window, first = await store.read(_read_window, key, head, first, cleaning)
-        if window:
+        if window.spoken:
             yield window
 
 
 def _read_window(
     tx: Transaction, key: SessionKey, head: Head, first: int, cleaning: Cleaning
-) -> tuple[list[Message], int]:
+) -> tuple[PathWindow, int]:
     """The window that begins at position `first`, and the position at which the next one does."""
     window: list[Message] = []
+    put_in: list[Message] = []
     size = 0
     for start in range(first, head.position + 1, PAGE):
         for message in tx.log.path(key, head.id, start, min(start + PAGE - 1, head.position)):
             full = size >= WINDOW_CHARACTERS or len(window) >= WINDOW_MESSAGES
             twice = size >= 2 * WINDOW_CHARACTERS or len(window) >= 2 * WINDOW_MESSAGES
             if window and ((full and message.opens_turn) or (twice and message.role == "assistant")):
-                return window, message.position
-            if message.draft.origin == "spoken" and not message.erased:
-                clean = cleaning.message(message)
-                short = replace(clean, draft=shortened(clean.draft))
-                window.append(short)
-                size += sum(_size(part) for part in short.parts)
-    return window, head.position + 1
+                return PathWindow(spoken=window, put_in=put_in), message.position
+            if message.draft.origin == "summary" or message.erased:
+                continue
+            clean = cleaning.message(message)
+            short = replace(clean, draft=shortened(clean.draft))
+            (window if message.draft.origin == "spoken" else put_in).append(short)
+            size += sum(_size(part) for part in short.parts)
+    return PathWindow(spoken=window, put_in=put_in), head.position + 1
 
 
 def shortened(draft: Draft) -> Draft:
@@ -119,7 +127,7 @@ async def read_diary(store: Store, key: SessionKey, branch: str, count: Count, c
     entries: list[DiaryEntry] = []
     if head is not None:
         async for window in windows(store, key, head, cleaning):
-            entries += await asyncio.to_thread(read, window)
+            entries += await asyncio.to_thread(read, window.spoken)
     markdown = render_diary(entries)
     return Diary(entries=tuple(entries), markdown=markdown, tokens=count(markdown))
 
@@ -134,8 +142,8 @@ async def write_entry(store: Store, key: SessionKey, branch: str, given: AgentNo
     unknown = claimed(given)
     if head is not None:
         async for window in windows(store, key, head, cleaning):
-            unknown = await asyncio.to_thread(_not_shown, unknown, window)
-            last = window[-1]
+            unknown = await asyncio.to_thread(_not_shown, unknown, window.spoken)
+            last = window.spoken[-1]
     if last is None:
         raise BadInput(f"Session {key.session} has no message yet; append what was done, and then write its diary.")
     text = as_text(marked(given, unknown))

@@ -12,8 +12,7 @@ from msgspec import Struct
 
 from ireneo.engine.lessons import Lesson
 from ireneo.lessons.alike import SaidAlready, content_of, first_of_each
-from ireneo.lessons.lessons import says_how
-from ireneo.lessons.observe import AFTER, ENDS_IN
+from ireneo.lessons.observe import ENDS_IN
 
 MOST_LINES = 15
 """Lines of one project: more than that nobody reads before each task."""
@@ -37,7 +36,7 @@ def section_of(lesson: Lesson) -> str:
     """The part of a page that a lesson belongs to."""
     if lesson.is_ruling:
         return "Rules"
-    if (lesson.category == "factual" and _COMMAND in lesson.cue) or AFTER in lesson.cue:
+    if lesson.category == "factual" and _COMMAND in lesson.cue:
         return "Commands"
     return "Traps" if lesson.category == "failure" or ENDS_IN in lesson.cue else "Findings"
 
@@ -51,7 +50,7 @@ def said_once(lessons: Sequence[Lesson]) -> list[Lesson]:
 
 def tells_how(lesson: Lesson) -> bool:
     """Whether a lesson says what to do, or why it is so, and not only what fails."""
-    return bool(lesson.way_out or lesson.why) or says_how(lesson.cue, lesson.lesson)
+    return bool(lesson.way_out or lesson.why)
 
 
 def instructions(

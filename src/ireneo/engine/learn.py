@@ -30,6 +30,7 @@ from ireneo.lessons.alike import says_the_same
 from ireneo.lessons.guard import is_guards
 from ireneo.lessons.labels import RunOutcome, outcome_of
 from ireneo.lessons.lessons import applies, best_worded, lesson_drafts, projects_of, worth_telling
+from ireneo.lessons.observe import is_statistic
 from ireneo.lessons.run import LEARNER, MODEL, LearnedRun, Observation, is_ruling
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import Studied, join_windows, study, sum_observations
@@ -204,7 +205,7 @@ def _is_of(piece: Evidence, session: str) -> bool:
 
 def _in_line(record: Record, session: str, observed: Mapping[str, Observation]) -> Record | None:
     """The lesson with the evidence that the run gives now; None where it has none left."""
-    seen = observed.get(session)
+    seen = None if is_statistic(record.cue) else observed.get(session)
     now = (_now(piece, seen) if _is_of(piece, session) else piece for piece in record.evidence)
     pieces = [piece for piece in now if piece is not None]
     if not pieces:
@@ -376,7 +377,7 @@ async def _read(resources: Resources, due: DueRun) -> _SessionRead:
     last = RunMaterial(session=key.session, source=source, project=project, outcome=outcome, messages=())
     whole = Studied()
     async for window in windows(resources.store, key, due.head, cleaning):
-        last = replace(last, messages=tuple(window))
+        last = replace(last, messages=tuple(window.spoken), put_in=tuple(window.put_in))
         whole = join_windows((whole, await asyncio.to_thread(study, last, resources.count, written)))
     return _SessionRead(project=project, outcome=outcome, last=last, whole=whole)
 

@@ -520,6 +520,21 @@ class Prose(Topic, frozen=True, kw_only=True):
     """Plain words and phrases. It asks or offers something."""
 
 
+class Explaining(Topic, frozen=True, kw_only=True):
+    """By what a sentence is known to give a cause or a rule that binds others. Patterns of whole words."""
+
+    rules: Row = ()
+    """It says what has to be so, what works and what does not, or what stands in the place of something."""
+    takes: Row = ()
+    """It says what the speaker has to use: a plan that is a rule as well."""
+    openings: Row = ()
+    """What may stand before the sentence itself."""
+    hedges: Row = ()
+    """It only guesses."""
+    tells: Row = ()
+    """It tells of the work at hand: what was done, is planned, or stands in the code."""
+
+
 class Voices(Topic, frozen=True, kw_only=True):
     """Who speaks in a text, to whom, and what no summary says; in quotation marks all of it may stand."""
 

@@ -14,9 +14,8 @@ from msgspec.structs import replace
 
 from ireneo.grounding.neutral import instruction_like
 from ireneo.lessons.cues import Chain, action_cue, chains, is_named, words
-from ireneo.lessons.faults import normalized_error
 from ireneo.lessons.guard_defaults import PRIOR
-from ireneo.lessons.observe import ENDS_IN, UNREAD
+from ireneo.lessons.observe import ANY, ENDS_IN, GOT_OVER
 from ireneo.lessons.run import Cost, Observation, costs_of
 from ireneo.lessons.shell import RunMaterial, Shape, shape
 from ireneo.lessons.situation import PastOutcome, Situation, base, keys
@@ -358,11 +357,9 @@ def asked_cues(situation: Situation, call: Call) -> tuple[str, ...]:
     return tuple(map(stored, cues_of(chains(situation, seen), seen.kind)))
 
 
-def lesson_cues(call: Call, found: GuardAdvice) -> tuple[str, ...]:
-    """The cues of the lessons that may be made of what a caution says."""
-    program = shape(call).program
-    errors = dict.fromkeys(normalized_error(_STATUS.sub("", proof.quote)) for proof in found.evidence if proof.quote)
-    return tuple(f"{name}{ENDS_IN}{error}" for error in errors if error for name in (program, f"{program}{UNREAD}"))
+def lesson_cue(call: Call) -> str:
+    """What the cues of the lessons begin with that may be made of what a caution says."""
+    return f"{shape(call).program}{ENDS_IN}{ANY}{GOT_OVER}"
 
 
 def judge(

@@ -6,14 +6,11 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
 from ireneo.lessons.confidence import age_weight, share_of
-from ireneo.lessons.faults import FOUND_NOTHING, TESTS_FAILED, TIMED_OUT, WITHOUT_A_WORD
-from ireneo.lessons.observe import ENDS_IN, GOT_OVER, claim_words, remedy_words
-from ireneo.lessons.programs import LOOKS_ONLY
+from ireneo.lessons.observe import DEMANDED, ENDS_IN, EXPLAINED, GOT_OVER, claim_words, is_statistic
 from ireneo.lessons.rulings import ruling_words
 from ireneo.lessons.run import MODEL, Category, Observation, is_ruling
 from ireneo.log.message import Message
@@ -27,34 +24,21 @@ from ireneo.patterns import lazy_re
 
 
 KIND: dict[Category, Kind] = {"factual": "semantic", "procedural": "procedural", "failure": "failure"}
-WORTH_TOKENS = 2_000
-WORTH_SECONDS = 120.0
-"""What a claim must have cost, over all its observations, to be worth a line of a brief."""
 COSTLY_TOKENS = 6_000
 COSTLY_SECONDS = 240.0
-"""What one that was seen only once must have cost."""
+"""What a fact must have cost that was seen only once, to be worth a line."""
 TOKENS_A_SECOND = 50.0
 """So many tokens of reading and writing go by in a second of waiting: by it time is told as tokens."""
 A_FAILURE_TOKENS = 1_000.0
 """What a failed call costs beside its own words: another turn, in which the context is read once more and thought over;
 of ten thousand tokens, at the tenth that cached ones cost."""
-MOSTLY = 0.5
-"""A way of doing something is told where it helped at least that share of the times that it was tried."""
 SURE_FROM = 0.75
 """A claim that held so surely may be overturned by a run that shows the contrary; others only become less sure."""
 TWICE, THRICE = 2, 3
 
-_OF_A_LANGUAGE = lazy_re(
-    r"^(?:SyntaxError|IndentationError|TabError|NameError|TypeError|AttributeError|AssertionError|KeyError|IndexError"
-    r"|ValueError|UnboundLocalError|ZeroDivisionError|RuntimeError|NotImplementedError|ReferenceError|undefined"
-    r"|imported and not used|(?:build|setup) failed|declared and not used|cannot use\b|no such file|cd: |Exception"
-    r"|ImportError: cannot import name|make: … Error|error: could not apply|ERROR$|\w+: can't open file)"
-)
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
 """What a text names that one project has and another has not: its commands, its files."""
-_TESTS = lazy_re(r", such as `[^`]*`(?: and `[^`]*`)?")
 _OF_A_FACT = ("subject", "attribute", "value")
-_VERBATIM = lazy_re(r"“[^“”]{0,1000}+”|`[^`]*`")
 _ACCIDENT = lazy_re(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}\b|/(?:Users|home)/\w+")
 
 
@@ -77,9 +61,13 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
     """
     claim = [each for each in observations if each.cue == (known.cue if known else each.cue)]
     best = best_worded(claim)
-    if best is None or (known is None and not worth_telling(claim)):
+    if best is None or is_statistic(best.cue) or (known is None and not worth_telling(claim)):
         return LessonDrafts()
-    text = known.drawn or known.text if known else _with_limits(best)
+    told = {_with_limits(each) for each in claim if each.text}
+    # Words that somebody else gave it stay.
+    drawn = known is not None and known.kind == "failure" and known.text in told and not is_kept(known)
+    better = known is not None and drawn and known.text != _with_limits(best)
+    text = known.drawn or known.text if known and not better else _with_limits(best)
     have = {(each.session, each.against) for each in known.evidence} if known else frozenset[tuple[str, bool]]()
     firm = _firm(claim)
     pieces = [
@@ -89,53 +77,34 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
         if (against := not each.held and firm and each.broke >= TWICE) or each.held
         if (each.session, against) not in have
     ]
-    words = ""
-    if known is not None and known.kind == "failure" and not is_kept(known) and known.text != _with_limits(best):
-        better = says_how(best.cue, best.text) and not says_how(known.cue, known.text)
-        # What was told of one project, and names what that alone has, is of no use where others are told it too.
-        wider = len({each.project for each in claim if each.held}) > 1
-        own = _OWN.search(known.text) and not _OWN.search(best.text)
-        elsewhere = wider and bool(own or _TESTS.search(known.text)) and not is_generic(best)
-        words = _with_limits(best) if better or elsewhere else ""
-    return LessonDrafts(drafts=tuple(pieces), worth=cost_of(claim), words=words)
+    return LessonDrafts(drafts=tuple(pieces), worth=cost_of(claim), words=text if better else "")
 
 
 def worth_telling(observations: Sequence[Observation]) -> bool:
-    """Whether a claim would save a later run more than it costs to read, and says what not every model knows."""
+    """Whether a claim lets a later run act, and was shown so that it can be believed."""
     best = best_worded(observations)
     if best is not None and is_ruling(best.cue):
         return True  # What a user rules is worth a line, whatever it cost.
     if best is None or _ACCIDENT.search(best.text):
         return False
+    held, vain = sum(each.held for each in observations), sum(each.vain for each in observations)
+    runs = sum(bool(each.held) for each in observations)
     if best.cue.startswith(MODEL):
         # What it is worth, the model was asked; that it is so, was held against its messages.
         return True
-    if is_generic(best):
-        return False
-    held = sum(each.held for each in observations)
-    if best.category == "procedural" and held < MOSTLY * sum(each.held + each.broke for each in observations):
-        return False
-    tokens, seconds = cost_of(observations), sum(each.seconds for each in observations)
-    if best.cue.endswith(TESTS_FAILED) and not says_how(best.cue, best.text):
-        # Which tests are easily broken is worth knowing where they were broken in more runs than one.
-        return sum(bool(each.held) for each in observations) >= TWICE
-    if GOT_OVER in best.cue and held < THRICE:
-        return False  # The failure itself says how it was got over; a way of its own is what proved itself.
-    if held < TWICE:
-        return sum(each.tokens for each in observations) >= COSTLY_TOKENS or seconds >= COSTLY_SECONDS
-    return best.category == "factual" or tokens >= WORTH_TOKENS or seconds >= WORTH_SECONDS
-
-
-def is_generic(seen: Observation) -> bool:
-    """Whether a claim says only what any model knows: that code may be wrong, and tests fail where it is."""
-    if seen.category != "failure" or says_how(seen.cue, seen.text):
-        return False
-    action, _, fault = seen.cue.partition(ENDS_IN)
-    if action in LOOKS_ONLY:
-        return True
-    if fault == TESTS_FAILED and ", such as `" in seen.text:
-        return False
-    return fault in (TESTS_FAILED, TIMED_OUT, FOUND_NOTHING, WITHOUT_A_WORD, "") or bool(_OF_A_LANGUAGE.match(fault))
+    if best.cue.startswith(DEMANDED):
+        return runs >= THRICE
+    if GOT_OVER in best.cue:
+        # A way out that as often does not help is none; once is enough where somebody said why, or the error itself.
+        return held > vain and (held >= TWICE or bool(best.why))
+    if best.cue.startswith(EXPLAINED):
+        return runs >= TWICE or bool(best.why)
+    if is_statistic(best.cue):
+        return False  # That something fails is a statistic: without a way out nobody is helped by it.
+    if best.category == "factual":
+        tokens, seconds = sum(each.tokens for each in observations), sum(each.seconds for each in observations)
+        return runs >= TWICE or tokens >= COSTLY_TOKENS or seconds >= COSTLY_SECONDS
+    return runs >= TWICE
 
 
 def cost_of(observations: Sequence[Observation]) -> float:
@@ -184,11 +153,11 @@ def best_worded(observations: Sequence[Observation]) -> Observation | None:
     for each in worded:
         often[each.text] = often.get(each.text, 0) + 1
     several = len({each.project for each in observations if each.held}) > 1
-    best = min(
+    return min(
         worded,
         key=lambda each: (
             several and is_own(each, worded),
-            not says_how(each.cue, each.text),
+            not each.why,
             -often[each.text],
             _age(each),
             len(each.text),
@@ -196,9 +165,6 @@ def best_worded(observations: Sequence[Observation]) -> Observation | None:
         ),
         default=None,
     )
-    # The tests of one project say nothing to another.
-    own = best is not None and several and not is_ruling(best.cue)
-    return replace(best, text=_TESTS.sub("", best.text)) if best and own else best
 
 
 def is_own(seen: Observation, worded: Sequence[Observation]) -> bool:
@@ -210,12 +176,6 @@ def is_own(seen: Observation, worded: Sequence[Observation]) -> bool:
 def _age(seen: Observation) -> float:
     """Less, the newer it is; what has no time is the oldest."""
     return -seen.at.timestamp() if seen.at else 0.0
-
-
-def says_how(cue: str, text: str) -> bool:
-    """Whether a lesson says what to do, and not only what fails."""
-    bare = _VERBATIM.sub("", text)
-    return GOT_OVER in cue or ": " in bare or "; it passed with" in bare
 
 
 def _with_limits(seen: Observation) -> str:
@@ -242,11 +202,8 @@ def _named_anew(seen: Observation) -> _Names:
         return _Names(**{name: seen.conditions.get(name, "") for name in _OF_A_FACT})
     if seen.category == "failure":
         return _Names(signature=claim_words(seen.cue))
-    if is_ruling(seen.cue):
-        return _Names(task_type=seen.task_type, name=ruling_words(seen.cue))
-    action, _, label = seen.cue.rpartition(GOT_OVER)
-    name = f"{claim_words(action)}: {remedy_words(label)}" if action else claim_words(seen.cue)
-    return _Names(task_type=seen.task_type, name=name)
+    said = ruling_words(seen.cue) if is_ruling(seen.cue) else claim_words(seen.cue)
+    return _Names(task_type=seen.task_type, name=said)
 
 
 def _lesson_draft(seen: Observation, names: Record | _Names, text: str, now: datetime, against: bool) -> MemoryDraft:

@@ -150,7 +150,7 @@ class DiaryEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return (*self.attempted, *self.worked, *self.failed, *pattern)
 
 
-LEARNER = "2"
+LEARNER = "3"
 """The version of the rules by which runs are learned from: with another one, all are learned from again."""
 
 
@@ -237,6 +237,8 @@ class Observation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How often it proved right in this run."""
     broke: int = 0
     """How often it proved wrong."""
+    vain: int = 0
+    """Of a trap: how often its way out was taken and did not help."""
     text: str = ""
     """The claim as this run tells it: one sentence with its why. Empty: a statistic, which no lesson is made of."""
     task_type: str = ""

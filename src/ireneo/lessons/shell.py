@@ -33,6 +33,8 @@ class RunMaterial(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How it came out, as its log says: what a failed run did is no remedy for anything."""
     messages: tuple[Message, ...]
     """What was spoken on its main path, in order: nothing that a harness put in, no other tool's summary."""
+    put_in: tuple[Message, ...] = ()
+    """What a harness said there in the user's place."""
 
 
 def run_steps(material: RunMaterial) -> list[Step]:

@@ -9,20 +9,28 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.lessons.attempts import read_tasks
+from ireneo.lessons.explanations import Said
+from ireneo.lessons.facts import facts
+from ireneo.lessons.findings import demands, findings
 from ireneo.lessons.guard import guard_observations
-from ireneo.lessons.observe import facts, failures, precedence
 from ireneo.lessons.rulings import rulings
 from ireneo.lessons.run import DiaryEntry, Observation, costs_of
 from ireneo.lessons.run import sum_costs as cost_sum
 from ireneo.lessons.shell import RunMaterial, run_steps, tried_calls
+from ireneo.lessons.traps import failures
 from ireneo.lessons.write_diary import AgentNotes, write_diary
 from ireneo.log.message import Count
 
 
 def observations_of(material: RunMaterial) -> list[Observation]:
-    """The observations of a run: what failed and how it was got over, what has to come first, what is so."""
+    """The observations of a run: what failed and how it was got over, what was found out, what is so."""
     run = tried_calls(material)
-    return [*failures(material, run), *precedence(material, run), *facts(material, run)]
+    said = Said(material.messages)
+    traps = failures(material, run, said)
+    told = {each.why for each in traps if each.why}
+    if material.outcome == "bad":
+        return [*traps, *demands(material, run)]
+    return [*traps, *findings(material, run, said, told), *demands(material, run), *facts(material, run)]
 
 
 MOST_SOURCES, MOST_AGAINST = 8, 4
@@ -103,6 +111,7 @@ def _both(one: Observation, other: Observation) -> Observation:
         at=max(times, default=None),
         held=one.held + other.held,
         broke=one.broke + other.broke,
+        vain=one.vain + other.vain,
         limits=one.limits or other.limits,
         sources=tuple(dict.fromkeys((*worded.sources, *rest.sources)))[:MOST_SOURCES],
         against=tuple(dict.fromkeys((*one.against, *other.against)))[:MOST_AGAINST],

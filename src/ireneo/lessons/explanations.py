@@ -1,0 +1,166 @@
+"""What an agent or a user said of a failure: the sentence that gives its cause, or the rule that binds later runs.
+
+Only what names a thing of the tools, the configuration or the environment counts: a flag, a variable, a file of
+settings, a command. What explains the code at hand, a plan or a guess is no lesson for another run.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from ireneo.grounding.neutral import instruction_like
+from ireneo.language.files import either, topic
+from ireneo.language.sentences import sentences
+from ireneo.language.topics import Explaining, Words
+from ireneo.log.message import Message, MessageId, Text, Thinking
+from ireneo.patterns import lazy_re
+from ireneo.summaries.statements import asks, gives_reason, is_intent, prose
+
+LONGEST_WHY = 240
+"""Characters of a sentence that is quoted."""
+LEAST_WORDS = 5
+
+_FLAG = lazy_re(r"(?<![\w/.-])--?[A-Za-z][\w-]*(?:=[\w./-]+)?")
+_VARIABLE = lazy_re(r"(?<![\w$])\$?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{3,}(?==\w))\b")
+_SETTING = lazy_re(
+    r"(?<![\w-])(?:[\w.@-]+/){0,6}(?:\.[a-z][\w-]*rc|\.(?:gitignore|gitattributes|dockerignore|env|npmrc|nvmrc|editorconfig"
+    r"|tool-versions)(?:\.\w+)?|(?:Make|Docker|Rake|Gem|Just|Proc|Vagrant|Jenkins)file|[Jj]ustfile|CMakeLists\.txt"
+    r"|go\.(?:mod|sum|work)|[\w.@-]*[\w@-]\.(?:ya?ml|toml|ini|cfg|conf|lock|env|properties|gradle|nix|plist)"
+    r"|(?:package|tsconfig|composer|lerna|turbo|nx|deno|biome|settings|launch)[\w.-]*\.jsonc?|requirements[\w-]*\.txt)"
+    r"(?![\w-])"
+)
+_CODE = lazy_re(
+    r"\w\([^)\s]*\)|(?<![\w-])[a-z]+[a-z0-9]*[A-Z]\w*|(?<![\w-])[A-Z][a-z]+[A-Z]\w*|(?<![\w-])[a-z]\w*\.[A-Z]\w*"
+    r"|(?<![\w.-])_{1,2}[a-z]\w*|[\w/-]+\.(?:py|go|js|jsx|ts|tsx|rs|rb|java|c|h|cpp|cs|php|swift|kt|pony)\b(?::\d+)?"
+    r"|(?<![\w-])[a-z]+(?:_[a-z0-9]+)+(?![\w-])|:=|==|->|=>"
+)
+"""Names of code: what they stand in speaks of the work at hand."""
+TICKED = lazy_re(r"`([^`\n]{2,80})`")
+_CONTENT = lazy_re(r"[^\W\d_][\w-]{3,40}|\d{3,6}")
+_ACCIDENT = lazy_re(
+    r"/tmp/|/var/|/Users/|/home/|/testbed|\b[0-9a-f]{7,40}\b|\b\d{6,}\b|#\d+|\b[Ll]ines? \d+|\bPR\b|https?://|[✅❌⚠]"
+)
+_OPENING = lazy_re(lambda: rf"^(?:[A-Z]{{4,20}}: |{either(topic(Explaining).openings)}[,.!:]? +)+", re.IGNORECASE)
+_TAKES = lazy_re(lambda: rf"(?<!\w){either(topic(Explaining).takes)}(?!\w)", re.IGNORECASE)
+_HEDGES = lazy_re(lambda: rf"(?<!\w){either(topic(Explaining).hedges)}(?!\w)", re.IGNORECASE)
+_RULES = lazy_re(lambda: rf"(?<!\w){either(topic(Explaining).rules)}(?!\w)", re.IGNORECASE)
+_TELLS = lazy_re(lambda: rf"(?<!\w){either(topic(Explaining).tells)}(?!\w)", re.IGNORECASE)
+
+
+class Reason(Struct, frozen=True, kw_only=True):
+    """A sentence of the agent or the user."""
+
+    text: str
+    message: MessageId
+    position: int
+    user: bool = False
+
+
+class Said:
+    """What was said in a run, sentence by sentence, as far as it may give a cause."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self._messages = [each for each in messages if each.role == "assistant" or _by_user(each)]
+        self._places = [each.position for each in self._messages]
+        self._read: dict[int, tuple[Reason, ...]] = {}
+
+    def between(self, first: int, last: int) -> Iterator[Reason]:
+        """The sentences of the messages at `first` to `last`, both with them."""
+        for at in range(bisect_left(self._places, first), len(self._messages)):
+            if self._places[at] > last:
+                return
+            if at not in self._read:
+                self._read[at] = tuple(_sentences(self._messages[at]))
+            yield from self._read[at]
+
+
+def _by_user(message: Message) -> bool:
+    return message.role == "user" and message.draft.origin == "spoken" and not message.draft.results
+
+
+def _sentences(message: Message) -> Iterator[Reason]:
+    user = message.role == "user"
+    parts = [part.text for part in message.parts if isinstance(part, Text | Thinking) and part.text]
+    for said in dict.fromkeys(one for part in parts for each in prose(part) for one in _telling(each, user)):
+        if explains(said, user=user):
+            yield Reason(text=said, message=message.id, position=message.position, user=user)
+
+
+def _telling(said: str, user: bool) -> list[str]:
+    """Of a sentence that stands with others those that give a reason by themselves; else all of it."""
+    alone = [bare for each in sentences(said) if explains(bare := _bare(each), user=user)]
+    return alone or [_bare(said)]
+
+
+def _bare(said: str) -> str:
+    """A sentence without what opens it: a label, an exclamation."""
+    return _OPENING.sub("", said).rstrip()
+
+
+def explains(said: str, *, user: bool = False) -> bool:
+    """Whether a sentence gives a cause or a rule, and neither asks, guesses, plans nor tells what was done.
+
+    What a `user` says of the work at hand is said to the agent, and may be its rule.
+    """
+    if not said.isprintable() or len(said) > LONGEST_WHY or len(said.split()) < LEAST_WORDS or instruction_like(said):
+        return False
+    if said.endswith((":", "…", "?")) or asks(said) or _HEDGES.search(said):
+        return False
+    if _ACCIDENT.search(said) or said.count(";") > 1:
+        return False
+    if user:
+        return is_rule(said)
+    if _TELLS.search(said):
+        return False
+    if is_intent(said):
+        return bool(_TAKES.search(said))
+    return is_rule(said) or gives_reason(said)
+
+
+def speaks_of_code(said: str) -> bool:
+    """Whether a sentence names code, outside of the things of tools and settings that it names too."""
+    return bool(_CODE.search(_SETTING.sub(" ", _VARIABLE.sub(" ", _FLAG.sub(" ", said)))))
+
+
+def things_of(said: str, programs: Iterable[str] = ()) -> frozenset[str]:
+    """The things of tools, settings and the environment that a sentence names; `programs` are those that were run."""
+    flags = {found.partition("=")[0] for found in _FLAG.findall(said)}
+    named = {each for each in programs if names_thing(said, each)}
+    return frozenset((*flags, *_VARIABLE.findall(said), *named))
+
+
+def names_thing(said: str, name: str) -> bool:
+    """Whether a sentence names a command or a word, as a whole word of it."""
+    at = said.find(name)
+    while at >= 0:
+        before, behind = said[at - 1 : at], said[at + len(name) : at + len(name) + 1]
+        if not (before.isalnum() or before in ("-", "_", "/")) and not (behind.isalnum() or behind in ("-", "_")):
+            return True
+        at = said.find(name, at + 1)
+    return False
+
+
+def shared_words(said: str, shown: str) -> frozenset[str]:
+    """The words that a sentence shares with a command or an output; those that stand everywhere are none."""
+    common = topic(Words).stop
+    told = {word for word in _CONTENT.findall(said.lower()) if word not in common}
+    return frozenset(told & set(_CONTENT.findall(shown.lower())))
+
+
+def is_setting(thing: str) -> bool:
+    """Whether a thing is a file of settings."""
+    return bool(_SETTING.fullmatch(thing))
+
+
+def is_variable(thing: str) -> bool:
+    """Whether a thing is a variable of the environment, with or without its value."""
+    return bool(_VARIABLE.match(thing))
+
+
+def is_rule(said: str) -> bool:
+    """Whether a sentence says what has to be so, or what works and what does not."""
+    return bool(_RULES.search(said))

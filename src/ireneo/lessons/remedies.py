@@ -1,0 +1,353 @@
+"""How a failure was got over: what stood between a call that failed and the next one to the same end.
+
+Only what the structure shows counts: another program, another flag, a variable, a folder, a command in between. That
+the code was mended is what work consists of, and no remedy; what merely came in between is none either, so that a
+change of a file speaks against every other reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from ireneo.lessons.commands import ShellStep, command_names, main_step, shell_steps
+from ireneo.lessons.explanations import names_thing
+from ireneo.lessons.faults import FOUND_NOTHING, TESTS_FAILED, TIMED_OUT
+from ireneo.lessons.programs import LOOKS_ONLY
+from ireneo.lessons.run import Trigger
+from ireneo.lessons.shell import TriedCall, command_of
+from ireneo.patterns import lazy_re
+from ireneo.summaries.steps import CHANGES, is_environment
+
+WITHIN = 30
+"""Calls in which the next try to the same end is looked for; of another program fewer."""
+SOON = 4
+_FLAG = lazy_re(r"(?<![\w-])--?[A-Za-z][\w-]*(?:=[\w./-]+)?")
+_SHOWING = lazy_re(r"2>&1$")
+_PLAIN_WRAPPERS = frozenset("timeout time nice nohup env sudo exec command".split())
+_LEAST_GIVEN = 5
+_LOOKING = frozenset({"read", "search"})
+_SHELL_WORDS = frozenset(
+    "Bash python git do done for if then fi while pwd echo sleep cd time kill test rm cp mv mkdir touch".split()
+)
+_PROGRAM_NAME = lazy_re(r"[\w./@][\w./@: +-]*\Z")
+_LOOKS = lazy_re(
+    r"(?:^|[\s:/_-])(?:build|vet|test|tests|lint|check|cache|list|show|status|diff|log|info|version|help|view|ps|which)\b"
+)
+"""Commands that change nothing another one hangs on."""
+_ONLY_TELLS = frozenset({"-l", "--list", "--check", "--dry-run", "--diff", "-d", "--version", "--help", "-h"})
+"""With these a program tells what it would change, and changes nothing."""
+_TOO_COMMON = frozenset({"-v", "-n", "-l", "-r", "-i", "-A", "-B", "-C", "-c", "-e", "-q", "-s", "-a", "-f", "-m"})
+_SET = lazy_re(r"^\s*(?:export\s+|env\s+)?((?:[A-Z][A-Z0-9_]+=[^\s;&|]*(?:\s+|$))+)", re.M)
+_UNKNOWN = lazy_re(
+    r"\bno (?:such )?(?:tasks?|targets?|scripts?|recipes?|commands?|rule to make target)\b|missing script|did you mean"
+    r"|(?:unknown|undefined|unrecogni[sz]ed) (?:task|target|script|recipe|command)"
+    r"|(?:task|target|script|recipe)\b.{0,80}\b(?:not found|does not exist|doesn't exist|not defined)",
+    re.I,
+)
+"""What a runner says of a task that it has not."""
+_VALUE = lazy_re(r"[A-Za-z][\w.-]{0,24}|\d\Z")
+_OF_A_CASE = lazy_re(
+    r"\.(?:py|sh|js|ts|rb|go|pl|php)\Z| -[ce]\Z|^(?:python|node|ruby|perl|bash|sh|zsh|deno|php)[\d.]*\Z"
+)
+_WORD = lazy_re(r"[A-Za-z][\w.-]{1,40}")
+
+
+class Remedy(Struct, frozen=True, kw_only=True):
+    """What was done about a failure, and whether it helped."""
+
+    label: str
+    """Its code, without what is of one run only: ``first:make db``, ``use:bin/test``, ``with:-tags=integration``."""
+    words: str
+    """What to do, to stand after "When … fails, "."""
+    names: tuple[str, ...]
+    """What has to be named where somebody speaks of it: any of these."""
+    wrong: tuple[str, ...] = ()
+    """What an error has to name that gives the cause itself: a flag that is not known, a program that is not there."""
+    tries: tuple[TriedCall, ...]
+    """The calls that show it, the one that came of it last."""
+    worked: bool
+    trigger: Trigger
+
+
+def remedy_of(run: Sequence[TriedCall], at: int) -> Remedy | None:
+    """What was done about the failure at `at`; None where the structure tells of nothing that can be said."""
+    failed = run[at]
+    if not failed.program or failed.faults[0] == FOUND_NOTHING:
+        return None
+    if not failed.shape.shell:
+        return _other_argument(run, at)
+    again = next((each for each in run[at + 1 : at + 1 + WITHIN] if each.program == failed.program), None)
+    if again is None:
+        return _other_program(run, at)
+    if not again.worked and again.faults == failed.faults:
+        return None if again.step.command == failed.step.command else _written_otherwise(failed, again, ())
+    between = run[at + 1 : run.index(again)]
+    if any(each.step.action.kind in CHANGES and each.worked for each in between):
+        return None
+    return _written_otherwise(failed, again, between) or _after(run, at, between, again) or _other_program(run, at)
+
+
+def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
+    """The same tool with another word for one of its arguments."""
+    failed = run[at]
+    again = next((each for each in run[at + 1 : at + 1 + SOON] if each.shape.tool == failed.shape.tool), None)
+    given, then = failed.step.call.arguments, again.step.call.arguments if again else None
+    if again is None or isinstance(given, str) or not isinstance(then, dict):
+        return None
+    changed = [key for key in sorted({*given, *then}) if given.get(key) != then.get(key)]
+    dropped = [key for key in given if key not in then]
+    if len(changed) == len(dropped) == 1:
+        return Remedy(
+            label=f"no:{dropped[0]}",
+            words=f"leave `{dropped[0]}` out",
+            names=(dropped[0],),
+            wrong=(dropped[0],),
+            tries=(again,),
+            worked=again.worked,
+            trigger=Trigger(tool=failed.shape.tool, words=(dropped[0],)),
+        )
+    key = changed[0] if len(changed) == 1 and changed[0] in given else ""
+    before, value = given.get(key), then.get(key)
+    # A word that the failure names is what was wrong: any other was only tried.
+    if not (isinstance(before, str) and isinstance(value, str) and _WORD.fullmatch(value) and _WORD.fullmatch(before)):
+        return None
+    if before not in failed.step.output:
+        return None
+    return Remedy(
+        label=f"use:{value} ({key})",
+        words=f"give `{value}` as `{key}`",
+        names=(value,),
+        wrong=(before,),
+        tries=(failed, again),
+        worked=again.worked,
+        trigger=Trigger(tool=failed.shape.tool, words=(before,), unless=(value,)),
+    )
+
+
+def is_unknown(error: str) -> bool:
+    """Whether a runner says that it has no such task."""
+    return bool(_UNKNOWN.search(error))
+
+
+def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
+    """Another program to the same end: it was given something of the same, and the first one is not there."""
+    failed = run[at]
+    missing = is_environment(failed.faults[0]) or failed.faults[0] == TIMED_OUT
+    unknown = is_unknown(failed.step.error)
+    if not (missing or unknown):
+        return None
+    wanted = _given(failed)
+    for each in run[at + 1 : at + 1 + SOON]:
+        name = each.program
+        usable = name not in _SHELL_WORDS - {"test", "python"} and name not in LOOKS_ONLY and _PROGRAM_NAME.match(name)
+        other = each.shape.shell and name != failed.program and each.step.action.kind in ("run", "check")
+        if (
+            other
+            and usable
+            and each.worked
+            and (_are_of_one(failed, each) if unknown else missing and wanted & _given(each))
+        ):
+            return Remedy(
+                label=f"use:{each.shown}",
+                words=f"use `{each.shown}`",
+                names=(name, each.shown),
+                wrong=(failed.program.rsplit(" ", 1)[-1],),
+                tries=(failed, each),
+                worked=True,
+                trigger=Trigger(command=failed.program, unless=tuple(dict.fromkeys((name, each.shown)))),
+            )
+    return None
+
+
+def _are_of_one(failed: TriedCall, each: TriedCall) -> bool:
+    """Whether two commands are tasks of one runner, the first of which it does not know."""
+    one, other = failed.program.split(), each.program.split()
+    return (
+        len(one) > 1 and len(one) == len(other) and one[:-1] == other[:-1] and names_thing(failed.step.error, one[-1])
+    )
+
+
+def _written_otherwise(failed: TriedCall, again: TriedCall, between: Sequence[TriedCall]) -> Remedy | None:
+    """The same command with another flag, with a variable set, or in another folder; all else of it as it was."""
+    if failed.program in _SHELL_WORDS | LOOKS_ONLY or any(each.worked and _acts(each) for each in between):
+        return None
+    if _words_of(again) != _words_of(failed):
+        return None
+    before, now = _flags_of(failed), _flags_of(again)
+    added, dropped = sorted(now - before - _TOO_COMMON), sorted(before - now - _TOO_COMMON)
+    come, gone = _variables(again) - _variables(failed), _variables(failed) - _variables(again)
+    moved = _folder(failed) != _folder(again)
+    if len(added) + len(come) + moved > 1 or len(dropped) > 1 or gone:
+        return None
+    tries, worked = (failed, again), _helped(failed, again)
+    wrapped = _wrappers(again)
+    if wrapped != _wrappers(failed):
+        return None if added or come or moved or dropped or not wrapped else _wrapped(failed, again, wrapped[0])
+    if moved and not dropped:
+        return _in_folder(failed, again)
+    if come and not dropped:
+        said = sorted(come)[0]
+        name = said.partition("=")[0]
+        words = f"set `{said}`" if _VALUE.fullmatch(said.partition("=")[2]) else f"set `{name}`"
+        trigger = Trigger(command=failed.program, unless=(name,))
+        return Remedy(
+            label=f"set:{name}", words=words, names=(name,), wrong=(name,), tries=tries, worked=worked, trigger=trigger
+        )
+    if not (added or dropped):
+        return None
+    given, left = (added[0] if added else ""), (dropped[0] if dropped else "")
+    label, words = f"without:{left}", f"leave `{left}` out"
+    if given:
+        label, words = f"with:{given}", f"give it `{given}`"
+    if given and left:
+        label, words = f"swap:{left}:{given}", f"give it `{given}` in place of `{left}`"
+    trigger = Trigger(
+        command=failed.program, words=(left,) if left else (), unless=(given.partition("=")[0],) if given else ()
+    )
+    names = ((given or left).partition("=")[0],)
+    wrong = (left,) if left else (given.partition("=")[0],)
+    return Remedy(label=label, words=words, names=names, wrong=wrong, tries=tries, worked=worked, trigger=trigger)
+
+
+def _in_folder(failed: TriedCall, again: TriedCall) -> Remedy | None:
+    folder = _folder(again)
+    name = folder.rstrip("/").rsplit("/", 1)[-1]
+    if not _WORD.fullmatch(name) or folder.startswith(("/tmp", "/var")):
+        return None
+    return Remedy(
+        label=f"in:{name}",
+        words=f"run it in `{name}`",
+        names=(name,),
+        tries=(failed, again),
+        worked=_helped(failed, again),
+        trigger=Trigger(command=failed.program, unless=(name,)),
+    )
+
+
+def _wrapped(failed: TriedCall, again: TriedCall, wrapper: str) -> Remedy:
+    return Remedy(
+        label=f"use:{again.shown}",
+        words=f"use `{again.shown}`",
+        names=(again.shown, wrapper),
+        wrong=(failed.program,),
+        tries=(failed, again),
+        worked=_helped(failed, again),
+        trigger=Trigger(command=failed.program, unless=(wrapper,)),
+    )
+
+
+def _helped(failed: TriedCall, again: TriedCall) -> bool:
+    """Whether a call got over what stopped another one: it worked, or it got as far as its tests."""
+    return again.worked or (again.faults[0] == TESTS_FAILED and failed.faults[0] not in (TESTS_FAILED, TIMED_OUT))
+
+
+def _after(run: Sequence[TriedCall], at: int, between: Sequence[TriedCall], again: TriedCall) -> Remedy | None:
+    """One command that was run in between, and that had not been run before the failure."""
+    failed = run[at]
+    doing = [each for each in between if each.worked and _acts(each)]
+    chained = [name for name in _names_in(again) if name != again.program]
+    if not doing and len(chained) == 1 and _may_come_first(chained[0]):
+        name, done = chained[0], again
+    elif len({each.program for each in doing}) == 1 and acting_name(doing[-1]):
+        name, done = acting_name(doing[-1]), doing[-1]
+    else:
+        return None
+    program = name.partition(" -")[0]
+    if program in _names_in(failed) or _stands(run[max(0, at - WITHIN) : at], program, failed.program):
+        return None
+    return Remedy(
+        label=f"first:{name}",
+        words=f"run `{name}` first",
+        names=(program,),
+        wrong=(program,),
+        tries=(failed, done, again),
+        worked=again.worked,
+        trigger=Trigger(command=failed.program, unless=(program,)),
+    )
+
+
+def acting_name(each: TriedCall) -> str:
+    """A command that changes something, by its program and the flags without which it is another one."""
+    name = each.shown
+    if not _may_come_first(each.program) or not _PROGRAM_NAME.match(name):
+        return ""
+    flags = _flags_of(each)
+    if flags & _ONLY_TELLS:
+        return ""
+    short = sorted(flag for flag in flags if len(flag) == 2)
+    return " ".join((name, *short))
+
+
+def _may_come_first(program: str) -> bool:
+    """Whether a command is one that stays: no script that may have been written for the case, no line of code."""
+    known = (
+        program not in _SHELL_WORDS | LOOKS_ONLY and not _OF_A_CASE.search(program) and program[1:2] not in ("", " ")
+    )
+    return known and not _LOOKS.search(program)
+
+
+def _acts(each: TriedCall) -> bool:
+    return each.shape.shell and each.step.action.kind not in _LOOKING and not _LOOKS.search(each.program)
+
+
+def _stands(before: Sequence[TriedCall], program: str, then: str) -> bool:
+    """Whether `program` was run with success and nothing came of it yet: then it was not what was missing."""
+    for each in reversed(before):
+        if each.worked and (each.step.action.kind in CHANGES or each.program == then):
+            return False
+        if each.worked and each.shape.shell and program in _names_in(each):
+            return True
+    return False
+
+
+def _names_in(each: TriedCall) -> tuple[str, ...]:
+    return command_names(command_of(each.step.call))
+
+
+def _step(each: TriedCall) -> ShellStep | None:
+    """The step of a command that a call is called after."""
+    command = command_of(each.step.call)
+    named = [step for step in shell_steps(command) if step.name == each.program]
+    return named[-1] if named else main_step(command)
+
+
+def _given_words(each: TriedCall) -> tuple[str, ...]:
+    step = _step(each)
+    return step.words[1:] if step else ()
+
+
+def _flags_of(each: TriedCall) -> frozenset[str]:
+    return frozenset(word for word in _given_words(each) if _FLAG.fullmatch(word))
+
+
+def _folder(each: TriedCall) -> str:
+    step = _step(each)
+    return step.folder if step else ""
+
+
+def _wrappers(each: TriedCall) -> tuple[str, ...]:
+    step = _step(each)
+    return tuple(name for name in step.through if name not in _PLAIN_WRAPPERS) if step else ()
+
+
+def _variables(each: TriedCall) -> frozenset[str]:
+    written = "\n".join(_SHOWING.sub("", step.text) for step in shell_steps(command_of(each.step.call)))
+    return frozenset(word for found in _SET.findall(written) for word in found.split())
+
+
+def arguments_of(each: TriedCall) -> frozenset[str]:
+    """The words that a command is given, its flags with them."""
+    return frozenset(_given_words(each))
+
+
+def _words_of(each: TriedCall) -> list[str]:
+    """What a command is given beside its flags."""
+    return [word for word in _given_words(each) if not _FLAG.fullmatch(word)]
+
+
+def _given(each: TriedCall) -> frozenset[str]:
+    """What a command is given that is more than a flag or a usual word."""
+    return frozenset(word for word in _words_of(each) if len(word) >= _LEAST_GIVEN and ("/" in word or "." in word))
