@@ -20,6 +20,7 @@ from ireneo.engine.instructions import InstructionPage
 from ireneo.engine.learn import LearnedSession
 from ireneo.engine.lessons import Cited, Lesson
 from ireneo.engine.lookup import LookupResult
+from ireneo.engine.merging import MergedLessons
 from ireneo.engine.models import Models
 from ireneo.engine.notes import NotesTaken
 from ireneo.engine.reflect import Reflected
@@ -133,6 +134,7 @@ __all__ = [
     "MemoryFile",
     "MemoryId",
     "Mention",
+    "MergedLessons",
     "MessageId",
     "ModelChoice",
     "Models",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ireneo.prompts import CLASSIFY, LESSONS, LESSONS_REPAIR, REFLECT
+from ireneo.prompts import CLASSIFY, LESSONS, LESSONS_MERGE, LESSONS_REPAIR, REFLECT
 
 FOLDER = Path(__file__).parent / "prompts"
 RUN = {
@@ -29,6 +29,9 @@ ASKED = {
     "lessons_repair": LESSONS_REPAIR.render(
         messages="[1] user: Book the berths.",
         lessons='{"kind":"fact","lesson":"It is high tide."}\n- It names none of its messages.',
+    ),
+    "lessons_merge": LESSONS_MERGE.render(
+        lessons="1. (2 runs, last 3 May 2026) The tide tables lie in data/tides.csv."
     ),
     "classify": CLASSIFY.render(text="Anna moved to Porto in May."),
 }

@@ -59,7 +59,7 @@ def lesson(text: str = BERTHS, *messages: int, kind: str = "fact", **more: objec
     return {"lesson": text, "kind": kind, "messages": list(messages or (8, 9)), **more}
 
 
-def reply(*lessons: Mapping[str, object], **more: Sequence[Mapping[str, object]]) -> dict[str, object]:
+def reply(*lessons: Mapping[str, object], **more: Sequence[Mapping[str, object] | str]) -> dict[str, object]:
     return {"lessons": list(lessons), **more}
 
 
@@ -296,7 +296,7 @@ def test_there_are_five_at_the_most_those_that_are_worth_most() -> None:
     async def work() -> None:
         words = "one two three four five six seven".split()
         many = (lesson(f"{BERTHS[:-1]}, {word}.", worth=5 - at // 3) for at, word in enumerate(reversed(words)))
-        house = House(reply(*many, lesson(BERTHS, worth=1)))
+        house = House(reply(*many, lesson(BERTHS, worth=1)), {})
         await house.tell()
         (learned,) = await house.learn()
         assert {each.rpartition(" ")[2] for each in await house.told()} == {f"{word}." for word in words[2:]}

@@ -28,6 +28,7 @@ from ireneo.engine.learn import LearnedSession, due_runs, learn
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
 from ireneo.engine.lessons import Lesson
 from ireneo.engine.lookup import LookupResult, dispute_id, lookup
+from ireneo.engine.merging import merge_lessons
 from ireneo.engine.projects import check_project, project_asked, project_told
 from ireneo.engine.recall import recall
 from ireneo.engine.reflect import Reflected, reflect
@@ -190,10 +191,7 @@ class Memory:
             file, format=format, name=name, skip_empty=skip_empty, keep_secrets=keep_secrets, on_progress=on_progress
         )
         sessions = [each.session for each in imported.sessions]
-        learned = LearnReport()
-        for session in sessions:
-            more = await self.learn([session], on_progress=on_progress)
-            learned = replace(learned, sessions=learned.sessions + more.sessions)
+        learned = await self.learn(sessions, on_progress=on_progress) if sessions else LearnReport()
         if digest:
             await self._store.write(learning.mark_file, self._resources, self.space, digest, name or log.stem, sessions)
         return replace(learned, imported=imported)
@@ -300,12 +298,12 @@ class Memory:
         """Learn from every session of the space that was not learned from as far as it stands now, or from `sessions`.
 
         It may be stopped, killed and run by several at once: what was learned stays, and nothing is learned twice.
-        With a model each run is also read by it; its failure is told, and changes nothing. `on_progress` is told of
-        each session.
+        With a model each run is also read by it, and then what is new beside what is known, so that one lesson in
+        several words becomes one; its failure is told, and changes nothing. `on_progress` is told of each session.
         """
         done: list[LearnedSession] = []
         await run_steps(learn(self._resources, self.space, sessions), done.append, on_progress)
-        return LearnReport(sessions=tuple(done))
+        return LearnReport(sessions=tuple(done), merged=await merge_lessons(self._resources, self.space, done))
 
     async def unlearned(self) -> int:
         """How many sessions of the space `learn` would learn from."""

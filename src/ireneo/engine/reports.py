@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ireneo.engine.imports import Imported
 from ireneo.engine.learn import LearnedSession
+from ireneo.engine.merging import MergedLessons
 from ireneo.engine.summarise import Summarised
 from ireneo.engine.work import WorkResult
 from ireneo.ports.files import LogSource
@@ -104,6 +105,8 @@ class LearnReport(Struct, frozen=True, kw_only=True):
     """What was taken in first, where it was learned from a file."""
     is_known: bool = False
     """Whether just this file was learned from before, so that nothing was done."""
+    merged: MergedLessons = MergedLessons()
+    """What came of looking at the new lessons beside the known ones."""
 
     @property
     def new(self) -> int:
@@ -113,12 +116,12 @@ class LearnReport(Struct, frozen=True, kw_only=True):
     @property
     def tokens_in(self) -> int:
         """What a model was given to read, in tokens."""
-        return sum(each.tokens_in for each in self.sessions)
+        return sum(each.tokens_in for each in self.sessions) + self.merged.tokens_in
 
     @property
     def tokens_out(self) -> int:
         """What a model wrote, in tokens."""
-        return sum(each.tokens_out for each in self.sessions)
+        return sum(each.tokens_out for each in self.sessions) + self.merged.tokens_out
 
 
 class SummariseReport(Struct, frozen=True, kw_only=True):

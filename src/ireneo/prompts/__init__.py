@@ -20,6 +20,8 @@ CLASSIFY = PromptText(task="classify", version=1, max_tokens=200)
 LESSONS = PromptText(task="lessons", version=2, max_tokens=3_000)
 LESSONS_REPAIR = PromptText(task="lessons", text="repair", version=LESSONS.version, max_tokens=1_500)
 """What a run teaches, and what of that didn't stand."""
+LESSONS_MERGE = PromptText(task="lessons", text="merge", version=1, max_tokens=2_000)
+"""Which lessons of a project are one."""
 
 PROMPTS: MappingProxyType[SummaryLevel, PromptText] = MappingProxyType({"turn": NOTES, "goal": NOTES, "story": STORY})
 """The prompt by which the text of each level is written, and after which its summarizer is named."""

@@ -202,3 +202,27 @@ class LessonsReply(Struct, frozen=True, kw_only=True):
     """Known lessons that it shows to be wrong."""
     worthless: Annotated[list[Annotated[str, Meta(max_length=4)]], Meta(max_length=40)] = []
     """The letters of what rules drew from the run and what is wrong or says nothing."""
+
+
+class SameSaid(Struct, frozen=True, kw_only=True):
+    """Lessons that are one."""
+
+    lessons: Annotated[list[int], Meta(max_length=40)]
+    """Their numbers."""
+    words: Annotated[str, Meta(max_length=600)] = ""
+    """The line that says it best; empty where the first does."""
+
+
+class OutdatedSaid(Struct, frozen=True, kw_only=True):
+    """A lesson that holds no longer."""
+
+    lesson: int
+    by: int
+    """The later one that says otherwise."""
+
+
+class MergeReply(Struct, frozen=True, kw_only=True):
+    """Which lessons are one, and which are out of date."""
+
+    same: Annotated[list[SameSaid], Meta(max_length=20)] = []
+    outdated: Annotated[list[OutdatedSaid], Meta(max_length=20)] = []

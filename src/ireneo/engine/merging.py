@@ -1,0 +1,262 @@
+"""Put lessons together that say the same in other words, as a model sees them beside each other.
+
+Learning reads run by run, so that one lesson may come in several words. Whatever is new is shown beside what is nearest
+to it; what is one becomes one, with the evidence of all: in each run that showed any of them the claim that stays is
+shown from then on, and so a run that is forgotten or told anew takes back what it gave, as with any lesson.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.engine.forgetting import ErasurePlan, EvidenceTrace, LostSources, settle_left
+from ireneo.engine.learn import LearnedSession, settle_lessons
+from ireneo.engine.leasing import Worker
+from ireneo.engine.resources import Resources
+from ireneo.engine.taught import MOST_WHY_WORDS, MOST_WORDS, RULING
+from ireneo.errors import ModelError
+from ireneo.grounding.claims import claims
+from ireneo.grounding.evidence import SourceIndex, check_text
+from ireneo.grounding.neutral import instruction_like, neutralise
+from ireneo.grounding.status import error_text
+from ireneo.language.words import terms
+from ireneo.lessons.lessons import applies, projects_of
+from ireneo.lessons.run import CATEGORY, MODEL, Observation
+from ireneo.lessons.study import sum_observations
+from ireneo.log.tree import SessionKey
+from ireneo.memories.record import MemoryId, Record, supporting
+from ireneo.memories.wording import day
+from ireneo.ports.memories import MemoryFilter
+from ireneo.ports.models import LanguageModel, Usage
+from ireneo.ports.store import Transaction
+from ireneo.prompts import LESSONS_MERGE
+from ireneo.prompts.replies import MergeReply
+
+TOGETHER = 40
+"""Lessons that one question shows."""
+NEIGHBOURS = 4
+"""Lessons that each new one is shown with."""
+NEAR = 0.2
+"""So much of the words and names of two lessons, both taken together, they share at the least if they may be one."""
+NEW_WORDS = 3
+"""So many words that none of the lessons has may stand in the line that says all of them."""
+MERGE = "merge lessons"
+"""The name of the work under which a model is asked is leased."""
+_LESSONS = MemoryFilter(lessons=True, states=("active",), archived=False)
+_LOG = logging.getLogger("ireneo")
+
+
+class MergedLessons(Struct, frozen=True, kw_only=True):
+    """What came of looking at lessons beside each other."""
+
+    merged: int = 0
+    """Lessons that became part of another one."""
+    outdated: int = 0
+    """Lessons that were taken out, since a later one says otherwise."""
+    failed: str = ""
+    """Why the model failed, without which all stayed as it was."""
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+class _Merge(Struct, frozen=True, kw_only=True):
+    """One lesson that stays, and those that become part of it or are out of date."""
+
+    stays: Record
+    others: tuple[Record, ...]
+    words: str = ""
+    outdated: bool = False
+
+
+async def merge_lessons(resources: Resources, space: str, learned: Sequence[LearnedSession]) -> MergedLessons:
+    """Ask a model which lessons are one, of those that were just learned and what is near them."""
+    model = resources.models_for_space(space).for_task("lessons")
+    fresh = {each.record.id for session in learned for each in session.lessons if each.did == "added"}
+    if model is None or not fresh:
+        return MergedLessons()
+    listed = await resources.store.read(lambda tx: tx.memories.list(space, _LESSONS))
+    worker = Worker(resources.store, resources.clock)
+    done = MergedLessons()
+    for batch in await asyncio.to_thread(lambda: list(_batches(listed, fresh))):
+        async with worker.leased(SessionKey(space, learned[-1].run.session), MERGE) as lease:
+            if lease is None:
+                return done
+            try:
+                plans, usage = await _asked(model, batch)
+            except ModelError as error:
+                _LOG.warning("%s The lessons stay as they are.", error)
+                return replace(done, failed=str(error))
+
+            def store(tx: Transaction, plans: Sequence[_Merge] = plans) -> list[_Merge]:
+                return [each for each in plans if _merge(tx, resources, space, each)]
+
+            kept = await resources.store.write(store)
+        done = replace(
+            done,
+            merged=done.merged + sum(len(each.others) for each in kept if not each.outdated),
+            outdated=done.outdated + sum(len(each.others) for each in kept if each.outdated),
+            tokens_in=done.tokens_in + usage.tokens_in,
+            tokens_out=done.tokens_out + usage.tokens_out,
+        )
+    return done
+
+
+def _batches(listed: Sequence[Record], fresh: set[MemoryId]) -> Iterator[list[Record]]:
+    """The lessons that are new with those nearest to them, in as few questions as may be."""
+    words = {each.id: _words(each.text) for each in listed}
+    known = {each.id: each for each in listed}
+    batch: dict[MemoryId, Record] = {}
+    for each in sorted(
+        (each for each in listed if each.id in fresh), key=lambda one: (sorted(projects_of(one)), one.id)
+    ):
+        near = sorted(
+            (-_likeness(words[each.id], words[other.id]), other.id)
+            for other in listed
+            if other.id != each.id and _may_meet(each, other)
+        )
+        group = [known[name] for much, name in near[:NEIGHBOURS] if -much >= NEAR]
+        if not group:
+            continue
+        more = {one.id: one for one in (each, *group)}
+        if len(batch | more) > TOGETHER:
+            yield list(batch.values())
+            batch = {}
+        batch |= more
+    if batch:
+        yield list(batch.values())
+
+
+def _may_meet(one: Record, other: Record) -> bool:
+    return any(applies(projects_of(other), project) for project in projects_of(one) or {""})
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset((*terms(text), *(claim.text.casefold() for claim in claims(text))))
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other) if one | other else 0.0
+
+
+async def _asked(model: LanguageModel, batch: Sequence[Record]) -> tuple[list[_Merge], Usage]:
+    """What a model says of lessons, as far as it may be: what is not alike stays apart."""
+    listed = "\n".join(f"{number}. {_shown(each)}" for number, each in enumerate(batch, 1))
+    answer = await model.ask(LESSONS_MERGE.render(lessons=listed), MergeReply)
+    return await asyncio.to_thread(_planned, answer.value, batch), answer.usage
+
+
+def _shown(record: Record) -> str:
+    last = _last(record)
+    runs = f"{len(record.sessions)} runs" if len(record.sessions) > 1 else "1 run"
+    seen = f"{runs}, last {day(last)}" if last else runs
+    return f"({seen}) {neutralise(record.text, ('</lessons>',))}"
+
+
+def _last(record: Record) -> datetime | None:
+    """When a run showed it last, where its log has times."""
+    return max((piece.when for piece in supporting(record) if piece.when), default=None)
+
+
+def _planned(reply: MergeReply, batch: Sequence[Record]) -> list[_Merge]:
+    words = {each.id: _words(each.text) for each in batch}
+    taken: set[MemoryId] = set()
+    plans: list[_Merge] = []
+
+    def free(numbers: Sequence[int]) -> list[Record]:
+        named = (batch[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(batch))
+        return [each for each in named if each.id not in taken]
+
+    for said in reply.same:
+        group = free(said.lessons)
+        alike = [
+            each
+            for each in group
+            if any(_likeness(words[each.id], words[other.id]) >= NEAR for other in group if other.id != each.id)
+        ]
+        if len(alike) > 1:
+            stays = min(alike, key=_rank)
+            others = tuple(each for each in alike if each.id != stays.id)
+            plans.append(_Merge(stays=stays, others=others, words=_better(said.words, stays, alike)))
+            taken |= {each.id for each in alike}
+    for gone in reply.outdated:
+        pair = free([gone.lesson, gone.by])
+        if len(pair) == 2 and _is_overtaken(*pair) and _likeness(words[pair[0].id], words[pair[1].id]) >= NEAR:
+            plans.append(_Merge(stays=pair[1], others=(pair[0],), outdated=True))
+            taken.add(pair[0].id)
+    return plans
+
+
+def _rank(record: Record) -> tuple[object, ...]:
+    """Which of several stays: what the user ruled, then what a model said, then what most runs showed."""
+    ruled, said = record.cue.startswith(RULING), record.cue.startswith(MODEL)
+    return (not ruled, not said, -len(record.sessions), record.recorded, record.id)
+
+
+def _is_overtaken(record: Record, by: Record) -> bool:
+    """Whether a later lesson may take its place: of a ruling only a ruling, of what rules drew nothing."""
+    ruled = record.cue.startswith(f"{MODEL}{RULING}")
+    before, after = _last(record), _last(by)
+    later = before is not None and after is not None and before < after
+    return record.cue.startswith(MODEL) and later and (not ruled or RULING in by.cue)
+
+
+def _better(said: str, stays: Record, group: Sequence[Record]) -> str:
+    """The words that a model found for several lessons, where these show all that it names; else none."""
+    text = " ".join(said.split())
+    given = [each.text for each in group]
+    fits = 0 < len(text.split()) <= MOST_WORDS + MOST_WHY_WORDS and text != stays.text
+    # The user's own words are nobody's to better.
+    if not fits or stays.cue.startswith(RULING) or error_text(text):
+        return ""
+    if instruction_like(text) and not any(map(instruction_like, given)):
+        return ""
+    told = {term for each in given for term in terms(each)}
+    return "" if check_text(text, SourceIndex(given)) or len({*terms(text)} - told) > NEW_WORDS else text
+
+
+def _merge(tx: Transaction, resources: Resources, space: str, plan: _Merge) -> bool:
+    """Do it in one transaction; not where any of them has changed meanwhile."""
+    cues = [plan.stays.cue, *(each.cue for each in plan.others)]
+    now = {each.cue: each for each in tx.memories.list(space, MemoryFilter(cues=tuple(cues)))}
+    if any(now.get(each.cue) != each for each in (plan.stays, *plan.others)):
+        return False
+    gone = {each.cue for each in plan.others}
+    sessions = dict.fromkeys(each.session for each in tx.runs.observations(space, cues, limit=10_000))
+    for run in tx.runs.get(space, list(sessions)):
+        shown = tx.runs.of_run(space, run.session)
+        tx.runs.put(space, run, _shown_as_one(shown, plan, gone))
+    _remove(tx, space, plan.others)
+    observed = tx.runs.observations(space, [plan.stays.cue], limit=10_000)
+    settle_lessons(tx, space, observed, resources.clock.now())
+    if plan.words:
+        held = tx.memories.list(space, MemoryFilter(cues=(plan.stays.cue,)))
+        tx.memories.put(space, [replace(each, text=plan.words) for each in held])
+    return True
+
+
+def _shown_as_one(shown: Sequence[Observation], plan: _Merge, gone: set[str]) -> list[Observation]:
+    """What a run shows once several claims are one: that one; of the others, what rules count goes on being counted."""
+    ones = [each for each in shown if each.cue == plan.stays.cue]
+    moved = [
+        replace(each, cue=plan.stays.cue, category=CATEGORY[plan.stays.kind]) for each in shown if each.cue in gone
+    ]
+    rest = [
+        replace(each, text="", way_out="", why="", trigger=None) if each.cue in gone else each
+        for each in shown
+        if each.cue != plan.stays.cue and not (each.cue in gone and each.cue.startswith(MODEL))
+    ]
+    one = sum_observations([*ones, *([] if plan.outdated else moved)])
+    return [*rest, *one]
+
+
+def _remove(tx: Transaction, space: str, records: Sequence[Record]) -> None:
+    rest = EvidenceTrace(tx, space, LostSources()).follow(list(records), ())
+    tx.memories.remove(space, [each.id for each in rest.gone])
+    tx.memories.put(space, rest.lessened)
+    settle_left(tx, space, ErasurePlan(memories=rest.gone, lessened=rest.lessened))
