@@ -19,7 +19,7 @@ from ireneo.engine.forgetting import ErasurePlan, EvidenceTrace, LostSources, se
 from ireneo.engine.learn import LearnedSession, settle_lessons
 from ireneo.engine.leasing import Worker
 from ireneo.engine.resources import Resources
-from ireneo.engine.taught import MOST_WHY_WORDS, MOST_WORDS, RULING
+from ireneo.engine.taught import MOST_WHY_WORDS, MOST_WORDS
 from ireneo.errors import ModelError
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex, check_text
@@ -27,7 +27,7 @@ from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.grounding.status import error_text
 from ireneo.language.words import terms
 from ireneo.lessons.lessons import applies, projects_of
-from ireneo.lessons.run import CATEGORY, MODEL, Observation
+from ireneo.lessons.run import CATEGORY, MODEL, Observation, is_ruling
 from ireneo.lessons.study import sum_observations
 from ireneo.log.tree import SessionKey
 from ireneo.memories.record import MemoryId, Record, supporting
@@ -194,16 +194,15 @@ def _planned(reply: MergeReply, batch: Sequence[Record]) -> list[_Merge]:
 
 def _rank(record: Record) -> tuple[object, ...]:
     """Which of several stays: what the user ruled, then what a model said, then what most runs showed."""
-    ruled, said = record.cue.startswith(RULING), record.cue.startswith(MODEL)
-    return (not ruled, not said, -len(record.sessions), record.recorded, record.id)
+    ruled, said = is_ruling(record.cue), record.cue.startswith(MODEL)
+    return (not ruled, ruled == said, -len(record.sessions), record.recorded, record.id)
 
 
 def _is_overtaken(record: Record, by: Record) -> bool:
     """Whether a later lesson may take its place: of a ruling only a ruling, of what rules drew nothing."""
-    ruled = record.cue.startswith(f"{MODEL}{RULING}")
     before, after = _last(record), _last(by)
     later = before is not None and after is not None and before < after
-    return record.cue.startswith(MODEL) and later and (not ruled or RULING in by.cue)
+    return record.cue.startswith(MODEL) and later and (not is_ruling(record.cue) or is_ruling(by.cue))
 
 
 def _better(said: str, stays: Record, group: Sequence[Record]) -> str:
@@ -212,7 +211,7 @@ def _better(said: str, stays: Record, group: Sequence[Record]) -> str:
     given = [each.text for each in group]
     fits = 0 < len(text.split()) <= MOST_WORDS + MOST_WHY_WORDS and text != stays.text
     # The user's own words are nobody's to better.
-    if not fits or stays.cue.startswith(RULING) or error_text(text):
+    if not fits or is_ruling(stays.cue) or error_text(text):
         return ""
     if instruction_like(text) and not any(map(instruction_like, given)):
         return ""

@@ -11,11 +11,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.parts import shorten
-from ireneo.engine.taught import RULING, Taught, Witness, hold, named_in
+from ireneo.engine.taught import Taught, Witness, hold, named_in
 from ireneo.grounding.evidence import SourceIndex, call_text, source_texts
 from ireneo.grounding.neutral import neutralise
 from ireneo.lessons.attempts import Attempt, Task, read_tasks
-from ireneo.lessons.run import CATEGORY, MODEL, DiaryEntry, Observation
+from ireneo.lessons.run import CATEGORY, MODEL, DiaryEntry, Observation, is_ruling
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import MOST_AGAINST, MOST_SOURCES
 from ireneo.lessons.write_diary import render_diary
@@ -92,7 +92,7 @@ async def synthesise(
     letters = dict(zip(ascii_lowercase, drawn, strict=False))
     named = (letters[each].cue for each in answer.value.worthless if each in letters)
     # What the user ruled is no model's to leave out.
-    worthless = frozenset(cue for cue in named if not cue.startswith(RULING))
+    worthless = frozenset(cue for cue in named if not is_ruling(cue))
     return Synthesis(observations=tuple(kept), worthless=worthless, refused=refused, usage=tuple(usage))
 
 

@@ -20,6 +20,7 @@ from ireneo.grounding.status import error_text
 from ireneo.language.files import either, topic
 from ireneo.language.sentences import sentences
 from ireneo.language.topics import Instructions
+from ireneo.lessons.rulings import ruling_cue
 from ireneo.lessons.run import MODEL, Category, Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, run_steps, shape
 from ireneo.lessons.study import MOST_SOURCES
@@ -43,8 +44,6 @@ CATEGORIES: Mapping[LessonKind, Category] = {
     "practice": "procedural",
     "fact": "factual",
 }
-RULING = "<ruling> "
-"""What the code of a ruling begins with, behind whose words it is told in."""
 _OF_SOMETHING = frozenset(("path", "identifier", "error", "command", "quotation", "name"))
 """Claims that name something of the project or its tools; a number alone does not."""
 _ORDERS = lazy_re(lambda: rf"\b{either(topic(Instructions).orders)}\b", re.I)
@@ -263,7 +262,7 @@ def _observation(
     way_out = " ".join(said.way_out.split()).rstrip(".")
     stands = bool(way_out) and way_out.casefold() in text.casefold()
     return Observation(
-        cue=f"{MODEL}{RULING if said.kind == 'ruling' else ''}{likeness_key(text)}",
+        cue=f"{MODEL}{ruling_cue(why) if said.kind == 'ruling' else likeness_key(text)}",
         category=CATEGORIES[said.kind],
         session=witness.material.session,
         project=witness.material.project,

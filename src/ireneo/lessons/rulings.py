@@ -21,7 +21,7 @@ from ireneo.language.files import either, topic
 from ireneo.language.topics import Constraints, Rulings
 from ireneo.language.words import common_words, light_stem
 from ireneo.lessons.observe import MOST_SOURCES
-from ireneo.lessons.run import RULING, Observation, Trigger, is_ruling
+from ireneo.lessons.run import MODEL, RULING, Observation, Trigger, is_ruling
 from ireneo.lessons.shell import RunMaterial, run_steps
 from ireneo.log.message import Call, Message, MessageId, without_recalled
 from ireneo.log.outcome import was_refused, was_stopped
@@ -84,7 +84,7 @@ _STEM = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
 
 def ruling_words(cue: str) -> str:
     """What a ruling is about, in words: as a name that people read."""
-    return cue.removeprefix(RULING)
+    return cue.removeprefix(MODEL).removeprefix(RULING)
 
 
 def rulings(material: RunMaterial) -> list[Observation]:
@@ -298,7 +298,7 @@ def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> 
     if not stems or not told.isprintable() or instruction_like(told):
         return None
     return Observation(
-        cue=_cue(text if len(stems) >= FEW else told),
+        cue=ruling_cue(text if len(stems) >= FEW else told),
         category="procedural",
         session=material.session,
         project=material.project,
@@ -386,7 +386,7 @@ def _against(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def _signed(cue: str) -> frozenset[str]:
-    return frozenset(cue.removeprefix(RULING).split())
+    return frozenset(ruling_words(cue).split())
 
 
 @lru_cache(maxsize=4_096)
@@ -394,7 +394,8 @@ def _bare_stems(cue: str) -> frozenset[str]:
     return frozenset(stem.removeprefix(AGAINST) for stem in _signed(cue))
 
 
-def _cue(text: str) -> str:
+def ruling_cue(text: str) -> str:
+    """The code of what a user ruled in these words."""
     refused = {stem for thing in things(text, _REFUSES) for stem in _content(thing)}
     chosen = {stem for thing in things(text, _CHOOSES) for stem in _content(thing)}
     stems = sorted(_content(text) - refused) + sorted(f"{AGAINST}{stem}" for stem in refused - chosen)
@@ -535,7 +536,7 @@ def _broken(known: Observation, seen: Observation) -> Observation:
 def _withdraw(out: dict[str, Observation], material: RunMaterial, said: UserWords) -> None:
     """Let what is not asked for any more speak against what was ruled, in this run or in an earlier one."""
     for text in lifts_in(said.text, replaces=False):
-        cue = _cue(text)
+        cue = ruling_cue(text)
         if not _content(text) or any(_is_of(each, text, said) for each in out.values()):
             continue
         seen = Observation(

@@ -203,8 +203,8 @@ RULING = "<ruling> "
 
 
 def is_ruling(cue: str) -> bool:
-    """Whether a claim is what a user ruled, and no observation of ours."""
-    return cue.startswith(RULING)
+    """Whether a claim is what a user ruled, as rules or a model found it, and no observation of ours."""
+    return cue.removeprefix(MODEL).startswith(RULING)
 
 
 class Trigger(Struct, frozen=True, kw_only=True, omit_defaults=True):
