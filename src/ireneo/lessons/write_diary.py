@@ -6,7 +6,6 @@ Every line from the messages that it names, within an allowance.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Literal, TypeAlias
@@ -18,6 +17,8 @@ from ireneo.errors import BadInput
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like
+from ireneo.language.sentences import sentences
+from ireneo.language.words import terms
 from ireneo.lessons.attempts import Attempt, Task, task_type, way
 from ireneo.lessons.run import DiaryEntry, DiaryLine
 from ireneo.lessons.shell import RunMaterial
@@ -25,6 +26,7 @@ from ireneo.lessons.step_words import MOST_OF_AN_ERROR, cause, changes_named, er
 from ireneo.log.message import Count, MessageId, harmless, without_recalled
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
+from ireneo.summaries.statements import asks, gives_reason, is_intent, prose, prose_worth
 from ireneo.summaries.steps import CHANGES, Step, clip
 
 UNASKED = "(nobody asked)"
@@ -67,90 +69,77 @@ def _list(heading: str, lines: Sequence[DiaryLine]) -> Iterator[str]:
         yield from (f"- {line.text}" for line in lines)
 
 
-_NUMBER = lazy_re(r"\d+")
-LEAST = 2
-"""What happened once is no pattern."""
-CHECKED = 3
-"""So many changes that the same command checked are a way of working."""
+OFTEN = 3
+"""So many failures of one check are a pattern; twice is what the attempts tell."""
 
 
 def pattern_of(task: Task) -> DiaryLine | None:
-    """What recurs in `task`; None where nothing does."""
-    return _struggle(task.attempts) or _same_error(task.attempts) or _checked(task.attempts)
-
-
-def _struggle(attempts: Sequence[Attempt]) -> DiaryLine | None:
-    """A check that failed again and again, and what ended that."""
+    """A check that failed again and again, and what ended that; None where the failures themselves tell it all."""
     failures: dict[str, list[Attempt]] = {}
-    for attempt in attempts:
+    for attempt in task.attempts:
         if attempt.step.action.kind == "check" and attempt.step.failed:
             failures.setdefault(way(attempt.step), []).append(attempt)
     alike = max(failures.values(), key=_times, default=[])
-    times = _times(alike)
-    if times < LEAST:
+    if _times(alike) < OFTEN:
         return None
-    last = alike[-1]
-    shown = [attempt.step for attempt in alike[-3:]]
-    counted = f"{named(last.step)} failed {times} times"
+    last, shown = alike[-1], [attempt.step for attempt in alike[-3:]]
+    counted = f"{named(last.step)} failed {_times(alike)} times"
     if last.over is None:
-        # Where a later check much like it passed, that is told by the attempts.
-        return _pattern_line(f"{counted} and did not pass.", shown) if times > LEAST else None
+        return _line(f"{counted} and did not pass.", shown)
     changes = [step for step in last.by if step.action.kind in CHANGES]
     how = f"before {changes_named(changes)} made it pass" if changes else "before it passed"
-    each = "; each change was checked by the same command" if _each_checked(attempts, alike) else ""
-    return _pattern_line(f"{counted} {how}{each}.", [*shown, *telling(changes), last.over])
+    return _line(f"{counted} {how}.", [*shown, *telling(changes), last.over])
 
 
-def _each_checked(attempts: Sequence[Attempt], alike: Sequence[Attempt]) -> bool:
-    checks = {way(attempt.step) for attempt in attempts if attempt.changed}
-    return checks == {way(alike[0].step)} and sum(bool(attempt.changed) for attempt in attempts) > LEAST
+NEXT = 4
+"""Calls behind a failure beside which the agent may say what it was."""
+MOST_OF_A_REASON, LEAST_OF_A_REASON = 170, 5
+"""Characters of the sentence that is quoted, at the most, and words of it at the least."""
 
 
-def _same_error(attempts: Sequence[Attempt]) -> DiaryLine | None:
-    """One error that came back from calls that differ."""
-    groups: dict[str, list[Attempt]] = {}
-    for attempt in attempts:
-        said = cause(attempt.step) if attempt.step.failed and attempt.step.action.kind != "check" else ""
-        if said:
-            groups.setdefault(_NUMBER.sub("", said), []).append(attempt)
-    alike = max(groups.values(), key=_times, default=[])
-    times = _times(alike)
-    if times < LEAST:
+SHARED = 2
+"""So many words of an error make a sentence that is about it."""
+_LABEL = lazy_re(r"^(?:THOUGHT|Thought):\s*")
+
+
+class Explained(Struct, frozen=True, kw_only=True):
+    """The sentence in which an agent says what a failure was."""
+
+    text: str
+    source: MessageId
+
+
+def explained(task: Task, attempt: Attempt) -> Explained | None:
+    """What the agent said of a failure before it was over, or given up: its best sentence that gives a reason."""
+    if attempt.step.action.kind in ("read", "search"):
         return None
-    last = alike[-1]
-    said = cause(last.step)
-    if len(said) > MOST_OF_AN_ERROR or instruction_like(said):
-        return None
-    over = [attempt for attempt in alike if attempt.over is not None]
-    how = ""
-    if len(over) == len(alike) and all(_read_first(attempt) for attempt in over):
-        how = ", each time until the file was read"
-    elif over or any(attempt.instead is not None for attempt in alike):
-        how = ", and each time another try went well" if len(over) == len(alike) else ""
-    return _pattern_line(f"“{said}” came back {times} times{how}.", [attempt.step for attempt in alike[-3:]])
-
-
-def _read_first(attempt: Attempt) -> bool:
-    return any(step.action.kind == "read" for step in attempt.by)
-
-
-def _checked(attempts: Sequence[Attempt]) -> DiaryLine | None:
-    """Each change was tried out by the same command."""
-    checks = Counter(way(attempt.step) for attempt in attempts if attempt.changed and attempt.step.action.shell)
-    name, times = checks.most_common(1)[0] if checks else ("", 0)
-    if times < CHECKED or len(checks) > 1:
-        return None
-    shown = [attempt.step for attempt in attempts if attempt.changed and way(attempt.step) == name]
-    return _pattern_line(f"Each change was checked by {named(shown[-1])}.", shown[-3:])
+    later = attempt.over or attempt.instead
+    end = later.position if later else None
+    of_error = {*terms(cause(attempt.step))}
+    places = [at for at, step in enumerate(task.steps) if step.position > attempt.step.position][:NEXT]
+    found: list[tuple[float, Explained]] = []
+    for step in (task.steps[at] for at in places):
+        if end is not None and step.position > end:
+            break  # What is said later is of something else.
+        for sentence in (sentence for piece in prose(step.said) for sentence in sentences(piece)):
+            told = _LABEL.sub("", sentence.replace("“", '"').replace("”", '"')).strip()
+            fits = len(told) <= MOST_OF_A_REASON and len(told.split()) >= LEAST_OF_A_REASON
+            says_why = gives_reason(told) or len(of_error & {*terms(told)}) >= SHARED
+            if fits and says_why and not asks(told) and not is_intent(told) and not instruction_like(told):
+                found.append((prose_worth(told), Explained(text=told.rstrip("."), source=step.source)))
+    return max(found, key=lambda each: each[0])[1] if found else None
 
 
 def _times(alike: Iterable[Attempt]) -> int:
     return sum(attempt.times for attempt in alike)
 
 
-def _pattern_line(text: str, shown: Sequence[Step]) -> DiaryLine:
-    sources: dict[MessageId, None] = dict.fromkeys(source for step in shown for source in step.sources)
-    return DiaryLine(text=text, sources=tuple(sources))
+def _with_reason(text: str, why: Explained | None) -> str:
+    return f"{text} — the agent: “{why.text}”" if why else text
+
+
+def _with_source(shown: Sequence[Step], why: Explained | None) -> tuple[MessageId, ...]:
+    return tuple(dict.fromkeys((*sources_of(shown), *([why.source] if why else []))))
 
 
 Section = Literal["attempted", "worked", "failed", "pattern", "plain"]
@@ -158,10 +147,8 @@ Section = Literal["attempted", "worked", "failed", "pattern", "plain"]
 
 DEAD_END = 8.0
 UNDONE = 8.0
-GOT_OVER = 8.0
-"""A failure that was got over, and how: the two are worth about the same, so that they are told together."""
 EASILY = 4.0
-"""What both lose where a file only had to be read first: that any model knows."""
+"""What a failure loses where a file only had to be read first: that any model knows."""
 SAME_CALL = 1.5
 """What each further way in which one call failed loses."""
 PATTERN = 7.0
@@ -197,7 +184,8 @@ class DiaryCandidate(Struct, frozen=True, kw_only=True):
 
 def candidates(task: Task, error: int = MOST_OF_AN_ERROR) -> list[DiaryCandidate]:
     """Every line that `task` may have, in the order in which they would stand, with `error` characters of an error."""
-    failures = any(attempt.outcome not in ("worked", "open") or attempt.error for attempt in task.attempts)
+    telling_ones = list(filter(_says_something, task.attempts))
+    failures = any(attempt.outcome not in ("worked", "open") or attempt.error for attempt in telling_ones)
     if not failures:
         return [each for each in (_plain(task),) if each is not None]
     found = [*_tried(task), *_worked(task), *_failed(task, error), *_pattern(task)]
@@ -205,6 +193,12 @@ def candidates(task: Task, error: int = MOST_OF_AN_ERROR) -> list[DiaryCandidate
     once = {(each.section, each.line.text): each for each in reversed(found) if each.section != "attempted"}
     kept = [each for each in found if each.section == "attempted" or once[each.section, each.line.text] is each]
     return [each for each in kept if not instruction_like(each.line.text)]
+
+
+def _says_something(attempt: Attempt) -> bool:
+    """Whether an attempt is worth telling: not that a file was looked for where it is not, and that was all."""
+    looked = attempt.step.action.kind in ("read", "search") and attempt.outcome == "abandoned"
+    return not looked or attempt.step.action.shell
 
 
 def _plain(task: Task) -> DiaryCandidate | None:
@@ -228,7 +222,8 @@ def _plain(task: Task) -> DiaryCandidate | None:
 def _tried(task: Task) -> Iterator[DiaryCandidate]:
     """The approaches in order, each with its outcome; the same one again is counted, checks that passed are one."""
     troubled = False
-    tried = [each for each in task.attempts if each.changed or each.outcome != "worked" or not _saves(each.step)]
+    told = filter(_says_something, task.attempts)
+    tried = [each for each in told if each.changed or each.outcome != "worked" or not _saves(each.step)]
     for (text, passed), group in groupby(tried, key=_alike):
         attempts = list(group)
         first, times = attempts[0], sum(attempt.times for attempt in attempts)
@@ -268,13 +263,14 @@ def _outcome(attempt: Attempt) -> str:
 def _failed(task: Task, error: int) -> Iterator[DiaryCandidate]:
     """What went wrong, once for each failure however often it came, and what was taken instead."""
     groups: dict[str, list[Attempt]] = {}
-    for attempt in task.attempts:
+    for attempt in filter(_says_something, task.attempts):
         if attempt.outcome == "undone":
             yield _undone(attempt, error)
         elif attempt.error or attempt.step.failed:
             groups.setdefault(cause(attempt.step) or way(attempt.step), []).append(attempt)
     told: list[str] = []
-    for alike in groups.values():
+    reasons = [explained(task, alike[-1]) for alike in groups.values()]
+    for place, alike in enumerate(groups.values()):
         last, times = alike[-1], sum(attempt.times for attempt in alike)
         like_it = " and the like" if len({way(attempt.step) for attempt in alike}) > 1 else ""
         counted = f" {times} times" if times > 1 else ""
@@ -284,14 +280,19 @@ def _failed(task: Task, error: int) -> Iterator[DiaryCandidate]:
             other = named(last.instead)
             how = f"{other} worked instead" if other != named(last.step) else "in another form it worked"
             text, shown = f"{text}; {how}", [*shown, last.instead]
+        elif last.over is not None:
+            text, shown = f"{text}; {_passed(last)}", [*shown, *telling(_changed(last.by)), *last.by[-1:], last.over]
         elif last.outcome == "abandoned":
             text = f"{text}; given up"
+        # What is said of two failures is of the one that it was said behind.
+        why = None if reasons[place] in reasons[place + 1 :] else reasons[place]
         worth = DEAD_END + RECURRED * min(times - 1, 3) + _weight(sum(attempt.cost.tokens for attempt in alike))
         worth -= EASILY * _easily(last) + SAME_CALL * told.count(way(last.step))
         told.append(way(last.step))
         if not error_quoted(last.step):
             worth -= UNSAID
-        yield DiaryCandidate(section="failed", line=_line(f"{text}.", shown), worth=worth)
+        line = DiaryLine(text=f"{_with_reason(text, why)}.", sources=_with_source(shown, why))
+        yield DiaryCandidate(section="failed", line=line, worth=worth)
 
 
 def _undone(attempt: Attempt, error: int) -> DiaryCandidate:
@@ -307,24 +308,15 @@ def _undone(attempt: Attempt, error: int) -> DiaryCandidate:
 
 
 def _worked(task: Task) -> Iterator[DiaryCandidate]:
-    """How failures were got over, each once, and what held in the end."""
-    told: dict[str, DiaryCandidate] = {}
-    for attempt in task.attempts:
-        if attempt.over is None:
-            continue
-        how = _remedy(attempt)
-        if how:
-            word = "passed" if attempt.over.action.kind == "check" else "worked"
-            line = _line(
-                f"{named(attempt.over)} {word} {how}.", [*telling(_changed(attempt.by)), *attempt.by[-1:], attempt.over]
-            )
-            worth = GOT_OVER + _weight(attempt.cost.tokens)
-            told[named(attempt.over)] = DiaryCandidate(section="worked", line=line, worth=worth)
-    yield from told.values()
-    held = [step for step in _held(task) if named(step) not in told]
+    """What held in the end; how a failure was got over, the failure itself says."""
+    held = _held(task)
     if held:
-        text = f"{_listed(held)} passed in the end."
-        yield DiaryCandidate(section="worked", line=_line(text, held), worth=HELD)
+        yield DiaryCandidate(section="worked", line=_line(f"{_listed(held)} passed in the end.", held), worth=HELD)
+
+
+def _passed(attempt: Attempt) -> str:
+    word = "passed" if attempt.over and attempt.over.action.kind == "check" else "worked"
+    return f"it {word} {_remedy(attempt) or 'later'}"
 
 
 def _remedy(attempt: Attempt) -> str:
