@@ -20,12 +20,13 @@ from ireneo.grounding.status import error_text
 from ireneo.language.files import either, topic
 from ireneo.language.sentences import sentences
 from ireneo.language.topics import Instructions
+from ireneo.lessons.commands import main_step, shell_steps
 from ireneo.lessons.rulings import ruling_cue
 from ireneo.lessons.run import MODEL, Category, Observation, Trigger
-from ireneo.lessons.shell import RunMaterial, run_steps, shape
+from ireneo.lessons.shell import RunMaterial, command_of, run_steps
 from ireneo.lessons.study import MOST_SOURCES
 from ireneo.lessons.wording import limited
-from ireneo.log.message import Call, Message, without_recalled
+from ireneo.log.message import Message, without_recalled
 from ireneo.memories.record import likeness_key
 from ireneo.patterns import lazy_re
 from ireneo.prompts.replies import LessonKind, LessonSaid
@@ -283,21 +284,27 @@ def _trigger(said: LessonSaid, why: str, witness: Witness) -> Trigger | None:
     if said.kind not in ("trap", "ruling") or not trap:
         return None
     way = " ".join(said.way.split()).strip("`")
-    met: list[Step] = []
-    for step in witness.steps:
-        held = " ".join(step.command.split())
-        if way and way in held and not step.failed:
-            break  # Whoever took the way out steps into it no more.
-        met += [step] if trap in held and step.result is not None else []
-    failed = sum(step.failed_itself for step in met)
-    named = SourceIndex([why]).holds(trap)
-    if not named and (said.kind == "ruling" or 2 * failed <= len(met)):
-        return None
     unless = (way,) if way and witness.done.holds(way) else ()
+    step = main_step(trap)
     if _PATHLIKE.fullmatch(trap):
-        return Trigger(path=trap.removeprefix("./"), unless=unless)
-    if not any(step.action.shell for step in met):
+        trigger = Trigger(path=trap.removeprefix("./"), unless=unless)
+    elif step is not None and step.name:
+        words = tuple(word for word in step.words if word not in step.name.split())
+        trigger = Trigger(command=step.name, words=words[:MOST_TRIGGER_WORDS], unless=unless)
+    else:
         return None
-    name = shape(Call(id="", name="bash", arguments={"command": trap})).program
-    words = tuple(word for word in trap.split() if word not in name.split())
-    return Trigger(command=name, words=words[:MOST_TRIGGER_WORDS], unless=unless)
+    met, failed = 0, 0
+    for each in witness.steps:
+        if way and way in " ".join(each.command.split()) and not each.failed:
+            break  # Whoever took the way out steps into it no more.
+        if each.result is not None and _steps_into(each, trigger):
+            met, failed = met + 1, failed + each.failed_itself
+    named = SourceIndex([why]).holds(trap)
+    return trigger if named or (said.kind == "trap" and 2 * failed > met) else None
+
+
+def _steps_into(step: Step, trigger: Trigger) -> bool:
+    if trigger.path:
+        return trigger.path in step.command
+    called = shell_steps(command_of(step.call))
+    return any(each.name == trigger.command and {*trigger.words} <= {*each.words} for each in called)

@@ -102,14 +102,14 @@ SHARED = 2
 _LABEL = lazy_re(r"^(?:THOUGHT|Thought):\s*")
 
 
-class Explained(Struct, frozen=True, kw_only=True):
+class AgentReason(Struct, frozen=True, kw_only=True):
     """The sentence in which an agent says what a failure was."""
 
     text: str
     source: MessageId
 
 
-def explained(task: Task, attempt: Attempt) -> Explained | None:
+def explained(task: Task, attempt: Attempt) -> AgentReason | None:
     """What the agent said of a failure before it was over, or given up: its best sentence that gives a reason."""
     if attempt.step.action.kind in ("read", "search"):
         return None
@@ -117,7 +117,7 @@ def explained(task: Task, attempt: Attempt) -> Explained | None:
     end = later.position if later else None
     of_error = {*terms(cause(attempt.step))}
     places = [at for at, step in enumerate(task.steps) if step.position > attempt.step.position][:NEXT]
-    found: list[tuple[float, Explained]] = []
+    found: list[tuple[float, AgentReason]] = []
     for step in (task.steps[at] for at in places):
         if end is not None and step.position > end:
             break  # What is said later is of something else.
@@ -126,7 +126,7 @@ def explained(task: Task, attempt: Attempt) -> Explained | None:
             fits = len(told) <= MOST_OF_A_REASON and len(told.split()) >= LEAST_OF_A_REASON
             says_why = gives_reason(told) or len(of_error & {*terms(told)}) >= SHARED
             if fits and says_why and not asks(told) and not is_intent(told) and not instruction_like(told):
-                found.append((prose_worth(told), Explained(text=told.rstrip("."), source=step.source)))
+                found.append((prose_worth(told), AgentReason(text=told.rstrip("."), source=step.source)))
     return max(found, key=lambda each: each[0])[1] if found else None
 
 
@@ -134,11 +134,11 @@ def _times(alike: Iterable[Attempt]) -> int:
     return sum(attempt.times for attempt in alike)
 
 
-def _with_reason(text: str, why: Explained | None) -> str:
+def _with_reason(text: str, why: AgentReason | None) -> str:
     return f"{text} — the agent: “{why.text}”" if why else text
 
 
-def _with_source(shown: Sequence[Step], why: Explained | None) -> tuple[MessageId, ...]:
+def _with_source(shown: Sequence[Step], why: AgentReason | None) -> tuple[MessageId, ...]:
     return tuple(dict.fromkeys((*sources_of(shown), *([why.source] if why else []))))
 
 
