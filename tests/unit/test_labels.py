@@ -75,3 +75,41 @@ def test_a_run_is_stored_with_how_it_came_out() -> None:
         return learned.run.outcome
 
     assert asyncio.run(work()) == "bad"
+
+
+SUMMARY = {
+    "intent": "Mend the crane.",
+    "learnings": {
+        "repo": ["The crane is greased by the task called grease before it lifts anything heavy"],
+        "code": [{"path": "src/crane.py", "finding": "lift() drops the load where the brake is not set"}],
+        "workflow": ["Ghosts inspect src/ghosts.py on every full moon, and crane drivers have to wait for them"],
+    },
+    "friction": ["The brake of the crane was rusty, so that lift() failed twice before anybody looked at it"],
+}
+
+
+@pytest.mark.parametrize(
+    "place", [{"summary": SUMMARY}, SUMMARY, {"type": "summary", "checkpoints": [{"summary": SUMMARY}]}]
+)
+def test_what_a_log_sums_up_of_its_run_becomes_lessons_in_its_words(place: dict[str, object]) -> None:
+    async def work() -> list[tuple[str, str]]:
+        means = Resources(store=InMemoryStore(), count=EstimatedTokenizer().count, clock=ManualClock())
+        memory = Memory(means, "mine")
+        said = (
+            "The crane is greased by the task called grease; before that it lifts nothing heavy.",
+            "In src/crane.py lift() drops the load, where the brake is not set.",
+            "The brake of the crane was rusty: lift() failed twice before I looked at it.",
+        )
+        words = [Draft(role="assistant", parts=(Text(text=text),)) for text in said]
+        await (await memory.session("summed-up")).append([*noted(place), *words])
+        await memory.learn()
+        return sorted((each.category, each.lesson) for each in await memory.lessons())
+
+    told = asyncio.run(work())
+    assert [category for category, _ in told] == ["factual", "factual", "failure"]
+    assert (
+        "factual",
+        "`src/crane.py`: “lift() drops the load where the brake is not set” (the log's own summary)",
+    ) in told
+    # What nothing in the run bears out is left aside.
+    assert "ghosts" not in str(told).lower()

@@ -28,14 +28,15 @@ from ireneo.engine.synthesis import Synthesis, synthesise, without_worthless
 from ireneo.errors import BadInput, ModelError, NotFound, SessionNotFound
 from ireneo.lessons.alike import says_the_same
 from ireneo.lessons.guard import is_guards
-from ireneo.lessons.labels import RunOutcome, outcome_of
+from ireneo.lessons.labels import RunOutcome, noted_words, outcome_of
 from ireneo.lessons.lessons import applies, best_worded, lesson_drafts, projects_of, worth_telling
 from ireneo.lessons.observe import is_statistic
-from ireneo.lessons.run import LEARNER, MODEL, LearnedRun, Observation, is_ruling
+from ireneo.lessons.run import LEARNER, LOGGED, MODEL, LearnedRun, Observation, is_ruling
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import Studied, join_windows, study, sum_observations
 from ireneo.lessons.wording import limited
 from ireneo.lessons.write_diary import render_diary
+from ireneo.log.message import Draft
 from ireneo.log.tree import MAIN, Head, SessionKey
 from ireneo.memories.record import Evidence, MemoryDraft, Record, is_dropped, is_kept
 from ireneo.ports.memories import LearnedFile, MemoryFilter
@@ -136,7 +137,7 @@ def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observati
             continue  # In other words it was dropped, or stands in the user's own.
         elif is_ruling(cue) or len({each.session for each in seen if each.held}) > 1:
             old += drawn.drafts
-        elif cue.startswith(MODEL):
+        elif cue.startswith((MODEL, LOGGED)):
             old += drawn.drafts  # It was asked for few, and gave those that are worth most.
         elif drawn.drafts:
             new.append((drawn.worth, list(drawn.drafts)))
@@ -373,8 +374,10 @@ async def _read(resources: Resources, due: DueRun) -> _SessionRead:
     project = cleaning.text(await resources.store.read(session_project, key, due.head))
     source = (due.info.source or "").partition(":")[0]
     written = await resources.store.read(written_on_path, key, due.head.id)
-    outcome = await resources.store.read(_outcome, key, due.head)
-    last = RunMaterial(session=key.session, source=source, project=project, outcome=outcome, messages=())
+    said = await resources.store.read(_said_of_run, key, due.head)
+    noted = tuple(replace(each, text=cleaning.text(each.text)) for each in noted_words(said))
+    outcome = outcome_of(said)
+    last = RunMaterial(session=key.session, source=source, project=project, outcome=outcome, noted=noted, messages=())
     whole = Studied()
     async for window in windows(resources.store, key, due.head, cleaning):
         last = replace(last, messages=tuple(window.spoken), put_in=tuple(window.put_in))
@@ -382,11 +385,12 @@ async def _read(resources: Resources, due: DueRun) -> _SessionRead:
     return _SessionRead(project=project, outcome=outcome, last=last, whole=whole)
 
 
-def _outcome(tx: Transaction, key: SessionKey, head: Head) -> RunOutcome:
-    """How the run came out: its log says so with its first messages, or with its last."""
+def _said_of_run(tx: Transaction, key: SessionKey, head: Head) -> list[Draft]:
+    """The messages with which its log says something of the run: its first, or its last."""
     first, last = min(LABELLED, head.position + 1), max(LABELLED, head.position + 1 - LABELLED)
     ends = [*tx.log.path(key, head.id, 0, first - 1), *tx.log.path(key, head.id, last, head.position)]
-    return outcome_of(tx.log.drafts(key, [message.id for message in ends]).values())
+    found = tx.log.drafts(key, [message.id for message in ends])
+    return [found[message.id] for message in ends if message.id in found]
 
 
 def _run(resources: Resources, due: DueRun, read: _SessionRead) -> LearnedRun:

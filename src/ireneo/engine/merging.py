@@ -30,7 +30,7 @@ from ireneo.lessons.lessons import applies, projects_of
 from ireneo.lessons.run import CATEGORY, MODEL, Observation, is_ruling
 from ireneo.lessons.study import sum_observations
 from ireneo.log.tree import SessionKey
-from ireneo.memories.record import MemoryId, Record, supporting
+from ireneo.memories.record import MemoryId, Record, is_kept, supporting
 from ireneo.memories.wording import day
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel, Usage
@@ -181,7 +181,8 @@ def _planned(reply: MergeReply, batch: Sequence[Record]) -> list[_Merge]:
         ]
         if len(alike) > 1:
             stays = min(alike, key=_rank)
-            others = tuple(each for each in alike if each.id != stays.id)
+            # What the user kept stays as it is.
+            others = tuple(each for each in alike if each.id != stays.id and not is_kept(each))
             plans.append(_Merge(stays=stays, others=others, words=_better(said.words, stays, alike)))
             taken |= {each.id for each in alike}
     for gone in reply.outdated:
@@ -195,14 +196,19 @@ def _planned(reply: MergeReply, batch: Sequence[Record]) -> list[_Merge]:
 def _rank(record: Record) -> tuple[object, ...]:
     """Which of several stays: what the user ruled, then what a model said, then what most runs showed."""
     ruled, said = is_ruling(record.cue), record.cue.startswith(MODEL)
-    return (not ruled, ruled == said, -len(record.sessions), record.recorded, record.id)
+    return (not is_kept(record), not ruled, ruled == said, -len(record.sessions), record.recorded, record.id)
 
 
 def _is_overtaken(record: Record, by: Record) -> bool:
     """Whether a later lesson may take its place: of a ruling only a ruling, of what rules drew nothing."""
     before, after = _last(record), _last(by)
     later = before is not None and after is not None and before < after
-    return record.cue.startswith(MODEL) and later and (not is_ruling(record.cue) or is_ruling(by.cue))
+    return (
+        record.cue.startswith(MODEL)
+        and not is_kept(record)
+        and later
+        and (not is_ruling(record.cue) or is_ruling(by.cue))
+    )
 
 
 def _better(said: str, stays: Record, group: Sequence[Record]) -> str:
@@ -211,7 +217,7 @@ def _better(said: str, stays: Record, group: Sequence[Record]) -> str:
     given = [each.text for each in group]
     fits = 0 < len(text.split()) <= MOST_WORDS + MOST_WHY_WORDS and text != stays.text
     # The user's own words are nobody's to better.
-    if not fits or is_ruling(stays.cue) or error_text(text):
+    if not fits or is_kept(stays) or is_ruling(stays.cue) or error_text(text):
         return ""
     if instruction_like(text) and not any(map(instruction_like, given)):
         return ""

@@ -12,7 +12,7 @@ from ireneo.grounding.evidence import SourceIndex, source_texts
 from ireneo.lessons.confidence import age_weight, share_of
 from ireneo.lessons.observe import DEMANDED, ENDS_IN, EXPLAINED, GOT_OVER, claim_words, is_statistic
 from ireneo.lessons.rulings import ruling_words
-from ireneo.lessons.run import MODEL, Category, Observation, is_ruling
+from ireneo.lessons.run import LOGGED, MODEL, Category, Observation, is_ruling
 from ireneo.log.message import Message
 from ireneo.memories.record import TRUST, Kind, MemoryDraft, Record, is_kept, project_of, supporting
 from ireneo.patterns import lazy_re
@@ -89,8 +89,8 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
         return False
     held, vain = sum(each.held for each in observations), sum(each.vain for each in observations)
     runs = sum(bool(each.held) for each in observations)
-    if best.cue.startswith(MODEL):
-        # What it is worth, the model was asked; that it is so, was held against its messages.
+    if best.cue.startswith((MODEL, LOGGED)):
+        # What it is worth, the model was asked, or whoever kept the log; that it is so, was held against its messages.
         return True
     if best.cue.startswith(DEMANDED):
         return runs >= THRICE

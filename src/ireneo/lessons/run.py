@@ -198,6 +198,8 @@ CATEGORY: Mapping[Kind, Category] = {"semantic": "factual", "procedural": "proce
 """What a lesson is called by its kind of memory."""
 MODEL = "model: "
 """What the cues of claims in a model's own words begin with: no rule sees them again, only a model does."""
+LOGGED = "log: "
+"""What the cues of claims begin with by which a log sums up its own run."""
 RULING = "<ruling> "
 """What the cue of a ruling begins with; behind it stand the stems of what it is about, in the order of the alphabet."""
 

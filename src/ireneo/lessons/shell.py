@@ -12,7 +12,7 @@ from msgspec import Struct
 from ireneo.lessons.commands import LONGEST_COMMAND, ShellStep, command_in, main_step, read_command, shell_steps
 from ireneo.lessons.failing import StepFailure, failure_of
 from ireneo.lessons.faults import Fault
-from ireneo.lessons.labels import RunOutcome
+from ireneo.lessons.labels import NotedWords, RunOutcome
 from ireneo.lessons.naming import program_name
 from ireneo.lessons.programs import INTERPRETER, SHELLS
 from ireneo.log.message import Call, Message
@@ -31,6 +31,8 @@ class RunMaterial(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where it worked; empty where nothing tells."""
     outcome: RunOutcome = "unknown"
     """How it came out, as its log says: what a failed run did is no remedy for anything."""
+    noted: tuple[NotedWords, ...] = ()
+    """What its log sums up of it."""
     messages: tuple[Message, ...]
     """What was spoken on its main path, in order: nothing that a harness put in, no other tool's summary."""
     put_in: tuple[Message, ...] = ()

@@ -13,6 +13,7 @@ from ireneo.lessons.explanations import Said
 from ireneo.lessons.facts import facts
 from ireneo.lessons.findings import demands, findings
 from ireneo.lessons.guard import guard_observations
+from ireneo.lessons.noted import noted_claims
 from ireneo.lessons.rulings import rulings
 from ireneo.lessons.run import DiaryEntry, Observation, costs_of
 from ireneo.lessons.run import sum_costs as cost_sum
@@ -36,7 +37,12 @@ def observations_of(material: RunMaterial) -> list[Observation]:
 MOST_SOURCES, MOST_AGAINST = 8, 4
 MOST_ENTRIES = 500
 """Tasks of one run that its diary keeps, the latest ones: who reads it wants to know where the run stands."""
-READERS: tuple[Callable[[RunMaterial], Sequence[Observation]], ...] = (observations_of, rulings, guard_observations)
+READERS: tuple[Callable[[RunMaterial], Sequence[Observation]], ...] = (
+    observations_of,
+    rulings,
+    noted_claims,
+    guard_observations,
+)
 """What looks for claims in a run; another sort of claim is one more of these."""
 
 
