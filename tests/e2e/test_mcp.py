@@ -22,8 +22,8 @@ import ireneo
 from ireneo.faces.mcp import MemoryServer, make_server
 from ireneo.log.message import BRIEF_HEADING, is_recalled
 
-READS = {"recall", "check", "expand"}
-TOOLS = {"brief", "remember", "scratchpad", "dispute", *READS}
+READS = {"recall", "check", "expand", "notes_request"}
+TOOLS = {"brief", "remember", "scratchpad", "dispute", "take_notes", *READS}
 
 
 def server(db: Path, project: str = "/srv/harbour") -> StdioServerParameters:
@@ -77,7 +77,7 @@ async def stored(db: Path) -> str:
         return str((await session.append({"role": "assistant", "content": long})).ids[0])
 
 
-def test_seven_tools_say_what_they_are_for_refuse_in_a_sentence_and_keep_a_scratchpad(tmp_path: Path) -> None:
+def test_nine_tools_say_what_they_are_for_refuse_in_a_sentence_and_keep_a_scratchpad(tmp_path: Path) -> None:
     async def work(client: Client) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(tools) == TOOLS
@@ -145,7 +145,8 @@ def test_what_cannot_be_used_is_told_in_one_sentence_that_says_what_to_hand_in(t
         (
             "anchor",
             {},
-            "There is no tool 'anchor'; there are brief, recall, remember, check, expand, scratchpad, dispute.",
+            "There is no tool 'anchor'; there are brief, recall, remember, check, expand, scratchpad, dispute, "
+            "notes_request, take_notes.",
         ),
     ]
 
@@ -168,6 +169,24 @@ def test_a_project_is_honoured_or_refused_and_never_ignored(tmp_path: Path) -> N
             assert "This server answers for no project" in await refused(nowhere, tool, project="harbour", **given)
 
     talk(tmp_path / "memory.db", work, "/srv/harbour", "/tmp")
+
+
+def test_an_agent_takes_notes_on_the_session_that_it_is_in(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    asyncio.run(stored(db))
+
+    async def work(client: Client) -> None:
+        request = await said(client, "notes_request", session="monday")
+        assert "all that was said and done so far" in request
+        notes = "found 4: The ledger is in the green cupboard.\nfound 3: Its key is in made/up.txt."
+        done = await said(client, "take_notes", session="monday", notes=notes)
+        assert done.startswith("1 note kept on messages 1 to 2 of monday; 1 statement struck")
+        assert "made/up.txt" in done
+        assert "has notes already" in await said(client, "take_notes", session="monday", notes=notes)
+        assert "holds no notes" in await refused(client, "take_notes", session="monday", notes="It is done.")
+        assert "no session 'tuesday'" in await refused(client, "notes_request", session="tuesday")
+
+    talk(db, work)
 
 
 def test_a_brief_that_has_nothing_to_say_is_empty(tmp_path: Path) -> None:
@@ -226,6 +245,8 @@ def test_nothing_of_another_project_is_reached(tmp_path: Path) -> None:
             await refused(mill, "expand", id=f"m_{message}"),
             await refused(mill, "dispute", id=id, reason="It is not so."),
             await refused(mill, "check", tool="Bash", arguments="make tide", session="harbour-0"),
+            await refused(mill, "notes_request", session="harbour-0"),
+            await refused(mill, "take_notes", session="harbour-0", notes="found 3: `make tide` failed."),
             await refused(mill, "scratchpad", task="harbour-0", goal="Mail the keys."),
             await refused(mill, "scratchpad", task="harbour-0"),
             # What another project knows is not known here, and nothing of it is told when the same is said again.
@@ -234,7 +255,7 @@ def test_nothing_of_another_project_is_reached(tmp_path: Path) -> None:
         for answer in answers:
             assert "mallory" not in answer, answer
         assert "belongs to another project" in answers[3]
-        assert "is a session of project 'harbour'" in answers[7]
+        assert "is a session of project 'harbour'" in answers[9]
         assert "flour" in await said(mill, "recall", question="How is the flour ground?")
         assert "flour" not in await said(harbour, "recall", question="How is the flour ground?")
         await said(mill, "scratchpad", task="mill-0", goal="Grind it finely.")

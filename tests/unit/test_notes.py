@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from tests.golden.material import edit, run, said, session, user
+from tests.golden.material import edit, run, said, session, step, user
 
 import ireneo
 from ireneo import BadInput, Context, Policy, Session
@@ -148,6 +148,20 @@ def test_the_request_and_its_answer_in_the_log_are_evidence_for_nothing(store: s
         request = await session.notes_request(preset=FINE)
         reply = f"{OWN}found 4: The file made/up.py is broken."
         await session.append([*user(request), *said(reply)])
+        taken = await session.take_notes(reply, preset=FINE)
+        assert (taken.notes, taken.struck) == (5, 1)
+
+    live(store, tmp_path, work)
+
+
+@every_store
+def test_nor_are_they_where_tools_asked_and_answered(store: str, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.append(session_of(1))
+        request = await session.notes_request(preset=FINE)
+        reply = f"{OWN}found 4: The file made/up.py is broken."
+        await session.append([*step("", "notes_request", {"session": "run"}, request)])
+        await session.append([*step("", "take_notes", {"session": "run", "notes": reply}, "5 notes kept.")])
         taken = await session.take_notes(reply, preset=FINE)
         assert (taken.notes, taken.struck) == (5, 1)
 

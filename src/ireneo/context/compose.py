@@ -327,7 +327,7 @@ CRAMPED_RATIO = 12
 """In less room, and where the past is so many times as large, several frames, and a file that is named in each of
 them, would take the place of what they tell: notes above all, of which there are as many as so much room can show."""
 NOTED_LIVE = 0.06
-NOTED_OPENER = 0.05
+NOTED_OPENER = 0.04
 """Of a room that notes alone would fill, what the newest atom may take where it is larger, and the request that is
 being worked on."""
 WORDS_SHARE = 0.35

@@ -26,6 +26,7 @@ from ireneo.log.message import (
     weigh,
 )
 from ireneo.log.tree import Annotation
+from ireneo.summaries.notes import STANDS_BESIDE, is_written
 from ireneo.summaries.state import shown_state, state_lines
 from ireneo.summaries.steps import clip, steps
 from ireneo.summaries.summary import Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
@@ -204,6 +205,8 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
         live = state_lines(steps([slot.item for slot in slots if isinstance(slot.item, Message)]))
         state = shown_state((line for block in blocks for line in block.lines("state")), live)
         waiting = _unanswered(slots, blocks)
+        if is_written(blocks[-1]) and blocks[-1].lines("status"):
+            state = [replace(line, weight=line.weight * STANDS_BESIDE) for line in state]
         last.standing = [*(("state", line) for line in state), *([("open", waiting)] if waiting else [])]
     done = statements.done(blocks)
     offers = [slot.offer(statements, done) for slot in slots]

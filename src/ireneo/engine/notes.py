@@ -27,7 +27,7 @@ from ireneo.engine.work_writing import (
     weightiest,
 )
 from ireneo.errors import BadInput, Overtaken, SummaryNotFound
-from ireneo.log.message import Message, MessageId
+from ireneo.log.message import Message, MessageId, strings, texts
 from ireneo.log.tree import Head, SessionKey, atoms, head_of
 from ireneo.ports.store import Store, Transaction
 from ireneo.prompts import NOTES_OWN
@@ -411,7 +411,7 @@ def _take(
 ) -> _Taken:
     job, made = _own_job(tx, key, branch, options, voice)
     erased = tx.erasure.count(key)
-    asking = {each.position for each in job.evidence if OWN_MARK in each.text or each.text.strip() == reply.strip()}
+    asking = {each.position for each in job.evidence if _asks(each, reply)}
     job = replace(job, evidence=tuple(each for each in job.evidence if each.position not in asking))
     on = [each for each in job.messages if each.position not in asking]
     end = tx.log.head(key, branch)
@@ -441,6 +441,12 @@ def _take(
     )
     texts = texts_of(job, kept, writing) if kept.trusted else ()
     return _Taken(result=result, texts=texts, made=made, erased=erased)
+
+
+def _asks(message: Message, reply: str) -> bool:
+    """Whether it is a request for notes or the answer `reply`, said in words or by a tool."""
+    said = [*texts(message.draft.parts), *(each for call in message.draft.calls for each in strings(call.arguments))]
+    return any(OWN_MARK in each or each.strip() == reply.strip() for each in said)
 
 
 BY_ITSELF = "the agent itself"

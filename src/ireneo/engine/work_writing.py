@@ -51,8 +51,8 @@ NOTES_SHARE = 0.04
 """Of the window, what the notes taken before may take."""
 REQUESTS_SHOWN = 6
 REQUEST_CHARACTERS = 400
-OUTPUT_SHARE = 1 / 28
-"""Of what a stretch costs, what the notes on it are to cost: a context of a 25th shows nearly all of them."""
+OUTPUT_SHARE = 1 / 26
+"""Of what a stretch costs, what the notes on it are to cost: a context of a 25th shows most of them."""
 LEAST_WORDS, MOST_WORDS = 120, 4_500
 WORDS_PER_TOKEN = 0.5
 """Of notes, which are full of names and paths."""

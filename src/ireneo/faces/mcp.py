@@ -17,6 +17,7 @@ from pydantic import Field, ValidationError
 
 import ireneo
 from ireneo.errors import BadInput, IreneoError
+from ireneo.faces.cli.notes import noted
 from ireneo.faces.cli.output import cut
 from ireneo.plumbing import project_named
 from ireneo.types import MemoryDetails, Remembered
@@ -239,10 +240,7 @@ class Tools:
         """
         given = _arguments(arguments) if isinstance(arguments, str) else arguments
         if session:
-            stored = await self._memory.session(session, must_exist=True)
-            there = await stored.project()
-            if there not in ("", self._project):
-                raise BadInput(f"Session {session} belongs to project {there!r}, where you do not work; leave it out.")
+            await self._session(session, "leave it out")
         found = await self._memory.check(tool, given, session=session or None, project=self._project)
         return recalled(found.markdown) if found else "Nothing speaks against it."
 
@@ -307,6 +305,36 @@ class Tools:
         if isinstance(done, Remembered):
             return f"{named}: {done.did}. {done.reason}"
         return f"{named} is shown as disputed from now on, and is written again from its sources."
+
+    async def notes_request(
+        self, session: Annotated[str, Field(description="The stored session that you are in.")]
+    ) -> str:
+        """What to write down before your conversation is cut: ask for it, follow it, hand the notes to `take_notes`.
+
+        Only where this conversation is stored here, and you know its id.
+        """
+        return await (await self._session(session, "name the one that you are in")).notes_request()
+
+    async def take_notes(
+        self,
+        session: Annotated[str, Field(description="The stored session that you are in.")],
+        notes: Annotated[str, Field(description="The notes, one a line, as `notes_request` asks for them.")],
+    ) -> str:
+        """Keep your notes on your work: contexts of this session show them in place of the old messages.
+
+        What the messages don't show is struck, and why is said.
+        """
+        stored = await self._session(session, "name the one that you are in")
+        taken = await stored.take_notes(notes)
+        return "\n".join(noted(taken, stored.id))
+
+    async def _session(self, named: str, instead: str) -> ireneo.Session:
+        """A session of the project that is worked on, or of none."""
+        stored = await self._memory.session(named, must_exist=True)
+        there = await stored.project()
+        if there not in ("", self._project):
+            raise BadInput(f"Session {named} belongs to project {there!r}, where you do not work; {instead}.")
+        return stored
 
 
 def _arguments(text: str) -> Mapping[str, object]:
@@ -400,6 +428,8 @@ def make_server(memory: ireneo.Memory, *, project: str = "") -> MemoryServer:
         (tools.expand, READS),
         (tools.scratchpad, REWRITES),
         (tools.dispute, ADDS),
+        (tools.notes_request, READS),
+        (tools.take_notes, ADDS),
     )
     for tool, hint in hints:
         # As it reads, and not as it is indented in its source.

@@ -37,10 +37,13 @@ REPLACED: SectionName = "replaced"
 """The statements that hold no longer since another took their place; they are never shown."""
 VERBATIM: tuple[SectionName, ...] = ("goal", "direction", "constraints", "lifted", "state")
 """What of the offline record stands beside a model's statements, whatever these say; names alone say nothing there."""
-FOUND_BESIDE = 0.1
-"""Of its worth, so much is left to what the structure shows where a model spoke: it fills what room is left."""
-SAID_BESIDE = 0.15
+FOUND_BESIDE = 0.02
+"""Of its worth, so much is left to what the structure shows where a model spoke: it fills what room is left, and no
+note waits for it."""
+SAID_BESIDE = 0.03
 """The same of the user's words where a block takes their place."""
+STANDS_BESIDE = 0.4
+"""The same of where things stand by the structure, where a model said that too."""
 WORTH = 3
 """Of a statement whose writer gives none."""
 WEIGHT_OF_WORTH = 2.0

@@ -22,6 +22,7 @@ from ireneo.faces.cli.files import log_on_stderr
 from ireneo.faces.cli.imports import export, import_logs
 from ireneo.faces.cli.lessons import check, learn, lessons, report
 from ireneo.faces.cli.memories import fading, history, recall, remember, restore
+from ireneo.faces.cli.notes import notes
 from ireneo.faces.cli.options import Stored, embedder_named, grouped, keeps_secrets, option
 from ireneo.faces.cli.place import database, room_for, say_once
 from ireneo.faces.cli.review import review
@@ -73,8 +74,8 @@ OF_THE_EXTRA = ("mcp", "pydantic")
 def mcp(project: Project = "", *, stored: Stored) -> None:
     """Serve the memory to an agent over MCP.
 
-    On standard input and output, with seven tools: brief, recall, remember, check, expand, scratchpad, dispute. It
-    needs the extra `mcp`.
+    On standard input and output, with nine tools: brief, recall, remember, check, expand, scratchpad, dispute,
+    notes_request, take_notes. It needs the extra `mcp`.
     """
     try:
         from ireneo.faces.mcp import make_server
@@ -141,6 +142,7 @@ _COMMANDS = (
     (RULES, "pins", pins, "ireneo pins 7c1e4f52"),
     (RULES, "release", release, "ireneo release 7c1e4f52 'Never bump'"),
     (RULES, "dispute", dispute, "ireneo dispute 7c1e4f52 s_irx4ofg 'It failed at first.'"),
+    (RULES, "notes", notes, "ireneo notes 7c1e4f52 --take answer.txt"),
     (RULES, "summarise", summarise, "ireneo summarise 7c1e4f52 --budget 2000 --model ollama:llama3"),
     (RULES, "work", work, "ireneo work --until-idle"),
     (MEMORIES, "remember", remember, "ireneo remember 'Anna lives in Porto.' --at 2026-03-01"),
