@@ -45,7 +45,7 @@ class ShellStep(Struct, frozen=True, kw_only=True):
     words: tuple[str, ...]
     """The program with its arguments, without wrappers and quotes."""
     through: tuple[str, ...]
-    """The wrappers that it was started through, the outermost first: ``uv run``, ``docker compose exec``."""
+    """The wrappers that it was started through, the outermost first: ``docker compose exec``, ``timeout``."""
     shown: str
     """What it is called where it was run: ``uv run pytest``, ``scripts/check.sh``."""
     before: Joint

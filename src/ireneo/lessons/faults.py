@@ -30,6 +30,7 @@ _MOST_LINES = 600
 _LONGEST_LINE = 600
 _WORDS = 9
 _CHARACTERS = 80
+_LONGEST_KEPT = 50
 
 
 class Fault(Struct, frozen=True, kw_only=True):
@@ -63,6 +64,7 @@ _PREFIXES = (
     lazy_re(r"^(?:##\[error\]|::error[^:\n]{0,200}::|\[(?:ERROR|FATAL|error|ERR|E)\] +)"),
     lazy_re(r"^(?:[│┃|>╰└├─╭▶▸●⎿]+[ \t]+(?=\S))"),
     lazy_re(r"^(?:\[[\d/. %-]{1,20}\][ \t]+)"),
+    lazy_re(r"^\[warn\] (?=Code style)"),
 )
 _BOX_END = lazy_re(r"(?<![ \t])[ \t]++[│┃|]$")
 
@@ -97,7 +99,8 @@ _SOUNDS_WRONG = lazy_re(
     r"rror|ERR|FAIL|[Ff]ail|annot|an't|ould not|\bnot |[Nn]o |denied|nvalid|llegal|issing|nknown|nable|✗|✖|×|✕|❌|●"
     r"|\bE[A-Z]{3,}\b|panic|xception|efused|Killed|abort|Abort|fatal|FATAL|nexpected|ejected|xpected|undefined|SC\d{4}"
     r"|DL\d{4}|reformat|CONFLICT|killed|unrecognized|ambiguous|declared|unused|egmentation|equire|clippy::|Interrupt"
-    r"|Warning: |NotFound|already in use|accepts |defined|not ok|Code style|spec/|runs, |failing|\d: |\d,\d",
+    r"|Warning: |NotFound|already in use|accepts |defined|not ok|Code style|spec/|runs, |failing|\d: |\d,\d|› |xpecting"
+    r"|changed significantly|^[A-Z]{1,4}\d{3,4} |nresolved|Extra data|nterminated|Aborting|ot [Ff]ound",
 )
 _BEFORE_TESTS = 70
 """Weight from which on an error kept the tests from running."""
@@ -143,10 +146,12 @@ def _told(output: str) -> Iterator[tuple[Fault, LineSort]]:
     lines = output.split("\n")
     if len(lines) > _MOST_LINES:
         lines = [*lines[: _MOST_LINES // 2], *lines[-_MOST_LINES // 2 :]]
-    for raw in lines:
+    for raw, following in zip(lines, [*lines[1:], ""], strict=True):
         if not _SOUNDS_WRONG.search(raw):
             continue
         line, task = cleaned(raw)
+        if _PANICKED.search(line):
+            line = f"{line} {cleaned(following)[0]}"  # Rust tells why in the next line.
         if not line or (SUMMARY.search(line) and not line.startswith("FAILED ")):
             continue
         for kind in LINES:
@@ -158,16 +163,29 @@ def _told(output: str) -> Iterator[tuple[Fault, LineSort]]:
                 break
 
 
+_SAME = {
+    "no such file or directory": "No such file or directory",
+    "not a directory": "Not a directory",
+    "permission denied": "Permission denied",
+    "Connection refused": "connection refused",
+    "Address already in use": "address already in use",
+}
+"""The same error in the words of several programs."""
+_PANICKED = lazy_re(r" panicked at \S+:\d+:\d+:$")
+_HINT = lazy_re(r"\.? (?:Did you mean|\(Possible options|Try )[^\n]*$|\. Stop\.?$")
+
+
 def _fault(line: str, kind: LineSort, found: re.Match[str], task: str) -> Fault:
     given = found.groupdict()
     said = given.get("said") or given.get("said2") or (found[0] if "said" not in given else "") or line
+    said = _HINT.sub("", said)
     keep = given.get("keep") or given.get("keep2") or ""
     code = given.get("code") or ""
     by = frozenset({given["by"].rsplit("/", 1)[-1]}) if given.get("by") else kind.by
     if kind.sort == "tests":
         name = TESTS_FAILED
     else:
-        name = normalized_error(said, keep=keep)
+        name = normalized_error(_SAME.get(said, said), keep=keep)
         if code and code not in name:
             name = f"{code}: {name}" if name else code
     return Fault(name=name[:_CHARACTERS].rstrip(), line=line, sort=kind.sort, by=by, weight=kind.weight, task=task)
@@ -222,7 +240,7 @@ _ONE_OFF = lazy_re(r"(could not apply|Available agents|has been denied)\b.*")
 _CUT_OFF = lazy_re(r"(?<!\S)\S*\w\.{3}$")
 _NO_MODULE = lazy_re(r"No module named ['\"]?[\w.]+['\"]?")
 _ACCIDENTS = (
-    lazy_re(r"\"[^\"\n]*\"|“[^“”\n]{0,1000}+”|`[^`\n]*`|‘[^‘’\n]{0,1000}+’|(?<!\w)'[^'\n]*'(?!\w)"),
+    lazy_re(r"\"[^\"\n]*\"|`[^`'\n]*'(?!\w)|“[^“”\n]{0,1000}+”|`[^`\n]*`|‘[^‘’\n]{0,1000}+’|(?<!\w)'[^'\n]*'(?!\w)"),
     lazy_re(r"\b[a-z][a-z0-9+.-]{0,30}://\S+"),
     lazy_re(r"\((?![a-z]+\)$)[^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"),
     lazy_re(r"(?<![\w.])[~.]?(?:[\w.@+~$%-]{0,255}/)+[\w.@+~$%*-]*"),
@@ -247,7 +265,7 @@ def normalized_error(line: str, *, keep: str = "") -> str:
     line = _ONE_OFF.sub(r"\1", _PROMPT.sub("", " ".join(_TAGS.sub(" ", line).split())))
     if missing := _NO_MODULE.search(line):
         return missing[0][:_CHARACTERS]  # Which one is missing is no accident.
-    if keep and len(keep) <= 60 and "/" not in keep.lstrip("./@"):
+    if keep and len(keep) <= _LONGEST_KEPT and not keep.startswith(("/", "~")):
         line = line.replace(keep, _KEPT, 1)
     else:
         keep = ""
@@ -259,12 +277,15 @@ def normalized_error(line: str, *, keep: str = "") -> str:
     for pattern in _ACCIDENTS:
         rest = pattern.sub("…", rest)
     rest = re.sub(r"(?:(?:(?<!\s)\s++)?…[\s,;:.]*+)+", " … ", rest).strip()
-    rest = _LAST_NAME.sub(lambda found: found[0] if _KEPT in found[0] else f"{found[1]}…", rest) if not kept else rest
+    rest = _LAST_NAME.sub(lambda found: found[0] if _KEPT in found[0] else f"{found[1]}…", rest)
+    rest = rest.lstrip("… ") if kept else rest
     words = rest.split()
     tail = words[-1] if words and re.fullmatch(r"\([a-z]+\)", words[-1]) else ""
     if len(words) > _WORDS:
         words = [*words[: _WORDS - 1], "…", *([tail] if tail else [])]
     said = " ".join(words).replace("… …", "…")
+    if keep and _KEPT not in said:
+        said = f"{said.removesuffix(' …')} … {_KEPT}"
     said = f"{kept}: {said}" if kept and said.strip("… ") else kept or said
     said = said.replace(_KEPT, keep)
     said = said.removesuffix(" …").lstrip(" …-" if not keep.startswith("-") else " …").rstrip(" :;,.")
