@@ -219,6 +219,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         r"^(?P<said>pattern [^\n]*(?:no matching files found|directory prefix[^\n]*|cannot find module[^\n]*))",
     ),
     _sort("build", 79, "go test,go", r"^FAIL\s+\S+ \[(?P<said>setup failed)\]"),
+    _sort("build", 88, "go", r"(?P<said>import cycle not allowed)"),
     # Linters: a place, a message, a rule.
     _sort(
         "lint",

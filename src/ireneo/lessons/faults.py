@@ -147,7 +147,7 @@ def _told(output: str) -> Iterator[tuple[Fault, LineSort]]:
     if len(lines) > _MOST_LINES:
         lines = [*lines[: _MOST_LINES // 2], *lines[-_MOST_LINES // 2 :]]
     for raw, following in zip(lines, [*lines[1:], ""], strict=True):
-        if not _SOUNDS_WRONG.search(raw):
+        if not _SOUNDS_WRONG.search(raw) or _OF_A_FILE.match(raw):
             continue
         line, task = cleaned(raw)
         if _PANICKED.search(line):
@@ -210,7 +210,7 @@ def _tests(tests: Sequence[Fault], told: Sequence[tuple[Fault, LineSort]]) -> Fa
 def _of_a_tool(output: str) -> tuple[Fault, ...]:
     """What a tool that is no shell says: its first line that tells of an error, or its only one."""
     lines = [line for raw in output.split("\n")[:_MOST_LINES] if (line := cleaned(raw)[0])]
-    lines = [line for line in lines if not _ASKS.match(line)]
+    lines = [line for line in lines if not _ASKS.match(line) and not _OF_A_FILE.match(line)]
     wrong = [line for line in lines if _SOUNDS_WRONG.search(line) and not SUMMARY.search(line)]
     line = wrong[0] if wrong else lines[0] if len(lines) <= _FEW_LINES and lines else ""
     said = _LEVEL.sub("", line).partition(". ")[0]
@@ -218,6 +218,8 @@ def _of_a_tool(output: str) -> tuple[Fault, ...]:
     return _named([Fault(name=name, line=line, weight=55)]) if name else ()
 
 
+_OF_A_FILE = lazy_re(r"[ \t]*+\d+[ ]?(?:[│█→]|\t)")
+"""A line of a file that is shown with its number."""
 _ASKS = lazy_re(r"#+ (?:Fix|See|Running|Please|Try)\b|(?:Fix any|See the|See relevant|Please|Try)\b")
 """How a tool begins to tell what it found, or what to do about it."""
 _FEW_LINES = 3
