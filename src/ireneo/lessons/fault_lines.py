@@ -362,7 +362,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         "raised",
         68,
         _PY,
-        r"^(?:E\s{2,})?(?P<said>(?:[A-Za-z_]\w*\.){0,6}(?:[A-Z]\w*(?:Error|Exception|Warning|NotReady|Failure|Configured|DoesNotExist|Interrupt|Timeout|Refused|Denied|NotFound)|KeyboardInterrupt|SystemExit)(?:: [^\n]*)?)$",
+        r"^(?:E\s{2,})?(?P<said>(?:[A-Za-z_]\w*\.){0,6}(?:[A-Z]\w*(?:Error|Exception|Warning|NotReady|Failure|Configured|DoesNotExist|Interrupt|Timeout|Refused|Denied|NotFound)|DoesNotExist|MultipleObjectsReturned|NoReverseMatch|KeyboardInterrupt|SystemExit)(?:: [^\n]*)?)$",
         last=True,
     ),
     _sort("raised", 68, "go,go test", r"^panic: (?P<said>[^\n]+)"),
