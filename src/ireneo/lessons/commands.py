@@ -45,7 +45,7 @@ class ShellStep(Struct, frozen=True, kw_only=True):
     words: tuple[str, ...]
     """The program with its arguments, without wrappers and quotes."""
     through: tuple[str, ...]
-    """The wrappers that it was started through, the outermost first: ``uv run``, ``docker compose exec``."""
+    """The wrappers that it was started through, the outermost first: ``docker compose exec``, ``timeout``."""
     shown: str
     """What it is called where it was run: ``uv run pytest``, ``scripts/check.sh``."""
     before: Joint
@@ -129,6 +129,8 @@ class _Tree(Struct, frozen=True):
     kind: Literal["step", "pipe", "&&", "||", ";", "branch", "not", "aside"]
     parts: tuple[_Tree, ...] = ()
     step: int = -1
+    strict: bool = False
+    """Of a pipe: it fails with any of its parts; of a sequence: it ends at the first failure."""
 
 
 _NOTHING = _Tree(";")
@@ -202,7 +204,7 @@ class _CommandReader:
         def close_pipe() -> None:
             nonlocal chain
             if pipe:
-                said = pipe[0] if len(pipe) == 1 else _Tree("pipe", tuple(pipe))
+                said = pipe[0] if len(pipe) == 1 else _Tree("pipe", tuple(pipe), strict=self.pipes_fail)
                 chain = said if chain is None else _Tree("&&" if link == "&&" else "||", (chain, said))
                 pipe.clear()
 
@@ -229,7 +231,7 @@ class _CommandReader:
         close_pipe()
         if chain is not None:
             done.append(chain)
-        return done[0] if len(done) == 1 else _Tree(";", tuple(done))
+        return done[0] if len(done) == 1 else _Tree(";", tuple(done), strict=self.stops_at_failure)
 
     def _operands(self, node: Node, children: Sequence[Node] | None) -> Iterator[tuple[Joint, Node | None, _Redirects]]:
         """What stands in `node` in order: joints, and what they join with its redirections."""
@@ -504,10 +506,10 @@ def _deciding(tree: _Tree, reader: _CommandReader) -> list[int]:
         return [each for part in tree.parts for each in _deciding(part, reader)]
     telling = [part for part in tree.parts if part.parts or part.kind == "step"]
     if tree.kind == "pipe":
-        return [each for part in (telling if reader.pipes_fail else telling[-1:]) for each in _deciding(part, reader)]
+        return [each for part in (telling if tree.strict else telling[-1:]) for each in _deciding(part, reader)]
     if not telling:
         return []
-    if reader.stops_at_failure or _hands_on(telling[-1], reader):
+    if tree.strict or _hands_on(telling[-1], reader):
         return [each for part in telling for each in _deciding(part, reader)]
     return _deciding(telling[-1], reader)
 

@@ -16,7 +16,7 @@ from ireneo.lessons.faults import (
     is_empty,
     read_faults,
 )
-from ireneo.lessons.programs import LOOKS_ONLY, MOVES, NEVER_FAILS, PLAIN_PROGRAMS, SHELLS, SUBCOMMANDS
+from ireneo.lessons.programs import LOOKS_ONLY, MOVES, NEVER_FAILS, PLAIN_PROGRAMS, SHELLS
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import Step, exit_status
 
@@ -44,6 +44,7 @@ _SHOWS_TOO = frozenset(
     "git log,git show,git diff,git blame,git status,git grep,gh run view,gh pr view,gh issue view,gh api,gh pr diff"
     ",docker logs,kubectl logs,docker compose logs,journalctl,dmesg,column,bat,perl,od,xxd,strings,history".split(",")
 )
+_OF_THE_SHELL = 88
 _SURE = 60
 """Weight of a line that only one sort of program prints."""
 _KINDS = {
@@ -136,7 +137,8 @@ class _Search:
         if len(quiet) == 1:
             return quiet[0]
         telling = [place for place in self.pool if not _shows(self.steps[place])]
-        return None if quiet or not self.sure else (telling or self.pool)[-1]
+        same = len({self.steps[place].name for place in telling}) == 1
+        return telling[-1] if same and self.sure and not quiet else None
 
     def _teller(self, fault: Fault) -> int | None:
         """The step that an error is of."""
@@ -150,21 +152,28 @@ class _Search:
         if own:
             return self._one_of([place for place in own if place in self.pool] or own, fault)
         if self._only_shows() and (fault.by or fault.weight < _SURE):
-            return None
+            # What only shows may show errors of others; but where it failed, and finds nothing else, they are its own.
+            place = self.pool[0] if self.sure and len(self.pool) == 1 else None
+            return place if place is not None and self.steps[place].name in _SHOWS_TOO else None
         runs = [place for place in self.pool if _runs_others(self.steps[place])]
         runs = runs or [place for place in self.can if _runs_others(self.steps[place])]
         if fault.by and runs:
             return self._one_of(runs, fault)
         others = [place for place in self.pool if not _shows(self.steps[place])]
         others = others or [place for place in self.can if not _shows(self.steps[place])]
-        others = others or (self.pool if fault.sort == "missing" else [])
+        others = others or (self.pool if fault.sort == "missing" or fault.weight >= _OF_THE_SHELL else [])
         return self._one_of(others, fault) if others else None
 
     def _one_of(self, places: Sequence[int], fault: Fault) -> int | None:
         """Of several steps that may have printed it, the one that did."""
         if len({self.steps[place].name for place in places}) == 1:
             return places[0]
-        for better in (self._of_task(places, fault), self._of_git(places, fault), self._of_kind(places, fault)):
+        for better in (
+            self._said(places, fault),
+            self._of_task(places, fault),
+            self._of_git(places, fault),
+            self._of_kind(places, fault),
+        ):
             if len({self.steps[place].name for place in better}) == 1:
                 return better[0]
         begun = [place for place in places if self._began(self.steps[place])]
@@ -176,6 +185,10 @@ class _Search:
         # Nothing tells them apart: of a chain where each had to pass, the last that does work is the likeliest.
         working = [place for place in places if not _shows(self.steps[place])] or list(places)
         return working[0] if len({self.steps[place].name for place in working}) == 1 else None
+
+    def _said(self, places: Sequence[int], fault: Fault) -> list[int]:
+        """The steps that the line names as a whole: ``npm ci``."""
+        return [place for place in places if " " in self.steps[place].name and self.steps[place].name in fault.line]
 
     def _of_task(self, places: Sequence[int], fault: Fault) -> list[int]:
         task = fault.task.split(":")[-1] if fault.task.count(":") and "/" in fault.task else fault.task
@@ -252,13 +265,15 @@ def _runs_others(step: ShellStep) -> bool:
     head = step.name.partition(" ")[0]
     if not head:
         return bool(step.words)
-    return (head not in PLAIN_PROGRAMS and head not in _NO_RUNNERS) or head in SHELLS or head in _RUNNERS
+    runs_no_others = head in PLAIN_PROGRAMS or head in _RUNS_NO_OTHERS
+    return not runs_no_others or head in SHELLS or head in _MAY_RUN or step.name in _RUN_HOOKS
 
 
-_NO_RUNNERS = frozenset("git gh pip apt apt-get brew ruff terraform kubectl helm aws gcloud az systemctl cd".split())
-_RUNNERS = frozenset(
-    "python node ruby perl php eval source parallel concurrently cmake ctest".split()
-) & PLAIN_PROGRAMS | SUBCOMMANDS & frozenset("npm pnpm yarn".split())
+_RUNS_NO_OTHERS = frozenset(
+    "git gh pip apt apt-get brew ruff terraform kubectl helm aws gcloud az systemctl cd".split()
+)
+_RUN_HOOKS = frozenset({"git commit", "git push", "git merge", "git rebase"})
+_MAY_RUN = frozenset("python node ruby perl php eval source parallel concurrently cmake ctest".split())
 
 
 def _names(line: str, step: ShellStep) -> bool:

@@ -50,7 +50,7 @@ _JS = "node,npm,npx,pnpm,yarn,bun,tsx,ts-node,jest,vitest,vite,next,webpack,roll
 _PY = "python,pytest,unittest,pip,mypy,flask,celery,tox,nox,coverage,uvicorn,gunicorn,alembic,ipython,jupyter,django-admin"
 _TS = "tsc,npm,npx,pnpm,yarn,ts-node,tsx,vite,next,vue-tsc,nx,turbo,jest,deno"
 
-LINES: tuple[LineSort, ...] = (
+_BY_PROGRAM: tuple[LineSort, ...] = (
     # Shells: a program that is not there, a line that can't be read.
     _sort(
         "missing",
@@ -145,7 +145,7 @@ LINES: tuple[LineSort, ...] = (
         "missing",
         93,
         "make,gmake",
-        r"^g?make(?:\[\d+\])?: \*\*\* (?P<said>No rule to make target [`'\"](?P<keep>[\w./:+-]+)['\"][^\n]*)",
+        r"^g?make(?:\[\d+\])?: \*\*\* (?P<said>No rule to make target [`'\"](?P<keep>[\w./:+-]+)['\"])",
     ),
     _sort(
         "missing",
@@ -219,6 +219,7 @@ LINES: tuple[LineSort, ...] = (
         r"^(?P<said>pattern [^\n]*(?:no matching files found|directory prefix[^\n]*|cannot find module[^\n]*))",
     ),
     _sort("build", 79, "go test,go", r"^FAIL\s+\S+ \[(?P<said>setup failed)\]"),
+    _sort("build", 88, "go", r"(?P<said>import cycle not allowed)"),
     # Linters: a place, a message, a rule.
     _sort(
         "lint",
@@ -323,7 +324,7 @@ LINES: tuple[LineSort, ...] = (
         "tests",
         66,
         "jest,vitest,npm,pnpm,yarn,bun",
-        r"^● (?!Console|Test suite failed|Cannot log)[^\n]+|^FAIL\s+\S+\.(?:test|spec)\.\w+|^[×✕] [^\n]+",
+        r"^● (?!Console|Test suite failed|Cannot log)[^\n]+|^FAIL\s+\S+\.(?:test|spec)\.\w+|^[×✕] [^\n]+(?: > | › |\d ?ms\)?$)",
     ),
     _sort("tests", 65, "mocha,npm,yarn,pnpm,cypress", r"^\d+ failing$"),
     _sort("tests", 66, "cargo test,cargo,cargo nextest", r"^test \S+ \.\.\. FAILED$|^---- \S+ stdout ----$"),
@@ -356,12 +357,12 @@ LINES: tuple[LineSort, ...] = (
     _sort("tests", 63, "unittest,python,manage.py,runtests.py", r"^FAILED \((?:failures|errors)="),
     _sort("tests", 63, "", r"tests finished: .{0,300}\b(?:[1-9]\d* failed|[1-9]\d* exceptions)\b"),
     # What has run and raised.
-    _sort("told", 74, _PY, r"^(?:E\s+)?fixture '(?P<keep>\w+)' not found", last=True),
+    _sort("told", 74, _PY, r"^(?:E\s+)?(?P<said>fixture '(?P<keep>\w+)' not found)", last=True),
     _sort(
         "raised",
         68,
         _PY,
-        r"^(?:E\s{2,})?(?P<said>(?:[A-Za-z_]\w*\.){0,6}(?:[A-Z]\w*(?:Error|Exception|Warning|NotReady|Failure|Configured|DoesNotExist|Interrupt|Timeout|Refused|Denied|NotFound)|KeyboardInterrupt|SystemExit)(?:: [^\n]*)?)$",
+        r"^(?:E\s{2,})?(?P<said>(?:[A-Za-z_]\w*\.){0,6}(?:[A-Z]\w*(?:Error|Exception|Warning|NotReady|Failure|Configured|DoesNotExist|Interrupt|Timeout|Refused|Denied|NotFound)|DoesNotExist|MultipleObjectsReturned|NoReverseMatch|KeyboardInterrupt|SystemExit)(?:: [^\n]*)?)$",
         last=True,
     ),
     _sort("raised", 68, "go,go test", r"^panic: (?P<said>[^\n]+)"),
@@ -369,19 +370,22 @@ LINES: tuple[LineSort, ...] = (
         "raised",
         69,
         "cargo,rustc",
-        r"^thread '[^'\n]*'(?: \(\d+\))? panicked at (?:'(?P<said>[^'\n]+)'|(?P<said2>[^\n]+))",
+        r"^thread '[^'\n]*'(?: \(\d+\))? panicked at (?:'(?P<said>[^'\n]+)'|\S+:\d+:\d+: ?(?P<said2>[^\n]+))",
     ),
     _sort(
         "raised", 67, "java,gradle,mvn", r"^Exception in thread \"[^\"\n]*\" (?:[\w$]+\.)*(?P<said>[\w$]+(?:: [^\n]*)?)"
     ),
     _sort(
-        "raised", 67, "ruby,rake,rails,rspec,bundle", r"^\S+\.rb:\d+:in [^\n]{1,300}: (?P<said>[^\n]+ \([A-Z][\w:]*\))$"
+        "raised",
+        67,
+        "ruby,rake,rails,rspec,bundle",
+        r"^\S+\.rb:\d+:in [^\n]{1,300}: (?P<said>[^\n]+) \((?P<code>[A-Z][\w:]*)\)$",
     ),
     _sort(
         "raised",
         67,
         "php,artisan,composer,phpunit",
-        r"^(?:PHP )?(?:Fatal|Parse) error: +(?P<said>[^\n]+?)(?: in \S+ on line \d+)?$",
+        r"^(?:PHP )?(?:Fatal|Parse) error: +(?P<said>[^\n]+?)(?: in \S+(?: on line \d+|:\d+))?$",
     ),
     _sort("raised", 67, "perl", r"^(?P<said>Can't locate (?P<keep>[\w/:]+\.pm) in @INC)"),
     _sort("raised", 66, "lua", r"^lua\S*: \S+:\d+: (?P<said>[^\n]+)"),
@@ -420,23 +424,57 @@ LINES: tuple[LineSort, ...] = (
         "brew",
         r"^Error: (?P<said>No (?:available formula|formulae or casks)[^\n]*|[A-Z][^\n]+ is not installed[^\n]*)",
     ),
+    # Some programs' own words.
+    _sort(
+        "told",
+        85,
+        "",
+        r"^(?:-?(?:ba|z|da|k)?sh|\(eval\)):(?: line)?:? ?(?:\d+: ?|cd:\d+: ?)?(?P<by>cd|pushd|source)\b(?::\d+)?: (?:[^\n:]{1,300}: )?(?P<said>[Nn]o such file or directory|Not a directory|not a directory|Permission denied|too many arguments)",
+    ),
+    _sort(
+        "told",
+        85,
+        "",
+        r"^\(eval\):(?P<by>cd|pushd|source):\d*:? ?(?P<said>no such file or directory|not a directory|permission denied|too many arguments)",
+    ),
+    _sort(
+        "told",
+        83,
+        "",
+        r"^(?P<by>[^\s:]{1,200}): line \d+: (?:[^\n:]{1,300}: )?(?P<said>No such file or directory|Permission denied|Is a directory|unbound variable|syntax error[^\n]*|unexpected EOF[^\n]*)",
+    ),
+    _sort(
+        "told",
+        76,
+        "ssh,scp,rsync,git",
+        r"^(?:ssh: (?P<said>[^\n]+)|(?P<said2>Host key verification failed|Permission denied \(publickey[^\n]*|kex_exchange_identification[^\n]*))",
+    ),
+    _sort("told", 76, "jq", r"^jq: (?:\d+ compile |compile |parse )?error(?: \([^)\n]*\))?: (?P<said>[^\n]+)"),
+    _sort("told", 76, "sed", r"^g?sed: (?:-e expression #\d+, char \d+|\d+: [^:\n]{0,200}): (?P<said>[^\n]+)"),
+    _sort(
+        "told",
+        72,
+        "json.tool,python",
+        r"^(?P<said>(?:Expecting|Extra data|Unterminated string|Invalid control character)[^\n:]{0,80}): line \d+ column",
+    ),
     # Git and GitHub.
     _sort("told", 74, "git", r"^! \[(?:remote )?rejected\][^\n]*\((?P<said>[^()\n]+)\)"),
     _sort("told", 73, "git", r"^CONFLICT \((?P<said>[^)\n]+)\)"),
-    _sort("told", 72, "git", r"^fatal: (?P<said>[^\n]+)"),
+    _sort("told", 72, "git", r"^fatal: (?P<said>not a git repository|[^\n]+)"),
     _sort(
         "told",
         71,
         "git",
-        r"^error: (?P<said>pathspec|Your local changes|could not apply|cannot (?:pull|rebase|lock)|patch (?:failed|does not apply)|corrupt patch|src refspec|The following untracked|unable to|failed to (?:push some refs|stash)|you need to resolve|object file|bad signature|Pulling is not possible|Committing is not possible|the branch)[^\n]*",
+        r"^error: (?P<said>(?:pathspec|Your local changes|could not apply|cannot (?:pull|rebase|lock)|patch (?:failed|does not apply)|corrupt patch|src refspec|The following untracked|unable to|failed to (?:push some refs|stash)|you need to resolve|object file|bad signature|Pulling is not possible|Committing is not possible|the branch)[^\n]*)",
     ),
     _sort("told", 72, "git commit,git,pre-commit", r"^(?P<said>[A-Za-z][^\n.]{1,80})\.{5,}[^\n]{0,40}Failed$"),
     _sort(
         "told",
         72,
         "gh",
-        r"^(?:gh: |GraphQL: |HTTP \d{3}: |failed to |could not |no (?:pull requests|checks|git remotes|open)|a pull request)(?P<said>[^\n]*)",
+        r"^(?:gh: |GraphQL: )?(?P<said>(?:HTTP \d{3}: |failed to |could not |no (?:pull requests|checks|git remotes|open)|a pull request|Unknown JSON field)[^\n]*)",
     ),
+    _sort("told", 72, "gh", r"^gh: (?P<said>[^\n]+)"),
     # Containers, clusters, clouds.
     _sort(
         "told",
@@ -484,13 +522,13 @@ LINES: tuple[LineSort, ...] = (
         "told",
         74,
         "sqlite3",
-        r"^(?:Error|Parse error|Runtime error)(?: near line \d+| in prepare)?[,:] (?P<said>[^\n]+)",
+        r"^(?:Error|Parse error|Runtime error):? (?:near line \d+|in prepare|(?=near \"))[,:]? ?(?P<said>[^\n]+)",
     ),
     _sort("told", 74, "redis-cli", r"^(?P<said>Could not connect to Redis)[^\n]*"),
     _sort("told", 73, "prisma", r"^(?:Error: )?(?P<code>P\d{4}):? ?(?P<said>[^\n]*)"),
     # The net.
     _sort("told", 75, "curl", r"^curl: \((?P<code>\d+)\) (?P<said>[^\n]+)"),
-    _sort("told", 74, "wget", r"^wget: (?P<said>[^\n]+)|^ERROR (?P<said2>[45]\d\d: [^\n]+)"),
+    _sort("told", 74, "wget", r"^wget: (?P<said>[^\n]+)|^ERROR (?P<code>[45]\d\d): (?P<said2>[^\n]+)"),
     _sort(
         "told",
         70,
@@ -549,6 +587,7 @@ LINES: tuple[LineSort, ...] = (
         r"^(?P<said>(?:[Cc]ould not|[Cc]annot|[Cc]an't|[Uu]nable to|[Ff]ailed to|[Ii]nvalid|[Mm]issing|[Uu]nknown|[Nn]o such)\b[^\n]+)$",
     ),
 )
+LINES = tuple(sorted(_BY_PROGRAM, key=lambda kind: -kind.weight))
 """The sorts, in the order in which they are tried on a line: the first that matches says what the line is."""
 
 SUMMARY = lazy_re(

@@ -30,6 +30,8 @@ _MOST_LINES = 600
 _LONGEST_LINE = 600
 _WORDS = 9
 _CHARACTERS = 80
+_LONGEST_KEPT = 50
+_PASSES = 6
 
 
 class Fault(Struct, frozen=True, kw_only=True):
@@ -63,6 +65,7 @@ _PREFIXES = (
     lazy_re(r"^(?:##\[error\]|::error[^:\n]{0,200}::|\[(?:ERROR|FATAL|error|ERR|E)\] +)"),
     lazy_re(r"^(?:[│┃|>╰└├─╭▶▸●⎿]+[ \t]+(?=\S))"),
     lazy_re(r"^(?:\[[\d/. %-]{1,20}\][ \t]+)"),
+    lazy_re(r"^\[warn\] (?=Code style)"),
 )
 _BOX_END = lazy_re(r"(?<![ \t])[ \t]++[│┃|]$")
 
@@ -86,7 +89,8 @@ def cleaned(line: str) -> tuple[str, str]:
     return _BOX_END.sub("", line).strip(), task
 
 
-_TOOL_ERROR = lazy_re(r"<tool_use_error>\s*(.+?)(?:</tool_use_error>|\n|\Z)", re.S)
+_TOOL_ERROR = lazy_re(r"<tool_use_error>\s*([^<]+)")
+_PARAMETER = lazy_re(r"parameter `(?P<keep>\w+)`")
 _TIMED_OUT = lazy_re(
     r"timed out and has been killed|^(?:Error: )?Command timed out|^[^\n]{0,120}[Tt]imed [Oo]ut after \d"
     r"|^Exit code 124$|<returncode>124<",
@@ -97,8 +101,11 @@ _SOUNDS_WRONG = lazy_re(
     r"rror|ERR|FAIL|[Ff]ail|annot|an't|ould not|\bnot |[Nn]o |denied|nvalid|llegal|issing|nknown|nable|✗|✖|×|✕|❌|●"
     r"|\bE[A-Z]{3,}\b|panic|xception|efused|Killed|abort|Abort|fatal|FATAL|nexpected|ejected|xpected|undefined|SC\d{4}"
     r"|DL\d{4}|reformat|CONFLICT|killed|unrecognized|ambiguous|declared|unused|egmentation|equire|clippy::|Interrupt"
-    r"|Warning: |NotFound|already in use|accepts |defined|not ok|Code style|spec/|runs, |failing|\d: |\d,\d",
+    r"|Warning: |NotFound|already in use|accepts |defined|not ok|Code style|spec/|runs, |failing|\d: |\d,\d|› |xpecting"
+    r"|changed significantly|^[A-Z]{1,4}\d{3,4} |nresolved|Extra data|nterminated|Aborting|ot [Ff]ound",
 )
+_SURE = 60
+"""Weight from which on only one sort of program prints such lines."""
 _BEFORE_TESTS = 70
 """Weight from which on an error kept the tests from running."""
 
@@ -108,13 +115,12 @@ def read_faults(output: str, *, shell: bool = True) -> tuple[Fault, ...]:
     if len(output) > _LOOKED_AT:
         output = f"{output[: _LOOKED_AT // 2]}\n{output[-_LOOKED_AT // 2 :]}"
     if found := _TOOL_ERROR.search(output):
-        said = found[1].partition(". ")[0].strip()
-        return _named([Fault(name=normalized_error(said), line=" ".join(said.split())[:_LONGEST_LINE], weight=99)])
+        return _named([_refused_by_its_tool(found[1])])
     if _TIMED_OUT.search(output):
         return (Fault(name=TIMED_OUT, weight=98),)
-    if not shell:
-        return _of_a_tool(output)
     told = list(_told(output))
+    if not shell and max((each.weight for each, _ in told), default=0) < _SURE:
+        return _of_a_tool(output)
     if not told:
         return ()
     top = max(each.weight for each, _ in told)
@@ -130,6 +136,16 @@ def read_faults(output: str, *, shell: bool = True) -> tuple[Fault, ...]:
     return _named(kept)
 
 
+def _refused_by_its_tool(text: str) -> Fault:
+    """What a harness says of a call that it did not take: its first sentence, or what that leads to."""
+    lines = [" ".join(line.split()) for line in text.split("\n") if line.strip()]
+    line = lines[1] if len(lines) > 1 and lines[0].endswith(":") else lines[0] if lines else ""
+    said = line.partition(". ")[0]
+    about = _PARAMETER.search(said)
+    name = normalized_error(said, keep=about["keep"] if about else "")
+    return Fault(name=name, line=said[:_LONGEST_LINE], weight=99)
+
+
 def _named(found: Sequence[Fault]) -> tuple[Fault, ...]:
     """Each name once, without those that would tell a reader to do something."""
     out: dict[str, Fault] = {}
@@ -143,10 +159,12 @@ def _told(output: str) -> Iterator[tuple[Fault, LineSort]]:
     lines = output.split("\n")
     if len(lines) > _MOST_LINES:
         lines = [*lines[: _MOST_LINES // 2], *lines[-_MOST_LINES // 2 :]]
-    for raw in lines:
-        if not _SOUNDS_WRONG.search(raw):
+    for raw, following in zip(lines, [*lines[1:], ""], strict=True):
+        if not _SOUNDS_WRONG.search(raw) or _OF_A_FILE.match(raw):
             continue
         line, task = cleaned(raw)
+        if _PANICKED.search(line):
+            line = f"{line} {cleaned(following)[0]}"  # Rust tells why in the next line.
         if not line or (SUMMARY.search(line) and not line.startswith("FAILED ")):
             continue
         for kind in LINES:
@@ -158,16 +176,29 @@ def _told(output: str) -> Iterator[tuple[Fault, LineSort]]:
                 break
 
 
+_SAME = {
+    "no such file or directory": "No such file or directory",
+    "not a directory": "Not a directory",
+    "permission denied": "Permission denied",
+    "Connection refused": "connection refused",
+    "Address already in use": "address already in use",
+}
+"""The same error in the words of several programs."""
+_PANICKED = lazy_re(r" panicked at \S+:\d+:\d+:$")
+_HINT = lazy_re(r"\.? (?:Did you mean|\(Possible options|Try )[^\n]*$|\. Stop\.?$")
+
+
 def _fault(line: str, kind: LineSort, found: re.Match[str], task: str) -> Fault:
     given = found.groupdict()
     said = given.get("said") or given.get("said2") or (found[0] if "said" not in given else "") or line
+    said = _HINT.sub("", said)
     keep = given.get("keep") or given.get("keep2") or ""
     code = given.get("code") or ""
     by = frozenset({given["by"].rsplit("/", 1)[-1]}) if given.get("by") else kind.by
     if kind.sort == "tests":
         name = TESTS_FAILED
     else:
-        name = normalized_error(said, keep=keep)
+        name = normalized_error(_SAME.get(said, said), keep=keep)
         if code and code not in name:
             name = f"{code}: {name}" if name else code
     return Fault(name=name[:_CHARACTERS].rstrip(), line=line, sort=kind.sort, by=by, weight=kind.weight, task=task)
@@ -192,14 +223,22 @@ def _tests(tests: Sequence[Fault], told: Sequence[tuple[Fault, LineSort]]) -> Fa
 def _of_a_tool(output: str) -> tuple[Fault, ...]:
     """What a tool that is no shell says: its first line that tells of an error, or its only one."""
     lines = [line for raw in output.split("\n")[:_MOST_LINES] if (line := cleaned(raw)[0])]
-    lines = [line for line in lines if not _ASKS.match(line)]
-    wrong = [line for line in lines if _SOUNDS_WRONG.search(line) and not SUMMARY.search(line)]
+    lines = [line for line in lines if not _ASKS.match(line) and not _OF_A_FILE.match(line)]
+    wrong = [line for line in lines if _TELLS_WRONG.search(line) and not SUMMARY.search(line)]
     line = wrong[0] if wrong else lines[0] if len(lines) <= _FEW_LINES and lines else ""
     said = _LEVEL.sub("", line).partition(". ")[0]
     name = normalized_error(_OF_SOMEONE.sub("…", said)) if said else ""
     return _named([Fault(name=name, line=line, weight=55)]) if name else ()
 
 
+_TELLS_WRONG = lazy_re(
+    r"[Ee]rror\b|ERROR\b|\w(?:Error|Exception)\b|[Ff]ail(?:ed|ure|s)?\b|FAILED\b|[Cc]annot\b|[Cc]an['’]t\b|n['’]t\b"
+    r"|\bnot\b|[Nn]o such\b|\b[Nn]o \w+ (?:found|matches)\b|[Dd]enied\b|[Ii]nvalid\b|[Mm]issing\b|[Uu]nknown\b"
+    r"|[Uu]nable\b|[Rr]efused\b|[Ee]xceed|\bmust\b|\balready\b|\bE[A-Z]{3,}\b|[Uu]nexpected\b|[Rr]equired\b"
+    r"|[Aa]borted\b|[Ff]ound \d+ matches"
+)
+_OF_A_FILE = lazy_re(r"[ \t]*+\d+[ ]?(?:[│█→]|\t)")
+"""A line of a file that is shown with its number."""
 _ASKS = lazy_re(r"#+ (?:Fix|See|Running|Please|Try)\b|(?:Fix any|See the|See relevant|Please|Try)\b")
 """How a tool begins to tell what it found, or what to do about it."""
 _FEW_LINES = 3
@@ -222,7 +261,7 @@ _ONE_OFF = lazy_re(r"(could not apply|Available agents|has been denied)\b.*")
 _CUT_OFF = lazy_re(r"(?<!\S)\S*\w\.{3}$")
 _NO_MODULE = lazy_re(r"No module named ['\"]?[\w.]+['\"]?")
 _ACCIDENTS = (
-    lazy_re(r"\"[^\"\n]*\"|“[^“”\n]{0,1000}+”|`[^`\n]*`|‘[^‘’\n]{0,1000}+’|(?<!\w)'[^'\n]*'(?!\w)"),
+    lazy_re(r"\"[^\"\n]*\"|`[^`'\n]*'(?!\w)|“[^“”\n]{0,1000}+”|`[^`\n]*`|‘[^‘’\n]{0,1000}+’|(?<!\w)'[^'\n]*'(?!\w)"),
     lazy_re(r"\b[a-z][a-z0-9+.-]{0,30}://\S+"),
     lazy_re(r"\((?![a-z]+\)$)[^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"),
     lazy_re(r"(?<![\w.])[~.]?(?:[\w.@+~$%-]{0,255}/)+[\w.@+~$%*-]*"),
@@ -230,7 +269,8 @@ _ACCIDENTS = (
     lazy_re(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,}\b(?:\.{3})?"),
     lazy_re(r"(?<![A-Za-z\d])[-+]?\d+(?:[.,:_x]\d+)*%?\w*"),
 )
-_NAMED_ERROR = lazy_re(r"[A-Z]\w*(?:Error|Exception|Warning|NotReady|Failure|Configured|DoesNotExist)\b")
+_NAMED_ERROR = lazy_re(r"[A-Z]\w*(?:Error|Exception|Warning|NotReady|Failure|Configured|DoesNotExist)\b|DoesNotExist\b")
+_ASIDE = lazy_re(r"^ ?\([^()]{0,200}\) ")
 _LAST_NAME = lazy_re(r"(: )[^\s…]+(?: \([a-z]+\))?$")
 _KEPT = "\ue000"
 """Stands for what is kept."""
@@ -241,13 +281,23 @@ def normalized_error(line: str, *, keep: str = "") -> str:
 
     `keep` is a part of the line that is no accident: the module, command or flag that is missing.
     """
+    said = _without_accidents(line, keep)
+    for _ in range(0 if keep else _PASSES):
+        shorter = _without_accidents(said, "")
+        if shorter == said:
+            break
+        said = shorter
+    return said
+
+
+def _without_accidents(line: str, keep: str) -> str:
     if line in CODES:
         return line
     line = _CUT_OFF.sub("…", line)
     line = _ONE_OFF.sub(r"\1", _PROMPT.sub("", " ".join(_TAGS.sub(" ", line).split())))
     if missing := _NO_MODULE.search(line):
         return missing[0][:_CHARACTERS]  # Which one is missing is no accident.
-    if keep and len(keep) <= 60 and "/" not in keep.lstrip("./@"):
+    if keep and len(keep) <= _LONGEST_KEPT and not keep.startswith(("/", "~")):
         line = line.replace(keep, _KEPT, 1)
     else:
         keep = ""
@@ -255,16 +305,18 @@ def normalized_error(line: str, *, keep: str = "") -> str:
         line = line.replace(f"{quote}{_KEPT}{quote}", _KEPT)
     head = _NAMED_ERROR.match(line.partition(":")[0].rpartition(".")[2])
     kept = head[0] if head else ""
-    rest = line.partition(":")[2] if kept else line
+    rest = _ASIDE.sub(" ", line.partition(":")[2]) if kept else line
     for pattern in _ACCIDENTS:
         rest = pattern.sub("…", rest)
     rest = re.sub(r"(?:(?:(?<!\s)\s++)?…[\s,;:.]*+)+", " … ", rest).strip()
-    rest = _LAST_NAME.sub(lambda found: found[0] if _KEPT in found[0] else f"{found[1]}…", rest) if not kept else rest
+    rest = _LAST_NAME.sub(lambda found: found[0] if _KEPT in found[0] else f"{found[1]}…", rest)
     words = rest.split()
     tail = words[-1] if words and re.fullmatch(r"\([a-z]+\)", words[-1]) else ""
     if len(words) > _WORDS:
         words = [*words[: _WORDS - 1], "…", *([tail] if tail else [])]
     said = " ".join(words).replace("… …", "…")
+    if keep and _KEPT not in said:
+        said = f"{said.removesuffix(' …')} … {_KEPT}"
     said = f"{kept}: {said}" if kept and said.strip("… ") else kept or said
     said = said.replace(_KEPT, keep)
     said = said.removesuffix(" …").lstrip(" …-" if not keep.startswith("-") else " …").rstrip(" :;,.")

@@ -45,6 +45,7 @@ _SAYS_IT = lazy_re(
 """A script that is called after what it does: its first word is what it is done to."""
 _MOST_WORDS = 3
 _LONGEST_NAME = 80
+_VERBS = frozenset("deploy list create delete describe update get add remove show start stop".split())
 _MOST_WRAPPERS = 8
 _SHOWN_OTHERWISE = frozenset("src bin".split())
 _SHOWN_FOLDER = lazy_re(r"(?:\./)?(?!\.\.)(?:[\w.-]+/){1,3}[\w.-]+\Z")
@@ -114,6 +115,8 @@ def _unwrapped(words: Sequence[str]) -> tuple[str, str, list[str], Wrapper] | No
     name = program_name(words[0]) if words else ""
     if not name:
         return None
+    if words[0] == "-m" and len(words) > 1:
+        return "python -m", "-m", list(words[1:]), Wrapper()  # Behind a wrapper that runs modules itself.
     if name == "python" and (module := _module(words)) is not None:
         return "python -m", f"{_as_shown(words[0], name)} -m", module, Wrapper()
     lead, rest = _lead(name, words)
@@ -182,7 +185,7 @@ def _past_options(wrapper: Wrapper, words: Sequence[str]) -> tuple[list[str], li
             if len(own) >= wrapper.skips:
                 break
         elif wrapper.module and word in ("-m", "--module"):
-            return own, ["python", "-m", *rest[1:]]
+            return own, ["-m", *rest[1:]]
         elif word.startswith("-") and len(word) > 1:
             rest = rest[2:] if word in wrapper.valued else rest[1:]
         elif wrapper.sets and _ASSIGNS.match(word):
@@ -273,13 +276,15 @@ def _subcommands(name: str, words: Sequence[str]) -> tuple[str, ...]:
     if program in TASKS:
         return _tasks(program, rest, valued)
     if program == "xcodebuild":
-        return tuple(each for each in _positional(rest, valued) if _SUBCOMMAND.match(each))[:2]
+        actions = [each for each in _positional(rest, valued) if _SUBCOMMAND.match(each)]
+        return tuple(actions[-1:])
     known = program in SUBCOMMANDS
-    plain = program in PLAIN_PROGRAMS or ("." in program and not program.endswith(".sh"))
-    if not known and (plain or _SAYS_IT.search(program)):
+    takes_files = program in PLAIN_PROGRAMS or ("." in program and not program.endswith(".sh"))
+    if not known and (takes_files or _SAYS_IT.search(program)):
         return ()
     groups = GROUPS.get(program, frozenset())
-    for word in _positional(rest, valued):
+    plain = _positional(rest, valued)
+    for word in plain[2:] if program == "yarn" and plain[:1] == ["workspace"] else plain:
         if program == "cargo" and word.startswith("+"):
             continue
         fits = _TASK.match(word) if said and said[-1] in ("run", "task") else _SUBCOMMAND.match(word)
@@ -296,16 +301,16 @@ def _goes_on(program: str, said: Sequence[str], groups: frozenset[str]) -> bool:
     if program in ("npm", "pnpm", "yarn", "bun", "hatch", "composer", "turbo", "nx", "lerna", "pdm") and said[0] in (
         "run",
         "run-script",
-        "workspace",
     ):
-        return len(said) == 1 or (said[0] == "workspace" and len(said) == 2)
+        return len(said) == 1
     if program == "mise" and list(said[:2]) == ["tasks", "run"]:
         return True
     if program == "mise" and said[0] == "r":
         return len(said) == 1
     if program == "go" and said[0] == "run":
         return False
-    return len(said) == 1 and (said[0] in groups or "*" in groups)
+    deep = said[-1] not in _VERBS and (program in ("gcloud", "az") or (program == "dotnet" and said[0] == "ef"))
+    return (len(said) == 1 or (deep and len(said) == 2)) and (said[0] in groups or "*" in groups)
 
 
 def _settled(program: str, said: list[str], rest: Sequence[str]) -> tuple[str, ...]:
@@ -320,8 +325,6 @@ def _settled(program: str, said: list[str], rest: Sequence[str]) -> tuple[str, .
         return tuple(said)
     if program in ("pnpm", "yarn", "composer", "turbo") and said[:1] in (["run"], ["run-script"]) and len(said) > 1:
         return tuple(said[1:])
-    if program == "yarn" and said[:1] == ["workspace"]:
-        return tuple(said[2:])
     if program == "npm" and said[:1] == ["run-script"]:
         return ("run", *said[1:])
     if program == "go" and said == ["run"]:

@@ -341,7 +341,7 @@ RENAMED: Mapping[str, str] = {
 
 PLAIN_PROGRAMS = frozenset(
     (
-        "grep rg ag ack cat head tail less more ls tree find fd wc sort uniq cut tr tee awk gawk sed perl"
+        "command grep rg ag ack cat head tail less more ls tree find fd wc sort uniq cut tr tee awk gawk sed perl"
         " diff cmp comm join"
         " paste nl od xxd hexdump strings file stat du df free ps top htop kill killall pkill pgrep lsof ss"
         " netstat ip"
