@@ -17,44 +17,64 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.scope import MOST_CHARACTERS, RecallQuery, Scope, ScopeLimits
 from ireneo.engine.scratchpad import check_pad
 from ireneo.errors import BadInput, MemoryNotFound, StoreError
+from ireneo.lessons.alike import content_of
 from ireneo.lessons.confidence import cues_to_read, share_of, standing_of
 from ireneo.lessons.lessons import applies, expected_cost, projects_of
+from ireneo.lessons.relevance import RELATED, Goal
 from ireneo.lessons.rulings import merged_rulings
-from ireneo.lessons.run import Observation
+from ireneo.lessons.run import Observation, is_ruling
 from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine, make_brief
 from ireneo.memories.index import terms_of_memory
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.ranking import read_question
-from ireneo.memories.record import Kind, Record, State
+from ireneo.memories.record import Kind, Record, State, is_kept, supporting
 from ireneo.memories.scratchpad import checked_task
 from ireneo.memories.signature import action_of, action_signature
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 
+A_RULING = 1_000_000.0
+"""What a ruling is worth beside what failures cost: the user's word stands first."""
+MOST_GENERAL = 3
+"""Rulings that stand whatever the goal is."""
+MOST_CONCERNING = 12
+"""Lessons that are told of one goal."""
+MOST_RUNS = 300
+"""Past runs whose goals are compared with the one at hand, the latest."""
 LEAST_SHARE = 0.5
 """A way of doing something that helps less often than that is not recommended."""
 
 
 def opening_lessons(
-    records: Sequence[Record], observations: Mapping[str, Sequence[Observation]], now: datetime, project: str
+    records: Sequence[Record],
+    observations: Mapping[str, Sequence[Observation]],
+    now: datetime,
+    project: str,
+    goal: Goal | None = None,
 ) -> list[BriefLine]:
     """The lessons for a run of `project`, each with what it is expected to save.
 
+    With a `goal` those that concern it, and the rulings that several runs, or the user's review, show to be general.
     `observations` are those of their cues, and of the occasions of these (`cues_to_read`).
     """
     lines: list[BriefLine] = []
-    for record in records:
-        if not record.holds or not record.cue or not applies(projects_of(record), project):
-            continue
+    here = [each for each in records if each.holds and each.cue and applies(projects_of(each), project)]
+    always = {each.id for each in general_rulings(here)}
+    for record in here:
         seen = [each for cue in cues_to_read(record.cue) for each in observations.get(cue, ())]
         share = share_of(seen)
-        if record.kind != "failure" and share < LEAST_SHARE:
+        if record.kind != "failure" and share < LEAST_SHARE and not is_kept(record):
+            continue
+        concerns = 1.0 if goal is None or record.id in always else _concern(goal, record)
+        if goal is not None and concerns < RELATED:
             continue
         own = [each for each in seen if each.cue == record.cue]
-        cost = expected_cost(own, now, project)
+        cost = expected_cost(own, now, project) * concerns
         if record.kind != "failure":
             # What failed has cost just as often as it came true; of anything else that is still to be reckoned with.
             cost *= share
+        if is_ruling(record.cue):
+            cost += A_RULING
         line = BriefLine(
             id=record.id,
             kind=record.kind,
@@ -63,7 +83,18 @@ def opening_lessons(
             why=standing_of(seen).words,
         )
         lines.append(line)
-    return sorted(lines, key=lambda each: (-each.score, each.id))
+    lines.sort(key=lambda each: (-each.score, each.id))
+    return lines if goal is None else lines[:MOST_CONCERNING]
+
+
+def general_rulings(records: Sequence[Record]) -> list[Record]:
+    """The few rulings that stand whatever the goal is: those of several runs, and those that the user kept."""
+    ruled = [each for each in records if is_ruling(each.cue) and (is_kept(each) or len(each.sessions) > 1)]
+    return sorted(ruled, key=lambda each: (not is_kept(each), -len(each.sessions), each.id))[:MOST_GENERAL]
+
+
+def _concern(goal: Goal, record: Record) -> float:
+    return goal.concerns(content_of(record.text), {each.session for each in supporting(record)})
 
 
 BUDGET = 1_500
@@ -109,7 +140,7 @@ async def brief(resources: Resources, space: str, cue: BriefCue, task: str | Non
             check_pad(tx, space, name, pad, cue.project)
         scope = Scope.of(tx, space, cue)
         found = _found(tx, space, cue, now, scope)
-        lessons = _opening_lessons(tx, space, cue.project, now, scope) if cue.project else []
+        lessons = _opening_lessons(tx, space, cue, now, scope) if cue.project else []
         return make_brief(pad, found, now, budget, resources.count, lessons)
 
     made = await resources.store.read(compose)
@@ -133,14 +164,17 @@ def _found(tx: Transaction, space: str, cue: BriefCue, now: datetime, scope: Sco
     ]
     for kind, text in asked:
         if text.strip():
-            out += _called_to_mind(tx, space, kind, text, now, scope)
+            found = _called_to_mind(tx, space, kind, text, now, scope)
+            # Which lessons of a project concern its goal, they are asked themselves.
+            out += [each for each in found if not (cue.project and each.record.cue)]
     if cue.about_to.strip():
         out += _failures(tx, space, cue.about_to, now, scope)
     return out
 
 
-def _opening_lessons(tx: Transaction, space: str, project: str, now: datetime, scope: Scope) -> list[BriefLine]:
-    """The lessons of a project, by what they are expected to save."""
+def _opening_lessons(tx: Transaction, space: str, cue: BriefCue, now: datetime, scope: Scope) -> list[BriefLine]:
+    """The lessons of a project, by what they are expected to save; those that concern the goal, where one is given."""
+    project = cue.project or ""
     wanted = MemoryFilter(states=("active",), lessons=True, archived=False)
     listed = tx.memories.list(space, wanted, READ)
     # What was seen in one project alone is none of another's business, however well it reads.
@@ -151,7 +185,11 @@ def _opening_lessons(tx: Transaction, space: str, project: str, now: datetime, s
     for start in range(0, len(cues), TOGETHER):
         for each in tx.runs.observations(space, cues[start : start + TOGETHER]):
             observed.setdefault(each.cue, []).append(each)
-    return opening_lessons(records, observed, now, project)
+    goal = None
+    if cue.goal.strip():
+        runs = [each for each in tx.runs.list(space, MOST_RUNS) if each.project == project]
+        goal = Goal(cue.goal, runs, [content_of(each.text) for each in records], cue.task_type.strip())
+    return opening_lessons(records, observed, now, project, goal)
 
 
 def _procedures(tx: Transaction, space: str, task_type: str, now: datetime, scope: Scope) -> list[BriefCandidate]:

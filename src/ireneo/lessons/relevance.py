@@ -1,0 +1,130 @@
+"""What of a project's lessons concerns a goal: by its words, and by what tasks like it ran and met in past runs."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from ireneo.language.words import terms
+from ireneo.lessons.alike import Content
+from ireneo.lessons.run import LearnedRun
+from ireneo.patterns import lazy_re
+
+# A lesson that has nothing to do with the goal costs its reader more than its tokens: it teaches to pass over the next
+# one. So what is not shown to concern it is left out, and where nothing does, the brief is short.
+
+
+LONGEST_GOAL = 1_500
+"""Characters of a goal that are read: what stands further down is a paste."""
+TELLING = 0.12
+"""A word tells what a text is about where at most this share of the project's goals and lessons has it."""
+FEW = 3
+"""So many of them may always have it."""
+RELATED = 0.3
+"""From here on a lesson concerns a goal."""
+LIKE = 0.2
+"""From here on a past task was like the one at hand."""
+MOST_TASKS = 8
+"""Past tasks that are taken for like it, the likest."""
+USED_MORE = 1.5
+"""What tasks like this one ran or met that much more often than others belongs to them."""
+DOUBT = 1.0
+"""What is added to what tasks like this one weigh together, so that one alone shows little."""
+_CODE = lazy_re(r"`([^`\n]{1,200})`")
+
+
+class PastTask(Struct, frozen=True, kw_only=True):
+    """A task of a past run: its goal, and what was run for it."""
+
+    session: str
+    task_type: str
+    words: frozenset[str]
+    commands: frozenset[str]
+    """The first words of what stands in backticks in its diary."""
+
+
+class Goal:
+    """What is to be done, beside what was done in the project before."""
+
+    def __init__(
+        self, text: str, runs: Iterable[LearnedRun], lessons: Collection[Content], task_type: str = ""
+    ) -> None:
+        """Weigh the words of a goal by how many goals and lessons of the project have them."""
+        self._type = task_type
+        self._tasks = [task for run in runs for task in _tasks_of(run)]
+        said = [*(each.words for each in self._tasks), *(each.words for each in lessons)]
+        self._known = Counter(word for words in said for word in words)
+        self._size = len(self._tasks) + len(lessons)
+        self._words = frozenset(terms(text[:LONGEST_GOAL]))
+        # Of two that are as like the later one, as the store gives them.
+        likely = sorted(((self._likeness(each), each) for each in self._tasks), key=lambda pair: -pair[0])
+        self._alike = [(share, task) for share, task in likely[:MOST_TASKS] if share >= LIKE]
+        self._in_session = Counter(each.session for each in self._tasks)
+
+    def concerns(self, lesson: Content, sessions: Collection[str]) -> float:
+        """How much a lesson that these sessions showed has to do with the goal, from 0 to 1."""
+        told = max(self._by_words(lesson), self._by_commands(lesson), self._by_runs(sessions))
+        return min(told, 1.0)
+
+    def _weight(self, word: str) -> float:
+        return math.log(1 + self._size / (1 + self._known[word]))
+
+    def _sum(self, words: Iterable[str]) -> float:
+        return sum(map(self._weight, words))
+
+    def _tells(self, word: str) -> bool:
+        return self._known[word] <= max(FEW, TELLING * self._size)
+
+    def _likeness(self, task: PastTask) -> float:
+        shared = self._words & task.words
+        if sum(map(self._tells, shared)) < 2:
+            return LIKE if self._type and task.task_type == self._type else 0.0
+        return self._sum(shared) / math.sqrt((self._sum(self._words) or 1.0) * (self._sum(task.words) or 1.0))
+
+    def _by_words(self, lesson: Content) -> float:
+        shared = self._words & lesson.words
+        if not any(map(self._tells, shared)):
+            return 0.0
+        return self._sum(shared) / (self._sum(lesson.words) or 1.0)
+
+    def _by_commands(self, lesson: Content) -> float:
+        """Tasks like this one ran its command."""
+        shares = (
+            self._share([task for task in self._tasks if command in task.commands])
+            for command in set(map(_command, lesson.codes))
+        )
+        return max(shares, default=0.0)
+
+    def _by_runs(self, sessions: Collection[str]) -> float:
+        """Tasks like this one met it."""
+        return self._share([task for task in self._tasks if task.session in sessions])
+
+    def _share(self, tasks: Sequence[PastTask]) -> float:
+        """Of the tasks like this one how many are among `tasks`; 0 where any task is as often among them."""
+        if not tasks or not self._alike:
+            return 0.0
+        # Of a run with many tasks nobody knows which of them met it.
+        found = sum(like / math.sqrt(self._in_session[task.session]) for like, task in self._alike if task in tasks)
+        every = sum(like for like, _ in self._alike)
+        usual = len(tasks) / len(self._tasks)
+        return found / (every + DOUBT) if found >= USED_MORE * usual * every else 0.0
+
+
+def _tasks_of(run: LearnedRun) -> Iterator[PastTask]:
+    for entry in run.diary:
+        codes = {code for line in entry.lines for code in _CODE.findall(line.text)}
+        yield PastTask(
+            session=run.session,
+            task_type=entry.task_type,
+            words=frozenset(terms(entry.goal)),
+            commands=frozenset(map(_command, codes)),
+        )
+
+
+def _command(code: str) -> str:
+    """What a command is known by: its first three words, without what is given to it."""
+    words: Sequence[str] = code.split()
+    return " ".join(word for word in words[:3] if not word.startswith("-"))
