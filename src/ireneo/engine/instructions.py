@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from ireneo.engine.lessons import Lesson
 from ireneo.lessons.alike import SaidAlready, content_of, first_of_each
-from ireneo.lessons.observe import ENDS_IN
+from ireneo.lessons.observe import DEMANDED, ENDS_IN, EXPLAINED, GOT_OVER
 
 MOST_LINES = 15
 """Lines of one project: more than that nobody reads before each task."""
@@ -38,6 +38,8 @@ def section_of(lesson: Lesson) -> str:
         return "Rules"
     if lesson.category == "factual" and _COMMAND in lesson.cue:
         return "Commands"
+    if lesson.cue.startswith((EXPLAINED, DEMANDED)):
+        return "Findings"
     return "Traps" if lesson.category == "failure" or ENDS_IN in lesson.cue else "Findings"
 
 
@@ -50,7 +52,7 @@ def said_once(lessons: Sequence[Lesson]) -> list[Lesson]:
 
 def tells_how(lesson: Lesson) -> bool:
     """Whether a lesson says what to do, or why it is so, and not only what fails."""
-    return bool(lesson.way_out or lesson.why)
+    return bool(lesson.way_out or lesson.why) or GOT_OVER in lesson.cue
 
 
 def instructions(

@@ -48,16 +48,17 @@ def _commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obser
     A task of a runner stands in a file that everybody looks into first.
     """
     used: dict[tuple[str, str], list[TriedCall]] = {}
-    vain: set[str] = set()
+    vain: set[tuple[str, str]] = set()
     for each in run:
         shown = each.shown.rsplit(" ", 1)[-1] if "/" in each.shown else each.shown  # However the script was started.
         serves = next((what for what, pattern in _SERVES if pattern.search(shown)), "")
         if not each.shape.shell or not serves:
             continue
         if each.faults and (is_environment(each.faults[0]) or is_unknown(each.step.error)):
-            vain.add(serves)
+            vain.add((serves, shown))
         script = "/" in shown and _SCRIPT.fullmatch(shown.rsplit("/", 1)[-1])
-        if script or ("/" not in shown and serves in vain and _OF_A_PROJECT.search(shown)):
+        sought = any(what == serves and name != shown for what, name in vain)
+        if script or ("/" not in shown and sought and _OF_A_PROJECT.search(shown)):
             used.setdefault((serves, shown), []).append(each)
     for (serves, shown), group in used.items():
         ran = [each for each in group if each.worked or not is_environment(each.faults[0])]

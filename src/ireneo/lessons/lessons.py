@@ -65,8 +65,8 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
         return LessonDrafts()
     told = {_with_limits(each) for each in claim if each.text}
     # Words that somebody else gave it stay.
-    drawn = known is not None and known.kind == "failure" and known.text in told and not is_kept(known)
-    better = known is not None and drawn and known.text != _with_limits(best)
+    own = known is None or known.kind != "failure" or is_kept(known) or known.text not in told
+    better = not own and known is not None and known.text != _with_limits(best)
     text = known.drawn or known.text if known and not better else _with_limits(best)
     have = {(each.session, each.against) for each in known.evidence} if known else frozenset[tuple[str, bool]]()
     firm = _firm(claim)
