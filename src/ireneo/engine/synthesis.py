@@ -15,7 +15,7 @@ from ireneo.engine.taught import Taught, Witness, hold, named_in
 from ireneo.grounding.evidence import SourceIndex, call_text, source_texts
 from ireneo.grounding.neutral import neutralise
 from ireneo.lessons.attempts import Attempt, Task, read_tasks
-from ireneo.lessons.run import CATEGORY, MODEL, DiaryEntry, Observation, is_ruling
+from ireneo.lessons.run import CATEGORY, MODEL, DiaryEntry, Observation
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import MOST_AGAINST, MOST_SOURCES
 from ireneo.lessons.write_diary import render_diary
@@ -72,7 +72,8 @@ async def synthesise(
 ) -> Synthesis:
     """Ask a model what a run teaches beyond the lessons that are `known`. Raises ModelError.
 
-    `drawn` is what rules would tell of it. What of the answer does not stand, the model may mend once.
+    `drawn` is what rules would tell of it for the first time: what other runs showed as well, no model leaves out. What
+    of the answer does not stand, the model may mend once.
     """
     # Those in a model's words first: of the others the rules count without being told.
     told = sorted((each for each in known if each.cue), key=lambda each: not each.cue.startswith(MODEL))[:KNOWN_TOLD]
@@ -90,9 +91,7 @@ async def synthesise(
     kept, refused = _chosen(held)
     kept += await asyncio.to_thread(_again, answer.value, told, witness)
     letters = dict(zip(ascii_lowercase, drawn, strict=False))
-    named = (letters[each].cue for each in answer.value.worthless if each in letters)
-    # What the user ruled is no model's to leave out.
-    worthless = frozenset(cue for cue in named if not is_ruling(cue))
+    worthless = frozenset(letters[each].cue for each in answer.value.worthless if each in letters)
     return Synthesis(observations=tuple(kept), worthless=worthless, refused=refused, usage=tuple(usage))
 
 

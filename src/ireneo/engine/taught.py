@@ -228,7 +228,7 @@ def _told(lesson: str, why: str, whose: str) -> str:
     said = lesson.strip()
     if not why or why.casefold().rstrip(".") in said.casefold():
         return said
-    quoted = why.replace("“", "'").replace("”", "'")
+    quoted = why.replace("“", "'").replace("”", "'").replace("**", "")
     return limited(said, f"“{quoted}” (the {whose})") if said else ""
 
 
