@@ -352,3 +352,18 @@ def test_a_narrower_context_asks_for_nothing_more(tmp_path: Path) -> None:
         assert len(model.prompts) == 1
 
     live("in memory", tmp_path, work, model)
+
+
+def test_a_table_of_numbers_is_no_gutter(tmp_path: Path) -> None:
+    model = ScriptedLLM(Writer(GOOD, []))
+    source = "\n".join(f"  {number}\tline of code {number}" for number in range(1, 40))
+
+    async def work(session: Session) -> None:
+        await session.append([*user("Look."), *run("cat counts.tsv", "404\tnot found\n500\tbroken")])
+        await session.append([*run("cat -n a.py", source), *session_of(3)])
+        await session.summarise(BUDGET, preset=FINE)
+        shown = model.prompts[0].user
+        assert "404\tnot found\n500\tbroken" in shown
+        assert "\nline of code 9\n10\tline of code 10\nline of code 11" in shown
+
+    live("in memory", tmp_path, work, model)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.log.harness import without_reminders
 from ireneo.log.message import (
     CALL_TOKENS,
     MESSAGE_TOKENS,
@@ -24,7 +25,7 @@ from ireneo.log.message import (
     weigh,
 )
 from ireneo.patterns import lazy_re
-from ireneo.summaries.statements import ENOUGH_WORDS, code_worth, errors, prose_worth, seen_lines, without_reminders
+from ireneo.summaries.statements import ENOUGH_WORDS, code_worth, errors, prose_worth, seen_lines
 from ireneo.summaries.steps import understand
 
 HEAD_SHARE = 0.6

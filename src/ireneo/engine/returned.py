@@ -18,6 +18,7 @@ from ireneo.context.parts import SKIPPED
 from ireneo.engine.branches import passes
 from ireneo.errors import BadInput
 from ireneo.formats.chat.format import BEGINNING, NO_REPLY, NOTES, SYSTEM, UNANSWERED, ChatFormat, origin_of
+from ireneo.log.harness import without_reminders
 from ireneo.log.message import (
     BLOCK_TAGS,
     CLOSING,
@@ -41,7 +42,6 @@ from ireneo.log.message import (
 from ireneo.log.tree import Head, SessionKey, atoms, head_of
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
-from ireneo.summaries.statements import without_reminders
 from ireneo.summaries.steps import clip
 from ireneo.summaries.work import WORK
 

@@ -22,9 +22,9 @@ from ireneo.grounding.evidence import critical, recall, source_texts, supported_
 from ireneo.grounding.neutral import neutralise
 from ireneo.language.detect import other_language
 from ireneo.language.words import terms
+from ireneo.log.harness import GUTTER, REMINDER, TAB, line_numbers, without_reminders
 from ireneo.log.message import Call, Count, Media, Message, MessageId, Result, Text, arguments_text, as_read, as_said
 from ireneo.log.tree import Annotation
-from ireneo.patterns import lazy_re
 from ireneo.ports.models import LanguageModel, Prompt
 from ireneo.prompts import NOTES, NOTES_REPAIR
 from ireneo.prompts.replies import VOICES, NotesReply, PromptText, Voice
@@ -37,10 +37,6 @@ from ireneo.summaries.work import summary_of
 
 # What a writer is shown: numbered messages, each thing once.
 
-REMINDER = lazy_re(r"<system-reminder>(?:[^<]|<(?!/system-reminder>))*+(?:</system-reminder>|\Z)")
-"""What a harness puts beside an output or the user's words, again and again."""
-GUTTER = lazy_re(r"^ {0,8}(\d{1,6})→", re.MULTILINE)
-"""The number of a line that a tool put before it: a tenth of what reading files costs."""
 SAME_CHARACTERS = 200
 """Lines of so many characters together that were shown already are named by the message that showed them."""
 BEFORE = "old"
@@ -120,15 +116,15 @@ def _pieces(message: Message, seen: dict[str, int]) -> Iterator[ShownPiece]:
         who = "harness:"
     for part in message.parts:
         if isinstance(part, Text) and part.text.strip():
-            words = _unreminded(as_read(part)) if message.role != "user" else as_read(part)
+            words = _bared(as_read(part)) if message.role != "user" else as_read(part)
             for reminder in REMINDER.findall(words):
                 yield ShownPiece(f"{place} harness:", reminder, message.id)
-            rest = REMINDER.sub("", words).strip()
+            rest = without_reminders(words).strip()
             if rest:
                 yield ShownPiece(place if part.author else f"{place} {who}", rest, message.id)
         elif isinstance(part, Result):
             failed = " (failed)" if part.failed else ""
-            text = _shown_once(_unreminded(part.text).strip(), message.position, seen)
+            text = _shown_once(_bared(part.text).strip(), message.position, seen)
             yield ShownPiece(f"{place} result{failed}:", text or "(nothing)", message.id)
         elif isinstance(part, Media):
             yield ShownPiece(place, f"({part.media_type})", message.id)
@@ -136,9 +132,20 @@ def _pieces(message: Message, seen: dict[str, int]) -> Iterator[ShownPiece]:
         yield ShownPiece(f"{place} {call.name}:", _arguments(call, message.position, seen), message.id)
 
 
-def _unreminded(text: str) -> str:
-    """`text` without the reminders that a harness put into it, and with the number of each tenth line alone."""
-    return GUTTER.sub(lambda found: f"{found[1]}→" if found[1][-1] == "0" else "", REMINDER.sub("", text))
+def _bared(text: str) -> str:
+    """`text` without the reminders that a harness put into it, and with the number of each tenth line alone.
+
+    The numbers of all are a tenth of what reading files costs. Before a tab they may as well be data.
+    """
+    text = without_reminders(text)
+    counted = line_numbers(text)
+
+    def tenth(found: re.Match[str]) -> str:
+        if found[2] == TAB and int(found[1]) not in counted:
+            return found[0]
+        return f"{found[1]}{found[2]}" if found[1][-1] == "0" else ""
+
+    return GUTTER.sub(tenth, text)
 
 
 def _arguments(call: Call, position: int, seen: dict[str, int]) -> str:

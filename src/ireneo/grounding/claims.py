@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from typing import Literal
 
 from msgspec import Struct
@@ -19,6 +18,7 @@ from ireneo.language.numbers import units as unit_pattern
 from ireneo.language.times import CLOCK, ISO, is_clock, spoken_dates, weekdays, without_dates
 from ireneo.language.topics import Names, Numbers
 from ireneo.language.words import common_words
+from ireneo.log.harness import GUTTER, line_numbers
 from ireneo.log.message import BLOCK_TAGS
 from ireneo.patterns import lazy_re
 
@@ -123,21 +123,16 @@ _DIGIT = lazy_re(r"\d")
 _DIGITS = lazy_re(r"\d+")
 
 
-_GUTTER = lazy_re(r"^ *(\d+)(?:→|\t)", re.MULTILINE)
-
-
 def without_gutter(text: str) -> tuple[str, frozenset[str]]:
     """`text` without the line numbers that a tool wrote before its lines, and those numbers.
 
     They run from one to as many lines as there are, and would be evidence for any number.
     """
-    found = [int(match[1]) for match in _GUTTER.finditer(text)]
-    beside = {one for one, other in pairwise(found) if other == one + 1}
-    beside |= {one + 1 for one in beside}
-    if not beside:
+    numbers = line_numbers(text)
+    if not numbers:
         return text, frozenset()
-    bare = _GUTTER.sub(lambda match: " " if int(match[1]) in beside else match[0], text)
-    return bare, frozenset(str(number) for number in beside)
+    bare = GUTTER.sub(lambda match: " " if int(match[1]) in numbers else match[0], text)
+    return bare, frozenset(map(str, numbers))
 
 
 def units(text: str) -> dict[str, set[str]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from ireneo.log.harness import without_reminders
 from ireneo.patterns import lazy_re
-from ireneo.summaries.statements import asks, errors, gives_reason, is_intent, prose, shown_output, without_reminders
+from ireneo.summaries.statements import asks, errors, gives_reason, is_intent, prose, shown_output
 from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, signature
 from ireneo.summaries.summary import Line
 

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from ireneo.log.harness import without_reminders
 from ireneo.log.outcome import known_failed
 from ireneo.patterns import lazy_re
 from ireneo.summaries.dead_ends import thrown_away
-from ireneo.summaries.statements import errors, shown_output, without_reminders
+from ireneo.summaries.statements import errors, shown_output
 from ireneo.summaries.steps import CHANGES, Step, clip
 from ireneo.summaries.summary import Line
 

@@ -17,6 +17,7 @@ from msgspec import Struct
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.sentences import sentences
 from ireneo.language.topics import Prose
+from ireneo.log.harness import GUTTER, without_reminders
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import clip
 
@@ -379,7 +380,6 @@ def _comment(line: str) -> str | None:
 
 # What came back: the lines that say why, and the beginning and end of the rest.
 
-_REMINDER = lazy_re(r"<system-reminder>(?:(?!</system-reminder>).)*+</system-reminder>", re.DOTALL)
 _WRONG = lazy_re(
     r"error|undefined|fail|cannot|could not|not found|no such|unknown|denied|does not exist|panic|expected|mismatch"
     r"|unused|invalid|unexpected|refus|reject|conflict|traceback|exception|missing|\([a-z]+\)$",
@@ -388,16 +388,11 @@ _WRONG = lazy_re(
 _RULER = lazy_re(r"[=_-]{4,}")
 _PASSED = lazy_re(r"^(?:ok\b|PASS\b|--- PASS|=== |#|\?)")
 _PLACE = lazy_re(r"^(?:[\w@~+-]*+[./])++[\w@+-]*+:\d+(?::\d+)?:?\s*")
-_GUTTER = lazy_re(r"^\s*\d+(?:→|\t|[-:])")
+_AT_LINE = lazy_re(r"^\s*\d+[-:]")
 _FOUND_AT = lazy_re(r"^(?:[\w@~+-]*+[./])++[\w@+-]{0,60}?[-:]\d{1,7}[-:]")
 _HUNK = lazy_re(r"^@@ -\d")
 MOST_ERRORS = 6
 SHOWN_OUTPUT = 220
-
-
-def without_reminders(text: str) -> str:
-    """An output without what the harness hung on it."""
-    return _REMINDER.sub("", text) if "<system-reminder>" in text else text
 
 
 def errors(output: str, limit: int = 320) -> str:
@@ -425,11 +420,17 @@ def shown_output(output: str) -> str:
 
 def seen_lines(output: str) -> list[str]:
     """The lines of a file or of a search, without what the tool put before each."""
-    lines = [_FOUND_AT.sub("", _GUTTER.sub("", line)) for line in without_reminders(output).splitlines()]
+    lines = [_without_place(line) for line in without_reminders(output).splitlines()]
     if any(_HUNK.match(line) for line in lines):
         # Of a diff what it adds, and what stands around it.
         return [line[1:] for line in lines if line[:1] in ("+", " ") and not line.startswith("+++")]
     return lines
+
+
+def _without_place(line: str) -> str:
+    """A line without its number, or where a search found it."""
+    bare = GUTTER.sub("", line)
+    return _FOUND_AT.sub("", bare if bare != line else _AT_LINE.sub("", line))
 
 
 def survives(lines: Sequence[str], removed: Sequence[str]) -> list[str]:

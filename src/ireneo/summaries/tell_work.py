@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ireneo.grounding.claims import artifacts
 from ireneo.grounding.neutral import neutralise
+from ireneo.log.harness import without_reminders
 from ireneo.log.message import Message, as_said, is_own_block, strings, without_recalled
 from ireneo.summaries.dead_ends import (
     again,
@@ -34,7 +35,6 @@ from ireneo.summaries.statements import (
     seen_lines,
     shown_output,
     survives,
-    without_reminders,
 )
 from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, error_line, steps
 from ireneo.summaries.summary import QUOTED, Line, Mention, Section, SectionName, Summary
