@@ -1,142 +1,143 @@
-"""How long a check takes before a call, with many runs in the store and a long session.
+"""What the hook costs before each call: CPU of the whole process, beside a database of many runs.
 
-    python benchmarks/guard_speed.py [RUNS [MESSAGES]]
+    python benchmarks/guard_speed.py [RUNS [TRAPS]]
 
-RUNS runs (default: 1,000) of 60 calls each are put into a SQLite database with what they show; a session of MESSAGES
-messages (default: 10,000) goes on while it is asked. Times are in milliseconds.
+RUNS runs (default: 1,000) that show TRAPS traps (default: 300) are put into a SQLite database; the session so far is a
+transcript of 2 MB. Times are milliseconds of user and system time, start-up included, beside those of a bare Python.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 
 import ireneo
-from ireneo.lessons.guard import guard_observations
-from ireneo.lessons.run import LearnedRun, Observation
-from ireneo.lessons.shell import RunMaterial
-from ireneo.log.message import Call, Draft, Result, Text
-from ireneo.log.tree import chain
+from ireneo.engine.remember import settle_drafts
+from ireneo.lessons.run import LearnedRun, Observation, Trigger
+from ireneo.log.message import MessageId
+from ireneo.memories.record import MemoryDraft
 from ireneo.ports.store import Transaction
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-CALLS = 60
-ASKED = 200
-PROGRAMS = ("go test ./...", "mise run lint", "pytest -q", "npm run build", "cargo check", "make docs", "git push")
+TIMES = 15
+A_RUN = 4
+"""Traps that a run shows."""
+CALLS = (
+    ("a call that names nothing of any trap", "ls -la src && cat README.md"),
+    ("one that names a word of a trap", "echo target-7 | tee notes.txt"),
+    ("one that is told of a trap", "cd /w/project-1 && make target-7 2>&1 | tail -20"),
+)
 
 
-def drafts(chance: random.Random, calls: int, at: datetime) -> list[Draft]:
-    """A session: files are read and edited, and checked, which often fails."""
-    out = [Draft(role="user", parts=(Text(text="Make it work."),), at=at)]
-    for number in range(calls):
-        path = f"/w/pkg/file_{chance.randrange(40)}.go"
-        failed = chance.random() < 0.15
-        name, given, said = chance.choice(
-            (
-                ("Read", {"file_path": path}, "     1→package pkg\n" * 40),
-                ("Edit", {"file_path": path, "old_string": "package pkg", "new_string": "package one"}, "Updated."),
-                ("Bash", {"command": chance.choice(PROGRAMS)}, f"--- FAIL: TestOne\n {path}:3: wrong\n" * 20),
-            )
-        )
-        out.append(Draft(role="assistant", parts=(Call(id=f"c{number}", name=name, arguments=dict(given)),), at=at))
-        result = Result(call_id=f"c{number}", parts=(Text(text=said),), failed=failed and name == "Bash")
-        out.append(Draft(role="tool", parts=(result,), at=at))
-    return out
-
-
-def next_call(chance: random.Random) -> tuple[str, dict[str, object]]:
-    """A call that is about to be made."""
-    path = f"/w/pkg/file_{chance.randrange(60)}.go"
-    edit: dict[str, object] = {"file_path": path, "old_string": "package pkg", "new_string": "x"}
-    return chance.choice(
-        (("Edit", edit), ("Bash", {"command": chance.choice(PROGRAMS)}), ("Read", {"file_path": path}))
+def shown(number: int, trap: int) -> Observation:
+    """What a run shows of a trap."""
+    program = f"make target-{trap}"
+    return Observation(
+        cue=f"{program} ⇒ connection refused",
+        category="failure",
+        session=f"run-{number}",
+        project=f"project-{trap % 5}",
+        at=NOW - timedelta(hours=number),
+        held=1,
+        text=f"When `{program}` fails with “connection refused”, run `make up-{trap}` first. “It needs it.”",
+        way_out=f"run `make up-{trap}` first",
+        why="It needs it",
+        trigger=Trigger(command=program, unless=(f"make up-{trap}",)),
     )
 
 
-def line(name: str, times: list[float]) -> str:
-    """A row of the table."""
-    ordered = quantiles(times, n=20) if len(times) > 1 else [times[0]] * 19
-    return f"  {name:<52}{median(times):>8.1f}{ordered[18]:>8.1f}{max(times):>8.1f}"
-
-
-def put(tx: Transaction, space: str, run: LearnedRun, shown: Sequence[Observation]) -> None:
-    tx.runs.put(space, run, shown)
-
-
-async def fill(memory: ireneo.Memory, runs: int, chance: random.Random) -> int:
-    """Put the runs in; tells how many observations they have."""
-    observations = 0
-    for number in range(runs):
-        at = NOW - timedelta(hours=number)
-        messages = tuple(chain(None, drafts(chance, CALLS, at), lambda parts: (50, 0)))
-        run = RunMaterial(session=f"run-{number}", project=f"project-{number % 5}", messages=messages)
-        shown = guard_observations(run)
-        observations += len(shown)
-        learned = LearnedRun(session=run.session, head=messages[-1].id, learner="bench", learned=NOW, ended=at)
-        await memory._resources.store.write(put, memory.space, learned, shown)
-    return observations
-
-
-async def timed(memory: ireneo.Memory, chance: random.Random, session: str | None) -> float:
-    """One check, in milliseconds."""
-    tool, given = next_call(chance)
-    began = time.perf_counter()
-    await memory.check(tool, given, session=session, project="project-1")
-    return 1000 * (time.perf_counter() - began)
-
-
-async def table(path: Path, runs: int, length: int) -> None:
-    """Fill a database and print the times."""
+def put(tx: Transaction, space: str, runs: int, traps: int) -> None:
+    """Store the runs with the lessons that they teach."""
     chance = random.Random(1)
+    for number in range(runs):
+        seen = [shown(number, trap) for trap in chance.sample(range(traps), min(A_RUN, traps))]
+        head = MessageId(f"m_{number}")
+        tx.runs.put(space, LearnedRun(session=f"run-{number}", head=head, learner="bench", learned=NOW), seen)
+        settle_drafts(tx, space, [draft(each) for each in seen])
+
+
+def draft(seen: Observation) -> MemoryDraft:
+    """The evidence that an observation is for its lesson."""
+    return MemoryDraft(
+        text=seen.text,
+        kind="failure",
+        at=seen.at or NOW,
+        recorded=NOW,
+        origin="run",
+        signature=seen.cue,
+        cue=seen.cue,
+        session=seen.session,
+        project=seen.project,
+    )
+
+
+async def fill(path: Path, runs: int, traps: int) -> None:
+    """Make the database."""
     async with ireneo.open(path, durability="normal") as memory:
-        observations = await fill(memory, runs, chance)
-        print(
-            f"{runs:,} runs, {observations:,} observations, {path.stat().st_size / 1e6:.0f} MB; a session of {length:,}"
-        )
-        print(f"  {'':<52}{'median':>8}{'p95':>8}{'max':>8}")
-        print(line("without a session", [await timed(memory, chance, None) for _ in range(ASKED)]))
-        session = await memory.session("now")
-        await session.append(drafts(chance, length // 2, NOW))
-        print(line("the first check in a session", [await timed(memory, chance, "now")]))
-        again = []
-        for _ in range(ASKED):
-            added = drafts(chance, 1, NOW)[1:]
-            await session.append(added)
-            again.append(await timed(memory, chance, "now"))
-        print(line("each call of a session that goes on", again))
-    given = b'{"tool_name": "Bash", "tool_input": {"command": "go test ./..."}, "cwd": "/w/project-1"}'
+        await memory._resources.store.write(put, memory.space, runs, traps)
+
+
+def transcript(path: Path) -> Path:
+    """A long session of Claude Code."""
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(1_000):
+            given = {"command": f"cd pkg && go test ./part{number}/... && make target-{number % 5 + 900}"}
+            used = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": given}
+            result = {"type": "tool_result", "tool_use_id": f"t{number}", "is_error": False, "content": "ok\n" * 500}
+            for role, block in (("assistant", used), ("user", result)):
+                file.write(json.dumps({"type": role, "message": {"role": role, "content": [block]}}) + "\n")
+    return path
+
+
+def spent(command: Sequence[str], given: bytes, environment: dict[str, str]) -> list[float]:
+    """What a process takes, several times over."""
+    out = []
+    for _ in range(TIMES):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, input=given, check=True, capture_output=True, env=environment)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        out.append(1000 * (after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime))
     # What a user runs is compiled once.
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    environment["PYTHONPYCACHEPREFIX"] = str(path.parent / "compiled")
-    whole = []
-    for _ in range(8):
-        began = time.perf_counter()
-        subprocess.run(
-            [sys.executable, "-m", "ireneo", "check", "--hook", "--db", str(path)],
-            input=given,
-            check=True,
-            capture_output=True,
-            env=environment,
-        )
-        whole.append(1000 * (time.perf_counter() - began))
-    print(line("the whole process of the hook, start-up included", whole[1:]))
+    return sorted(out[1:])
+
+
+def row(name: str, times: Sequence[float]) -> str:
+    """A row of the table."""
+    return f"  {name:<48}{times[0]:>8.0f}{median(times):>8.0f}{times[-1]:>8.0f}"
 
 
 def main() -> None:
     """Print the table."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
-    length = int(sys.argv[2]) if len(sys.argv) > 2 else 10_000
+    traps = int(sys.argv[2]) if len(sys.argv) > 2 else 300
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(table(Path(folder) / "memory.db", runs, length))
+        path = Path(folder) / "memory.db"
+        asyncio.run(fill(path, runs, traps))
+        log = transcript(Path(folder) / "session.jsonl")
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        environment["PYTHONPYCACHEPREFIX"] = str(Path(folder) / "compiled")
+        print(f"{runs:,} runs, {traps:,} traps, {path.stat().st_size / 1e6:.0f} MB; CPU of the process, in ms")
+        print(f"  {'':<48}{'least':>8}{'median':>8}{'most':>8}")
+        print(row("python -c pass", spent([sys.executable, "-c", "pass"], b"", environment)))
+        hook = [sys.executable, "-m", "ireneo", "hook", "--db", str(path)]
+        asked = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "transcript_path": str(log)}
+        for name, command in CALLS:
+            given = {**asked, "tool_input": {"command": command}, "cwd": "/srv/project-2"}
+            print(row(name, spent(hook, json.dumps(given).encode(), environment)))
+        start = {"hook_event_name": "SessionStart", "source": "startup"}
+        for name, place in (("a start where nothing is known", "elsewhere"), ("a start with a brief", "project-2")):
+            given = {**start, "cwd": f"/srv/{place}"}
+            print(row(name, spent(hook, json.dumps(given).encode(), environment)))
 
 
 if __name__ == "__main__":

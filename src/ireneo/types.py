@@ -37,7 +37,7 @@ from ireneo.formats.chat.format import ChatFormat, FormatName, Json, Payload, Re
 from ireneo.formats.chat.rules import Outlines, Rule, UnmatchedPairs, Violation
 from ireneo.formats.logs.format import LogFault, LoggedNode
 from ireneo.formats.logs.registry import LogFormatName
-from ireneo.lessons.guard import GuardAdvice, Proof
+from ireneo.lessons.guard import GuardAdvice
 from ireneo.lessons.labels import RunOutcome
 from ireneo.lessons.run import Category, ClaimTotals, DiaryAuthor, DiaryEntry, DiaryLine, LearnedRun
 from ireneo.log.message import Media, MessageId, Native, Opaque, Origin, Part, Role, Thinking
@@ -152,7 +152,6 @@ __all__ = [
     "Period",
     "PlanStep",
     "Prompt",
-    "Proof",
     "Pruned",
     "Reading",
     "RecallHit",

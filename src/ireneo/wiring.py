@@ -106,10 +106,11 @@ async def open(
         redactor=SecretRedactor,
         keep_secrets=keep_secrets,
     )
+    memory = Memory(resources, space)
     try:
-        yield Memory(resources, space)
+        yield memory
     finally:
-        await store.close()
+        await memory.close()
 
 
 def models(

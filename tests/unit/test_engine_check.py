@@ -1,35 +1,32 @@
-"""`Memory.check`: the session as it is stored, past runs from the store, and the lesson that is made of it."""
+"""`Memory.check`: the session as it is stored, the traps that lessons know, and what is kept of them for hooks."""
 
 from __future__ import annotations
 
+import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 from tests.property.invariants.promises import TOKENS
-from tests.unit.guarded import Made, drafts, material, runs
+from tests.unit.guarded import NOW, SAW, Made, drafts, shown_by, teach
 from tests.unit.waiting import waited
 
 import ireneo
 from ireneo import Memory
 from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.engine import check as checking
+from ireneo.adapters.kept_traps import read_kept
 from ireneo.engine.resources import Resources
-from ireneo.lessons.guard import guard_observations, lesson_cue
-from ireneo.lessons.run import LearnedRun
-from ireneo.lessons.shell import RunMaterial
-from ireneo.log.message import Call
-from ireneo.ports.store import Transaction
+from ireneo.guard import check_call
+from ireneo.lessons.needles import VERSION
 from ireneo.testing.scripted import ManualClock
 
-NOW = datetime(2026, 3, 1, tzinfo=UTC)
-TEST = "go test ./pkg -run TestOne"
-FELL: Made = ("Bash", TEST, "--- FAIL: TestOne (0.1s)\n    one.go:12: wrong\nFAIL", True)
-PASSED: Made = ("Bash", TEST, "ok  \tpkg\t0.1s", False)
-MISSING: Made = ("Bash", "pytest -q", "bash: line 1: pytest: command not found", True)
+FELL: Made = ("Bash", "make integration", "connection refused", True)
+UP: Made = ("Bash", "make db", "up", False)
+CALL = ("Bash", {"command": "cd x && make integration"})
 every_store = pytest.mark.parametrize("kind", ["in memory", "sqlite"])
 
 
@@ -42,29 +39,21 @@ async def memory_of(kind: str, folder: Path) -> AsyncIterator[Memory]:
         yield memory
 
 
-async def keep(memory: Memory, past: list[RunMaterial]) -> None:
-
-    def change(tx: Transaction) -> None:
-        for run in past:
-            head = run.messages[-1].id
-            learned = LearnedRun(session=run.session, head=head, learner="test", learned=NOW, project=run.project)
-            tx.runs.put(memory.space, learned, guard_observations(run))
-
-    await memory._resources.store.write(change)
-
-
 @every_store
 @waited
-async def test_past_runs_speak_against_a_call(kind: str, tmp_path: Path) -> None:
+async def test_a_known_trap_is_told(kind: str, tmp_path: Path) -> None:
     async with memory_of(kind, tmp_path) as memory:
-        assert await memory.check("Bash", {"command": "pytest -q"}, project="cli") is None
-        await keep(memory, runs([MISSING], 8))
-        said = await memory.check("Bash", {"command": "pytest -q"}, project="cli")
+        assert await memory.check(*CALL, project="cli") is None
+        known = (await teach(memory, shown_by(3)))[0]
+        said = await memory.check(*CALL, project="cli")
         assert said is not None
-        assert "command not found" in said.text
-        assert said.failed == 8
-        of_folder = await memory.check("Bash", {"command": "pytest -q"}, project="/home/ann/work/cli")
-        assert of_folder == said
+        assert said.text.splitlines() == [
+            "trap: `make integration` fails with “connection refused”; instead: run `make db` first",
+            "why: “It needs a database” · seen in 3 of 3 runs; last in March 2026",
+        ]
+        assert said.lesson == known.id
+        assert await memory.check(*CALL, project="/home/ann/work/cli") == said
+        assert await memory.check(*CALL, project="osprey") is None
         assert await memory.check("Bash", "{broken", project="cli") is None
 
 
@@ -72,63 +61,96 @@ async def test_past_runs_speak_against_a_call(kind: str, tmp_path: Path) -> None
 @waited
 async def test_a_session_is_read_as_it_stands(kind: str, tmp_path: Path) -> None:
     async with memory_of(kind, tmp_path) as memory:
-        await keep(memory, runs([FELL, FELL, FELL], 6))
+        await teach(memory, shown_by(3))
         session = await memory.session("now")
-        asked = ("Bash", {"command": TEST})
-        told = drafts(FELL, PASSED)
+        told = drafts(("Bash", "ls", "a", False), UP)
         await session.append(told[:3])
-        said = await memory.check(*asked, session="now", project="cli")
-        assert said is not None
-        assert said.evidence[0].session == ""
-        failed = (await session.messages())[-1].id
-        assert said.evidence[0].message == failed
+        listed = (await session.messages())[-1].id
+        assert await memory.check(*CALL, session="now", project="cli") is not None
         await session.append(told[3:])
-        assert await memory.check(*asked, session="now", project="cli") is None
-        await session.rewind(failed)
-        assert await memory.check(*asked, session="now", project="cli") == said
+        assert await memory.check(*CALL, session="now", project="cli") is None
+        await session.rewind(listed)
+        assert await memory.check(*CALL, session="now", project="cli") is not None
+        await session.append(drafts(FELL)[1:])
+        assert await memory.check(*CALL, session="now", project="cli") is None
 
 
 @waited
-async def test_what_was_folded_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[int] = []
-
-    class Counting(checking.Situation):
-        def hear(self, message: ireneo.Message) -> None:
-            seen.append(message.position)
-            super().hear(message)
-
-    monkeypatch.setattr(checking, "Situation", Counting)
-    async with memory_of("sqlite", tmp_path) as memory:
-        session = await memory.session("now")
-        await session.append(drafts(*[PASSED] * 300))
-        await memory.check("Bash", "ls", session="now")
-        # Of a session that is first met only the end is read.
-        assert seen == list(range(601 - checking.LOOKED_BACK, 601))
-        await session.append(drafts(FELL)[1:])
-        await memory.check("Bash", "ls", session="now")
-        assert seen[checking.LOOKED_BACK :] == [601, 602]
+async def test_what_was_told_in_a_session_is_not_told_again(tmp_path: Path) -> None:
+    async with memory_of("in memory", tmp_path) as memory:
+        await teach(memory, shown_by(3))
+        said = await memory.check(*CALL, session="now", project="cli")
+        assert said is not None
+        await (await memory.session("now")).append({"role": "user", "content": said.markdown})
+        assert await memory.check(*CALL, session="now", project="cli") is None
 
 
 @waited
 async def test_a_run_that_was_learned_from_is_no_past_run_of_itself(tmp_path: Path) -> None:
     async with memory_of("in memory", tmp_path) as memory:
-        await keep(memory, [material("now", *[MISSING] * 8), material("other", MISSING)])
-        said = await memory.check("Bash", {"command": "pytest -q"}, session="now", project="cli")
-        assert said is None or all(proof.session != "now" for proof in said.evidence)
+        await teach(memory, [replace(SAW, session="now")])
+        assert await memory.check(*CALL, session="now", project="cli") is None
+        assert await memory.check(*CALL, session="other", project="cli") is not None
+
+
+def kept(path: Path) -> str:
+    """What a hook reads of a database: nothing where it has to ask the store."""
+    found = read_kept(path, "default", VERSION)
+    return "" if found is None else f"{found[0]} {found[1]}"
 
 
 @waited
-async def test_the_lesson_that_is_made_of_it_is_named(tmp_path: Path) -> None:
+async def test_what_hooks_read_is_made_when_the_memory_is_closed(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
     async with memory_of("sqlite", tmp_path) as memory:
-        await keep(memory, runs([MISSING], 8))
-        said = await memory.check("Bash", {"command": "pytest -q"}, project="cli")
-        assert said is not None
-        assert said.lesson is None
-        cue = f"{lesson_cue(Call(id='', name='Bash', arguments={'command': 'pytest -q'}))}use:bin/test"
-        assert cue.startswith("pytest ⇒ ")
-        record = (await memory.remember("`pytest` is not installed here.", kind="failure")).record
-        await memory._resources.store.write(lambda tx: tx.memories.put(memory.space, [replace(record, cue=cue)]))
-        named = await memory.check("Bash", {"command": "pytest -q"}, project="cli")
-        assert named is not None
-        assert named.lesson == record.id
-        assert record.id in named.markdown
+        assert read_kept(path, "default", VERSION) == ((), "")
+        await teach(memory, shown_by(3))
+        assert read_kept(path, "default", VERSION) is None
+    found = read_kept(path, "default", VERSION)
+    assert found is not None
+    assert found[0] == ("integration",)
+    assert read_kept(path, "default", VERSION + 1) is None
+    assert read_kept(path, "another", VERSION) == ((), "")
+    assert read_kept(tmp_path / "none.db", "default", VERSION) is None
+
+
+@waited
+async def test_what_no_longer_holds_is_gone_for_hooks_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    async with memory_of("sqlite", tmp_path) as memory:
+        known = (await teach(memory, shown_by(3)))[0]
+    async with memory_of("sqlite", tmp_path) as memory:
+        assert "connection refused" in kept(path)
+        await memory.dispute(known.id, "It is up always now.")
+        assert kept(path) == ""
+        assert await memory.check(*CALL, project="cli") is None
+    assert "connection refused" not in kept(path)
+
+
+@waited
+async def test_erased_words_leave_what_hooks_read_in_the_same_write(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    async with memory_of("sqlite", tmp_path) as memory:
+        known = (await teach(memory, shown_by(3)))[0]
+    async with memory_of("sqlite", tmp_path) as memory:
+        assert "It needs a database" in kept(path)
+        await memory.forget(memory=known.id)
+        assert "database" not in kept(path)
+    assert "database" not in kept(path)
+    assert await asyncio.to_thread(partial(check_call, path, "default", *CALL, folder="/home/ann/work/cli")) is None
+
+
+@waited
+async def test_a_hook_answers_as_the_memory_does_and_keeps_what_it_had_to_compile(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    async with memory_of("sqlite", tmp_path) as memory:
+        await teach(memory, shown_by(3))
+        said = await memory.check(*CALL, project="cli")
+    ask = partial(check_call, path, "default", *CALL, folder="/home/ann/work/cli")
+    assert await asyncio.to_thread(ask) == said
+    with sqlite3.connect(path) as other:
+        other.execute("DELETE FROM traps")
+    other.close()
+    assert kept(path) == ""
+    assert await asyncio.to_thread(ask) == said
+    assert "connection refused" in kept(path)

@@ -18,7 +18,7 @@ OF_ALL_SPACES = ("connection.sql", "faults.sql", "scrub.sql", "checksums.sql", "
 """The queries on the file itself, and those that look for what is wrong with it: they read all of it, once."""
 OF_SPACES = (
     *("sessions", "spending", "spaces", "authors", "memories", "memory_sources", "pads", "vector_sets"),
-    *("runs", "sightings", "ledger", "undone", "memory_projects"),
+    *("runs", "sightings", "ledger", "traps", "undone", "memory_projects"),
 )
 """The tables whose rows belong to a space, and not to one of its sessions."""
 OF_SETS = ("vectors", "vectors_gone")

@@ -1,119 +1,102 @@
-"""Say before a call is made whether it is likely to fail, from the session so far and what past runs show."""
+"""Say before a call is made whether it is about to step into a known trap, from the session so far and past lessons."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-from msgspec.structs import replace
-
-from ireneo.lessons.guard import GuardAdvice, already_followed, asked_cues, judge, lesson_cue, without_others
-from ireneo.lessons.lessons import belongs, projects_of
-from ireneo.lessons.run import project_named
-from ireneo.lessons.situation import Situation
-from ireneo.log.message import Call, Message, MessageId
-from ireneo.log.tree import MAIN, Head, SessionKey, chain
+from ireneo.lessons.confidence import cues_to_read
+from ireneo.lessons.guard import Arguments, GuardAdvice, PastCall, SessionSoFar, TrapIndex, advice, told_in
+from ireneo.lessons.known_traps import known_traps
+from ireneo.lessons.run import Observation
+from ireneo.log.message import Message, Result
+from ireneo.log.tree import MAIN, SessionKey, chain
 from ireneo.ports.memories import MemoryFilter
+from ireneo.summaries.steps import steps
 
 if TYPE_CHECKING:
     from ireneo.formats.logs.format import LogFormat
     from ireneo.ports.store import Transaction
 
 LOOKED_BACK = 400
-"""So many messages of a session that is first met are folded; what was folded once goes on from there."""
-MOST_FOLDED = 16
-"""Sessions whose situation is kept."""
-MOST_SIGHTINGS = 50
-"""Of each cue the newest ones; more make no call surer, and each costs time."""
+"""So many messages of a session are looked at."""
+MOST_OBSERVED = 50
+"""Of each claim the newest observations; more make no trap surer."""
+TOGETHER = 500
+"""Claims that are read at one time."""
 
 
-class Folded(Struct, kw_only=True):
-    """The situation of a session, as far as it was folded."""
-
-    situation: Situation
-    head: MessageId
-    position: int
-
-
-class Situations:
-    """The situations of the sessions that were asked about last, in this process."""
-
-    def __init__(self) -> None:
-        """Know no session."""
-        self._folded: OrderedDict[SessionKey, Folded] = OrderedDict()
-
-    def of(self, tx: Transaction, key: SessionKey, branch: str) -> Situation:
-        """The situation at the head of a branch; that of a session without messages is empty."""
-        head = tx.log.head(key, branch)
-        if head is None:
-            return Situation()
-        known = self._folded.pop(key, None)
-        if known is None or not _leads_to(tx, key, known, head):
-            known = Folded(situation=Situation(), head=head.id, position=max(-1, head.position - LOOKED_BACK))
-        if known.position < head.position:
-            for message in tx.log.path(key, head.id, known.position + 1, head.position):
-                if message.draft.origin == "spoken" and not message.erased:
-                    known.situation.see(message)
-        known.head, known.position = head.id, head.position
-        self._folded[key] = known
-        if len(self._folded) > MOST_FOLDED:
-            self._folded.popitem(last=False)
-        return known.situation
+def compile_traps(tx: Transaction, space: str) -> TrapIndex:
+    """The traps of a space, from its lessons and what runs show of them."""
+    records = tx.memories.list(space, MemoryFilter(states=("active",), lessons=True, archived=False))
+    observed: dict[str, list[Observation]] = {}
+    cues = list(dict.fromkeys(cue for each in records for cue in cues_to_read(each.cue)))
+    for start in range(0, len(cues), TOGETHER):
+        for each in tx.runs.observations(space, cues[start : start + TOGETHER], MOST_OBSERVED):
+            observed.setdefault(each.cue, []).append(each)
+    return known_traps(records, observed)
 
 
-def _leads_to(tx: Transaction, key: SessionKey, known: Folded, head: Head) -> bool:
-    """Whether the path to `head` goes through where the session was folded up to: it may have been rewound."""
-    if known.head == head.id:
-        return True
-    if known.position >= head.position:
-        return False
-    passed = tx.log.path(key, head.id, known.position, known.position)
-    return bool(passed) and passed[0].id == known.head
+def keep_traps(tx: Transaction, space: str) -> None:
+    """Compile the traps of a space for whoever asks next, where they aren't."""
+    if tx.traps.due(space):
+        tx.traps.keep(space, compile_traps(tx, space))
 
 
-def situation_of_log(log: LogFormat, lines: Iterable[bytes], session: str) -> Situation:
-    """The situation at the end of a log that is not stored; `session` chooses among several."""
+def session_so_far(messages: Sequence[Message], session: str = "", folder: str = "") -> SessionSoFar:
+    """What a session shows."""
+    spoken = [each for each in messages if not each.erased][-LOOKED_BACK:]
+    told: set[str] = set()
+    asked = ""
+    for message in spoken:
+        said = message.text
+        told.update(told_in(said))
+        for part in message.draft.parts:
+            if isinstance(part, Result):
+                told.update(told_in(part.text))
+        if message.draft.role == "user" and message.draft.origin == "spoken" and said.strip():
+            asked = said
+    calls = tuple(
+        PastCall(tool=step.call.name, arguments=step.call.arguments, failed=step.failed)
+        for step in steps([each for each in spoken if each.draft.origin == "spoken"])
+        if step.result is not None
+    )
+    return SessionSoFar(calls=calls, asked=asked, told=frozenset(told), folder=folder, session=session)
+
+
+def so_far_in_log(log: LogFormat, lines: Iterable[bytes], session: str) -> SessionSoFar:
+    """What a log that is not stored shows; `session` chooses among several."""
     found: tuple[Message, ...] = ()
     for logged in log.read(lines, session):
         if not found or logged.id == session:
             found = tuple(chain(None, logged.path, lambda parts: (0, 0)))
-    return Situation().see_all(message for message in found[-LOOKED_BACK:] if message.draft.origin == "spoken")
+    return session_so_far(found, session)
 
 
 def check(
     tx: Transaction,
-    now: datetime,
-    situations: Situations,
     space: str,
-    call: Call,
+    tool: str,
+    arguments: Arguments,
     *,
     session: str | None = None,
-    so_far: Situation | None = None,
+    look_back: Callable[[], SessionSoFar] | None = None,
     project: str | None = None,
-    conditions: Mapping[str, str] | None = None,
 ) -> GuardAdvice | None:
-    """Say of `call` that it is likely to fail, or nothing.
+    """Say of a call that it steps into a trap, or nothing.
 
-    The session's own run, if it was learned from already, is no past run. With a `project` (empty: none) what was said
-    in others is not quoted.
+    What the session shows so far `look_back` tells, or else what is stored of it. With a `project` (empty: none) what
+    is another's is not told.
     """
-    situation = so_far
-    if situation is None:
-        situation = Situation() if session is None else situations.of(tx, SessionKey(space, session), MAIN)
-    cues = asked_cues(situation, call)
-    observations = tx.runs.observations(space, cues, MOST_SIGHTINGS)
-    past = [each for each in observations if each.session != session]
-    here = None if project is None else project_named(project)
-    found = judge(situation, call, past, project=here, conditions=conditions, now=now)
-    if found is None:
-        return None
-    begins = lesson_cue(call)
-    listed = tx.memories.list(space, MemoryFilter(kind="failure", states=("active",), lessons=True))
-    lessons = [each for each in listed if each.cue.startswith(begins) and belongs(projects_of(each), here)][:1]
-    if any(already_followed(situation, call, each.text) for each in lessons):
-        return None
-    told = without_others(found)
-    return replace(told, lesson=lessons[0].id) if lessons else told
+    index = tx.traps.read(space) or compile_traps(tx, space)
+    return advice(index.traps, tool, arguments, look_back or partial(_stored, tx, space, session), project=project)
+
+
+def _stored(tx: Transaction, space: str, session: str | None) -> SessionSoFar:
+    key = SessionKey(space, session or "")
+    head = tx.log.head(key, MAIN) if session else None
+    if head is None:
+        return SessionSoFar(session=session or "")
+    first = max(0, head.position - LOOKED_BACK)
+    return session_so_far(tx.log.path(key, head.id, first, head.position), key.session)

@@ -27,7 +27,6 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.synthesis import Synthesis, synthesise, without_worthless
 from ireneo.errors import BadInput, ModelError, NotFound, SessionNotFound
 from ireneo.lessons.alike import says_the_same
-from ireneo.lessons.guard import is_guards
 from ireneo.lessons.labels import RunOutcome, noted_words, outcome_of
 from ireneo.lessons.lessons import applies, best_worded, lesson_drafts, projects_of, worth_telling
 from ireneo.lessons.observe import is_statistic
@@ -114,7 +113,7 @@ TOGETHER = 200
 
 def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observation], now: datetime) -> list[Remembered]:
     """Make or reinforce the lessons of the claims that a run observed; `tx` has stored the run already."""
-    shown = list(dict.fromkeys(each.cue for each in observations if not is_guards(each.cue)))
+    shown = list(dict.fromkeys(each.cue for each in observations))
     worded = {each.cue for each in observations if each.text}
     known: dict[str, Record] = {}
     observed: dict[str, list[Observation]] = {}
@@ -171,7 +170,7 @@ def retract(tx: Transaction, space: str, session: str, cues: Iterable[str]) -> N
     """
     changed: list[Record] = []
     gone: list[Record] = []
-    asked = [cue for cue in dict.fromkeys(cues) if not is_guards(cue)]
+    asked = list(dict.fromkeys(cues))
     for start in range(0, len(asked), TOGETHER):
         for record in tx.memories.list(space, MemoryFilter(cues=tuple(asked[start : start + TOGETHER]))):
             if record.state == "erased" or not any(_is_of(piece, session) for piece in record.evidence):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
@@ -17,7 +17,7 @@ from ireneo.engine import learn as learning
 from ireneo.engine import lessons as listing
 from ireneo.engine.archive import ArchiveCandidate, archive, archive_candidates, restore
 from ireneo.engine.brief import BUDGET, BriefCue
-from ireneo.engine.check import Situations, check, situation_of_log
+from ireneo.engine.check import check, keep_traps, so_far_in_log
 from ireneo.engine.doctor.checks import Finding
 from ireneo.engine.doctor.examine import examine
 from ireneo.engine.doctor.secrets import Secrets, secrets
@@ -53,10 +53,10 @@ from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.session import Session
 from ireneo.engine.vectors import TOGETHER, Embedded, HeldVectors, embed_due
 from ireneo.engine.work import WorkResult, Works
-from ireneo.errors import BadInput, SessionNotFound, UnreadableLog
+from ireneo.errors import BadInput, SessionNotFound, StoreError, UnreadableLog
 from ireneo.formats.logs.format import LinearFormat, LogFormat, StreamingFormat, as_stream
 from ireneo.formats.logs.registry import LogFormatName, log_format, recognise
-from ireneo.lessons.guard import GuardAdvice, is_guards
+from ireneo.lessons.guard import GuardAdvice
 from ireneo.lessons.run import Category, ClaimTotals, LearnedRun
 from ireneo.log.message import Call, Draft
 from ireneo.log.tree import MAIN, Annotation, SessionKey
@@ -81,7 +81,6 @@ class Memory:
         self._resources = resources
         self._store = resources.store
         self._held = HeldVectors()
-        self._situations = Situations()
 
     async def session(
         self, id: str, *, branch: str = MAIN, must_exist: bool = False, task: str = "", project: str = ""
@@ -290,7 +289,15 @@ class Memory:
 
     async def close(self) -> None:
         """Let go of the store."""
+        await self._compile_traps()
         await self._store.close()
+
+    async def _compile_traps(self) -> None:
+        """Make the traps ready for hooks, which would have to do it themselves."""
+        # What can't be kept (the store is closed, busy, or only to be read) is compiled by whoever asks.
+        with suppress(StoreError):
+            if await self._store.read(lambda tx: tx.traps.due(self.space)):
+                await self._store.write(keep_traps, self.space)
 
     async def learn(
         self, sessions: Iterable[str] | None = None, *, on_progress: OnProgress[LearnedSession] = None
@@ -303,7 +310,10 @@ class Memory:
         """
         done: list[LearnedSession] = []
         await run_steps(learn(self._resources, self.space, sessions), done.append, on_progress)
-        return LearnReport(sessions=tuple(done), merged=await merge_lessons(self._resources, self.space, done))
+        merged = await merge_lessons(self._resources, self.space, done)
+        if sessions is None:
+            await self._compile_traps()
+        return LearnReport(sessions=tuple(done), merged=merged)
 
     async def unlearned(self) -> int:
         """How many sessions of the space `learn` would learn from."""
@@ -344,8 +354,7 @@ class Memory:
 
     async def claims(self, *, least_runs: int = 1) -> Sequence[ClaimTotals]:
         """What the runs show together: every claim that held in so many of them, and what that cost."""
-        claims = await self._store.read(lambda tx: tx.runs.claims(self.space, least_runs=least_runs))
-        return [each for each in claims if not is_guards(each.cue)]
+        return await self._store.read(lambda tx: tx.runs.claims(self.space, least_runs=least_runs))
 
     async def check(
         self,
@@ -354,34 +363,32 @@ class Memory:
         *,
         session: str | None = None,
         project: str | None = None,
-        conditions: Mapping[str, str] | None = None,
         log: LogFormat | None = None,
         lines: Iterable[bytes] = (),
     ) -> GuardAdvice | None:
-        """Say before a call is made whether one like it has failed; None where nothing speaks against it.
+        """Say before a call is made whether it steps into a known trap; None where nothing speaks against it.
 
-        With `session` as things stand there now; where it is not stored, its log so far may be given as `lines` in
-        the format `log`. Past runs of `project`, a name or
-        the directory where it lies, say most; that calls failed in others counts, and what was said there is not
-        quoted. What was seen under other `conditions` (versions, hashes of
-        files) than are given doesn't count. It is advice, and never raises for what a call says.
+        A trap is what a lesson knows to go wrong, with a way out, or a rule of the user's. With `session` as things
+        stand there now: who has met the trap there, or has taken the way out, is told nothing. Where the session is not
+        stored, its log so far may be given as `lines` in the format `log`. With `project`, a name or the directory
+        where it lies, only what was seen there or in several. It is advice, and never raises for what a call says.
         """
         if log is None and not (isinstance(lines, Sequence) and not lines):
             raise BadInput("`lines` of a log are given, and not in which format they are; name it as `log`.")
-        so_far = situation_of_log(log, lines, session or "") if log is not None else None
+        so_far = so_far_in_log(log, lines, session or "") if log is not None else None
+        look_back = None if so_far is None else lambda: so_far
         call = Call(id="", name=tool, arguments=arguments if isinstance(arguments, str) else dict(arguments))
         # What runs taught was drawn from calls without their secrets.
         call = self._resources.drawing().choices(Draft(role="assistant", parts=(call,))).drafts[0].calls[0]
+        await self._compile_traps()
         return await self._store.read(
             check,
-            self._resources.clock.now(),
-            self._situations,
             self.space,
-            call,
+            call.name,
+            call.arguments,
             session=session,
-            so_far=so_far,
+            look_back=look_back,
             project=project_asked(project),
-            conditions=conditions,
         )
 
     async def lookup(self, id: str, *, session: str = "", project: str | None = None) -> LookupResult:

@@ -29,11 +29,15 @@ def run() -> NoReturn:
 
 
 def hook_asked(arguments: list[str]) -> tuple[Path | None, str] | None:
-    """The database and the space of `check --hook`, plainly written; None for whatever the command line is to read."""
-    if arguments[:1] != ["check"] or "--hook" not in arguments:
+    """The database and the space of `hook` or `check --hook`, plainly written; None for what the command line reads."""
+    if arguments[:1] == ["hook"]:
+        options = arguments[1:]
+    elif arguments[:1] == ["check"] and "--hook" in arguments:
+        options = [each for each in arguments[1:] if each != "--hook"]
+    else:
         return None
     found: dict[str, str] = {}
-    rest = iter(each for each in arguments[1:] if each != "--hook")
+    rest = iter(options)
     for each in rest:
         name, equals, value = each.partition("=")
         value = value if equals else next(rest, "")

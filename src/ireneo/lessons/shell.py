@@ -16,7 +16,7 @@ from ireneo.lessons.labels import NotedWords, RunOutcome
 from ireneo.lessons.naming import program_name
 from ireneo.lessons.programs import INTERPRETER, SHELLS
 from ireneo.log.message import Call, Message
-from ireneo.memories.signature import action_signature, error_signature, quoted_as
+from ireneo.memories.signature import action_signature, quoted_as
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import CHANGES, ActionKind, Step, steps, understand
 
@@ -44,7 +44,6 @@ def run_steps(material: RunMaterial) -> list[Step]:
     return steps(material.messages)
 
 
-_CLASS_CHARACTERS = 90
 _ACTION_CHARACTERS = 600
 _ARGUMENT_CHARACTERS = 120
 
@@ -130,11 +129,6 @@ _CHECKS = lazy_re(
 )
 """Programs that are run to see whether something holds, however they are started."""
 _PATHS = ("file_path", "path", "filename", "file", "notebook_path", "target_file", "relative_path", "AbsolutePath")
-
-
-def error_class(output: str) -> str:
-    """What sort of error an output tells of, in a few words that are the same wherever it happens."""
-    return error_signature(output).split("; ", 1)[0].removeprefix("<tool_use_error>")[:_CLASS_CHARACTERS].strip()
 
 
 def _action(call: Call, path: str, lines: str) -> str:

@@ -12,7 +12,6 @@ from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.explanations import Said
 from ireneo.lessons.facts import facts
 from ireneo.lessons.findings import demands, findings
-from ireneo.lessons.guard import guard_observations
 from ireneo.lessons.noted import noted_claims
 from ireneo.lessons.rulings import rulings
 from ireneo.lessons.run import DiaryEntry, Observation, costs_of
@@ -37,12 +36,7 @@ def observations_of(material: RunMaterial) -> list[Observation]:
 MOST_SOURCES, MOST_AGAINST = 8, 4
 MOST_ENTRIES = 500
 """Tasks of one run that its diary keeps, the latest ones: who reads it wants to know where the run stands."""
-READERS: tuple[Callable[[RunMaterial], Sequence[Observation]], ...] = (
-    observations_of,
-    rulings,
-    noted_claims,
-    guard_observations,
-)
+READERS: tuple[Callable[[RunMaterial], Sequence[Observation]], ...] = (observations_of, rulings, noted_claims)
 """What looks for claims in a run; another sort of claim is one more of these."""
 
 

@@ -17,6 +17,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from ireneo.lessons.guard import TrapIndex
 from ireneo.lessons.run import ClaimTotals, LearnedRun, Observation
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
@@ -211,6 +212,22 @@ class LedgerPort(Protocol):
 
     def remove(self, space: str, files: Sequence[LearnedFile]) -> int:
         """Take out what is noted of these files, so that they are read again; returns how many there were."""
+
+
+class TrapsPort(Protocol):
+    """The traps of a space, compiled from its lessons, so that a hook needs to read nothing else."""
+
+    def read(self, space: str) -> TrapIndex | None:
+        """What was kept; None where there is none.
+
+        Whatever changes a lesson of the space, or what a run shows, takes it out in the same transaction.
+        """
+
+    def due(self, space: str) -> bool:
+        """Whether nothing is kept of a space that has lessons."""
+
+    def keep(self, space: str, index: TrapIndex) -> None:
+        """Keep what was compiled in this transaction from what stands there."""
 
 
 class MemoryFilter(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -31,7 +31,16 @@ from msgspec import Struct
 
 from ireneo.log.message import Draft, Message, MessageId
 from ireneo.log.tree import Annotation, AnnotationId, Head, SessionKey
-from ireneo.ports.memories import LedgerPort, MemoriesPort, PadsPort, RunsPort, SearchPort, VectorsPort, WordsPort
+from ireneo.ports.memories import (
+    LedgerPort,
+    MemoriesPort,
+    PadsPort,
+    RunsPort,
+    SearchPort,
+    TrapsPort,
+    VectorsPort,
+    WordsPort,
+)
 from ireneo.summaries.summary import Summary, SummaryId
 
 
@@ -425,6 +434,7 @@ class Transaction(Protocol):
     pads: PadsPort
     runs: RunsPort
     ledger: LedgerPort
+    traps: TrapsPort
     search: SearchPort
     words: WordsPort
     upkeep: UpkeepPort

@@ -76,6 +76,7 @@ class SqlTransaction(OpenTransaction, ABC):
             "pads": ("ireneo.adapters.sql.memories", "SqlPads"),
             "runs": ("ireneo.adapters.sql.memories", "SqlRuns"),
             "ledger": ("ireneo.adapters.sql.memories", "SqlLedger"),
+            "traps": ("ireneo.adapters.sql.memories", "SqlTraps"),
             "search": ("ireneo.adapters.sql.search", "SqlSearch"),
             "words": ("ireneo.adapters.sql.search", "SqlWords"),
             "upkeep": ("ireneo.adapters.sql.upkeep", "SqlUpkeep"),

@@ -74,6 +74,7 @@ OF_SESSION = (
 """All that is kept by a session's number."""
 OF_SPACE = (
     *("delete_spending", "delete_pads", "delete_runs", "delete_observations", "delete_ledger"),
+    "delete_traps",
     *("delete_authors", "delete_space"),
 )
 """All that is kept by the name of a space, once its sessions and its memories are gone."""

@@ -12,11 +12,22 @@ from ireneo.adapters.sql.index import forget_memory_words, index_memory
 from ireneo.adapters.sql.log import list_projects
 from ireneo.adapters.sql.rows import microseconds, time_of, utc, with_checksum, write_json
 from ireneo.errors import BadInput
+from ireneo.lessons.guard import TrapIndex
+from ireneo.lessons.needles import VERSION
 from ireneo.lessons.run import ClaimTotals, LearnedRun, Observation
 from ireneo.memories.index import terms_of_memory
 from ireneo.memories.record import Kind, MemoryId, Record, project_of
 from ireneo.memories.scratchpad import Pad
-from ireneo.ports.memories import LearnedFile, LedgerPort, MemoriesPort, MemoryFilter, PadsPort, RunsPort, folded
+from ireneo.ports.memories import (
+    LearnedFile,
+    LedgerPort,
+    MemoriesPort,
+    MemoryFilter,
+    PadsPort,
+    RunsPort,
+    TrapsPort,
+    folded,
+)
 
 FOUND_AT_MOST = 10
 
@@ -298,6 +309,27 @@ def _claim(row: Row) -> ClaimTotals:
         tokens=tokens,
         seconds=seconds,
     )
+
+
+_TRAPS = msgspec.json.Decoder(TrapIndex)
+
+
+class SqlTraps(Port, TrapsPort):
+    """`ireneo.ports.memories.TrapsPort` in a database, which drops them itself."""
+
+    @reads
+    def read(self, space: str) -> TrapIndex | None:
+        row = self._database.row("read_traps", space=space, version=VERSION)
+        return None if row is None else _TRAPS.decode(row[0])
+
+    @reads
+    def due(self, space: str) -> bool:
+        return self._database.number("due_traps", space=space, version=VERSION) > 0
+
+    @writes
+    def keep(self, space: str, index: TrapIndex) -> None:
+        needles = "\n".join(sorted({each.needle for each in index.traps}))
+        self._database.change("keep_traps", space=space, version=VERSION, needles=needles, record=write_json(index))
 
 
 _FILE = msgspec.json.Decoder(LearnedFile)

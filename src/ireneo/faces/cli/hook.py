@@ -1,97 +1,88 @@
-"""The guard as a PreToolUse hook of Claude Code: what stands on standard input, and the answer.
+"""What Claude Code's hooks are answered: before a call the trap that it steps into, at a session's start the brief.
 
-It never stops a call and never fails: what goes wrong is a line on standard error. The session so far is read from the
-end of the transcript where it is not stored, which it hardly ever is while it goes on.
+It never stops a call and never fails: what goes wrong is a line on standard error. Where there is nothing to say,
+nothing is said. The session so far is read from the end of the transcript, since it is hardly ever stored while it goes
+on.
 """
 
 from __future__ import annotations
 
-import asyncio
+import json
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import msgspec
-from msgspec import Struct
+from ireneo.errors import IreneoError
+from ireneo.faces.cli.place import is_there, place_of
+from ireneo.guard import check_call, has_lessons
 
-from ireneo.errors import IreneoError, UnreadableLog
-from ireneo.faces.cli.place import existing
-from ireneo.guard import check_call
-
-if TYPE_CHECKING:
-    from ireneo.types import GuardAdvice
-
-TRANSCRIPT_BYTES = 1_500_000
-"""So much of the end of a transcript is read."""
-BUSY_SECONDS = 5.0
-EVENT = "PreToolUse"
-
-
-class HookCall(Struct, kw_only=True):
-    """What Claude Code tells a hook before a call; of what else it tells, nothing is used."""
-
-    tool_name: str
-    tool_input: dict[str, object] = {}
-    session_id: str = ""
-    transcript_path: str = ""
-    cwd: str = ""
+BEFORE, START = "PreToolUse", "SessionStart"
+BUDGET = 900
+"""Tokens of its brief."""
 
 
 def answer(given: bytes, db: Path | None, space: str) -> str:
-    """What is written to standard output: a caution as context for the model, or nothing."""
+    """What is written to standard output: context for the model, or nothing."""
     try:
-        asked = msgspec.json.decode(given, type=HookCall)
-        return asyncio.run(asyncio.wait_for(_answered(asked, existing(db), space), BUSY_SECONDS))
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
-        return _told(f"standard input holds no call as Claude Code's hooks tell it: {fault}.")
-    except TimeoutError:
-        return _told(f"the database was busy for {BUSY_SECONDS:.0f} seconds; the call was not checked.")
-    except (IreneoError, OSError, RuntimeError) as fault:
+        asked = json.loads(given)
+    except (ValueError, RecursionError) as fault:
+        return _told(f"standard input holds no event as Claude Code's hooks tell it: {fault}.")
+    try:
+        return _answered(asked if isinstance(asked, dict) else {}, db, space)
+    except (IreneoError, OSError, RuntimeError, RecursionError, UnicodeError) as fault:
         # A home that nobody has is no fault of the call either.
-        return _told(f"{fault} The call was not checked.")
+        return _told(f"{fault} Nothing was looked up.")
 
 
-async def _answered(asked: HookCall, path: Path, space: str) -> str:
-    transcript = Path(asked.transcript_path).expanduser()
-    try:
-        found = await _checked(path, space, asked, tail(transcript) if transcript.is_file() else None)
-    except UnreadableLog as fault:
-        _told(f"{fault} The call was checked without the session so far.")
-        found = await _checked(path, space, asked, None)
-    if found is None:
-        return ""
-    said = f"Ireneo, from past runs: {found.markdown}"
-    told = {
-        "systemMessage": f"ireneo: {found.text}",
-        "hookSpecificOutput": {"hookEventName": EVENT, "additionalContext": said},
-    }
-    return msgspec.json.encode(told).decode() + "\n"
-
-
-async def _checked(path: Path, space: str, asked: HookCall, transcript: Iterator[bytes] | None) -> GuardAdvice | None:
-    return await check_call(
+def _answered(asked: dict[str, object], db: Path | None, space: str) -> str:
+    event = asked.get("hook_event_name", BEFORE)
+    tool = asked.get("tool_name")
+    if event != START and not isinstance(tool, str):
+        return _told("standard input holds no call as Claude Code's hooks tell it.")
+    path = place_of(db).path
+    if not is_there(path):
+        # Who has learned nothing yet is to hear nothing; who named a database wrongly is.
+        return "" if db is None else _told(f"There is no database {path}; nothing was looked up.")
+    folder = _text(asked, "cwd")
+    if event == START:
+        said = _opening(path, space, folder)
+        return _context(START, said) if said else ""
+    given = asked.get("tool_input")
+    found = check_call(
         path,
         space,
-        asked.tool_name,
-        asked.tool_input,
-        session=asked.session_id,
-        project=asked.cwd,
-        transcript=transcript,
+        str(tool),
+        given if isinstance(given, dict) else {},
+        session=_text(asked, "session_id"),
+        folder=folder,
+        transcript=os.path.expanduser(_text(asked, "transcript_path")),
     )
+    if found is None:
+        return ""
+    return _context(BEFORE, f"Ireneo, from earlier runs:\n{found.markdown}", f"ireneo: {found.text.splitlines()[0]}")
 
 
-def tail(path: Path) -> Iterator[bytes]:
-    """The last lines of a transcript."""
-    with path.open("rb") as file:
-        file.seek(0, os.SEEK_END)
-        start = max(0, file.tell() - TRANSCRIPT_BYTES)
-        file.seek(start)
-        if start:
-            # The line that was cut through.
-            file.readline()
-        yield from file
+def _opening(path: Path, space: str, folder: str) -> str:
+    """The brief for who begins to work in `folder`; empty where there is none."""
+    if not has_lessons(path, space, folder):
+        return ""
+    # Only who has something to say pays for all this.
+    from ireneo import sync
+
+    with sync.open(path, space=space) as memory:
+        return memory.brief(project=folder, budget=BUDGET).markdown
+
+
+def _context(event: str, said: str, shown: str = "") -> str:
+    told: dict[str, object] = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": said}}
+    if shown:
+        told = {"systemMessage": shown, **told}
+    return json.dumps(told, ensure_ascii=False) + "\n"
+
+
+def _text(asked: dict[str, object], name: str) -> str:
+    value = asked.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def _told(sentence: str) -> str:

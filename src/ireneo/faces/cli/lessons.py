@@ -409,14 +409,12 @@ class CallPlace(Struct, frozen=True, kw_only=True):
 def check(
     tool: Tool = "", arguments: Arguments = "", as_json: AsJson = False, *, about: CallPlace, stored: Stored
 ) -> None:
-    """Say whether a call is likely to fail, before it is made.
+    """Say whether a call steps into a trap that past runs know, and what to do instead, before it is made.
 
-    From what failed in past runs and in the session so far. It is advice, and quiet when it is unsure.
+    It is advice, and quiet where who asks has met the trap in the session already, or has taken the way out.
     """
     if about.hook:
-        from ireneo.faces.cli.hook import answer
-
-        sys.stdout.write(answer(sys.stdin.buffer.read(), stored.db, stored.space))
+        hook(stored=stored)
         return
     if not tool:
         raise BadInput("Name the tool that is to be called: `ireneo check Bash 'make test'`.")
@@ -430,6 +428,17 @@ def check(
         write_json(found)
     else:
         sys.stdout.write(f"{found.markdown if found else QUIET}\n")
+
+
+def hook(*, stored: Stored) -> None:
+    """Answer a hook of Claude Code: JSON on standard input.
+
+    Before a call (PreToolUse) the trap that it steps into, at a session's start (SessionStart) the brief of its
+    project. It never stops a call, and says nothing where there is nothing to say.
+    """
+    from ireneo.faces.cli.hook import answer
+
+    sys.stdout.write(answer(sys.stdin.buffer.read(), stored.db, stored.space))
 
 
 def read_arguments(text: str) -> dict[str, object]:

@@ -20,7 +20,7 @@ from ireneo.faces.cli.context import compact, context, snapshot
 from ireneo.faces.cli.demo import demo
 from ireneo.faces.cli.files import log_on_stderr
 from ireneo.faces.cli.imports import export, import_logs
-from ireneo.faces.cli.lessons import check, learn, lessons, report
+from ireneo.faces.cli.lessons import check, hook, learn, lessons, report
 from ireneo.faces.cli.memories import fading, history, recall, remember, restore
 from ireneo.faces.cli.notes import notes
 from ireneo.faces.cli.options import Stored, embedder_named, grouped, keeps_secrets, option
@@ -159,6 +159,7 @@ _COMMANDS = (
     (LESSONS, "lessons", lessons, "ireneo lessons --project kestrel --export CLAUDE.md"),
     (LESSONS, "review", review, "ireneo review --project kestrel"),
     (LESSONS, "check", check, "ireneo check Bash 'make integration'"),
+    (LESSONS, "hook", hook, "ireneo hook < event.json"),
     (LESSONS, "report", report, "ireneo report --out report.html"),
     (LESSONS, "mcp", mcp, "ireneo mcp --project kestrel"),
     (UPKEEP, "demo", demo, "ireneo demo"),

@@ -15,7 +15,7 @@ Plain = Callable[["Place"], None]
 
 WRITES = frozenset(
     "insert move create set_project put add take renew fail release forget drop write remove mark rebuild drop_branch "
-    "discard prune repair".split()
+    "discard prune repair keep".split()
 )
 """The methods of ports that write; of the one that erases all do but one."""
 

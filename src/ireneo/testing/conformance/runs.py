@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta, timezone
 
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput, StoreError
+from ireneo.lessons.guard import Trap, TrapIndex
 from ireneo.lessons.run import ClaimTotals, LearnedRun, Observation
 from ireneo.log.tree import SessionKey
+from ireneo.memories.record import Record
 from ireneo.ports.store import Store, Transaction
 from ireneo.testing.conformance.check import async_check, check, expect, expect_error
-from ireneo.testing.conformance.learned import observed, ran, read_from
+from ireneo.testing.conformance.learned import learned, observed, ran, read_from
 from ireneo.testing.conformance.material import (
     KEY,
     MINUTE,
@@ -282,6 +285,58 @@ def a_run_of_no_session_goes_by_its_name(store: Place) -> None:
     expect(store.write(erase_session, SessionKey(SPACE, "never made")), False, "whether the session was there")
     expect(store.runs.list(SPACE), [], "the runs left")
     expect(store.runs.claims(SPACE), [], "the claims left")
+
+
+def lesson(text: str) -> Record:
+    """A memory that is a lesson."""
+    return replace(learned(text, kind="failure"), cue="x")
+
+
+KEPT = TrapIndex(
+    traps=(Trap(lesson="m_one", said="It “broke”", way_out="mend it", command="make it"),), projects=("ark",)
+)
+
+
+@check
+def traps_come_back(store: Place) -> None:
+    """What is kept comes back, replaced by what is kept later; nothing is due where no lesson is."""
+    expect(store.traps.read(SPACE), None, "what nobody kept")
+    expect(store.traps.due(SPACE), False, "whether it is due without a lesson")
+    store.memories.put(SPACE, [learned("no lesson")])
+    expect(store.traps.due(SPACE), False, "whether it is due with a memory")
+    store.memories.put(SPACE, [lesson("a lesson")])
+    expect(store.traps.due(SPACE), True, "whether it is due with a lesson")
+    for index in (TrapIndex(), KEPT):
+        store.traps.keep(SPACE, index)
+        expect(store.traps.read(SPACE), index, "what was kept")
+    expect(store.traps.due(SPACE), False, "whether it is due once it is kept")
+    expect(store.traps.read(ELSEWHERE.space), None, "what is kept elsewhere")
+
+
+@check
+def traps_go_with_what_they_follow_from(store: Place) -> None:
+    """Whatever changes a lesson, or what a run shows, takes the traps of its space out; that it was used does not."""
+    known = lesson("a lesson")
+    store.memories.put(SPACE, [known])
+    put(store, ran("one"), observed("x", "one"))
+    store.traps.keep(ELSEWHERE.space, KEPT)
+
+    def after(change: Callable[[], object], what: str, *, kept: bool = False) -> None:
+        store.traps.keep(SPACE, KEPT)
+        change()
+        expect(store.traps.read(SPACE), KEPT if kept else None, what)
+
+    after(lambda: store.memories.put(SPACE, [learned("no lesson")]), "after a memory", kept=True)
+    after(lambda: store.memories.put(SPACE, [replace(known, used=3, uses=(NOON,))]), "after a use", kept=True)
+    after(lambda: store.memories.put(SPACE, [replace(known, state="retired")]), "after a dispute")
+    after(lambda: store.memories.put(SPACE, [lesson("another one")]), "after another lesson")
+    after(lambda: store.memories.remove(SPACE, [known.id]), "after a lesson was taken out")
+    after(lambda: put(store, ran("two"), observed("x", "two")), "after another run")
+    after(lambda: store.runs.remove(SPACE, "two"), "after a run was taken out")
+    store.traps.keep(SPACE, KEPT)
+    store.write(erase_space)
+    expect(store.traps.read(SPACE), None, "after the space was erased")
+    expect(store.traps.read(ELSEWHERE.space), KEPT, "what is kept elsewhere")
 
 
 @check

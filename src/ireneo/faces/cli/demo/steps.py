@@ -22,7 +22,7 @@ from ireneo.faces.cli.lessons import Exporting, LearningTally, LessonFilter, Run
 from ireneo.faces.cli.options import AUTO, Stored, reading
 from ireneo.faces.cli.output import console, counted, short
 from ireneo.faces.cli.sessions import expand, fork, rewind
-from ireneo.types import GuardAdvice, LearnedRun, Lesson
+from ireneo.types import LearnedRun
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory
@@ -131,12 +131,10 @@ def play_second(memory: Memory, stage: Stage) -> Played:
         if caution is None:
             stage.line("agent", command)
         else:
-            lesson = _lesson_of(memory, caution)
             stage.line("agent", f"{command} ?")
-            stage.line("guard", caution.text)
-            if lesson is not None:
-                stage.line("lesson", f"{lesson.lesson} (seen in {len(lesson.sources)} messages, {lesson.id[:9]})")
-            if lesson is not None and REMEDY in lesson.lesson:
+            for line in caution.text.splitlines():
+                stage.line("guard", line)
+            if REMEDY in caution.way_out:
                 stopped = True
                 command, said = _skip_to(way, REMEDY), UP
                 stage.line("agent", command)
@@ -148,11 +146,6 @@ def play_second(memory: Memory, stage: Stage) -> Played:
             break
     stage.pause()
     return Played(failed=failed, stopped=stopped)
-
-
-def _lesson_of(memory: Memory, caution: GuardAdvice) -> Lesson | None:
-    found = memory.lessons(project=PROJECT)
-    return next((each for each in found if each.id == caution.lesson), None)
 
 
 def _skip_to(way: Iterator[tuple[int, str]], wanted: str) -> str:

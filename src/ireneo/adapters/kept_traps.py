@@ -1,0 +1,37 @@
+"""Read the traps that are kept of a space, and nothing else: for a hook, which can't wait for a store to be opened."""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+
+import apsw
+
+BUSY_MILLISECONDS = 200
+_READ = """
+SELECT t.needles, t.record, t.version FROM traps AS t WHERE t.space = :space
+UNION ALL
+SELECT '', '', :version
+WHERE NOT EXISTS (SELECT 1 FROM traps WHERE space = :space)
+AND NOT EXISTS (SELECT 1 FROM memories WHERE space = :space AND cue <> '')
+"""
+
+
+def read_kept(path: str | PathLike[str], space: str, version: int) -> tuple[tuple[str, ...], str] | None:
+    """The needles and the record of what is kept; empty where the space has no lesson.
+
+    None where it is to be asked for in the whole store: nothing is kept, or by another version, or the file can't be
+    read so quickly.
+    """
+    try:
+        connection = apsw.Connection(fspath(path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            connection.set_busy_timeout(BUSY_MILLISECONDS)
+            found = connection.execute(_READ, {"space": space, "version": version}).fetchone()
+        finally:
+            connection.close()
+    except apsw.Error:
+        # An earlier version's file, one that is locked, or none of ours: the store says which.
+        return None
+    if found is None or found[2] != version:
+        return None
+    return tuple(filter(None, found[0].split("\n"))), found[1]
