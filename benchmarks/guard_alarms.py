@@ -84,9 +84,8 @@ def main() -> None:
         known = taught(teaching)
         found = [each for run in asked for each in alarms(known, run)]
         calls = sum(len(steps(run.messages)) for run in asked)
-        print(
-            f"== {half.name}: {len(teaching)} runs teach {len(known.traps)} traps; {len(asked)} runs with {calls:,} calls"
-        )
+        shown = f"{len(teaching)} runs teach {len(known.traps)} traps"
+        print(f"== {half.name}: {shown}; {len(asked)} runs with {calls:,} calls")
         for each in found:
             made = steps(each.run.messages)
             print(f"\n-- {each.run.project or 'no project'}, {each.run.session}, call {each.place + 1} of {len(made)}")

@@ -346,7 +346,7 @@ def test_a_dead_end_of_past_runs_is_told_before_the_call(tmp_path: Path) -> None
         assert "instead: run `make moon` first" in told
         assert "tide table not found" in told
         assert await said(client, "check", tool="Bash", arguments="make tide") == told, "a command alone will do"
-        lesson = told.rpartition("- lesson ")[2].partition("\n")[0]
+        lesson = told.rpartition("lesson ")[2].partition("\n")[0]
         opened = await said(client, "expand", id=lesson)
         assert "run `make moon` first" in opened
         brief = await said(client, "brief", goal="Print the tide table")

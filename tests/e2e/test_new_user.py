@@ -27,7 +27,7 @@ import platformdirs
 import pytest
 from platformdirs.macos import MacOS
 from platformdirs.unix import Unix
-from tests.agent_log import LOST, MADE, MOON, claude_log
+from tests.agent_log import LOST, MADE, MOON, Ran, claude_log
 from tests.e2e import loopback
 from tests.e2e.loopback import LoopbackModel
 from tests.e2e.pages import GUIDES, README, ROOT, Block, blocks, fits
@@ -331,7 +331,7 @@ def took_settings(walk: Walk, block: Block) -> None:
     walk.ireneo(ended["hooks"][0]["command"])
     assert re.fullmatch(before["matcher"], "Bash")
     log = walk.home / "now.jsonl"
-    log.write_text(claude_log("now", [LOST], cwd="/srv/kestrel"), encoding="utf-8")
+    log.write_text(claude_log("now", [Ran("ls", "a")], cwd="/srv/kestrel"), encoding="utf-8")
     asked = {
         "session_id": "now",
         "transcript_path": str(log),
@@ -342,9 +342,13 @@ def took_settings(walk: Walk, block: Block) -> None:
     }
     hook = before["hooks"][0]["command"]
     told = json.loads(walk.ireneo(hook, json.dumps(asked).encode()).stdout)
-    assert "nothing was changed since" in told["hookSpecificOutput"]["additionalContext"]
+    assert "instead: run `make moon` first" in told["hookSpecificOutput"]["additionalContext"]
     asked["tool_input"] = {"command": "ls"}
     assert walk.ireneo(hook, json.dumps(asked).encode()) == Done(0, "", "")
+    begins = settings["hooks"]["SessionStart"][0]["hooks"][0]["command"]
+    start = {"session_id": "now", "cwd": "/srv/kestrel", "hook_event_name": "SessionStart", "source": "startup"}
+    told = json.loads(walk.ireneo(begins, json.dumps(start).encode()).stdout)
+    assert "run `make moon` first" in told["hookSpecificOutput"]["additionalContext"]
 
 
 @pytest.mark.parametrize("page", [README, *GUIDES], ids=lambda page: page.stem)

@@ -183,7 +183,6 @@ READING: Mapping[str, Verb] = {
     "lessons": lambda memory: memory.lessons(),
     "runs": lambda memory: memory.runs(),
     "claims": lambda memory: memory.claims(),
-    "calibration": lambda memory: memory.calibration(),
     "check": _check,
     "lookup": _lookup,
     "unlearned": lambda memory: memory.unlearned(),

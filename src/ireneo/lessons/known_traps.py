@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ireneo.lessons.confidence import cues_to_read, standing_of
 from ireneo.lessons.guard import Trap, TrapIndex
 from ireneo.lessons.lessons import projects_of
-from ireneo.lessons.observe import claim_words, signature_of
+from ireneo.lessons.observe import GOT_OVER, claim_words
 from ireneo.lessons.run import Observation, Trigger, is_ruling
 from ireneo.memories.record import Record, disputes
 from ireneo.memories.wording import one_line
@@ -94,7 +94,7 @@ def _said(record: Record, way_out: str) -> str:
     """What goes wrong, as the lesson says it before the way out; else by the name of its claim."""
     before, found, _ = one_line(record.text).partition(one_line(way_out))
     said = _LEADING.sub("", before.rstrip(_TRAILING)) if found else ""
-    return _part(said) or _part(claim_words(signature_of(record.cue) or record.cue))
+    return _part(said) or _part(claim_words(record.cue.partition(GOT_OVER)[0]))
 
 
 def _ruled(trigger: Trigger) -> str:
