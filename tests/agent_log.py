@@ -36,8 +36,9 @@ def claude_log(
     day: int = 0,
     cwd: str = HARBOUR,
     begins: datetime = BEGINS,
+    then: str = "",
 ) -> str:
-    """A session as Claude Code logs it, `day` days after the first, which `begins` then."""
+    """A session as Claude Code logs it, `day` days after the first, which `begins` then; `then` the user says more."""
     now = begins + timedelta(days=day)
     lines: list[dict[str, object]] = []
 
@@ -66,4 +67,7 @@ def claude_log(
         now += timedelta(minutes=each.minutes)
         said("user", [{"type": "tool_result", "tool_use_id": name, "content": each.said, "is_error": each.failed}])
     said("assistant", [{"type": "text", "text": "That is all."}])
+    if then:
+        said("user", then)
+        said("assistant", [{"type": "text", "text": "Understood."}])
     return "".join(json.dumps(line) + "\n" for line in lines)

@@ -21,7 +21,7 @@ from ireneo.lessons.alike import content_of
 from ireneo.lessons.confidence import cues_to_read, share_of, standing_of
 from ireneo.lessons.lessons import applies, expected_cost, projects_of
 from ireneo.lessons.relevance import RELATED, Goal
-from ireneo.lessons.rulings import merged_rulings
+from ireneo.lessons.rulings import merged_rulings, reach
 from ireneo.lessons.run import Observation, is_ruling
 from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine, make_brief
 from ireneo.memories.index import terms_of_memory
@@ -90,7 +90,9 @@ def opening_lessons(
 def general_rulings(records: Sequence[Record]) -> list[Record]:
     """The few rulings that stand whatever the goal is: those of several runs, and those that the user kept."""
     ruled = [each for each in records if is_ruling(each.cue) and (is_kept(each) or len(each.sessions) > 1)]
-    return sorted(ruled, key=lambda each: (not is_kept(each), -len(each.sessions), each.id))[:MOST_GENERAL]
+    return sorted(ruled, key=lambda each: (not is_kept(each), -len(each.sessions), -reach(each.text), each.id))[
+        :MOST_GENERAL
+    ]
 
 
 def _concern(goal: Goal, record: Record) -> float:

@@ -28,9 +28,10 @@ from ireneo.engine.synthesis import Synthesis, synthesise, without_worthless
 from ireneo.errors import BadInput, ModelError, NotFound, SessionNotFound
 from ireneo.lessons.alike import says_the_same
 from ireneo.lessons.labels import RunOutcome, noted_words, outcome_of
-from ireneo.lessons.lessons import applies, best_worded, lesson_drafts, projects_of, worth_telling
+from ireneo.lessons.lessons import applies, best_worded, lesson_drafts, projects_of, taken_back, worth_telling
 from ireneo.lessons.observe import is_statistic
-from ireneo.lessons.run import LEARNER, LOGGED, MODEL, LearnedRun, Observation, is_ruling
+from ireneo.lessons.rulings import against_ruling, related_rulings
+from ireneo.lessons.run import LEARNER, LOGGED, MODEL, RULING, LearnedRun, Observation, is_ruling
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import Studied, join_windows, study, sum_observations
 from ireneo.lessons.wording import limited
@@ -141,7 +142,21 @@ def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observati
         elif drawn.drafts:
             new.append((drawn.worth, list(drawn.drafts)))
     new.sort(key=lambda each: (-each[0], each[1][0].cue))
-    return settle_drafts(tx, space, [*old, *(draft for _, drafts in new[:MOST_NEW] for draft in drafts)])
+    settled = settle_drafts(tx, space, [*old, *(draft for _, drafts in new[:MOST_NEW] for draft in drafts)])
+    return [*settled, *settle_drafts(tx, space, _said_otherwise(tx, space, _rulings_about(tx, space, shown), now))]
+
+
+def _rulings_about(tx: Transaction, space: str, cues: Iterable[str]) -> list[str]:
+    """Every ruling of the space that is about what one of `cues` rules, by cue."""
+    asked = [cue for cue in cues if is_ruling(cue)]
+    return sorted(related_rulings(asked, tx.runs.cues(space, RULING))) if asked else []
+
+
+def _said_otherwise(tx: Transaction, space: str, cues: Sequence[str], now: datetime) -> list[MemoryDraft]:
+    """What users said in some run against the rulings of other runs: whichever was learned from first."""
+    observed = tx.runs.observations(space, cues) if cues else ()
+    told = tx.memories.list(space, MemoryFilter(cues=tuple(cues))) if cues else ()
+    return [draft for each in told for draft in taken_back(each, against_ruling(each.cue, observed), now)]
 
 
 def _judged_by_user(tx: Transaction, space: str) -> list[Record]:
@@ -363,7 +378,8 @@ def _keep(tx: Transaction, due: DueRun, run: LearnedRun, shown: Sequence[Observa
     fresh = {each.cue for each in shown}
     observed = [*shown, *(each for each in still_told(tx, key, due.head, before) if each.cue not in fresh)]
     tx.runs.put(key.space, run, observed)
-    retract(tx, key.space, key.session, [each.cue for each in (*before, *observed)] if before else ())
+    cues = [each.cue for each in (*before, *observed)] if before else []
+    retract(tx, key.space, key.session, [*cues, *_rulings_about(tx, key.space, cues)])
     return settle_lessons(tx, key.space, observed, run.learned)
 
 

@@ -15,7 +15,7 @@ from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown
 from ireneo.lessons.confidence import Standing, cues_to_read, share_of, standing_of
 from ireneo.lessons.lessons import belongs, best_worded, projects_of, quotes
-from ireneo.lessons.rulings import merged_rulings
+from ireneo.lessons.rulings import merged_rulings, reach
 from ireneo.lessons.run import CATEGORY, Category, Observation, is_ruling, project_named
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
@@ -100,7 +100,8 @@ def lessons(
     chosen = merged_rulings([each for each in mine if each.state == "active"])
     chosen += [each for each in mine if each.state != "active"]
     seen = {each.id: [one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())] for each in chosen}
-    chosen.sort(key=lambda each: (not is_ruling(each.cue), -len(each.sessions), -share_of(seen[each.id]), each.id))
+    far = {each.id: reach(each.text) if is_ruling(each.cue) else share_of(seen[each.id]) for each in chosen}
+    chosen.sort(key=lambda each: (not is_ruling(each.cue), -len(each.sessions), -far[each.id], each.id))
     passages = _Passages(tx, space, resources.drawing())
     return [
         _lesson(each, _standing(each, seen[each.id]), observed.get(each.cue, ()), _cited(passages, each))

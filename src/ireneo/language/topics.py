@@ -234,6 +234,14 @@ class Rulings(Topic, frozen=True, kw_only=True):
     """Anywhere: how the agent works with the user: what it asks for, what it waits for, how it answers."""
     doubts: Row = ()
     """Anywhere in a question: how it should be instead."""
+    ours: Row = ()
+    """Anywhere: who does so is a team, and not a program."""
+    polite: Row = ()
+    """At the beginning: what makes a question of what is ordered."""
+    tags: Row = ()
+    """At the end of what is stated: with it the speaker asks to be agreed with."""
+    elsewhere: Row = ()
+    """At the beginning: so reviews are worded that somebody hands over."""
     surely: Row = ()
     """Anywhere in such a question: its answer is implied."""
     at_hand: Row = ()

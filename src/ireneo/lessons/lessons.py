@@ -11,7 +11,6 @@ from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
 from ireneo.lessons.confidence import age_weight, share_of
 from ireneo.lessons.observe import DEMANDED, ENDS_IN, EXPLAINED, GOT_OVER, claim_words, is_statistic
-from ireneo.lessons.rulings import ruling_words
 from ireneo.lessons.run import LOGGED, MODEL, Category, Observation, is_ruling
 from ireneo.log.message import Message
 from ireneo.memories.record import TRUST, Kind, MemoryDraft, Record, is_kept, project_of, supporting
@@ -74,10 +73,25 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
         _lesson_draft(each, known or _named_anew(best), text, now, against)
         for each in sorted(claim, key=lambda one: (one.at is None, one.at or now, one.session))
         if each.sources or each.against
-        if (against := not each.held and firm and each.broke >= TWICE) or each.held
+        if (against := not each.held and firm and each.broke >= TWICE and not is_ruling(each.cue)) or each.held
         if (each.session, against) not in have
     ]
     return LessonDrafts(drafts=tuple(pieces), worth=cost_of(claim), words=text if better else "")
+
+
+def taken_back(record: Record, observations: Sequence[Observation], now: datetime) -> list[MemoryDraft]:
+    """What users said otherwise, as evidence against a ruling: a piece for each run of its project.
+
+    Where a log tells no time, nobody knows which was said last.
+    """
+    have = {each.session for each in record.evidence if each.against}
+    here = projects_of(record)
+    return [
+        _lesson_draft(each, record, record.text, now, True)
+        for each in sorted(observations, key=lambda one: (one.at or now, one.session))
+        if each.at is not None and each.session not in have
+        if (each.project in here or not (each.project and here))
+    ]
 
 
 def worth_telling(observations: Sequence[Observation]) -> bool:
@@ -202,8 +216,9 @@ def _named_anew(seen: Observation) -> _Names:
         return _Names(**{name: seen.conditions.get(name, "") for name in _OF_A_FACT})
     if seen.category == "failure":
         return _Names(signature=claim_words(seen.cue))
-    said = ruling_words(seen.cue) if is_ruling(seen.cue) else claim_words(seen.cue)
-    return _Names(task_type=seen.task_type, name=said)
+    if is_ruling(seen.cue):
+        return _Names()  # What a user ruled needs no name: its words are known by their likeness.
+    return _Names(task_type=seen.task_type, name=claim_words(seen.cue))
 
 
 def _lesson_draft(seen: Observation, names: Record | _Names, text: str, now: datetime, against: bool) -> MemoryDraft:

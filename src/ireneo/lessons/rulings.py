@@ -20,6 +20,7 @@ from ireneo.language.detect import language_of_sentence
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Constraints, Rulings
 from ireneo.language.words import common_words, light_stem
+from ireneo.lessons.facts import PLACES
 from ireneo.lessons.observe import MOST_SOURCES
 from ireneo.lessons.run import MODEL, RULING, Observation, Trigger, is_ruling
 from ireneo.lessons.shell import RunMaterial, run_steps
@@ -45,7 +46,13 @@ RULES = 2.0
 ABOUT = 140
 """Characters of what a ruling is about."""
 TOLD_ELSEWHERE = 1_500
-"""Characters of a message with headings or tags that nobody types: a plan, a template, a report."""
+"""Characters of a message that nobody types, if a run begins with it or it has headings or tags: a plan, a report."""
+DENIED = 1.0
+"""What a sentence gains beside one that says no to what was done."""
+WORK = CHANGES | {"read"}
+"""Kinds of action by which a run works on something of a project, and not on a customer's case."""
+LEAST = 2
+"""Words of content without which nothing is ruled."""
 FEW = 3
 """Words of content with which a sentence says what it is about."""
 
@@ -70,6 +77,11 @@ _NEEDLESS = _anywhere(lambda: _words().needless)
 _WANTED = _anywhere(lambda: _words().wanted)
 _CONSULTS = _anywhere(lambda: _words().consults)
 _DOUBTS = _anywhere(lambda: _words().doubts)
+_ASKS = _begins(lambda: topic(Constraints).asks)
+_OURS = _anywhere(lambda: _words().ours)
+_POLITE = _begins(lambda: _words().polite)
+_TAG = lazy_re(lambda: either(_words().tags), re.I)
+_ELSEWHERE = _begins(lambda: _words().elsewhere)
 _SURELY = _anywhere(lambda: _words().surely)
 _AT_HAND = _anywhere(lambda: _words().at_hand)
 _REPORTS = _anywhere(lambda: _words().reports)
@@ -79,24 +91,21 @@ _QUOTED = lazy_re(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“\n]{1,400}�
 _COMMAND_TAG = lazy_re(r"\s*<command-(?:message|name)>")
 _WRITTEN_UP = lazy_re(r"^#{1,6} |^</?[a-zA-Z_][\w-]{1,40}>|^[^\S\n]{0,8}[-*] \[[ x]\]", re.M)
 _HELPER = lazy_re(r"/(?:agent|sidechain)-|-sidechain-\d+\Z")
+_ON = lazy_re(r"On (?:changing )?[“`][^\n]{1,400}?[”`]: “")
 _STEM = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
-
-
-def ruling_words(cue: str) -> str:
-    """What a ruling is about, in words: as a name that people read."""
-    return cue.removeprefix(MODEL).removeprefix(RULING)
 
 
 def rulings(material: RunMaterial) -> list[Observation]:
     """What a user ruled in a run, each ruling once; what was said otherwise later speaks against it."""
     if _HELPER.search(material.session):
         return []  # Whoever asks a helper for something is an agent.
-    works = bool(run_steps(material))
+    works = any(step.action.shell or step.action.kind in WORK for step in run_steps(material))
     out: dict[str, Observation] = {}
     for said in _said(material):
         for found in _found(said, works=works):
             _take_in(out, _observation(material, said, found))
-        _withdraw(out, material, said)
+        if not said.opening:
+            _withdraw(out, material, said)
     return list(out.values())
 
 
@@ -130,22 +139,25 @@ def _said(material: RunMaterial) -> Iterator[UserWords]:
     calls: dict[str, tuple[Call, MessageId]] = {}
     spoke: Message | None = None
     before: Message | None = None
+    done: list[tuple[Call, MessageId]] = []
     stopped = False
     for message in material.messages:
         draft = message.draft
         if message.role == "assistant":
+            done += [(call, message.id) for call in draft.calls]
             calls.update({call.id: (call, message.id) for call in draft.calls})
             stopped = False
             spoke = message
-        elif message.role == "user" and draft.origin == "spoken" and _typed(message, before):
-            about = _last_said(spoke)
+        elif message.role == "user" and draft.origin == "spoken" and _typed(message, before, opening=spoke is None):
+            about, about_source = _last_done(spoke, done)
+            done = []
             yield UserWords(
                 message=message,
                 text=without_recalled(draft.text),
                 opening=spoke is None,
                 stopped=stopped,
                 about=about,
-                about_source=spoke.id if spoke is not None and about else None,
+                about_source=about_source,
             )
         for result in draft.results:
             stopped = stopped or (result.failed is not False and (was_refused(result.text) or was_stopped(result.text)))
@@ -161,20 +173,21 @@ def _said(material: RunMaterial) -> Iterator[UserWords]:
                     opening=False,
                     stopped=True,
                     chosen=True,
-                    about=asked or (_named(call) if call else ""),
+                    about=asked or (_named(call) if call else "") or _last_done(spoke, [])[0],
                     about_source=source,
                 )
         before = message
 
 
-def _typed(message: Message, before: Message | None) -> bool:
+def _typed(message: Message, before: Message | None, *, opening: bool) -> bool:
     """Whether a user wrote a message, and no program, and it is no template that a command was replaced by."""
     text = message.draft.text
     if _HARNESS.match(text.lstrip()):
         return False
     if before is not None and before.role == "user" and _COMMAND_TAG.match(before.draft.text):
         return False
-    return len(text) < TOLD_ELSEWHERE or not _WRITTEN_UP.search(text)
+    # Nobody types so much to begin with, and nobody headings in between.
+    return len(text) < TOLD_ELSEWHERE or not (opening or _WRITTEN_UP.search(text))
 
 
 def _offered(call: Call) -> frozenset[str]:
@@ -195,23 +208,35 @@ def _named(call: Call) -> str:
     action = understand(call)
     if action.shell:
         return f"`{clip(action.subject, ABOUT)}`"
-    return f"changing `{clip(action.subject, ABOUT)}`" if action.kind in CHANGES else f"`{call.name}`"
+    # Where the project stands on a machine is of no interest to another run.
+    path = "/".join(action.subject.split("/")[-PLACES:])
+    return f"changing `{clip(path, ABOUT)}`" if action.kind in CHANGES else ""
 
 
-def _last_said(spoke: Message | None) -> str:
-    """What the agent said last, as a quotation: its question where it asked one."""
+def _last_done(spoke: Message | None, done: Sequence[tuple[Call, MessageId]]) -> tuple[str, MessageId | None]:
+    """What an answer is about, with its message: what the agent asked last, what it changed, or what it said."""
     told = list(sentences(spoke.text)) if spoke is not None else []
+    told = [each for each in told if len(_content(each)) >= FEW]
     asked = [each for each in told if each.endswith("?")]
-    last = asked[-1:] or told[-1:]
-    if last:
-        return f"“{clip(last[0], ABOUT)}”"
-    return _named(spoke.draft.calls[-1]) if spoke is not None and spoke.draft.calls else ""
+    if spoke is not None and asked:
+        return f"“{clip(asked[-1], ABOUT)}”", spoke.id
+    named = [(_named(call), source) for call, source in done if understand(call).kind in CHANGES]
+    if named and named[-1][0]:
+        return named[-1]
+    return (f"“{clip(told[-1], ABOUT)}”", spoke.id) if spoke is not None and told else ("", None)
 
 
 def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
     """The rulings in what a user says at once."""
     own = [each for each in own_words(said.text) if each.text]
     marks = [_weight(each, said, works=works) for each in own]
+    denied = [_denies(each.text) for each in own]
+    if not said.opening and any(denied):
+        # Beside a no stands what is to be instead.
+        marks = [
+            mark + DENIED * (sum(denied) > no and bool(_content(each.text)))
+            for mark, each, no in zip(marks, own, denied, strict=True)
+        ]
     if not any(mark >= RULES for mark in marks):
         return []
     whole = " ".join(said.text.split())
@@ -226,8 +251,10 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
             place += 1
             continue
         text, end = in_context(own[place]), place + 1
-        # What follows at once, and rules as well or says why, belongs to it.
-        while end < len(own) and (marks[end] >= RULES or _REASON.match(own[end].text)) and own[end].near:
+        # What follows at once, and rules as well or says why, belongs to it; so does what a bare no leads to.
+        while end < len(own) and (
+            (own[end].near and (marks[end] >= RULES or _REASON.match(own[end].text))) or len(_content(text)) < FEW
+        ):
             longer = f"{text} {own[end].text}"
             if len(longer) > LONGEST:
                 break
@@ -240,33 +267,60 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
 def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
     """How much speaks for a sentence being a ruling."""
     sentence = _QUOTED.sub("X", own.text[:2_000]).strip()
+    if polite := _POLITE.match(sentence):
+        sentence = sentence[polite.end() :].rstrip("?")
+        own = replace(own, text=sentence)
     found = _LEAD.match(sentence)
     bare = sentence[found.end() :] if found else sentence
     hand = bool(_AT_HAND.search(sentence))
     if own.step or len(sentence) < 6 or sentence.endswith(":"):
         return 0.0
+    if _ELSEWHERE.match(bare):
+        return 0.0
+    if _ASKS.match(bare) and not sentence.rstrip().endswith("?") and not said.chosen:
+        return 0.0
+    agreed = _TAG.search(sentence)
+    if agreed and (said.chosen or _NEEDLESS.search(sentence)):
+        sentence = sentence[: agreed.start()] + "."
     if sentence.rstrip("\"'”’)]*_").endswith("?"):
-        doubts = not said.opening and not hand and _DOUBTS.search(sentence)
-        sure = said.chosen or _SURELY.search(sentence) or _SETTLED.search(sentence)
-        return RULES if doubts and sure else 0.0
-    binds = binding_strength(own)
+        doubts = not said.opening and not hand and not _REPORTS.search(sentence) and _DOUBTS.search(sentence)
+        asks = agreed and (_WANTED.search(sentence) or _NEEDLESS.search(sentence))
+        sure = asks or said.chosen or _SURELY.search(sentence) or _SETTLED.search(sentence)
+        blames = not said.opening and _denies(sentence) and len(_content(sentence)) >= FEW
+        return RULES if doubts and sure else RULES - DENIED if blames else 0.0
+    binds = binding_strength(replace(own, text=sentence) if agreed else own)
     if said.opening or not works:
         # What a task says of itself is the task.
-        settled = bool(_CONSULTS.search(sentence)) or (binds > 0 and bool(_SETTLED.search(sentence)))
-        return RULES if own.personal and not hand and (binds > STRONG or settled) else 0.0
+        settled = bool(_CONSULTS.search(sentence)) or (
+            binds > 0 and bool(_SETTLED.search(sentence) and _OURS.search(sentence))
+        )
+        return RULES if own.personal and not hand and (binds > STRONG or (works and settled)) else 0.0
     told = _REPORTS.search(sentence)
     if not own.personal:
         return binds if binds >= STRONG and not hand and not told else 0.0
-    if any(sentence in each or each in sentence for each in lifts_in(own.text, replaces=False)):
+    lifts = () if _NEEDLESS.search(sentence) else lifts_in(own.text, replaces=False)
+    if any(sentence in each or each in sentence for each in lifts):
         return 0.0  # What is allowed again rules nothing.
-    denies = bool(_DENIES.match(sentence) or _DENIES.match(bare) or _DENIED.search(sentence))
-    weight = binds + 0.5 * said.stopped + 0.5 * said.chosen
-    weight += 1.5 * denies
+    weight = binds + 0.5 * said.stopped + 0.5 * said.chosen + 1.0 * (bool(agreed) and said.chosen)
+    weight += 2.0 * _denies(sentence)
     weight += 2.0 * bool(_SETTLED.search(sentence))
-    weight += 1.25 * bool(_NEEDLESS.search(sentence))
+    weight += 2.0 * bool(_NEEDLESS.search(sentence))
     weight += 1.0 * bool(_WANTED.search(sentence))
     weight += 2.0 * bool(_CONSULTS.search(sentence))
     return weight - 1.0 * hand - 1.0 * bool(told)
+
+
+def _denies(sentence: str) -> bool:
+    """Whether a sentence says no to what the agent did or said."""
+    found = _LEAD.match(sentence)
+    bare = sentence[found.end() :] if found else sentence
+    return bool(_DENIES.match(sentence) or _DENIES.match(bare) or _DENIED.search(sentence))
+
+
+def _only_denies(text: str) -> bool:
+    """Whether a text says no, and nothing of what is to be instead."""
+    rules = any(how.search(text) for how in (_SETTLED, _NEEDLESS, _WANTED, _CONSULTS))
+    return _denies(text) and not rules
 
 
 def _tells(first: OwnSentence, text: str) -> bool:
@@ -295,7 +349,7 @@ def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> 
     stems, trigger = _content(text), _trigger(text)
     about = "" if trigger or (found.tells and not said.chosen) else said.about
     told = f"On {about}: “{text}”" if about else text
-    if not stems or not told.isprintable() or instruction_like(told):
+    if not stems or (len(stems) < LEAST and _only_denies(text)) or not told.isprintable() or instruction_like(told):
         return None
     return Observation(
         cue=ruling_cue(text if len(stems) >= FEW else told),
@@ -310,6 +364,18 @@ def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> 
         trigger=trigger,
         sources=tuple(dict.fromkeys(name for name in (said.message.id, said.about_source if about else None) if name)),
     )
+
+
+def reach(text: str) -> float:
+    """How far a ruling reaches, as its words tell: more, the less it is of what it was said about."""
+    about = _ON.match(text)
+    out = 0.0
+    for each in own_words(text[about.end() :] if about else text):
+        settled = 2.0 * bool(_CONSULTS.search(each.text)) + 1.5 * bool(_SETTLED.search(each.text))
+        settled += 1.0 * _denies(each.text)
+        out = max(out, binding_strength(each) + settled - 1.5 * bool(_AT_HAND.search(each.text)))
+    # A call that was refused tells of how the user wants to work, a sentence only of itself.
+    return out - (about is not None and "`: “" not in about[0])
 
 
 # One ruling in other words: what it is about, by the stems of its words, whatever their order.
@@ -350,6 +416,28 @@ def merged_rulings(records: Sequence[Record]) -> list[Record]:
     return out
 
 
+def related_rulings(cues: Iterable[str], every: Sequence[str]) -> frozenset[str]:
+    """Those of `every` that are of one ruling with some of `cues`, or of its contrary, those given among them."""
+    known = set(every)
+    out, ways = set(cues), [cue for cue in cues if is_ruling(cue)]
+    for cue in ways:
+        near = [each for each in known - out if same_ruling(cue, each) or opposed(cue, each)]
+        out.update(near)
+        ways += near
+    return frozenset(out)
+
+
+def against_ruling(cue: str, every: Sequence[Observation]) -> list[Observation]:
+    """The observations that speak against a ruling: what lifts it, in whatever words, and what is opposed to it."""
+    group = next(group for group in ruling_groups([cue, *(each.cue for each in every)]) if cue in group)
+    return [
+        each
+        for each in every
+        if (each.cue in group and each.broke and not each.held)
+        or (each.held and any(opposed(each.cue, other) for other in group))
+    ]
+
+
 def ruling_groups(cues: Iterable[str]) -> list[tuple[str, ...]]:
     """Cues of rulings, those of one ruling together, each group and all of them in the order of the alphabet."""
     listed = sorted(set(cues))
@@ -376,6 +464,8 @@ def _about_the_same(one: str, other: str) -> bool:
     shared = len(a & b)
     if shared < 2:
         return bool(a) and a == b
+    if shared == 2 and shared < min(len(a), len(b)):
+        return False  # Two words in common are none of a long sentence.
     return shared >= SHARED * min(len(a), len(b)) and shared >= ALIKE * len(a | b)
 
 
@@ -386,7 +476,7 @@ def _against(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def _signed(cue: str) -> frozenset[str]:
-    return frozenset(ruling_words(cue).split())
+    return frozenset(cue.removeprefix(MODEL).removeprefix(RULING).split())
 
 
 @lru_cache(maxsize=4_096)

@@ -188,6 +188,9 @@ class RunsPort(Protocol):
     def of_run(self, space: str, session: str) -> Sequence[Observation]:
         """The observations of one run, by cue."""
 
+    def cues(self, space: str, beginning: str) -> Sequence[str]:
+        """The claims that some run observed and whose cue begins so, each once, by cue."""
+
     def orphans(self, space: str) -> Sequence[str]:
         """The sessions whose run has a head that is not stored, or that have observations and no run, by name."""
 

@@ -244,6 +244,11 @@ class SqlRuns(Port, RunsPort):
         return [_OBSERVATION.decode(record) for (record,) in rows]
 
     @reads
+    def cues(self, space: str, beginning: str) -> Sequence[str]:
+        rows = self._database.rows("list_cues", space=space, beginning=beginning, behind=f"{beginning}\U0010ffff")
+        return [cue for (cue,) in rows]
+
+    @reads
     def orphans(self, space: str) -> Sequence[str]:
         return [session for (session,) in self._database.rows("stray_runs", space=space)]
 

@@ -54,6 +54,9 @@ def a_run_comes_back(store: Place) -> None:
     expect(store.runs.of_run(SPACE, "none"), [], "the observations of an unknown session")
     expect(store.runs.observations(SPACE, ["MEND", "men", ""]), [], "those of unknown claims")
     expect(store.runs.claims(SPACE, session="none"), [], "the claims of an unknown session")
+    expect(store.runs.cues(SPACE, "mend"), ["mend", "mend unread ⇒ It “broke”\x00"], "the claims that begin so")
+    expect(store.runs.cues(SPACE, ""), sorted(each.cue for each in seen), "every cue")
+    expect(store.runs.cues(SPACE, "Mend"), [], "the claims that begin otherwise")
 
 
 @check

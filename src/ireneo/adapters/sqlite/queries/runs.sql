@@ -30,6 +30,9 @@ SELECT record FROM sightings WHERE space = :space AND cue = :cue ORDER BY at DES
 -- name: observations_of_run
 SELECT record FROM sightings INDEXED BY sightings_by_run WHERE space = :space AND session = :session ORDER BY cue;
 
+-- name: list_cues
+SELECT DISTINCT cue FROM sightings WHERE space = :space AND cue >= :beginning AND cue < :behind ORDER BY cue;
+
 -- name: stray_runs
 SELECT r.session
 FROM runs AS r
