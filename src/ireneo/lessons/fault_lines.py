@@ -95,7 +95,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         "",
         r"^(?:-?(?:ba|z|da|k)?sh|\(eval\)):(?: line)?:? ?(?:\d+: ?)?(?P<said>(?P<by>cd|source|pushd|export|kill|popd|set|unset|read|ulimit|wait|fg|alias)\b(?::\d+)?: [^\n]+)",
     ),
-    _sort("told", 84, "", r"^(?:\(eval\):)(?P<said>(?P<by>cd|source|pushd|kill):\d*:? ?[^\n]+)"),
+    _sort("told", 84, "", r"^(?:\(eval\):)(?P<said>(?P<by>cd|source|pushd|kill):\d*+:? ?[^\n]+)"),
     _sort(
         "told",
         83,
@@ -393,7 +393,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         "raised",
         67,
         "php,artisan,composer,phpunit",
-        r"^(?:PHP )?(?:Fatal|Parse) error: +(?P<said>[^\n]+?)(?: in \S+(?: on line \d+|:\d+))?$",
+        r"^(?:PHP )?(?:Fatal|Parse) error: ++(?P<said>\S[^\n]*?)(?: in \S+(?: on line \d+|:\d+))?$",
     ),
     _sort("raised", 67, "perl", r"^(?P<said>Can't locate (?P<keep>[\w/:]+\.pm) in @INC)"),
     _sort("raised", 66, "lua", r"^lua\S*: \S+:\d+: (?P<said>[^\n]+)"),
@@ -444,7 +444,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         "told",
         85,
         "",
-        r"^\(eval\):(?P<by>cd|pushd|source):\d*:? ?(?P<said>no such file or directory|not a directory|permission denied|too many arguments)",
+        r"^\(eval\):(?P<by>cd|pushd|source):\d*+:? ?(?P<said>no such file or directory|not a directory|permission denied|too many arguments)",
     ),
     _sort(
         "told",
@@ -510,7 +510,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         "told",
         73,
         "docker compose,docker compose exec,docker compose run,docker",
-        r"^(?P<said>(?:service \"(?P<keep>[\w-]+)\" is not running|no such service: [\w-]+|no configuration file provided: not found|unable to prepare context|unable to get image)[^\n]*)",
+        r"^(?P<said>(?:service \"(?P<keep>[\w-]+)\" is not running|no such service: [\w-]++|no configuration file provided: not found|unable to prepare context|unable to get image)[^\n]*)",
     ),
     _sort("told", 60, "docker build,docker compose build,docker", r"^ERROR: (?P<said>failed to (?:solve|build)[^\n]*)"),
     _sort(
@@ -541,7 +541,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         "told",
         74,
         "sqlite3",
-        r"^(?:Error|Parse error|Runtime error):? (?:near line \d+|in prepare|(?=near \"))[,:]? ?(?P<said>[^\n]+)",
+        r"^(?:Error|Parse error|Runtime error):? (?:near line \d++|in prepare|(?=near \"))[,:]? ?(?P<said>[^\n]+)",
         own=True,
     ),
     _sort("told", 74, "redis-cli", r"^(?P<said>Could not connect to Redis)[^\n]*"),
@@ -598,7 +598,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         "",
         r"^(?:\S+ )?(?:fatal|error|Error|ERROR|FATAL|CRITICAL|Fatal error|Failed)\b(?:\[[\w-]+\])?:\s?(?P<said>[^\n:][^\n]+)$",
     ),
-    _sort("told", 51, "", r"^(?:ERROR|FATAL|CRITICAL|✗|✖|❌|×)\s+(?P<said>[^\n]+)$"),
+    _sort("told", 51, "", r"^(?:ERROR|FATAL|CRITICAL|✗|✖|❌|×)\s++(?P<said>\S[^\n]*)$"),
     _sort("told", 46, "", r"^\S+?\.[A-Za-z]\w{0,4}:\d+(?::\d+)?: ?(?P<said>(?!\s*:)[A-Za-z`'\"][^\n]*)$"),
     _sort(
         "told",
