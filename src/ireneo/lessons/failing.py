@@ -97,7 +97,8 @@ class _Search:
         self.main = read.main
 
     def failure(self) -> StepFailure:
-        found = read_faults(self.output)
+        called = {head for step in self.steps for head in (*_heads(step), *step.through)}
+        found = read_faults(self.output, called=called)
         if found and found[0].name == TIMED_OUT:
             return self._is(self._slow(), found)
         if found and (place := self._teller(found[0])) is not None:

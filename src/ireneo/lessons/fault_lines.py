@@ -30,19 +30,24 @@ class LineSort(Struct, frozen=True, kw_only=True):
     """Of several such lines the last one tells, as in a traceback."""
     each: bool = False
     """Several are told apart by their `code`."""
+    own: bool = False
+    """Other programs print lines like it: it counts only where one of these was called."""
 
 
 def _sort(
-    sort: Sort, weight: int, by: str, pattern: str, *, last: bool = False, each: bool = False, flags: int = 0
+    sort: Sort,
+    weight: int,
+    by: str,
+    pattern: str,
+    *,
+    last: bool = False,
+    each: bool = False,
+    own: bool = False,
+    flags: int = 0,
 ) -> LineSort:
-    return LineSort(
-        sort=sort,
-        by=frozenset(by.split(",")) - {""},
-        pattern=lazy_re(pattern, flags),
-        weight=weight,
-        last=last,
-        each=each,
-    )
+    named = frozenset(by.split(",")) - {""}
+    made = lazy_re(pattern, flags)
+    return LineSort(sort=sort, by=named, pattern=made, weight=weight, last=last, each=each, own=own)
 
 
 _C = "gcc,g++,cc,c++,clang,clang++,cmake,make,ninja,bear"
@@ -90,7 +95,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         "",
         r"^(?:-?(?:ba|z|da|k)?sh|\(eval\)):(?: line)?:? ?(?:\d+: ?)?(?P<said>(?P<by>cd|source|pushd|export|kill|popd|set|unset|read|ulimit|wait|fg|alias)\b(?::\d+)?: [^\n]+)",
     ),
-    _sort("told", 84, "", r"^(?:\(eval\):)(?P<said>(?P<by>cd|source|pushd|kill):\d*:? ?[^\n]+)"),
+    _sort("told", 84, "", r"^(?:\(eval\):)(?P<said>(?P<by>cd|source|pushd|kill):\d*+:? ?[^\n]+)"),
     _sort(
         "told",
         83,
@@ -132,7 +137,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         "missing",
         93,
         "pnpm,npm",
-        r"(?:ERR_PNPM_NO_SCRIPT\w{0,20}|ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL)\s+(?P<said>(?:Missing script: |Command \")(?P<keep>[\w:.-]+)[^\n]*)",
+        r"(?:ERR_PNPM_NO_SCRIPT\w{0,20}|ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL)\s+(?P<said>(?:Missing script: |Command \")(?P<keep>[\w:.-]++)[^\n]*)",
     ),
     _sort(
         "missing",
@@ -181,14 +186,14 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         "missing",
         90,
         "",
-        r"^(?:\S*/)?(?P<by>[\w.+-]+): (?:error: )?(?P<said>(?:unrecognized|unknown|invalid|illegal|unsupported) (?:option|argument|flag|command)s?:?(?: --)? ?[‘'\"`]?(?P<keep>-{0,2}[\w:=-]+)?[^\n]*)",
+        r"^(?:\S*/)?(?P<by>[\w.+-]+): (?:error: )?(?P<said>(?:unrecognized|unknown|invalid|illegal|unsupported) (?:option|argument|flag|command)s?:?(?: --)? ?[‘'\"`]?(?P<keep>[\w:=-]++)?+[^\n]*)",
         flags=re.I,
     ),
     _sort(
         "missing",
         89,
         "",
-        r"^(?:Error: |error: |ERROR: |Error )?(?P<said>(?:unknown (?:flag|option|command|shorthand flag|subcommand|argument)|unexpected argument|unrecognized (?:arguments?|subcommand|option|command)|No such (?:option|command)|Found argument|Unrecognized option|Invalid option|flag provided but not defined|no such flag):? ?[‘'\"`]?(?P<keep>-{0,2}[\w:-]+(?:=\w+)?)?[^\n]*)",
+        r"^(?:Error: |error: |ERROR: |Error )?(?P<said>(?:unknown (?:flag|option|command|shorthand flag|subcommand|argument)|unexpected argument|unrecognized (?:arguments?|subcommand|option|command)|No such (?:option|command)|Found argument|Unrecognized option|Invalid option|flag provided but not defined|no such flag):? ?[‘'\"`]?(?P<keep>[\w:-]++(?:=\w++)?+)?+[^\n]*)",
         flags=re.I,
     ),
     _sort(
@@ -302,15 +307,16 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
     ),
     _sort("build", 80, "go", r"^(?:vet: )?\S+\.go:\d+:\d+: (?!\S+@v[^\n]*git ls-remote)(?P<said>[^\n]+)$"),
     _sort("build", 80, "ghc,cabal,stack", r"^\S+\.hs:\d+:\d+: error:(?: \[(?P<code>GHC-\d+)\])? ?(?P<said>[^\n]*)"),
-    _sort("build", 80, "mix,elixir", r"^\*\* \((?P<said>\w+(?:Error|NotFound)\) [^\n]+)"),
+    _sort("build", 80, "mix,elixir", r"^\*\* \([\w.]+\) (?P<said>[^\n]+)"),
     _sort("build", 80, "", r"^\S+\.proto:\d+:\d+: ?(?P<said>[^\n]+)"),
-    _sort("build", 79, "terraform,tofu", r"^Error: (?P<said>[A-Z][^\n]+)$"),
-    _sort("build", 58, "", r"^\S+?\.[A-Za-z]\w{0,4}:\d+(?::\d+)?: (?:fatal )?error: (?P<said>[^\n]+)$", each=False),
+    _sort("build", 79, "terraform,tofu", r"^Error: (?P<said>[A-Z][^\n]+)$", own=True),
+    _sort("build", 78, "", r"^\S+?\.[A-Za-z]\w{0,4}:\d+(?::\d+)?: (?:fatal )?error: (?P<said>[^\n]+)$", each=False),
     _sort(
         "build",
         57,
         "cargo,rustc",
         r"^error: (?P<said>(?!could not compile|aborting|test failed|process|recipe|build failed|\d+ )[a-z][^\n]+)$",
+        own=True,
     ),
     # Test runners.
     _sort(
@@ -356,6 +362,8 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
     _sort("tests", 63, "cargo test,cargo", r"^test result: FAILED"),
     _sort("tests", 63, "unittest,python,manage.py,runtests.py", r"^FAILED \((?:failures|errors)="),
     _sort("tests", 63, "", r"tests finished: .{0,300}\b(?:[1-9]\d* failed|[1-9]\d* exceptions)\b"),
+    _sort("tests", 66, "flutter test,dart test,flutter,dart", r"^\d\d:\d\d \+\d+ (?:~\d+ )?-\d+: Some tests failed"),
+    _sort("tests", 66, "sbt,mill,mvn", r"\*\*\* FAILED \*\*\*"),
     # What has run and raised.
     _sort("told", 74, _PY, r"^(?:E\s+)?(?P<said>fixture '(?P<keep>\w+)' not found)", last=True),
     _sort(
@@ -385,7 +393,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         "raised",
         67,
         "php,artisan,composer,phpunit",
-        r"^(?:PHP )?(?:Fatal|Parse) error: +(?P<said>[^\n]+?)(?: in \S+(?: on line \d+|:\d+))?$",
+        r"^(?:PHP )?(?:Fatal|Parse) error: ++(?P<said>\S[^\n]*?)(?: in \S+(?: on line \d+|:\d+))?$",
     ),
     _sort("raised", 67, "perl", r"^(?P<said>Can't locate (?P<keep>[\w/:]+\.pm) in @INC)"),
     _sort("raised", 66, "lua", r"^lua\S*: \S+:\d+: (?P<said>[^\n]+)"),
@@ -400,7 +408,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
     ),
     _sort("told", 72, "pnpm", r"(?P<said>(?P<keep>ERR_PNPM_\w{1,60}+)\s++[^\n]+)"),
     _sort("told", 71, "yarn", r"^(?:➤ )?(?P<code>YN\d{4}): .{0,8}?(?P<said>[A-Za-z@][^\n]+)"),
-    _sort("told", 70, "yarn", r"^error (?P<said>(?!Command failed)[A-Z][^\n]+)"),
+    _sort("told", 70, "yarn", r"^error (?P<said>(?!Command failed)[A-Z][^\n]+)", own=True),
     _sort(
         "told",
         72,
@@ -408,8 +416,8 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         r"^ERROR: (?P<said>(?:No matching distribution found for|Could not find a version that satisfies the requirement) (?P<keep>[\w.\[\]-]+))",
     ),
     _sort("told", 73, "pip,pip install", r"^error: (?P<said>externally-managed-environment)"),
-    _sort("told", 66, "pip,pip install", r"^ERROR: (?P<said>[A-Z][^\n]+)"),
-    _sort("told", 71, "uv", r"^[×x] (?P<said>[A-Z][^\n]+)"),
+    _sort("told", 66, "pip,pip install", r"^ERROR: (?P<said>[A-Z][^\n]+)", own=True),
+    _sort("told", 71, "uv", r"^[×x] (?P<said>[A-Z][^\n]+)", own=True),
     _sort(
         "told",
         71,
@@ -423,6 +431,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         72,
         "brew",
         r"^Error: (?P<said>No (?:available formula|formulae or casks)[^\n]*|[A-Z][^\n]+ is not installed[^\n]*)",
+        own=True,
     ),
     # Some programs' own words.
     _sort(
@@ -435,7 +444,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         "told",
         85,
         "",
-        r"^\(eval\):(?P<by>cd|pushd|source):\d*:? ?(?P<said>no such file or directory|not a directory|permission denied|too many arguments)",
+        r"^\(eval\):(?P<by>cd|pushd|source):\d*+:? ?(?P<said>no such file or directory|not a directory|permission denied|too many arguments)",
     ),
     _sort(
         "told",
@@ -457,6 +466,14 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         "json.tool,python",
         r"^(?P<said>(?:Expecting|Extra data|Unterminated string|Invalid control character)[^\n:]{0,80}): line \d+ column",
     ),
+    _sort("told", 71, "composer", r"^- (?P<said>[^\n]*\b(?:requires|conflicts|could not be found)\b[^\n]*)", own=True),
+    _sort(
+        "told",
+        73,
+        "ansible-playbook,ansible",
+        r"^(?:fatal|failed): \[[^\]\n]{0,200}\]: [^\n]{0,400}?\"msg\": \"(?P<said>[^\"\n]+)\"",
+        own=True,
+    ),
     # Git and GitHub.
     _sort("told", 74, "git", r"^! \[(?:remote )?rejected\][^\n]*\((?P<said>[^()\n]+)\)"),
     _sort("told", 73, "git", r"^CONFLICT \((?P<said>[^)\n]+)\)"),
@@ -473,6 +490,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         72,
         "gh",
         r"^(?:gh: |GraphQL: )?(?P<said>(?:HTTP \d{3}: |failed to |could not |no (?:pull requests|checks|git remotes|open)|a pull request|Unknown JSON field)[^\n]*)",
+        own=True,
     ),
     _sort("told", 72, "gh", r"^gh: (?P<said>[^\n]+)"),
     # Containers, clusters, clouds.
@@ -492,7 +510,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         "told",
         73,
         "docker compose,docker compose exec,docker compose run,docker",
-        r"^(?P<said>(?:service \"(?P<keep>[\w-]+)\" is not running|no such service: [\w-]+|no configuration file provided: not found|unable to prepare context|unable to get image)[^\n]*)",
+        r"^(?P<said>(?:service \"(?P<keep>[\w-]+)\" is not running|no such service: [\w-]++|no configuration file provided: not found|unable to prepare context|unable to get image)[^\n]*)",
     ),
     _sort("told", 60, "docker build,docker compose build,docker", r"^ERROR: (?P<said>failed to (?:solve|build)[^\n]*)"),
     _sort(
@@ -500,6 +518,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         74,
         "kubectl,kubectl exec,helm",
         r"^(?:Error from server \((?P<code>\w+)\): |error: |Error: )(?P<said>(?:You must be logged in|the server doesn't have a resource|[^\n]{0,80} not found|INSTALLATION FAILED|UPGRADE FAILED|Unauthorized)[^\n]*)",
+        own=True,
     ),
     _sort(
         "told",
@@ -522,7 +541,8 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         "told",
         74,
         "sqlite3",
-        r"^(?:Error|Parse error|Runtime error):? (?:near line \d+|in prepare|(?=near \"))[,:]? ?(?P<said>[^\n]+)",
+        r"^(?:Error|Parse error|Runtime error):? (?:near line \d++|in prepare|(?=near \"))[,:]? ?(?P<said>[^\n]+)",
+        own=True,
     ),
     _sort("told", 74, "redis-cli", r"^(?P<said>Could not connect to Redis)[^\n]*"),
     _sort("told", 73, "prisma", r"^(?:Error: )?(?P<code>P\d{4}):? ?(?P<said>[^\n]*)"),
@@ -564,7 +584,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         "told",
         64,
         "",
-        r"^(?:\S*/)?(?P<by>[a-z][\w.+-]{0,30}): (?:error: |fatal: )?(?P<said>[^\n]*(?:No such file or directory|not found|[Pp]ermission denied|Is a directory|Not a directory|File exists|Operation not permitted|cannot|can't|invalid|unable|Invalid|failed|error|missing|expected|unterminated|unmatched|Unmatched|No match|not permitted|not a valid|does not exist|must be)[^\n]*)",
+        r"^(?:\S*/)?(?P<by>(?!error:|remote:|warning:|fatal:|hint:|lint:|note:)[a-z][\w.+-]{0,30}): (?:error: |fatal: )?(?P<said>[^\n]*(?:No such file or directory|not found|[Pp]ermission denied|Is a directory|Not a directory|File exists|Operation not permitted|cannot|can't|invalid|unable|Invalid|failed|error|missing|expected|unterminated|unmatched|Unmatched|No match|not permitted|not a valid|does not exist|must be)[^\n]*)",
     ),
     _sort(
         "missing",
@@ -578,7 +598,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
         "",
         r"^(?:\S+ )?(?:fatal|error|Error|ERROR|FATAL|CRITICAL|Fatal error|Failed)\b(?:\[[\w-]+\])?:\s?(?P<said>[^\n:][^\n]+)$",
     ),
-    _sort("told", 51, "", r"^(?:ERROR|FATAL|CRITICAL|✗|✖|❌|×)\s+(?P<said>[^\n]+)$"),
+    _sort("told", 51, "", r"^(?:ERROR|FATAL|CRITICAL|✗|✖|❌|×)\s++(?P<said>\S[^\n]*)$"),
     _sort("told", 46, "", r"^\S+?\.[A-Za-z]\w{0,4}:\d+(?::\d+)?: ?(?P<said>(?!\s*:)[A-Za-z`'\"][^\n]*)$"),
     _sort(
         "told",
@@ -591,6 +611,8 @@ LINES = tuple(sorted(_BY_PROGRAM, key=lambda kind: -kind.weight))
 """The sorts, in the order in which they are tried on a line: the first that matches says what the line is."""
 
 SUMMARY = lazy_re(
+    r"^(?:error|ERROR): (?:the following command failed|Analysis of target|Build did NOT complete)|\d chart\(s\) linted|^fatal: Exiting because of"
+    r"|^Script \S+ handling the \S+ event|build aborted$|"
     r"ERROR task failed|^g?make(?:\[\d+\])?: \*\*\* \[[^\n]*\](?: Error \d+| Terminated| Killed)?|^g?make(?:\[\d+\])?: (?:Leaving|Entering|Target)"
     r"|^FAILED \((?:failures|errors)=|^Found \d+ (?:errors?|problems?|warnings?|issues?|fixable)|^\d+ (?:errors?|problems?|warnings?|issues?|offenses?)\b"
     r"|^[✖✗×] \d+ (?:problems?|errors?)|^npm (?:ERR!|error)(?:$| code (?:ELIFECYCLE|EUSAGE|1\b|\d+$)| errno| A complete log| Exit status| This is probably not| Failed at the"

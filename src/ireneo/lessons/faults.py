@@ -8,7 +8,7 @@ module, command or flag that is missing. So it names an error, and may stand in 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -57,7 +57,7 @@ _TASK = lazy_re(
     r"|^@?(?P<other>[\w/-]{1,40}:(?:build|test|lint|typecheck|type-check|dev|check|format)): "
 )
 _PREFIXES = (
-    lazy_re(r"^(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:?\d\d)?[ \t]+)"),
+    lazy_re(r"^(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:?\d\d)?[ \t]+)"),
     lazy_re(r"^(?:\[?\d\d:\d\d:\d\d[.,\d]*\]?[ \t]+)"),
     lazy_re(r"^(?:[\w.-]{1,60}[ ]{0,20}\|[ \t])"),
     lazy_re(r"^(?:#\d+ (?:\d+\.\d+ )?)"),
@@ -65,7 +65,7 @@ _PREFIXES = (
     lazy_re(r"^(?:##\[error\]|::error[^:\n]{0,200}::|\[(?:ERROR|FATAL|error|ERR|E)\] +)"),
     lazy_re(r"^(?:[│┃|>╰└├─╭▶▸●⎿]+[ \t]+(?=\S))"),
     lazy_re(r"^(?:\[[\d/. %-]{1,20}\][ \t]+)"),
-    lazy_re(r"^\[warn\] (?=Code style)"),
+    lazy_re(r"^(?:\[info\] +|\[!\] +|\[warn\] (?=Code style))"),
 )
 _BOX_END = lazy_re(r"(?<![ \t])[ \t]++[│┃|]$")
 
@@ -102,7 +102,8 @@ _SOUNDS_WRONG = lazy_re(
     r"|\bE[A-Z]{3,}\b|panic|xception|efused|Killed|abort|Abort|fatal|FATAL|nexpected|ejected|xpected|undefined|SC\d{4}"
     r"|DL\d{4}|reformat|CONFLICT|killed|unrecognized|ambiguous|declared|unused|egmentation|equire|clippy::|Interrupt"
     r"|Warning: |NotFound|already in use|accepts |defined|not ok|Code style|spec/|runs, |failing|\d: |\d,\d|› |xpecting"
-    r"|changed significantly|^[A-Z]{1,4}\d{3,4} |nresolved|Extra data|nterminated|Aborting|ot [Ff]ound",
+    r"|changed significantly|^[A-Z]{1,4}\d{3,4} |nresolved|Extra data|nterminated|Aborting|ot [Ff]ound|:\d+:\d+:"
+    r"|\*\* \(|requires ",
 )
 _SURE = 60
 """Weight from which on only one sort of program prints such lines."""
@@ -110,15 +111,18 @@ _BEFORE_TESTS = 70
 """Weight from which on an error kept the tests from running."""
 
 
-def read_faults(output: str, *, shell: bool = True) -> tuple[Fault, ...]:
-    """The errors that a failing output tells of, the one that counts first; nothing where no line tells of one."""
+def read_faults(output: str, *, called: Collection[str] = (), shell: bool = True) -> tuple[Fault, ...]:
+    """The errors that a failing output tells of, the one that counts first; nothing where no line tells of one.
+
+    `called` are the programs that printed it, as far as that is known.
+    """
     if len(output) > _LOOKED_AT:
         output = f"{output[: _LOOKED_AT // 2]}\n{output[-_LOOKED_AT // 2 :]}"
     if found := _TOOL_ERROR.search(output):
         return _named([_refused_by_its_tool(found[1])])
     if _TIMED_OUT.search(output):
         return (Fault(name=TIMED_OUT, weight=98),)
-    told = list(_told(output))
+    told = list(_told(output, called))
     if not shell and max((each.weight for each, _ in told), default=0) < _SURE:
         return _of_a_tool(output)
     if not told:
@@ -155,7 +159,12 @@ def _named(found: Sequence[Fault]) -> tuple[Fault, ...]:
     return tuple(out.values())[:MOST_FAULTS]
 
 
-def _told(output: str) -> Iterator[tuple[Fault, LineSort]]:
+_ERROR_LEVEL = lazy_re(r"^\s*+(?:\[(?:ERROR|FATAL|error|ERR)\]|##\[error\]|::error)")
+_AT_ERROR_LEVEL = LineSort(sort="told", by=frozenset(), pattern=_ERROR_LEVEL, weight=45)
+"""A line that a program prints as an error, whatever it says."""
+
+
+def _told(output: str, called: Collection[str]) -> Iterator[tuple[Fault, LineSort]]:
     lines = output.split("\n")
     if len(lines) > _MOST_LINES:
         lines = [*lines[: _MOST_LINES // 2], *lines[-_MOST_LINES // 2 :]]
@@ -163,17 +172,20 @@ def _told(output: str) -> Iterator[tuple[Fault, LineSort]]:
         if not _SOUNDS_WRONG.search(raw) or _OF_A_FILE.match(raw):
             continue
         line, task = cleaned(raw)
-        if _PANICKED.search(line):
-            line = f"{line} {cleaned(following)[0]}"  # Rust tells why in the next line.
-        if not line or (SUMMARY.search(line) and not line.startswith("FAILED ")):
+        if _LEADS_ON.search(line):
+            line = f"{line} {cleaned(following)[0]}"
+        if not line or (SUMMARY.search(line) and not line.startswith(("FAILED ", "Tests: "))):
             continue
         for kind in LINES:
-            found = kind.pattern.search(line)
+            found = None if kind.own and kind.by.isdisjoint(called) else kind.pattern.search(line)
             if found is not None:
                 fault = _fault(line, kind, found, task)
                 if fault.name:
                     yield fault, kind
                 break
+        else:
+            if _ERROR_LEVEL.search(raw[:_LONGEST_LINE]) and (name := normalized_error(line)):
+                yield Fault(name=name, line=line, weight=_AT_ERROR_LEVEL.weight, task=task), _AT_ERROR_LEVEL
 
 
 _SAME = {
@@ -184,7 +196,8 @@ _SAME = {
     "Address already in use": "address already in use",
 }
 """The same error in the words of several programs."""
-_PANICKED = lazy_re(r" panicked at \S+:\d+:\d+:$")
+_LEADS_ON = lazy_re(r" panicked at \S+:\d+:\d+:$|^\S+:\d+:\d+: error: \[GHC-\d+\]$")
+"""Lines whose message stands in the next one."""
 _HINT = lazy_re(r"\.? (?:Did you mean|\(Possible options|Try )[^\n]*$|\. Stop\.?$")
 
 
