@@ -110,7 +110,7 @@ def test_another_program_that_is_there() -> None:
     (text,) = told(a_run(no_pytest()))
     assert text == "When `pytest` fails with “pytest: command not found”, use `bin/test`."
     (seen,) = observations(a_run(no_pytest()))["pytest ⇒ <any> → use:bin/test"]
-    assert seen.why == "bash: line 1: pytest: command not found"
+    assert seen.why == "pytest: command not found"
     assert seen.trigger == Trigger(command="pytest", unless=("bin/test",))
     assert occasion_of("pytest ⇒ pytest: command not found") == "pytest ⇒ <any>"
     assert occasion_of(seen.cue) == seen.cue
@@ -240,11 +240,36 @@ def test_a_task_is_told_where_finding_it_cost_a_failure() -> None:
     assert "ledger <command:tests> make test" in seen
 
 
+GONE = "<tool_use_error>File does not exist.</tool_use_error>"
+
+
 def test_a_file_that_lies_elsewhere() -> None:
-    missing = step("", "Read", {"file_path": "/srv/ledger/rows.py"}, "<tool_use_error>File does not exist.", True)
-    seen = observations(a_run(missing, read("/srv/ledger/src/core/rows.py", "a = 1")))
-    (fact,) = seen["ledger <place> rows.py: src/core/rows.py"]
-    assert fact.text == "`rows.py` lies at `src/core/rows.py`: it was looked for elsewhere in vain."
+    missing = step("", "Read", {"file_path": "/srv/ledger/rows.py"}, GONE, True)
+    drafts = [*missing, *read("/srv/ledger/src/core/rows.py", "a = 1")]
+    (fact,) = observations(a_run(drafts))["ledger <place> ledger/rows.py: src/core/rows.py"]
+    assert fact.text == "`ledger/rows.py` is not there: use `src/core/rows.py`."
+    assert fact.trigger == Trigger(path="ledger/rows.py", unless=("src/core/rows.py",))
+    assert told(a_run(drafts, session="one")) == []
+    assert told(a_run(drafts, session="one"), a_run(drafts, session="two")) == [fact.text]
+
+
+def test_a_file_that_has_another_ending_is_told_at_once_where_the_agent_says_so() -> None:
+    lost = run("cat .ship.yml", "cat: .ship.yml: No such file or directory", failed=True)
+    text = "The settings file is `.ship.yaml`, not `.yml`."
+    found = run("cat .ship.yaml", "formats: [tar]")
+    assert told(a_run(lost, said(text), found)) == [f"`.ship.yml` is not there: use `.ship.yaml`. “{text}” (the agent)"]
+    assert told(a_run(lost, found)) == []
+    assert not [cue for cue in observations(a_run(lost, run("cat ship.go", "package ship"))) if "<place>" in cue]
+
+
+def test_a_wrapper_that_is_not_there_and_a_folder_that_one_is_in_already_are_left_out() -> None:
+    lost = run("timeout 60 go test ./rows", "bash: timeout: command not found", failed=True)
+    (text,) = told(a_run(lost, run("go test ./rows", OK)))
+    assert text == "When `timeout` fails with “timeout: command not found”, leave `timeout` out."
+    away = run("cd rows && go test -v", "(eval):cd:1: no such file or directory: rows", failed=True)
+    drafts = [*away, *run("go test -v", OK)]
+    (there,) = told(a_run(drafts, session="one"), a_run(drafts, session="two"))
+    assert there.endswith(", leave `cd` out: the folder of the call before still stands.")
 
 
 def test_a_script_that_the_run_wrote_is_no_program_of_its_own() -> None:

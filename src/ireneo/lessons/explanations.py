@@ -26,7 +26,7 @@ LEAST_WORDS = 5
 
 _FLAG = lazy_re(r"(?<![\w/.-])--?[A-Za-z][\w-]*(?:=[\w./-]+)?")
 _VARIABLE = lazy_re(r"(?<![\w$])\$?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{3,}(?==\w))\b")
-_SETTING = lazy_re(
+SETTING = lazy_re(
     r"(?<![\w-])(?:[\w.@-]+/){0,6}(?:\.[a-z][\w-]*rc|\.(?:gitignore|gitattributes|dockerignore|env|npmrc|nvmrc|editorconfig"
     r"|tool-versions)(?:\.\w+)?|(?:Make|Docker|Rake|Gem|Just|Proc|Vagrant|Jenkins)file|[Jj]ustfile|CMakeLists\.txt"
     r"|go\.(?:mod|sum|work)|[\w.@-]*[\w@-]\.(?:ya?ml|toml|ini|cfg|conf|lock|env|properties|gradle|nix|plist)"
@@ -123,7 +123,7 @@ def explains(said: str, *, user: bool = False) -> bool:
 
 def speaks_of_code(said: str) -> bool:
     """Whether a sentence names code, outside of the things of tools and settings that it names too."""
-    return bool(_CODE.search(_SETTING.sub(" ", _VARIABLE.sub(" ", _FLAG.sub(" ", said)))))
+    return bool(_CODE.search(SETTING.sub(" ", _VARIABLE.sub(" ", _FLAG.sub(" ", said)))))
 
 
 def things_of(said: str, programs: Iterable[str] = ()) -> frozenset[str]:
@@ -153,7 +153,7 @@ def shared_words(said: str, shown: str) -> frozenset[str]:
 
 def is_setting(thing: str) -> bool:
     """Whether a thing is a file of settings."""
-    return bool(_SETTING.fullmatch(thing))
+    return bool(SETTING.fullmatch(thing))
 
 
 def is_variable(thing: str) -> bool:

@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import replace
+
+from ireneo.lessons.commands import main_step
+from ireneo.lessons.explanations import Said, names_thing, speaks_of_code
 from ireneo.lessons.observe import cited_sources, is_supported
 from ireneo.lessons.remedies import is_unknown
-from ireneo.lessons.run import Observation
-from ireneo.lessons.shell import RunMaterial, TriedCall
+from ireneo.lessons.run import Observation, Trigger
+from ireneo.lessons.shell import RunMaterial, TriedCall, command_of
+from ireneo.lessons.traps import SAID_AFTER, place_of, quote
+from ireneo.log.message import MessageId
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import is_environment
 
@@ -33,13 +39,21 @@ _PURPOSES = {"integration": "integration tests"}
 _SCRIPT = lazy_re(r"(?:run[-_]?)?(?:tests?|lint|fmt|format|build|generate|codegen)(?:\.\w+)?")
 """A script of the project that is named after what it does, and not one that only lies beside tests."""
 _MISSING = lazy_re(r"does not exist|no such file|not found|cannot find|could not find", re.I)
+_SHOWS = frozenset("cat head tail less more nl sed wc bat file stat".split())
+_FILE = lazy_re(r"(?!-)[\w@~+./-]*\.[\w-]{1,12}")
+_PASSING = ("/tmp/", "/var/folders/", "/node_modules/", "/.claude/", "tool-results")
+_SOON = 8
+_ENDINGS = tuple(
+    frozenset(each.split()) for each in ("yml yaml", "js jsx ts tsx mjs cjs", "md mdx rst txt", "cfg ini toml conf")
+)
+"""Endings that are easily taken for each other."""
 _OF_A_PROJECT = lazy_re(r"^(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|bundle exec|cargo xtask|poe) |/")
 """Only what a project has settled for itself is a fact about it; that ``go test`` runs tests is one about Go."""
 
 
-def facts(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
+def facts(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> list[Observation]:
     """The facts that a run confirms, or shows not to be so."""
-    return [*_commands(material, run), *_files(material, run)] if material.project else []
+    return [*_commands(material, run), *_files(material, run, said)] if material.project else []
 
 
 def _commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
@@ -67,27 +81,86 @@ def _commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obser
         yield _fact(material, f"<command:{serves}> {shown}", group, len(ran), said, (f"the {what}", shown))
 
 
-def _files(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
-    """Files that were looked for in a wrong place first, and found in another."""
+def _files(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> Iterable[Observation]:
+    """Files that were looked for in a wrong place, or under a wrong name, and found in another."""
+    messages = {message.id: message for message in material.messages}
     for place, failed in enumerate(run):
-        path = failed.shape.path
-        name = path.rsplit("/", 1)[-1]
-        if failed.worked or "." not in name or not _MISSING.search(failed.faults[0]):
+        sought = _sought(failed)
+        if not sought:
             continue
-        later = (each for each in run[place + 1 : place + 8] if each.worked and each.step.action.kind == "read")
-        found = next((each for each in later if each.shape.path.rsplit("/", 1)[-1] == name), None)
-        if found is None or found.shape.path == path or "/tmp/" in found.shape.path:
+        later = run[place + 1 : place + 1 + _SOON]
+        found = next(((each, path) for each in later for path in _read_in(each) if _is_meant(sought, path)), None)
+        if found is None or any(mark in path for mark in _PASSING for path in (sought, found[1])):
             continue
-        lies = "/".join(found.shape.path.split("/")[-PLACES:])
-        said = f"`{name}` lies at `{lies}`: it was looked for elsewhere in vain."
-        yield _fact(material, f"{PLACE} {name}: {lies}", [failed, found], 1, said, (f"place of {name}", lies))
+        each, path = found
+        name, other = _end(sought, 1), _end(path, 1)
+        missing, lies = _end(sought, 1 if name != other else 2), _end(path, 1 if name != other else PLACES)
+        if lies.endswith(missing) or missing.endswith(lies):
+            continue
+        spoken = said.between(place_of(messages, failed), place_of(messages, each) + SAID_AFTER)
+        why = next((one for one in spoken if names_thing(one.text, other) and not speaks_of_code(one.text)), None)
+        way = f"use `{lies}`"
+        seen = _fact(
+            material,
+            f"{PLACE} {missing}: {lies}",
+            [failed, each],
+            1,
+            f"`{missing}` is not there: {way}." + (f" {quote(why)}" if why else ""),
+            (f"place of {missing}", lies),
+            (why.message,) if why else (),
+        )
+        trigger = Trigger(path=missing, unless=(lies,))
+        yield replace(seen, way_out=way, why=why.text if why else "", trigger=trigger) if seen.text else seen
+
+
+def _sought(failed: TriedCall) -> str:
+    """The one file that a call asked for and that is not there."""
+    if failed.worked or not _MISSING.search(f"{failed.faults[0]} {failed.step.error}"):
+        return ""
+    paths = [failed.shape.path] if failed.shape.path else _files_of(failed)
+    named = [path for path in paths if not failed.shape.shell or path in failed.step.output]
+    return named[0] if len(named) == 1 and "." in _end(named[0], 1) else ""
+
+
+def _read_in(each: TriedCall) -> Sequence[str]:
+    if not each.worked or each.step.action.kind != "read":
+        return ()
+    return [each.shape.path] if each.shape.path else _files_of(each)
+
+
+def _files_of(each: TriedCall) -> list[str]:
+    """The files that a command that only shows files is given."""
+    step = main_step(command_of(each.step.call)) if each.shape.shell else None
+    if step is None or step.name not in _SHOWS:
+        return []
+    return [word for word in step.words[1:] if _FILE.fullmatch(word)]
+
+
+def _is_meant(sought: str, path: str) -> bool:
+    """Whether a file is the one that was looked for: its name is the same, or but for its ending or its case."""
+    one, other = _end(sought, 1).lower(), _end(path, 1).lower()
+    if path == sought or not other:
+        return False
+    stem, ending = one.rpartition(".")[0], one.rpartition(".")[2]
+    alike = stem == other.rpartition(".")[0] and any({ending, other.rpartition(".")[2]} <= kin for kin in _ENDINGS)
+    return one == other or (bool(stem) and alike)
+
+
+def _end(path: str, parts: int) -> str:
+    return "/".join(path.rstrip("/").split("/")[-parts:])
 
 
 def _fact(
-    material: RunMaterial, about: str, seen: Sequence[TriedCall], held: int, text: str, slot: tuple[str, str]
+    material: RunMaterial,
+    about: str,
+    seen: Sequence[TriedCall],
+    held: int,
+    text: str,
+    slot: tuple[str, str],
+    said: tuple[MessageId, ...] = (),
 ) -> Observation:
     messages = {message.id: message for message in material.messages}
-    sources = cited_sources((name for each in seen[-4:] for name in each.step.sources), messages)
+    sources = cited_sources((*said, *(name for each in seen[-4:] for name in each.step.sources)), messages)
     failed = [each for each in seen if not each.worked]
     attribute, value = slot
     return Observation(

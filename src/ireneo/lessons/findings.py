@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 
 from msgspec.structs import replace
@@ -45,11 +45,11 @@ _LINTER = lazy_re(r"\(([a-z]+)\)$")
 
 
 def findings(
-    material: RunMaterial, run: Sequence[TriedCall], said: Said, told: Container[str] = ()
+    material: RunMaterial, run: Sequence[TriedCall], said: Said, told: Collection[str] = ()
 ) -> list[Observation]:
     """What was explained near failures that were got over, one claim for each thing of the tools that it names.
 
-    What was `told` is left out: it stands as the reason of a trap.
+    What was `told` is left out: it stands as the way out of a trap.
     """
     messages = {message.id: message for message in material.messages}
     programs = {each.program for each in run if each.shape.shell and each.program} - LOOKS_ONLY
@@ -67,12 +67,14 @@ def findings(
         between = later[: later.index(again) + 1]
         linters = {found[1] for fault in failed.faults if (found := _LINTER.search(fault))}
         for each in said.between(first, place_of(messages, again) + SAID_AFTER):
-            if each.text in told or speaks_of_code(each.text):
+            if speaks_of_code(each.text):
                 continue
             named = things_of(each.text, programs | linters)
-            things = {thing for thing in named if thing in linters or _is_new(thing, failed, between)}
+            things = {thing for thing in named if _is_new(thing, failed, between)}
             things |= _settled(each.text, between) if is_rule(each.text) else set()
-            about = {failed.program} & named if is_rule(each.text) else set()
+            about = ({failed.program} | linters) & named if is_rule(each.text) else set()
+            if any(all(names_thing(way, thing) for thing in things) for way in told) and things:
+                continue  # It stands with the trap.
             if things or about:
                 found_out = _finding(material, messages, failed, again, each, sorted(things or about), bool(things))
                 if found_out is not None:
@@ -137,6 +139,7 @@ def _finding(
 _ADDRESSED = lazy_re(
     r"(?i:\bplease\b|\bexactly one\b|\bat least one\b|\bmust\b|\brequired\b|\balways\b|\byour (?:last|previous) )"
 )
+_CODE = lazy_re(r"[{}=;]|::|\w\(")
 _NUMBER = lazy_re(r"\d[\d.,]*")
 _LOOKED_AT = 1_500
 _LONGEST_DEMAND = 300
@@ -197,5 +200,6 @@ def _demanding(said: str) -> Iterator[str]:
     for line in _MARKUP.sub(" ", said[:_LOOKED_AT]).splitlines():
         for sentence in sentences(" ".join(line.split())):
             short = len(sentence.split()) >= _LEAST_WORDS and len(sentence) <= _LONGEST_DEMAND
-            if short and _ADDRESSED.search(sentence) and not instruction_like(sentence):
+            plain = sentence[:1].isupper() and not _CODE.search(sentence) and not instruction_like(sentence)
+            if short and plain and _ADDRESSED.search(sentence):
                 yield sentence

@@ -117,7 +117,7 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
         return False  # That something fails is a statistic: without a way out nobody is helped by it.
     if best.category == "factual":
         tokens, seconds = sum(each.tokens for each in observations), sum(each.seconds for each in observations)
-        return runs >= TWICE or tokens >= COSTLY_TOKENS or seconds >= COSTLY_SECONDS
+        return bool(best.why) or runs >= TWICE or tokens >= COSTLY_TOKENS or seconds >= COSTLY_SECONDS
     return runs >= TWICE
 
 

@@ -48,6 +48,9 @@ _UNKNOWN = lazy_re(
     re.I,
 )
 """What a runner says of a task that it has not."""
+_NO_FOLDER = lazy_re(
+    r"\bcd:(?:\d+:)? .{0,200}no such file or directory|no such file or directory: .{0,200}\bcd\b", re.I
+)
 _VALUE = lazy_re(r"[A-Za-z][\w.-]{0,24}|\d\Z")
 _OF_A_CASE = lazy_re(
     r"\.(?:py|sh|js|ts|rb|go|pl|php)\Z| -[ce]\Z|^(?:python|node|ruby|perl|bash|sh|zsh|deno|php)[\d.]*\Z"
@@ -69,7 +72,7 @@ class Remedy(Struct, frozen=True, kw_only=True):
     tries: tuple[TriedCall, ...]
     """The calls that show it, the one that came of it last."""
     worked: bool
-    trigger: Trigger
+    trigger: Trigger | None
 
 
 def remedy_of(run: Sequence[TriedCall], at: int) -> Remedy | None:
@@ -79,6 +82,9 @@ def remedy_of(run: Sequence[TriedCall], at: int) -> Remedy | None:
         return None
     if not failed.shape.shell:
         return _other_argument(run, at)
+    bare = _bare(run, at)
+    if bare is not None:
+        return bare
     again = next((each for each in run[at + 1 : at + 1 + WITHIN] if each.program == failed.program), None)
     if again is None:
         return _other_program(run, at)
@@ -88,6 +94,35 @@ def remedy_of(run: Sequence[TriedCall], at: int) -> Remedy | None:
     if any(each.step.action.kind in CHANGES and each.worked for each in between):
         return None
     return _written_otherwise(failed, again, between) or _after(run, at, between, again) or _other_program(run, at)
+
+
+def _bare(run: Sequence[TriedCall], at: int) -> Remedy | None:
+    """The same command without what could not be run before it: a wrapper that is not there, a folder to go to."""
+    failed = run[at]
+    steps = shell_steps(command_of(failed.step.call))
+    lost = _NO_FOLDER.search(failed.step.error)
+    name = "cd" if lost else failed.program
+    if lost is None and not (is_environment(failed.faults[0]) and any(name in step.through for step in steps)):
+        return None
+    wanted = {step.name for step in steps if step.name and step.name != name and step.words[:1] != ("cd",)}
+    for each in run[at + 1 : at + 1 + SOON]:
+        then = main_step(command_of(each.step.call)) if each.shape.shell else None
+        if then is None or then.name not in wanted or not any(step.words == then.words for step in steps):
+            continue
+        if then.folder if lost else name in then.through:
+            return None
+        words = "leave `cd` out: the folder of the call before still stands" if lost else f"leave `{name}` out"
+        trigger = None if lost else Trigger(command=name)
+        return Remedy(
+            label=f"without:{name}",
+            words=words,
+            names=(name,),
+            wrong=(name,),
+            tries=(failed, each),
+            worked=_helped(failed, each),
+            trigger=trigger,
+        )
+    return None
 
 
 def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:

@@ -27,10 +27,15 @@ def observations_of(material: RunMaterial) -> list[Observation]:
     run = tried_calls(material)
     said = Said(material.messages)
     traps = failures(material, run, said)
-    told = {each.why for each in traps if each.why}
+    told = {each.way_out for each in traps if each.way_out}
     if material.outcome == "bad":
         return [*traps, *demands(material, run)]
-    return [*traps, *findings(material, run, said, told), *demands(material, run), *facts(material, run)]
+    return [
+        *traps,
+        *findings(material, run, said, told),
+        *demands(material, run),
+        *facts(material, run, said),
+    ]
 
 
 MOST_SOURCES, MOST_AGAINST = 8, 4

@@ -104,7 +104,9 @@ def _trap(
     sources = cited_sources(_ids(told), messages)
     text = next((each for each in (quoted, trap) if is_supported(each, sources, messages)), "")
     why = told.why.text if told.why and text == quoted else ""
-    trigger, passed = _stepped_into(told.remedy.trigger, [each.failed for each in helped], run)
+    trigger, passed = told.remedy.trigger, 0
+    if trigger is not None and trigger.command:
+        trigger, passed = _stepped_into(trigger, [each.failed for each in helped], run)
     return _observation(
         material,
         cue,
@@ -124,8 +126,6 @@ def _stepped_into(trigger: Trigger, failed: Sequence[TriedCall], run: Sequence[T
 
     Where that is more often than not, an argument that only those have that failed tells them apart.
     """
-    if not trigger.command:
-        return trigger, 0
     passed: list[frozenset[str]] = []
     for each in run:
         if not each.worked or not each.shape.shell:
@@ -165,7 +165,8 @@ def _reason(said: Said, messages: Messages, failed: TriedCall, remedy: Remedy) -
 
 def _told_by_error(failed: TriedCall, remedy: Remedy) -> str:
     """The line of the error that names what was wrong; empty where none does."""
-    lines = (" ".join(line.split()) for line in failed.step.output[-_OUTPUT:].splitlines())
+    raw = failed.step.output[-_OUTPUT:].splitlines()
+    lines = (" ".join(line.split()) for line in (*(each.line for each in failed.told), *raw))
     named = (line for line in lines if len(line) <= LONGEST_WHY and line.isprintable())
     return next((line for line in named if any(names_thing(line, name) for name in remedy.wrong)), "")
 
