@@ -44,8 +44,9 @@ NEIGHBOURS = 4
 """Lessons that each new one is shown with."""
 NEAR = 0.2
 """So much of the words and names of two lessons, both taken together, they share at the least if they may be one."""
-NEW_WORDS = 3
-"""So many words that none of the lessons has may stand in the line that says all of them."""
+NEW_WORDS, CLOSE = 3, 0.4
+"""So many words that none of the lessons has may stand in the line that says all of them, and so like one of them it is
+at the least."""
 MERGE = "merge lessons"
 """The name of the work under which a model is asked is leased."""
 _LESSONS = MemoryFilter(lessons=True, states=("active",), archived=False)
@@ -221,8 +222,10 @@ def _better(said: str, stays: Record, group: Sequence[Record]) -> str:
         return ""
     if instruction_like(text) and not any(map(instruction_like, given)):
         return ""
-    told = {term for each in given for term in terms(each)}
-    return "" if check_text(text, SourceIndex(given)) or len({*terms(text)} - told) > NEW_WORDS else text
+    told, used = {term for each in given for term in terms(each)}, {*terms(text)}
+    close = any(_likeness(_words(text), _words(each)) >= CLOSE for each in given)
+    known = close and len(used - told) <= NEW_WORDS and not check_text(text, SourceIndex(given))
+    return text if known else ""
 
 
 def _merge(tx: Transaction, resources: Resources, space: str, plan: _Merge) -> bool:
