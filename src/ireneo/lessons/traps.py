@@ -28,6 +28,8 @@ from ireneo.patterns import lazy_re
 
 SAID_AFTER = 2
 """Messages after the one that brought the success in which the agent may say what it was."""
+_PROMPT = lazy_re(r"^(?:(?:ba|z|da)?sh|\(eval\)):(?:(?: line)? ?\d+:)? ?")
+"""What a shell puts before what it says."""
 _OF_A_CASE = lazy_re(r"\d|/")
 _OUTPUT = 4_000
 """Characters at the end of an output that are looked at for words."""
@@ -166,7 +168,7 @@ def _reason(said: Said, messages: Messages, failed: TriedCall, remedy: Remedy) -
 def _told_by_error(failed: TriedCall, remedy: Remedy) -> str:
     """The line of the error that names what was wrong; empty where none does."""
     raw = failed.step.output[-_OUTPUT:].splitlines()
-    lines = (" ".join(line.split()) for line in (*(each.line for each in failed.told), *raw))
+    lines = (_PROMPT.sub("", " ".join(line.split())) for line in (*(each.line for each in failed.told), *raw))
     named = (line for line in lines if len(line) <= LONGEST_WHY and line.isprintable())
     return next((line for line in named if any(names_thing(line, name) for name in remedy.wrong)), "")
 
