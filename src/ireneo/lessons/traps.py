@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.lessons.explanations import LONGEST_WHY, Reason, Said, names_thing, shared_words, speaks_of_code
-from ireneo.lessons.faults import TESTS_FAILED, WITHOUT_A_WORD
+from ireneo.lessons.faults import TESTS_FAILED
 from ireneo.lessons.observe import (
     ANY,
     ENDS_IN,
@@ -96,7 +96,7 @@ def _trap(
     vain = len(falls) - len(helped)
     fault = told.failed.faults[0] if told else ""
     line = _told_by_error(told.failed, told.remedy) if told else ""
-    if told is None or not (told.why or line or fault not in (TESTS_FAILED, WITHOUT_A_WORD)):
+    if told is None or not (told.why or line or fault != TESTS_FAILED):
         held = (len(helped), 0)
         return _observation(material, cue, seen, held, vain=vain, sources=cited_sources(_ids(falls[-1]), messages))
     clean = 0 < len(line) <= _LINE and not _OF_A_CASE.search(line)
