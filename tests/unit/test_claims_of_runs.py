@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 from tests.golden.material import edit, read, run, said, step, user
 from tests.unit.lesson_runs import LINTED, NO_TAG, a_run, edit_of, no_pytest, observations, unread
@@ -98,6 +99,46 @@ def test_what_was_run_first_has_to_exist_and_to_change_something() -> None:
     assert text.endswith(", run `gofmt -w` first.")
 
 
+WAYS = (
+    (
+        "make check",
+        "dial tcp 127.0.0.1:5432: connection refused",
+        ["docker compose up -d db", "make check"],
+        "-d` first.",
+    ),
+    (
+        "npm test",
+        "Error: Cannot find module './dist/rows.js'",
+        ["npm run build", "npm test"],
+        "run `npm run build` first.",
+    ),
+    ("pytest tests", "ModuleNotFoundError: No module named 'rows'", ["uv run pytest tests"], "use `uv run pytest`."),
+    (
+        "pytest tests",
+        "ModuleNotFoundError: No module named 'rows'",
+        ["source .venv/bin/activate && pytest tests"],
+        "run `source .venv/bin/activate` first.",
+    ),
+    ("cargo test", "error: the package requires feature `net`", ["cargo test --features net"], "`--features net`."),
+    ("npm install", "npm ERR! Unsupported URL Type", ["pnpm install"], "use `pnpm install`."),
+    ("docker ps", "permission denied while trying to connect", ["sudo docker ps"], "use `sudo docker ps`."),
+)
+
+
+@pytest.mark.parametrize(("failing", "error", "then", "way"), WAYS)
+def test_ways_out_of_many_tools(failing: str, error: str, then: list[str], way: str) -> None:
+    drafts = run(failing, f"Exit code 1\n{error}", failed=True) + [one for each in then for one in run(each, "ok 12")]
+    assert told(a_run(drafts, session="one")) == []
+    (text,) = told(a_run(drafts, session="one"), a_run(drafts, session="two"))
+    assert text.startswith(f"When `{failing.removesuffix(' tests')}` fails")
+    assert text.endswith(way)
+
+
+def test_a_compiler_is_no_way_out_of_what_a_linter_finds() -> None:
+    drafts = [*run("make lint", LINTED, failed=True), *run("go build -o x", ""), *run("make lint", "0 issues.")]
+    assert told(a_run(drafts, session="one"), a_run(drafts, session="two")) == []
+
+
 def test_what_as_often_does_not_help_is_none() -> None:
     helped = a_run(with_database(), with_database(), session="one")
     vain = [*run("make integration", DOWN, failed=True), *run("make db", "started")]
@@ -151,7 +192,7 @@ def test_a_variable_that_has_to_be_set_and_a_folder_to_be_in() -> None:
     failed = run("ship build", "ship: error: no key", failed=True)
     text = "The build needs the `SHIP_KEY` variable, without which it cannot sign."
     (first,) = told(a_run(failed, run("SHIP_KEY=test ship build", "built", text=text)))
-    assert first.startswith("When `ship` fails with “error: no key”, set `SHIP_KEY=test`. “The build needs")
+    assert first.startswith("When `ship` fails with “error: no key”, set `SHIP_KEY`. “The build needs")
     lost = run("npm run check", "npm ERR! Missing script: check", failed=True)
     drafts = [*lost, *run("cd web && npm run check", "Checked 22 files.")]
     (second,) = told(a_run(drafts, session="one"), a_run(drafts, session="two"))

@@ -78,7 +78,7 @@ _PLAIN = {
     FOUND_NOTHING: "finds nothing",
     TESTS_FAILED: "fails in its tests",
     TIMED_OUT: "runs into its time limit",
-    WITHOUT_A_WORD: "fails without naming an error",
+    WITHOUT_A_WORD: "fails",
 }
 _MARKS = lazy_re(r"^<[a-z]+> ")
 

@@ -26,7 +26,7 @@ WITHIN = 30
 SOON = 4
 _FLAG = lazy_re(r"(?<![\w-])--?[A-Za-z][\w-]*(?:=[\w./-]+)?")
 _SHOWING = lazy_re(r"2>&1$")
-_PLAIN_WRAPPERS = frozenset("timeout time nice nohup env sudo exec command".split())
+_PLAIN_WRAPPERS = frozenset("timeout time nice nohup env exec command".split())
 _LEAST_GIVEN = 5
 _LOOKING = frozenset({"read", "search"})
 _SHELL_WORDS = frozenset(
@@ -34,10 +34,16 @@ _SHELL_WORDS = frozenset(
 )
 _PROGRAM_NAME = lazy_re(r"[\w./@][\w./@: +-]*\Z")
 _LOOKS = lazy_re(
-    r"(?:^|[\s:/_-])(?:build|vet|test|tests|lint|check|cache|list|show|status|diff|log|info|version|help|view|ps|which)\b"
+    r"(?:^|[\s:/_-])(?:vet|test|tests|lint|check|cache|list|show|status|diff|log|info|version|help|view|ps|which)\b"
 )
 """Commands that change nothing another one hangs on."""
-_ONLY_TELLS = frozenset({"-l", "--list", "--check", "--dry-run", "--diff", "-d", "--version", "--help", "-h"})
+_COMPILES = lazy_re(r"(?:go|cargo|swift|dotnet|zig|stack|cabal) build\b|tsc\b|gcc\b|clang\b")
+_FINDING = lazy_re(r"\([a-z]+\)$")
+"""What a linter puts behind what it found: only what writes code anew makes it go."""
+_WRITES_CODE = lazy_re(r"fmt|format|black|prettier|isort|gen|fix|proto")
+_ONLY_TELLS = frozenset({"--list", "--check", "--dry-run", "--diff", "--version", "--help", "-h"})
+_FORMATTERS = lazy_re(r"fmt|format|black|prettier|isort|lint")
+_FORMATTERS_TELL = frozenset({"-l", "-d", "-n"})
 """With these a program tells what it would change, and changes nothing."""
 _TOO_COMMON = frozenset({"-v", "-n", "-l", "-r", "-i", "-A", "-B", "-C", "-c", "-e", "-q", "-s", "-a", "-f", "-m"})
 _SET = lazy_re(r"^\s*(?:export\s+|env\s+)?((?:[A-Z][A-Z0-9_]+=[^\s;&|]*(?:\s+|$))+)", re.M)
@@ -51,6 +57,7 @@ _UNKNOWN = lazy_re(
 _NO_FOLDER = lazy_re(
     r"\bcd:(?:\d+:)? .{0,200}no such file or directory|no such file or directory: .{0,200}\bcd\b", re.I
 )
+_SECRET = lazy_re(r"KEY|TOKEN|SECRET|PASS|CRED|AUTH")
 _VALUE = lazy_re(r"[A-Za-z][\w.-]{0,24}|\d\Z")
 _OF_A_CASE = lazy_re(
     r"\.(?:py|sh|js|ts|rb|go|pl|php)\Z| -[ce]\Z|^(?:python|node|ruby|perl|bash|sh|zsh|deno|php)[\d.]*\Z"
@@ -172,19 +179,15 @@ def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
     failed = run[at]
     missing = is_environment(failed.faults[0]) or failed.faults[0] == TIMED_OUT
     unknown = is_unknown(failed.step.error)
-    if not (missing or unknown):
+    if failed.faults[0] == TESTS_FAILED:
         return None
-    wanted = _given(failed)
+    wanted, words = _given(failed) if missing else frozenset[str](), _given_words(failed)
     for each in run[at + 1 : at + 1 + SOON]:
         name = each.program
         usable = name not in _SHELL_WORDS - {"test", "python"} and name not in LOOKS_ONLY and _PROGRAM_NAME.match(name)
         other = each.shape.shell and name != failed.program and each.step.action.kind in ("run", "check")
-        if (
-            other
-            and usable
-            and each.worked
-            and (_are_of_one(failed, each) if unknown else missing and wanted & _given(each))
-        ):
+        alike = bool(wanted & _given(each)) or (bool(words) and words == _given_words(each))
+        if other and usable and each.worked and (_are_of_one(failed, each) if unknown else alike):
             return Remedy(
                 label=f"use:{each.shown}",
                 words=f"use `{each.shown}`",
@@ -209,6 +212,9 @@ def _written_otherwise(failed: TriedCall, again: TriedCall, between: Sequence[Tr
     """The same command with another flag, with a variable set, or in another folder; all else of it as it was."""
     if failed.program in _SHELL_WORDS | LOOKS_ONLY or any(each.worked and _acts(each) for each in between):
         return None
+    option = _one_option(_given_words(failed), _given_words(again))
+    if option:
+        return _with_option(failed, again, option)
     if _words_of(again) != _words_of(failed):
         return None
     before, now = _flags_of(failed), _flags_of(again)
@@ -226,7 +232,8 @@ def _written_otherwise(failed: TriedCall, again: TriedCall, between: Sequence[Tr
     if come and not dropped:
         said = sorted(come)[0]
         name = said.partition("=")[0]
-        words = f"set `{said}`" if _VALUE.fullmatch(said.partition("=")[2]) else f"set `{name}`"
+        plain = _VALUE.fullmatch(said.partition("=")[2]) and not _SECRET.search(name)
+        words = f"set `{said}`" if plain else f"set `{name}`"
         trigger = Trigger(command=failed.program, unless=(name,))
         return Remedy(
             label=f"set:{name}", words=words, names=(name,), wrong=(name,), tries=tries, worked=worked, trigger=trigger
@@ -245,6 +252,28 @@ def _written_otherwise(failed: TriedCall, again: TriedCall, between: Sequence[Tr
     names = ((given or left).partition("=")[0],)
     wrong = (left,) if left else (given.partition("=")[0],)
     return Remedy(label=label, words=words, names=names, wrong=wrong, tries=tries, worked=worked, trigger=trigger)
+
+
+def _one_option(before: Sequence[str], now: Sequence[str]) -> str:
+    """The option with its value that stands in a command, all else of which is as it was; empty where none does."""
+    for at in range(len(now) - 1):
+        pair = now[at : at + 2]
+        plain = _FLAG.fullmatch(pair[0]) and not pair[1].startswith("-") and _WORD.fullmatch(pair[1])
+        if plain and [*now[:at], *now[at + 2 :]] == list(before):
+            return " ".join(pair)
+    return ""
+
+
+def _with_option(failed: TriedCall, again: TriedCall, option: str) -> Remedy:
+    return Remedy(
+        label=f"with:{option}",
+        words=f"give it `{option}`",
+        names=(option, option.split()[0]),
+        wrong=(option.split()[0],),
+        tries=(failed, again),
+        worked=_helped(failed, again),
+        trigger=Trigger(command=failed.program, unless=(option,)),
+    )
 
 
 def _in_folder(failed: TriedCall, again: TriedCall) -> Remedy | None:
@@ -283,6 +312,16 @@ def _after(run: Sequence[TriedCall], at: int, between: Sequence[TriedCall], agai
     """One command that was run in between, and that had not been run before the failure."""
     failed = run[at]
     doing = [each for each in between if each.worked and _acts(each)]
+    entered = _entered(failed, again) if not doing else ""
+    if entered:
+        return Remedy(
+            label=f"first:{entered}",
+            words=f"run `{entered}` first",
+            names=(entered, entered.rsplit("/", 1)[-1]),
+            tries=(failed, again),
+            worked=_helped(failed, again),
+            trigger=Trigger(command=failed.program, unless=(entered.split()[-1],)),
+        )
     chained = [name for name in _names_in(again) if name != again.program]
     if not doing and len(chained) == 1 and _may_come_first(chained[0]):
         name, done = chained[0], again
@@ -291,6 +330,8 @@ def _after(run: Sequence[TriedCall], at: int, between: Sequence[TriedCall], agai
     else:
         return None
     program = name.partition(" -")[0]
+    if _FINDING.search(failed.faults[0]) and not _WRITES_CODE.search(name):
+        return None
     if program in _names_in(failed) or _stands(run[max(0, at - WITHIN) : at], program, failed.program):
         return None
     return Remedy(
@@ -304,13 +345,23 @@ def _after(run: Sequence[TriedCall], at: int, between: Sequence[TriedCall], agai
     )
 
 
+def _entered(failed: TriedCall, again: TriedCall) -> str:
+    """The environment that was entered before a command, as it was not before the one that failed."""
+    stepped = [step for step in shell_steps(command_of(again.step.call)) if step.words[:1] in (("source",), (".",))]
+    if len(stepped) != 1 or len(stepped[0].words) != 2:  # Other than a word and its file is more than that.
+        return ""
+    file = stepped[0].words[1]
+    known = file in failed.step.command or file.startswith(("/tmp", "/var", "/Users", "/home"))
+    return "" if known else f"source {file}"
+
+
 def acting_name(each: TriedCall) -> str:
     """A command that changes something, by its program and the flags without which it is another one."""
     name = each.shown
     if not _may_come_first(each.program) or not _PROGRAM_NAME.match(name):
         return ""
     flags = _flags_of(each)
-    if flags & _ONLY_TELLS:
+    if flags & _ONLY_TELLS or (_FORMATTERS.search(name) and flags & _FORMATTERS_TELL):
         return ""
     short = sorted(flag for flag in flags if len(flag) == 2)
     return " ".join((name, *short))

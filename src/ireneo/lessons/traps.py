@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.lessons.explanations import LONGEST_WHY, Reason, Said, names_thing, shared_words, speaks_of_code
-from ireneo.lessons.faults import TESTS_FAILED, WITHOUT_A_WORD
+from ireneo.lessons.faults import TESTS_FAILED
 from ireneo.lessons.observe import (
     ANY,
     ENDS_IN,
@@ -28,6 +28,8 @@ from ireneo.patterns import lazy_re
 
 SAID_AFTER = 2
 """Messages after the one that brought the success in which the agent may say what it was."""
+_PROMPT = lazy_re(r"^(?:(?:ba|z|da)?sh|\(eval\)):(?:(?: line)? ?\d+:)? ?")
+"""What a shell puts before what it says."""
 _OF_A_CASE = lazy_re(r"\d|/")
 _OUTPUT = 4_000
 """Characters at the end of an output that are looked at for words."""
@@ -94,7 +96,7 @@ def _trap(
     vain = len(falls) - len(helped)
     fault = told.failed.faults[0] if told else ""
     line = _told_by_error(told.failed, told.remedy) if told else ""
-    if told is None or not (told.why or line or fault not in (TESTS_FAILED, WITHOUT_A_WORD)):
+    if told is None or not (told.why or line or fault != TESTS_FAILED):
         held = (len(helped), 0)
         return _observation(material, cue, seen, held, vain=vain, sources=cited_sources(_ids(falls[-1]), messages))
     clean = 0 < len(line) <= _LINE and not _OF_A_CASE.search(line)
@@ -166,7 +168,7 @@ def _reason(said: Said, messages: Messages, failed: TriedCall, remedy: Remedy) -
 def _told_by_error(failed: TriedCall, remedy: Remedy) -> str:
     """The line of the error that names what was wrong; empty where none does."""
     raw = failed.step.output[-_OUTPUT:].splitlines()
-    lines = (" ".join(line.split()) for line in (*(each.line for each in failed.told), *raw))
+    lines = (_PROMPT.sub("", " ".join(line.split())) for line in (*(each.line for each in failed.told), *raw))
     named = (line for line in lines if len(line) <= LONGEST_WHY and line.isprintable())
     return next((line for line in named if any(names_thing(line, name) for name in remedy.wrong)), "")
 
