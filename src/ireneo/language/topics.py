@@ -266,6 +266,23 @@ class Rulings(Topic, frozen=True, kw_only=True):
     """At the beginning of a message: a program wrote it in the user's place, or the user pasted another's plan."""
 
 
+class StandingRules(Topic, frozen=True, kw_only=True):
+    """What makes a ruling one for later runs, whoever reads it there, and what ties it to its task."""
+
+    general: Row = ()
+    """Anywhere: it holds always, everywhere, or for all of a kind."""
+    ours: Row = ()
+    """Anywhere: it is how things are done here, or what the project is."""
+    orders: Row = ()
+    """At the beginning of a sentence: an order on how to work."""
+    process: Row = ()
+    """Anywhere: what work itself consists of: commits, tests, reviews, tools, style."""
+    tied: Row = ()
+    """Anywhere: it speaks of what is before the speaker now."""
+    vague: Row = ()
+    """At the beginning: it says nothing of itself, as it only answers or points."""
+
+
 class Slots(Topic, frozen=True, kw_only=True):
     """Plain statements of attributes that have one value at a time: "my favourite colour is green"."""
 

@@ -12,6 +12,7 @@ from ireneo.grounding.evidence import SourceIndex, source_texts
 from ireneo.lessons.confidence import age_weight, share_of
 from ireneo.lessons.observe import DEMANDED, ENDS_IN, EXPLAINED, GOT_OVER, claim_words, is_statistic
 from ireneo.lessons.run import LOGGED, MODEL, Category, Observation, is_ruling
+from ireneo.lessons.standing import stands_alone
 from ireneo.log.message import Message
 from ireneo.memories.record import TRUST, Kind, MemoryDraft, Record, is_kept, project_of, supporting
 from ireneo.patterns import lazy_re
@@ -98,7 +99,9 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
     """Whether a claim lets a later run act, and was shown so that it can be believed."""
     best = best_worded(observations)
     if best is not None and is_ruling(best.cue):
-        return True  # What a user rules is worth a line, whatever it cost.
+        # Whatever it cost; but what was said once may be of its task alone. A model was asked whether it is.
+        again = sum(bool(each.held) for each in observations) >= TWICE
+        return best.cue.startswith(MODEL) or again or stands_alone(best.text)
     if best is None or _ACCIDENT.search(best.text):
         return False
     held, vain = sum(each.held for each in observations), sum(each.vain for each in observations)
