@@ -27,6 +27,7 @@ from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.grounding.status import error_text
 from ireneo.language.words import terms
 from ireneo.lessons.lessons import applies, projects_of
+from ireneo.lessons.rulings import same_ruling
 from ireneo.lessons.run import CATEGORY, MODEL, Observation, is_ruling
 from ireneo.lessons.study import sum_observations
 from ireneo.log.tree import SessionKey
@@ -134,6 +135,9 @@ def _batches(listed: Sequence[Record], fresh: set[MemoryId]) -> Iterator[list[Re
 
 
 def _may_meet(one: Record, other: Record) -> bool:
+    """Whether two lessons are told in one project, and rules don't tell them as one already."""
+    if is_ruling(one.cue) and is_ruling(other.cue) and same_ruling(one.cue, other.cue):
+        return False
     return any(applies(projects_of(other), project) for project in projects_of(one) or {""})
 
 
