@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.guarded import call
 
-from ireneo.lessons.shell import error_class, shape
+from ireneo.lessons.shell import shape
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,6 @@ def test_equal_arguments_are_equal_in_whatever_order() -> None:
     other = shape(call("Read", {"limit": 3, "file_path": "/a"}))
     assert one.exact == other.exact
     assert not one.whole
-
-
-def test_an_error_is_the_same_elsewhere() -> None:
-    assert error_class("Error: no such file /a/b/c.py") == error_class("Error: no such file /x/c.py")
-    assert error_class("<tool_use_error>File has not been read yet.</tool_use_error>").startswith("File has not")
 
 
 def test_arguments_that_are_no_object_have_a_shape() -> None:

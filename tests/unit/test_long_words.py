@@ -6,7 +6,7 @@ import pytest
 from tests.golden.material import run
 from tests.unit.lesson_runs import a_run
 
-from ireneo.lessons.shell import error_class, shape
+from ireneo.lessons.shell import shape
 from ireneo.lessons.study import study
 from ireneo.log.message import Call
 from ireneo.memories.signature import error_signature
@@ -28,6 +28,5 @@ def test_what_is_forgotten_stays_the_same() -> None:
     assert error_signature("error: C:\\work\\rows.py and /srv/a/days.py, mail ann.b+c@example.org") == (
         "error: rows.py and days.py, mail <address>"
     )
-    assert error_class("Error: src/rows.py:7: no such table") == "Error: rows.py:<n>: no such table"
     named = shape(Call(id="1", name="Bash", arguments={"command": "make a/b.txt ./c/d e.py 2>&1 | tail -3"})).paths
     assert named == ("a/b.txt", "./c/d", "e.py")

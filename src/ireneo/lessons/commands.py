@@ -71,6 +71,8 @@ class CommandLine(Struct, frozen=True, kw_only=True):
     """The steps by whose failing the whole may have failed, in order; empty where its status tells of none."""
     main: int | None
     """The step that the command is about: the last one that does something."""
+    broken: bool = False
+    """It is no command that a shell could read whole."""
 
 
 _KEYS = ("command", "cmd", "script", "bash", "CommandLine")
@@ -120,7 +122,7 @@ def read_command(command: str) -> CommandLine:
     deciding = tuple(dict.fromkeys(_deciding(tree, reader)))
     steps = tuple(reader.steps)
     main = _main(tree, steps)
-    return CommandLine(steps=steps, deciding=deciding, main=main)
+    return CommandLine(steps=steps, deciding=deciding, main=main, broken=reader.broken)
 
 
 class _Tree(Struct, frozen=True):
@@ -178,6 +180,7 @@ class _CommandReader:
         self.folder = ""
         self.stops_at_failure = False
         self.pipes_fail = False
+        self.broken = False
         self._source = b""
 
     def read(self, command: str, around: _Around) -> _Tree:
@@ -186,7 +189,9 @@ class _CommandReader:
             return _NOTHING
         outer = self._source
         self._source = command.encode("utf-8", "replace")
-        tree = self._sequence(_parser().parse(self._source).root_node, around)
+        root = _parser().parse(self._source).root_node
+        self.broken = self.broken or root.has_error
+        tree = self._sequence(root, around)
         self._source = outer
         return tree
 

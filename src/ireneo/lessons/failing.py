@@ -52,6 +52,9 @@ _KINDS = {
     "build": lazy_re(r"build|compile|tsc|type-?check|\bvet\b|install|check|run\b|bundle|dist"),
     "tests": lazy_re(r"test|spec|e2e|integration|coverage|pytest|tox|nox|jest|verify|check|\bci\b"),
 }
+_SHELL_SPEAKS = lazy_re(
+    r"^(?:\(eval\)|(?:\S*/)?(?:ba|z|da)?sh):[^\n]{0,40}(?:syntax error|parse error|unexpected EOF|permission denied)"
+)
 _GIT = (
     (lazy_re(r"pathspec"), lazy_re(r"checkout|add|switch|restore|rm|stash|commit")),
     (
@@ -94,7 +97,7 @@ class _Search:
         self.can = [place for place, step in enumerate(read.steps) if not step.inner and not _never_fails(step)]
         self.pool = [place for place in by_status if place in self.can] or self.can
         self.sure = bool(by_status)
-        self.main = read.main
+        self.broken = read.broken
 
     def failure(self) -> StepFailure:
         called = {head for step in self.steps for head in (*_heads(step), *step.through)}
@@ -118,6 +121,9 @@ class _Search:
         through = next((label for label in step.through if faults and _is_by(faults[0], (label,))), "")
         if through and not _is_by(faults[0], _heads(step)):
             return StepFailure(program=through, shown=through, step=step, faults=faults)
+        own = step.words[0].rsplit("/", 1)[-1] if step.words else ""
+        if faults and faults[0].by == {own} and "not found" in faults[0].name and own not in step.name.split():
+            return StepFailure(program=own, shown=own, step=step, faults=faults)  # The interpreter of a script.
         return StepFailure(program=step.name, shown=step.shown, step=step, faults=faults)
 
     def _only_shows(self) -> bool:
@@ -143,6 +149,9 @@ class _Search:
 
     def _teller(self, fault: Fault) -> int | None:
         """The step that an error is of."""
+        several = len({self.steps[place].name for place in self.can}) > 1
+        if not fault.by and _SHELL_SPEAKS.search(fault.line) and (self.broken or several):
+            return None  # The shell could not read or begin something: which of them, it does not say.
         own = [place for place in self.can if _is_by(fault, (*_heads(self.steps[place]), *self.steps[place].through))]
         if len(fault.by) == 1 and not own:
             own = [

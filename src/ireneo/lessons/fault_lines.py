@@ -309,6 +309,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
     _sort("build", 80, "ghc,cabal,stack", r"^\S+\.hs:\d+:\d+: error:(?: \[(?P<code>GHC-\d+)\])? ?(?P<said>[^\n]*)"),
     _sort("build", 80, "mix,elixir", r"^\*\* \([\w.]+\) (?P<said>[^\n]+)"),
     _sort("build", 80, "", r"^\S+\.proto:\d+:\d+: ?(?P<said>[^\n]+)"),
+    _sort("told", 50, "", r"\berr(?:or)?=(?:\"(?P<said>[^\"\n]+)\"|(?P<said2>[^\"\s][^\n]*))"),
     _sort("build", 79, "terraform,tofu", r"^Error: (?P<said>[A-Z][^\n]+)$", own=True),
     _sort("build", 78, "", r"^\S+?\.[A-Za-z]\w{0,4}:\d+(?::\d+)?: (?:fatal )?error: (?P<said>[^\n]+)$", each=False),
     _sort(
@@ -476,7 +477,7 @@ _BY_PROGRAM: tuple[LineSort, ...] = (
     ),
     # Git and GitHub.
     _sort("told", 74, "git", r"^! \[(?:remote )?rejected\][^\n]*\((?P<said>[^()\n]+)\)"),
-    _sort("told", 73, "git", r"^CONFLICT \((?P<said>[^)\n]+)\)"),
+    _sort("told", 73, "git", r"^(?P<said>CONFLICT \([^)\n]+\))"),
     _sort("told", 72, "git", r"^fatal: (?P<said>not a git repository|[^\n]+)"),
     _sort(
         "told",

@@ -214,7 +214,9 @@ def _fault(line: str, kind: LineSort, found: re.Match[str], task: str) -> Fault:
         name = normalized_error(_SAME.get(said, said), keep=keep)
         if code and code not in name:
             name = f"{code}: {name}" if name else code
-    return Fault(name=name[:_CHARACTERS].rstrip(), line=line, sort=kind.sort, by=by, weight=kind.weight, task=task)
+    # A shell that names the program speaks for that.
+    shown = _PROMPT.sub("", line) if given.get("by") else line
+    return Fault(name=name[:_CHARACTERS].rstrip(), line=shown, sort=kind.sort, by=by, weight=kind.weight, task=task)
 
 
 _FROM_OUTSIDE = lazy_re(

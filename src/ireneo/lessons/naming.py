@@ -104,7 +104,7 @@ def program_name(word: str) -> str:
     if not name.isprintable() or " " in name or len(name) > _LONGEST_NAME:
         return ""
     bare = _VERSION.sub("", name)
-    name = bare if bare in _NUMBERED else name
+    name = bare if bare in _NUMBERED and name != "python2" else name
     if name in ("test", "time", "[") and "/" in word.strip("./"):
         return "/".join(word.split("/")[-2:])  # `bin/test` is not what a shell calls so.
     return RENAMED.get(name, name)
@@ -244,7 +244,9 @@ def _as_shown(word: str, name: str) -> str:
     """The program as it was written, where its folder is one of the project."""
     if _SHOWN_FOLDER.match(word) and not word.startswith("/"):
         return word.removeprefix("./") if word.count("/") > 1 else word
-    return name
+    # Where `python` is not found, `python3` may be: how it was called is told, while its name is one.
+    written = word.rsplit("/", 1)[-1]
+    return written if written != name and _VERSION.sub("", written) == name else name
 
 
 def _of_interpreter(name: str, shown: str, words: Sequence[str]) -> tuple[str, str]:
