@@ -250,6 +250,17 @@ def test_what_the_environment_demands_in_three_runs_is_told() -> None:
     assert told(*runs) == []
 
 
+def test_what_a_tool_refuses_in_three_runs_is_told_without_the_numbers_of_the_case() -> None:
+    def booked(name: str, price: int) -> RunMaterial:
+        wrong = f"Error: payment amount does not add up, total price is {price}, but paid 40"
+        return a_run(step("", "book_berth", {"amount": 40}, wrong, True), session=name)
+
+    runs = [booked(name, price) for name, price in (("one", 70), ("two", 95), ("three", 120))]
+    (text,) = told(*runs)
+    assert text == "`book_berth` refuses: “payment amount does not add up, total price is …, but paid …”"
+    assert told(*runs[:2]) == []
+
+
 def test_a_reason_is_found_in_what_was_only_thought() -> None:
     drafts = with_database()
     thought = Thinking(text="Right, the integration tests need a running database.")

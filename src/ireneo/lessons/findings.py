@@ -20,7 +20,7 @@ from ireneo.lessons.explanations import (
     speaks_of_code,
     things_of,
 )
-from ireneo.lessons.faults import FOUND_NOTHING
+from ireneo.lessons.faults import CODES, FOUND_NOTHING
 from ireneo.lessons.observe import (
     DEMANDED,
     EXPLAINED,
@@ -34,9 +34,9 @@ from ireneo.lessons.programs import LOOKS_ONLY
 from ireneo.lessons.run import Observation
 from ireneo.lessons.shell import RunMaterial, TriedCall
 from ireneo.lessons.traps import LONGEST_SAID, SAID_AFTER, place_of, quote
-from ireneo.log.message import Message
+from ireneo.log.message import Message, MessageId
 from ireneo.patterns import lazy_re
-from ireneo.summaries.steps import CHANGES
+from ireneo.summaries.steps import CHANGES, is_environment
 
 WITHIN = 30
 MOST_THINGS = 2
@@ -140,7 +140,7 @@ _ADDRESSED = lazy_re(
     r"(?i:\bplease\b|\bexactly one\b|\bat least one\b|\bmust\b|\brequired\b|\balways\b|\byour (?:last|previous) )"
 )
 _CODE = lazy_re(r"[{}=;]|::|\w\(")
-_NUMBER = lazy_re(r"\d[\d.,]*")
+_NUMBER = lazy_re(r"\d+(?:[.,]\d+)*")
 _LOOKED_AT = 1_500
 _LONGEST_DEMAND = 300
 _LEAST_WORDS = 6
@@ -154,7 +154,10 @@ def demands(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation
     for each in run:
         if each.faults and each.step.answer and not each.shape.shell:
             told = (f"`{each.shape.tool}` refuses", each.tokens)
-            _take(out, material, messages, messages[each.step.answer], each.step.output, told)
+            answer = messages[each.step.answer]
+            _take(out, material, messages, answer, each.step.output, told, asked=each.step.source)
+            if not each.shape.path and (refusal := _refusal(each)):
+                _take(out, material, messages, answer, refusal, told, asked=each.step.source, whole=True)
     for message in material.put_in:
         before = messages.get(message.parent) if message.parent else None
         if before is not None and before.role == "assistant" and message.role == "user":
@@ -170,15 +173,18 @@ def _take(
     message: Message,
     said: str,
     told: tuple[str, int],
+    *,
+    asked: MessageId | None = None,
+    whole: bool = False,
 ) -> None:
     refused, tokens = told
-    for sentence in islice(_demanding(said), 1):
+    for sentence in (said,) if whole else islice(_demanding(said), 1):
         cue = f"{DEMANDED}{plain_name(_NUMBER.sub('…', sentence))}"
         known = out.get(cue)
         if known is not None:
             out[cue] = replace(known, held=known.held + 1, tokens=known.tokens + tokens)
             continue
-        sources = cited_sources((message.id,), messages)
+        sources = cited_sources((message.id, *((asked,) if asked else ())), messages)
         text = f"{refused}: “{sentence}”"
         if is_supported(text, sources, messages):
             out[cue] = Observation(
@@ -194,6 +200,14 @@ def _take(
                 sources=sources,
                 tokens=tokens,
             )
+
+
+def _refusal(failed: TriedCall) -> str:
+    """What a tool says that a call did not keep to, without the numbers of the case; empty where it is no sentence."""
+    line = failed.told[0].line if failed.told and failed.faults[0] not in CODES else ""
+    said = _NUMBER.sub("…", line.removeprefix("Error: "))
+    plain = len(said.split()) >= _LEAST_WORDS and len(said) <= _LONGEST_DEMAND
+    return said if plain and not _CODE.search(said) and not is_environment(said) else ""
 
 
 def _demanding(said: str) -> Iterator[str]:
