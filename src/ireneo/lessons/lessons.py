@@ -11,6 +11,7 @@ from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
 from ireneo.lessons.confidence import age_weight, share_of
 from ireneo.lessons.observe import DEMANDED, ENDS_IN, EXPLAINED, GOT_OVER, claim_words, is_statistic
+from ireneo.lessons.rulings import ruling_words
 from ireneo.lessons.run import LOGGED, MODEL, Category, Observation, is_ruling
 from ireneo.lessons.standing import stands_alone
 from ireneo.log.message import Message
@@ -220,7 +221,7 @@ def _named_anew(seen: Observation) -> _Names:
     if seen.category == "failure":
         return _Names(signature=claim_words(seen.cue))
     if is_ruling(seen.cue):
-        return _Names()  # What a user ruled needs no name: its words are known by their likeness.
+        return _Names(name=ruling_words(seen.cue))
     return _Names(task_type=seen.task_type, name=claim_words(seen.cue))
 
 

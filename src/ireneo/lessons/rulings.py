@@ -95,6 +95,11 @@ _ON = lazy_re(r"On (?:changing )?[“`][^\n]{1,400}?[”`]: “")
 _STEM = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
 
 
+def ruling_words(cue: str) -> str:
+    """What a ruling is about, in words: as a name by which it is known."""
+    return cue.removeprefix(MODEL).removeprefix(RULING)
+
+
 def rulings(material: RunMaterial) -> list[Observation]:
     """What a user ruled in a run, each ruling once; what was said otherwise later speaks against it."""
     if _HELPER.search(material.session):
@@ -476,7 +481,7 @@ def _against(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def _signed(cue: str) -> frozenset[str]:
-    return frozenset(cue.removeprefix(MODEL).removeprefix(RULING).split())
+    return frozenset(ruling_words(cue).split())
 
 
 @lru_cache(maxsize=4_096)

@@ -306,7 +306,8 @@ class _Procedural(MemoryKind):
         return (("helped", 0.5 + success(record)), ("stale", 0.6 if record.stale else 1.0))
 
     def line(self, record: Record, now: datetime) -> str:
-        about = record.name or record.task_type
+        # A lesson says itself what it is about.
+        about = "" if record.cue else record.name or record.task_type
         text = "; ".join(line.strip().rstrip(";") for line in record.text.splitlines() if line.strip())
         tries = record.helped + record.harmed
         notes = [f"helped {record.helped} of {tries} times"] if tries else []
