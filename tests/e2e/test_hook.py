@@ -14,7 +14,7 @@ from tests.e2e.test_cli_command import run
 from tests.unit.guarded import shown_by, teach
 
 import ireneo
-from ireneo.faces.cli.hook import answer
+from ireneo.faces.cli.hook import answer, within
 from ireneo.faces.entry import hook_asked
 
 TEST = "cd /srv/cli && make integration"
@@ -239,6 +239,14 @@ def test_a_session_begins_with_what_earlier_runs_taught(db: Path, source: str) -
     said = told["hookSpecificOutput"]["additionalContext"]
     assert "run `make db` first" in said
     assert len(said.splitlines()) <= 20
+
+
+def test_a_session_begins_with_fifteen_lessons_at_most() -> None:
+    brief = "\n".join(("[BRIEF] Recalled", "## Lessons", *(f"- lesson {number}" for number in range(20)), "[/BRIEF]"))
+    shown = within(brief).splitlines()
+    assert shown[:3] == ["[BRIEF] Recalled", "## Lessons", "- lesson 0"]
+    assert shown[-2:] == ["- lesson 14", "[/BRIEF]"]
+    assert within("") == ""
 
 
 def test_a_session_begins_without_a_word_where_there_is_none(db: Path, tmp_path: Path) -> None:

@@ -95,14 +95,14 @@ def test_what_a_hook_reads_answers_as_the_engine_does(
 
 @given(st.lists(SEEN, max_size=4), CALLS)
 def test_a_call_without_a_word_of_a_trap_steps_into_none(lessons: list[Observation], asked: Asked) -> None:
-    traps = [trap for each in lessons if (trap := trap_of(lesson_of(each), [each])) is not None]
+    traps = [trap for each in lessons if (trap := trap_of(lesson_of(each), {each.cue: [each]})) is not None]
     found = advice(traps, *asked, SessionSoFar, project=None)
     assert found is None or says_any([each.needle for each in traps], *asked)
 
 
 @given(LESSONS, CALLS)
 def test_what_is_said_is_of_a_lesson_and_has_a_way_out(lessons: list[Observation], asked: Asked) -> None:
-    traps = {each.cue: trap for each in lessons if (trap := trap_of(lesson_of(each), [each])) is not None}
+    traps = {each.cue: trap for each in lessons if (trap := trap_of(lesson_of(each), {each.cue: [each]})) is not None}
     found = advice(list(traps.values()), *asked, SessionSoFar, project="cli")
     if found is not None:
         trap = next(each for each in traps.values() if each.lesson == found.lesson)
@@ -116,7 +116,7 @@ def test_what_is_said_is_of_a_lesson_and_has_a_way_out(lessons: list[Observation
 
 @given(LESSONS, CALLS)
 def test_a_call_that_was_just_made_is_known(lessons: list[Observation], asked: Asked) -> None:
-    traps = [trap for each in lessons if (trap := trap_of(lesson_of(each), [each])) is not None]
+    traps = [trap for each in lessons if (trap := trap_of(lesson_of(each), {each.cue: [each]})) is not None]
     made = SessionSoFar(calls=(PastCall(tool=asked[0], arguments=asked[1], failed=True),))
     assert advice(traps, *asked, lambda: made, project=None) is None
 

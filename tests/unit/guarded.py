@@ -19,7 +19,7 @@ from ireneo.ports.store import Transaction
 Made = tuple[str, Mapping[str, object] | str, str, bool]
 """A tool, its arguments (or a shell's command), what came back, and whether it failed."""
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-CUE = "make integration ⇒ connection refused"
+CUE = "make integration ⇒ <any> → first:make db"
 TEXT = "When `make integration` fails with “connection refused”, run `make db` first. “It needs a database” (the agent)"
 SAW = Observation(
     cue=CUE,

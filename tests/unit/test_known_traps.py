@@ -9,12 +9,12 @@ from msgspec.structs import replace
 from tests.unit.guarded import CUE, NOW, SAW, lesson_of, shown_by
 
 from ireneo.lessons.guard import Trap
-from ireneo.lessons.known_traps import known_traps, trap_of
+from ireneo.lessons.known_traps import cues_beside, known_traps, trap_of
 from ireneo.lessons.run import Observation, Trigger
 
 
 def compiled(*seen: Observation) -> Trap | None:
-    return trap_of(lesson_of(*seen), seen)
+    return trap_of(lesson_of(*seen), {CUE: seen, seen[0].cue: seen})
 
 
 def test_a_lesson_with_a_way_out_is_a_trap() -> None:
@@ -63,10 +63,10 @@ def test_what_does_not_hold_is_not_told(change: dict[str, object]) -> None:
     assert not known_traps([replace(record, **change)], {CUE: [SAW]}).traps
 
 
-def test_without_its_way_out_in_the_text_a_trap_is_told_by_its_claim() -> None:
+def test_without_its_way_out_in_the_text_a_trap_is_told_by_what_it_is_about() -> None:
     found = compiled(replace(SAW, text="The database has to be up."))
     assert found is not None
-    assert found.said == "make integration ⇒ connection refused"
+    assert found.said == "`make integration` fails"
 
 
 def test_a_rule_of_the_user_needs_no_way_out() -> None:
@@ -97,3 +97,43 @@ def test_the_index_tells_of_which_projects_there_are_lessons() -> None:
     both = [SAW, replace(SAW, session="run-1", project="osprey")]
     assert known_traps([lesson_of(*both)], {CUE: both}).anywhere
     assert known_traps([], {}).projects == ()
+
+
+def ran(program: str, session: str, *, held: int = 0, broke: int = 1) -> Observation:
+    """How often a program went well in a run."""
+    cue = f"{program} ⇒ <any>"
+    return Observation(cue=cue, category="failure", session=session, project="cli", held=held, broke=broke)
+
+
+def with_runs(*others: Observation) -> Trap | None:
+    known: dict[str, list[Observation]] = {CUE: [SAW]}
+    for each in (ran("make integration", "run-0"), ran("make db", "run-0"), *others):
+        known.setdefault(each.cue, []).append(each)
+    return trap_of(lesson_of(SAW), known)
+
+
+def test_what_goes_well_in_most_runs_without_the_way_out_is_no_trap() -> None:
+    well = [ran("make integration", f"s{number}") for number in range(3)]
+    found = with_runs(well[0])
+    assert found is not None
+    assert (found.runs, found.of, found.seen) == (1, 2, "seen in 1 of 2 runs; last in March 2026")
+    assert with_runs(*well) is None
+    assert with_runs(*well, *(ran("make db", f"s{number}") for number in range(3))) is not None
+
+
+def test_cues_beside_name_the_program_and_its_ways_out() -> None:
+    assert set(cues_beside([SAW])) >= {"make integration ⇒ <any>", "make db ⇒ <any>"}
+    assert cues_beside([replace(SAW, trigger=Trigger(command="git show", words=("--no-stat",)))]) == ()
+    assert cues_beside([replace(SAW, trigger=None)]) == ()
+
+
+def test_one_run_of_an_unknown_project_shows_no_trap() -> None:
+    lost = replace(SAW, project="")
+    assert compiled(lost) is None
+    assert compiled(lost, replace(lost, session="run-1")) is not None
+
+
+def test_the_error_that_the_trap_names_is_no_reason() -> None:
+    found = compiled(replace(SAW, why="psycopg: connection refused"))
+    assert found is not None
+    assert found.why == ""

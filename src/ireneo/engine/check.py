@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ireneo.lessons.confidence import cues_to_read
 from ireneo.lessons.guard import Arguments, GuardAdvice, PastCall, SessionSoFar, TrapIndex, advice, told_in
-from ireneo.lessons.known_traps import known_traps
+from ireneo.lessons.known_traps import cues_beside, known_traps
 from ireneo.lessons.run import Observation
 from ireneo.log.message import Message, Result
 from ireneo.log.tree import MAIN, SessionKey, chain
@@ -31,11 +31,17 @@ def compile_traps(tx: Transaction, space: str) -> TrapIndex:
     """The traps of a space, from its lessons and what runs show of them."""
     records = tx.memories.list(space, MemoryFilter(states=("active",), lessons=True, archived=False))
     observed: dict[str, list[Observation]] = {}
-    cues = list(dict.fromkeys(cue for each in records for cue in cues_to_read(each.cue)))
-    for start in range(0, len(cues), TOGETHER):
-        for each in tx.runs.observations(space, cues[start : start + TOGETHER], MOST_OBSERVED):
-            observed.setdefault(each.cue, []).append(each)
+    _observe(tx, space, (cue for each in records for cue in cues_to_read(each.cue)), observed)
+    _observe(tx, space, cues_beside(one for seen in list(observed.values()) for one in seen), observed)
     return known_traps(records, observed)
+
+
+def _observe(tx: Transaction, space: str, cues: Iterable[str], observed: dict[str, list[Observation]]) -> None:
+    """Add what runs show of these claims."""
+    asked = [cue for cue in dict.fromkeys(cues) if cue not in observed]
+    for start in range(0, len(asked), TOGETHER):
+        for each in tx.runs.observations(space, asked[start : start + TOGETHER], MOST_OBSERVED):
+            observed.setdefault(each.cue, []).append(each)
 
 
 def keep_traps(tx: Transaction, space: str) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from ireneo.lessons.confidence import cues_to_read, standing_of
 from ireneo.lessons.guard import Trap, TrapIndex
 from ireneo.lessons.lessons import projects_of
-from ireneo.lessons.observe import GOT_OVER, claim_words
+from ireneo.lessons.observe import ANY, ENDS_IN, GOT_OVER
 from ireneo.lessons.run import Observation, Trigger, is_ruling
 from ireneo.memories.record import Record, disputes
 from ireneo.memories.wording import one_line
@@ -15,8 +17,11 @@ from ireneo.patterns import lazy_re
 
 LATEST = 2
 """So many of the latest runs that could have shown a trap and did not tell that it is there no more."""
+LEAST_RUNS = 2
+"""Runs that have to show a trap of which no project is known."""
 HEED = "heed it, or ask first"
 """The way out of what a user ruled without saying what to do instead."""
+_QUOTED = lazy_re(r"“([^“”]+)”")
 _LEADING = lazy_re(r"^(?:When|If|Where) ")
 _TRAILING = " ,;:.–—→-("
 _MOST = 240
@@ -24,7 +29,7 @@ _MOST = 240
 
 
 def known_traps(records: Iterable[Record], observations: Mapping[str, Sequence[Observation]]) -> TrapIndex:
-    """The traps of the lessons that hold; `observations` are those of their cues, and of the occasions of these."""
+    """The traps of the lessons that hold; `observations` are those of their cues, and of `cues_beside` those."""
     traps: list[Trap] = []
     projects: set[str] = set()
     anywhere = False
@@ -34,40 +39,59 @@ def known_traps(records: Iterable[Record], observations: Mapping[str, Sequence[O
         named = projects_of(record)
         projects |= named
         anywhere = anywhere or len(named) != 1
-        if (
-            trap := trap_of(record, [one for cue in cues_to_read(record.cue) for one in observations.get(cue, ())])
-        ) is not None:
+        if (trap := trap_of(record, observations)) is not None:
             traps.append(trap)
     traps.sort(key=lambda each: each.lesson)
     return TrapIndex(traps=tuple(traps), projects=tuple(sorted(projects)), anywhere=anywhere)
 
 
-def trap_of(record: Record, observations: Sequence[Observation]) -> Trap | None:
+def cues_beside(observations: Iterable[Observation]) -> tuple[str, ...]:
+    """The claims that tell how often the programs went well that traps name, and which of their ways out were taken."""
+    named = dict.fromkeys(name for each in observations if each.trigger is not None for name in _programs(each))
+    return tuple(f"{name}{ENDS_IN}{ANY}" for name in named)
+
+
+def _programs(seen: Observation) -> tuple[str, ...]:
+    """The program that a trap is about, and those that may be its way out."""
+    trigger = seen.trigger
+    if trigger is None or not trigger.command or trigger.words or trigger.path:
+        return ()
+    return trigger.command, *trigger.unless, seen.cue.partition(GOT_OVER)[2].partition(":")[2]
+
+
+def trap_of(record: Record, observations: Mapping[str, Sequence[Observation]]) -> Trap | None:
     """The trap that a lesson knows; None where it knows none or no way out, where it is gone, or was spoken against."""
     if disputes(record):
         return None
     ruling = is_ruling(record.cue)
-    own = [each for each in observations if each.cue == record.cue]
+    own = observations.get(record.cue, ())
     told = [each for each in own if each.held and each.trigger is not None and (each.way_out or ruling)]
     if not told or not (ruling or _is_there_still(own)):
         return None
     best = max(told, key=lambda each: (bool(each.way_out), bool(each.why), *_order(each)))
     trigger = best.trigger
-    if trigger is None:
+    standing = standing_of([one for cue in cues_to_read(record.cue) for one in observations.get(cue, ())])
+    if not ruling and len(cues_to_read(record.cue)) == 1:
+        # Of other claims it counts the runs that their occasion met already.
+        standing = replace(standing, met=standing.met + _went_well(best, own, observations))
+    projects = tuple(sorted(projects_of(record)))
+    # What nearly always goes well is no trap; and what one run showed, of which nobody knows the project, is anybody's.
+    if trigger is None or 2 * standing.runs < standing.met or (standing.runs < LEAST_RUNS and not projects):
         return None
     sessions = {each.session for each in own if each.held}
-    standing = standing_of(observations)
+    about = _about(trigger)
+    said = f"the user has a rule about {about}" if ruling else _said(record, best.way_out) or f"{about} fails"
     trap = Trap(
         lesson=record.id,
-        said=_ruled(trigger) if ruling else _said(record, best.way_out),
+        said=said,
         way_out=_part(best.way_out) or HEED,
-        why=_part(best.why).strip('“”"'),
+        why="" if _repeats(best.why, said) else _part(best.why).strip('“”"'),
         ruling=ruling,
         seen=standing.words,
         runs=standing.runs,
         of=standing.met,
         last=standing.last.date().isoformat() if standing.last is not None else "",
-        projects=tuple(sorted(projects_of(record))),
+        projects=projects,
         session=next(iter(sessions)) if len(sessions) == 1 else "",
         tool=trigger.tool,
         command=trigger.command,
@@ -76,6 +100,22 @@ def trap_of(record: Record, observations: Sequence[Observation]) -> Trap | None:
         unless=trigger.unless,
     )
     return trap if trap.needle else None
+
+
+def _went_well(best: Observation, own: Sequence[Observation], observations: Mapping[str, Sequence[Observation]]) -> int:
+    """The runs in which the program of a trap worked, though its way out was not taken."""
+    program, *ways = (observations.get(f"{name}{ENDS_IN}{ANY}", ()) for name in _programs(best) or ("",))
+    took = {each.session for way in ways for each in way}
+    if not took:
+        return 0  # The way out is no program: which runs took it, nobody can tell.
+    shown = {each.session for each in own}
+    return len({each.session for each in program if each.broke} - shown - took)
+
+
+def _repeats(why: str, said: str) -> bool:
+    """Whether a reason is only the error that the trap names already."""
+    quoted = [part.strip() for each in _QUOTED.findall(said) for part in each.split("…")]
+    return bool(quoted) and all(part in why for part in quoted)
 
 
 def _is_there_still(observations: Sequence[Observation]) -> bool:
@@ -91,15 +131,14 @@ def _order(seen: Observation) -> tuple[float, str]:
 
 
 def _said(record: Record, way_out: str) -> str:
-    """What goes wrong, as the lesson says it before the way out; else by the name of its claim."""
+    """What goes wrong, as the lesson says it before the way out; empty where it doesn't."""
     before, found, _ = one_line(record.text).partition(one_line(way_out))
-    said = _LEADING.sub("", before.rstrip(_TRAILING)) if found else ""
-    return _part(said) or _part(claim_words(record.cue.partition(GOT_OVER)[0]))
+    return _part(_LEADING.sub("", before.rstrip(_TRAILING))) if found else ""
 
 
-def _ruled(trigger: Trigger) -> str:
-    about = " ".join((trigger.command, *trigger.words)).strip() or trigger.path or trigger.tool
-    return f"the user has a rule about `{about}`"
+def _about(trigger: Trigger) -> str:
+    named = " ".join((trigger.command, *trigger.words)).strip() or trigger.path or trigger.tool
+    return f"`{named}`"
 
 
 def _part(text: str) -> str:

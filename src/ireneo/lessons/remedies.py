@@ -246,9 +246,8 @@ def _written_otherwise(failed: TriedCall, again: TriedCall, between: Sequence[Tr
         label, words = f"with:{given}", f"give it `{given}`"
     if given and left:
         label, words = f"swap:{left}:{given}", f"give it `{given}` in place of `{left}`"
-    trigger = Trigger(
-        command=failed.program, words=(left,) if left else (), unless=(given.partition("=")[0],) if given else ()
-    )
+    about = (left,) if left else _targets(failed)
+    trigger = Trigger(command=failed.program, words=about, unless=(given.partition("=")[0],) if given else ())
     names = ((given or left).partition("=")[0],)
     wrong = (left,) if left else (given.partition("=")[0],)
     return Remedy(label=label, words=words, names=names, wrong=wrong, tries=tries, worked=worked, trigger=trigger)
@@ -272,8 +271,13 @@ def _with_option(failed: TriedCall, again: TriedCall, option: str) -> Remedy:
         wrong=(option.split()[0],),
         tries=(failed, again),
         worked=_helped(failed, again),
-        trigger=Trigger(command=failed.program, unless=(option,)),
+        trigger=Trigger(command=failed.program, words=_targets(failed), unless=(option,)),
     )
+
+
+def _targets(failed: TriedCall) -> tuple[str, ...]:
+    """The path that a command is given first: given another one, it may not need the option."""
+    return tuple(word for word in _given_words(failed) if "/" in word and not word.startswith("-"))[:1]
 
 
 def _in_folder(failed: TriedCall, again: TriedCall) -> Remedy | None:

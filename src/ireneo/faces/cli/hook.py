@@ -17,6 +17,8 @@ from ireneo.faces.cli.place import is_there, place_of
 from ireneo.guard import check_call, has_lessons
 
 BEFORE, START = "PreToolUse", "SessionStart"
+MOST_LINES = 15
+"""Lessons that a session begins with."""
 BUDGET = 900
 """Tokens of its brief."""
 
@@ -70,7 +72,18 @@ def _opening(path: Path, space: str, folder: str) -> str:
     from ireneo import sync
 
     with sync.open(path, space=space) as memory:
-        return memory.brief(project=folder, budget=BUDGET).markdown
+        return within(memory.brief(project=folder, budget=BUDGET).markdown)
+
+
+def within(brief: str) -> str:
+    """A brief with as many lessons as a session begins with, those of most use, which stand first."""
+    told = 0
+    lines: list[str] = []
+    for line in brief.splitlines():
+        told += line.startswith("- ")
+        if told <= MOST_LINES or not line.startswith("- "):
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def _context(event: str, said: str, shown: str = "") -> str:
