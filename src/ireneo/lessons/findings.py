@@ -144,6 +144,7 @@ _NUMBER = lazy_re(r"\d+(?:[.,]\d+)*")
 _LOOKED_AT = 1_500
 _LONGEST_DEMAND = 300
 _LEAST_WORDS = 6
+_OF_FILES = CHANGES | {"read", "search"}
 _MARKUP = lazy_re(r"</?[a-z_]{2,30}>")
 
 
@@ -152,7 +153,9 @@ def demands(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation
     messages = {message.id: message for message in (*material.messages, *material.put_in)}
     out: dict[str, Observation] = {}
     for each in run:
-        if each.faults and each.step.answer and not each.shape.shell:
+        # How a tool for files wants to be called, it tells whoever calls it wrongly: any agent gets over it at once.
+        of_files = each.shape.shell or each.step.action.kind in _OF_FILES
+        if each.faults and each.step.answer and not of_files:
             told = (f"`{each.shape.tool}` refuses", each.tokens)
             answer = messages[each.step.answer]
             _take(out, material, messages, answer, each.step.output, told, asked=each.step.source)
