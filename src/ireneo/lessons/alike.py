@@ -19,7 +19,7 @@ _CODE = lazy_re(r"`([^`\n]{1,200})`")
 _REASON = lazy_re(r"“[^“”]{0,600}+” \((?:the )?(?:agent|user)\)")
 """The sentence that gives the reason: that it was said in other words makes no other lesson."""
 _TIMES = lazy_re(r"\(\d+ of \d+ times[^()]{0,80}\)")
-FOLDERS = lazy_re(r"(?<![\w.])(?:~|[A-Za-z]:)?/(?:[\w.@-]{1,60}/){1,20}")
+FOLDERS = lazy_re(r"(?<![\w./])/(?:[\w.@-]{1,60}+/){1,20}+")
 """Where a file lies on somebody's disk says nothing of what a text is about."""
 _FRAME = frozenset(terms("when fails with run first use project says said instead"))
 """What lessons are worded with, whatever they are about."""

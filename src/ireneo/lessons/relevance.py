@@ -35,6 +35,10 @@ USED_MORE = 2.0
 """What tasks like this one ran or met that much more often than others belongs to them."""
 DOUBT = 1.0
 """What is added to what tasks like this one weigh together, so that one alone shows little."""
+_OWN_NAME = lazy_re(
+    r"(?:make|just|mise(?: run)?|task|npm run|pnpm(?: run)?|yarn(?: run)?|bun run|nox -s|tox -e|rake|poe) ([\w:.-]+)"
+)
+"""A command that the project has named itself."""
 _CODE = lazy_re(r"`([^`\n]{1,200})`")
 
 
@@ -88,9 +92,16 @@ class Goal:
 
     def _by_words(self, lesson: Content, least: int) -> float:
         shared = self._words & lesson.words
+        said = self._sum(shared) / (self._sum(lesson.words) or 1.0)
         if sum(map(self._tells, shared)) < least:
-            return 0.0
-        return self._sum(shared) / (self._sum(lesson.words) or 1.0)
+            said = 0.0
+        return max(said, self._by_names(lesson))
+
+    def _by_names(self, lesson: Content) -> float:
+        """The goal names what a command of the project is for: “integration” of ``make integration``."""
+        names = [frozenset(terms(found[1])) for code in lesson.codes if (found := _OWN_NAME.match(code))]
+        shares = (self._sum(each & self._words) / self._sum(each) for each in names if any(map(self._tells, each)))
+        return max(shares, default=0.0)
 
     def _by_commands(self, lesson: Content) -> float:
         """Tasks like this one ran its command."""

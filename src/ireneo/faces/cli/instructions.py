@@ -27,9 +27,7 @@ _BLOCK = lazy_re(
     re.S,
 )
 _MARK = lazy_re(r"<!-- ireneo: lessons (?:begin\b[^\n]{0,400}|end )-->")
-_HOME = lazy_re(
-    r"(?:/(?:Users|home)/[\w.-]{1,60}|[A-Za-z]:\\Users\\[\w.-]{1,60})(?:/[\w.@-]{1,60}){0,20}/(?=[\w.-]{1,80})"
-)
+_HOME = lazy_re(r"/(?:Users|home)/(?:[\w.@-]{1,60}/){1,20}")
 """Where a file lies in somebody's home: nobody commits that."""
 ANYWHERE = "any project"
 _SKILL = """---
