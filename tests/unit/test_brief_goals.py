@@ -72,7 +72,12 @@ TRAPS = [
     )
     for number, (name, (_, command)) in enumerate(PAST.items())
 ]
-BY_WORDS = lesson("<ruling> fee invoice skipper", "Never send harbour fees to skippers without their berth number.", "old", kind="ruling")
+BY_WORDS = lesson(
+    "<ruling> fee invoice skipper",
+    "Never send harbour fees to skippers without their berth number.",
+    "old",
+    kind="ruling",
+)
 GENERAL = lesson("<ruling> ask push", "“Ask me before you push.”", "one", "two", "three", kind="ruling")
 
 
