@@ -4,7 +4,8 @@
 
 DATA holds the sample logs (default: ../shared/data beside the project). Of each source the earlier half of the runs
 teaches, and each later run that meets a lesson shows whether it comes again: a trap where its command is run, a way out
-where it is tried, a fact where it is used. They stand apart, since a fact can hardly go wrong and a trap can. "told" is
+where it is tried, a fact where it is used. They stand apart, since a fact can hardly go wrong and a trap can; failures
+that no lesson is made of, since nobody knows a way out, stand for themselves. "told" is
 the share of the runs that the words tell of, "came again" that of the later runs that met it.
 """
 
@@ -19,11 +20,11 @@ from msgspec import Struct
 from foresight_data import DATA, halves
 from ireneo.lessons.confidence import cues_to_read, standing_of
 from ireneo.lessons.lessons import worth_telling
-from ireneo.lessons.observe import GOT_OVER
-from ireneo.lessons.run import Observation
+from ireneo.lessons.observe import ANY, ENDS_IN, GOT_OVER
+from ireneo.lessons.run import Observation, is_ruling
 from ireneo.lessons.study import observations_of
 
-SORTS = ("trap", "way out", "fact")
+SORTS = ("trap", "failure", "way out", "fact")
 BANDS = ((0.0, 0.34), (0.34, 0.67), (0.67, 1.01))
 Seen = Mapping[str, list[Observation]]
 
@@ -50,25 +51,32 @@ def read(cue: str, seen: Seen) -> list[Observation]:
     return [each for name in cues_to_read(cue) for each in seen.get(name, ())]
 
 
-def sort_of(seen: Observation) -> str:
-    """What can go wrong with it."""
-    if seen.category == "failure":
-        return "trap"
-    return "way out" if GOT_OVER in seen.cue or seen.category == "procedural" else "fact"
+def sorts_of(cue: str, seen: Sequence[Observation], known: Seen) -> str:
+    """What can go wrong with a claim; empty where it is no claim that is told."""
+    if is_ruling(cue) or cue.endswith(ANY):
+        return ""
+    if GOT_OVER in cue:
+        return "way out" if worth_telling(seen) else ""
+    if ENDS_IN in cue:
+        told = any(worth_telling(each) for name, each in known.items() if name.startswith(f"{cue}{GOT_OVER}"))
+        return "trap" if told else "failure"
+    return "fact" if worth_telling(seen) else ""
 
 
 def met_later(earlier: Sequence[Sequence[Observation]], later: Sequence[Sequence[Observation]]) -> list[Met]:
     """Every time that a later run meets what the earlier ones teach."""
     known, out = by_cue(earlier), list[Met]()
     for cue, seen in known.items():
-        if not worth_telling(seen):
+        sort = sorts_of(cue, seen, known)
+        standing = standing_of(seen if sort == "way out" else read(cue, known))
+        if not sort or not standing.runs:
             continue
-        standing = standing_of(read(cue, known))
         for run in later:
-            there = read(cue, by_cue([run]))
+            here = by_cue([run])
+            there = here.get(cue, []) if sort == "way out" else read(cue, here)
             if standing_of(there).met and standing.met:
                 came = float(any(each.held for each in there if each.cue == cue))
-                out.append(Met(sort=sort_of(seen[0]), told=standing.runs / standing.met, came=came))
+                out.append(Met(sort=sort, told=standing.runs / standing.met, came=came))
     return out
 
 

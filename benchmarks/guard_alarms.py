@@ -13,6 +13,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from lesson_books import Book
 from msgspec import Struct
 
 from foresight_data import DATA, Half, halves, started
@@ -22,7 +23,6 @@ from ireneo.lessons.known_traps import known_traps
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import READERS, sum_observations
 from ireneo.summaries.steps import Step, clip, steps
-from lesson_books import Book
 
 SHOWN = 3
 """Calls before and after an alarm that are shown."""

@@ -55,6 +55,13 @@ def test_a_run_counts_once_whether_its_claim_or_its_occasion_tells_of_it() -> No
     assert (standing_of(seen).runs, standing_of(seen).met) == (1, 1)
 
 
+def test_a_trap_with_its_way_out_was_seen_wherever_the_trap_was() -> None:
+    way = f"{CUE} → first:bin/migrate"
+    assert cues_to_read(way) == (way, CUE, OCCASION)
+    seen = [*runs(1, cue=way), *runs(3), *quiet(2)]
+    assert (standing_of(seen).runs, standing_of(seen).met) == (3, 5)
+
+
 def test_more_that_held_ranks_higher_and_more_that_broke_lower() -> None:
     shares = [share_of([observed(held, 4)]) for held in (0, 1, 4, 20)]
     assert shares == sorted(shares)

@@ -27,7 +27,7 @@ FACT = "This project runs its tests with `make tide`."
 RULING = "Follow-up issues go to Linear, project Troy."
 OWN = "Make the moon before the tide."
 SHOWN = {
-    "trap": observed(2, cue="make tide ⇒ no moon table", text=TRAP, tokens=9_000),
+    "trap": observed(2, cue="make tide ⇒ no moon table → first:make moon", text=TRAP, tokens=9_000),
     "fact": replace(
         observed(2, cue="ledger <command:tests> make tide", category="factual", text=FACT, tokens=9_000),
         conditions={"subject": "ledger", "attribute": "the tests: make tide", "value": "make tide"},

@@ -61,10 +61,11 @@ def test_a_session_is_told_the_lessons_of_its_project() -> None:
                 session = await memory.session(name)
                 await session.append([message.draft for message in a_run(drafts).messages])
             assert len(await progress_of(memory.learn)) == 3
-            told = await memory.brief(goal="Run the tests with pytest", project="ledger", budget=1_500)
+            told = await memory.brief(project="ledger", budget=1_500)
             assert "## Lessons of earlier runs" in told.markdown
             assert "When `pytest` fails with" in told.markdown
             assert told.tokens <= 1_500
             assert "## Lessons of earlier runs" not in (await memory.brief(goal="Add a column")).markdown
+            assert (await memory.brief(goal="Add a column", project="ledger")).lines == ()
 
     asyncio.run(work())

@@ -13,6 +13,8 @@ from msgspec import Struct
 from ireneo.engine.lessons import Lesson
 from ireneo.lessons.alike import SaidAlready, content_of, first_of_each
 from ireneo.lessons.observe import DEMANDED, ENDS_IN, EXPLAINED, GOT_OVER
+from ireneo.summaries.own_words import own_words
+from ireneo.summaries.pins import binding_strength
 
 MOST_LINES = 15
 """Lines of one project: more than that nobody reads before each task."""
@@ -20,6 +22,7 @@ SECTIONS = ("Rules", "Commands", "Traps", "Findings")
 """The parts of a page, in this order; a part without a line is left out."""
 _SHARES = {"Rules": 8, "Commands": 3, "Traps": 6, "Findings": 3}
 """Lines that a part has at most while another one has lines left to tell."""
+ASKS = "?"
 _COMMAND = "<command:"
 """What stands in the cue of a fact about a command of the project."""
 
@@ -87,6 +90,9 @@ def _is_worth_a_line(lesson: Lesson, since: datetime | None, offered: Collection
     if lesson.reviewed:
         return True
     part = section_of(lesson)
+    if part == "Rules" and lesson.seen <= 1 and (ASKS in lesson.lesson or not _force(lesson)):
+        # What was said once, and neither for good nor in plain words, is as likely to be of that task alone.
+        return False
     if part == "Commands" and lesson.category == "factual":
         return not all(code in offered for code in content_of(lesson.lesson).codes)
     return part != "Traps" or tells_how(lesson)
@@ -95,7 +101,13 @@ def _is_worth_a_line(lesson: Lesson, since: datetime | None, offered: Collection
 def _by_use(lesson: Lesson) -> tuple[object, ...]:
     """Those that were kept first, then those that most runs would have needed, the latest first."""
     last = -lesson.last_seen.timestamp() if lesson.last_seen else 0.0
-    return (SECTIONS.index(section_of(lesson)), not lesson.reviewed, -lesson.seen, last, -lesson.tokens, lesson.id)
+    use = (not lesson.reviewed, -lesson.seen, -_force(lesson), last, -lesson.tokens, lesson.id)
+    return (SECTIONS.index(section_of(lesson)), *use)
+
+
+def _force(lesson: Lesson) -> float:
+    """How much a ruling binds by its words: “always” more than “let's”; 0 for what is none."""
+    return max(map(binding_strength, own_words(lesson.lesson)), default=0.0) if lesson.is_ruling else 0.0
 
 
 def _shared_out(lessons: Sequence[Lesson]) -> tuple[tuple[str, tuple[Lesson, ...]], ...]:

@@ -19,6 +19,8 @@ _CODE = lazy_re(r"`([^`\n]{1,200})`")
 _REASON = lazy_re(r"“[^“”]{0,600}+” \((?:the )?(?:agent|user)\)")
 """The sentence that gives the reason: that it was said in other words makes no other lesson."""
 _TIMES = lazy_re(r"\(\d+ of \d+ times[^()]{0,80}\)")
+FOLDERS = lazy_re(r"(?<![\w./])/(?:[\w.@-]{1,60}+/){1,20}+")
+"""Where a file lies on somebody's disk says nothing of what a text is about."""
 _FRAME = frozenset(terms("when fails with run first use project says said instead"))
 """What lessons are worded with, whatever they are about."""
 SAME_SHARE = 0.75
@@ -40,7 +42,7 @@ class Content(Struct, frozen=True, kw_only=True):
 
 def content_of(text: str) -> Content:
     """What a lesson, or a line of a file, says; the reason behind a lesson is none of it."""
-    bare = _TIMES.sub("", _REASON.sub("", text))
+    bare = FOLDERS.sub("", _TIMES.sub("", _REASON.sub("", text)))
     codes = frozenset(" ".join(each.split()) for each in _CODE.findall(bare))
     return Content(words=frozenset(terms(bare)) - _FRAME, codes=codes)
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from ireneo.lessons.observe import occasion_of
+from ireneo.lessons.observe import ENDS_IN, GOT_OVER, occasion_of
 from ireneo.lessons.run import Category, Observation, is_ruling
 from ireneo.memories.wording import month
 
@@ -64,8 +64,12 @@ def standing_of(observations: Sequence[Observation]) -> Standing:
 
 
 def cues_to_read(cue: str) -> tuple[str, ...]:
-    """The cues whose observations tell how often the claim `cue` was seen: its own, and its occasion's."""
-    return tuple(dict.fromkeys((cue, occasion_of(cue))))
+    """The cues whose observations tell how often the claim `cue` was seen: its own, and its occasion's.
+
+    A trap with its way out was seen wherever the trap was, whatever was done about it.
+    """
+    trap = cue.partition(GOT_OVER)[0] if ENDS_IN in cue else cue
+    return tuple(dict.fromkeys((cue, trap, occasion_of(trap))))
 
 
 def tallies(observations: Sequence[Observation]) -> list[tuple[Observation, float, float]]:

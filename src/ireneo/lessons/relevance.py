@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from ireneo.language.words import terms
-from ireneo.lessons.alike import Content
+from ireneo.lessons.alike import FOLDERS, Content
 from ireneo.lessons.run import LearnedRun
 from ireneo.patterns import lazy_re
 
@@ -17,22 +17,28 @@ from ireneo.patterns import lazy_re
 # one. So what is not shown to concern it is left out, and where nothing does, the brief is short.
 
 
-LONGEST_GOAL = 1_500
+LONGEST_GOAL = 600
 """Characters of a goal that are read: what stands further down is a paste."""
-TELLING = 0.12
+TELLING = 0.06
 """A word tells what a text is about where at most this share of the project's goals and lessons has it."""
+LEAST_SHARED = 2
+"""So many telling words two texts share that are about the same: one may be there by chance."""
 FEW = 3
 """So many of them may always have it."""
-RELATED = 0.3
+RELATED = 0.25
 """From here on a lesson concerns a goal."""
 LIKE = 0.2
 """From here on a past task was like the one at hand."""
 MOST_TASKS = 8
 """Past tasks that are taken for like it, the likest."""
-USED_MORE = 1.5
+USED_MORE = 2.0
 """What tasks like this one ran or met that much more often than others belongs to them."""
 DOUBT = 1.0
 """What is added to what tasks like this one weigh together, so that one alone shows little."""
+_OWN_NAME = lazy_re(
+    r"(?:make|just|mise(?: run)?|task|npm run|pnpm(?: run)?|yarn(?: run)?|bun run|nox -s|tox -e|rake|poe) ([\w:.-]+)"
+)
+"""A command that the project has named itself."""
 _CODE = lazy_re(r"`([^`\n]{1,200})`")
 
 
@@ -58,7 +64,7 @@ class Goal:
         said = [*(each.words for each in self._tasks), *(each.words for each in lessons)]
         self._known = Counter(word for words in said for word in words)
         self._size = len(self._tasks) + len(lessons)
-        self._words = frozenset(terms(text[:LONGEST_GOAL]))
+        self._words = frozenset(terms(FOLDERS.sub("", text[:LONGEST_GOAL])))
         # Of two that are as like the later one, as the store gives them.
         likely = sorted(((self._likeness(each), each) for each in self._tasks), key=lambda pair: -pair[0])
         self._alike = [(share, task) for share, task in likely[:MOST_TASKS] if share >= LIKE]
@@ -66,8 +72,8 @@ class Goal:
 
     def concerns(self, lesson: Content, sessions: Collection[str]) -> float:
         """How much a lesson that these sessions showed has to do with the goal, from 0 to 1."""
-        told = max(self._by_words(lesson), self._by_commands(lesson), self._by_runs(sessions))
-        return min(told, 1.0)
+        done = self._by_commands(lesson) + self._by_runs(sessions)
+        return min(self._by_words(lesson, least=1 if done else LEAST_SHARED) + done, 1.0)
 
     def _weight(self, word: str) -> float:
         return math.log(1 + self._size / (1 + self._known[word]))
@@ -80,15 +86,22 @@ class Goal:
 
     def _likeness(self, task: PastTask) -> float:
         shared = self._words & task.words
-        if sum(map(self._tells, shared)) < 2:
+        if sum(map(self._tells, shared)) < LEAST_SHARED:
             return LIKE if self._type and task.task_type == self._type else 0.0
         return self._sum(shared) / math.sqrt((self._sum(self._words) or 1.0) * (self._sum(task.words) or 1.0))
 
-    def _by_words(self, lesson: Content) -> float:
+    def _by_words(self, lesson: Content, least: int) -> float:
         shared = self._words & lesson.words
-        if not any(map(self._tells, shared)):
-            return 0.0
-        return self._sum(shared) / (self._sum(lesson.words) or 1.0)
+        said = self._sum(shared) / (self._sum(lesson.words) or 1.0)
+        if sum(map(self._tells, shared)) < least:
+            said = 0.0
+        return max(said, self._by_names(lesson))
+
+    def _by_names(self, lesson: Content) -> float:
+        """The goal names what a command of the project is for: “integration” of ``make integration``."""
+        names = [frozenset(terms(found[1])) for code in lesson.codes if (found := _OWN_NAME.match(code))]
+        shares = (self._sum(each & self._words) / self._sum(each) for each in names if any(map(self._tells, each)))
+        return max(shares, default=0.0)
 
     def _by_commands(self, lesson: Content) -> float:
         """Tasks like this one ran its command."""

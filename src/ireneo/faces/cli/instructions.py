@@ -27,6 +27,8 @@ _BLOCK = lazy_re(
     re.S,
 )
 _MARK = lazy_re(r"<!-- ireneo: lessons (?:begin\b[^\n]{0,400}|end )-->")
+_HOME = lazy_re(r"/(?:Users|home)/(?:[\w.@-]{1,60}/){1,20}")
+"""Where a file lies in somebody's home: nobody commits that."""
 ANYWHERE = "any project"
 _SKILL = """---
 name: lessons-from-runs
@@ -114,7 +116,7 @@ def with_block(text: str, block: str, newline: str, path: Path) -> str:
 
 def _line(lesson: Lesson) -> str:
     seen = f" ({lesson.standing})" if lesson.standing else ""
-    return f"- {_harmless(lesson.lesson).rstrip('.')}{seen}"
+    return f"- {_harmless(_HOME.sub('', lesson.lesson)).rstrip('.')}{seen}"
 
 
 def _harmless(text: str) -> str:

@@ -1,0 +1,131 @@
+"""A brief heeds its goal: what concerns it stands there, what does not is left out, and space stays unused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+
+import pytest
+from msgspec.structs import replace
+from tests.unit.lesson_runs import NOW, observed
+from tests.unit.test_lessons import learned
+
+from ireneo.engine.brief import MOST_GENERAL, opening_lessons
+from ireneo.lessons.alike import content_of
+from ireneo.lessons.relevance import Goal
+from ireneo.lessons.run import DiaryEntry, DiaryLine, LearnedRun, Observation
+from ireneo.log.message import MessageId
+from ireneo.memories.record import Record
+
+PAST = {
+    "tides": ("Print the tide table of next week", "make tide"),
+    "moon": ("Correct the phases in the moon table", "make moon"),
+    "mail": ("Send the harbour fees by mail to the skippers", "bin/send"),
+    "berths": ("Let a skipper book a berth over the radio", "make berths"),
+    "charts": ("Draw the depth chart of the northern basin", "make charts"),
+    "crane": ("Log what the crane lifts each night", "bin/crane"),
+}
+"""What past runs were asked for, and the command that they ran for it."""
+GOALS = {
+    "tides": "The tide table prints the wrong week",
+    "moon": "Phases of the moon are off by a day",
+    "mail": "Skippers get no mail about harbour fees",
+    "berths": "Cancel a berth that was booked over the radio",
+    "charts": "The depth chart of the basin lacks a legend",
+    "crane": "The crane logs nothing at night",
+    "new": "Translate the handbook into French",
+}
+
+
+def run_of(name: str) -> LearnedRun:
+    goal, command = PAST[name]
+    entry = DiaryEntry(
+        goal=goal,
+        opening=MessageId("m_a"),
+        last=MessageId("m_b"),
+        attempted=(DiaryLine(text=f"`{command}` failed at first, then passed"),),
+    )
+    return LearnedRun(
+        session=name, head=MessageId("m_b"), learner="1", learned=NOW, project="harbour", calls=3, diary=(entry,)
+    )
+
+
+def lesson(cue: str, text: str, *sessions: str, kind: str = "failure") -> tuple[Record, list[Observation]]:
+    seen = [
+        replace(
+            observed(3, cue=cue, session=each, project="harbour", text=text, tokens=9_000),
+            category="procedural" if kind == "ruling" else "failure",
+            way_out="" if kind == "ruling" else "run it first",
+        )
+        for each in sessions
+    ]
+    record = learned(seen)
+    assert record is not None
+    return record, seen
+
+
+TRAPS = [
+    lesson(
+        f"{command} ⇒ fault{number} → first:bin/way{number}",
+        f"When `{command}` fails with “fault{number}”, run `bin/way{number}` first.",
+        name,
+    )
+    for number, (name, (_, command)) in enumerate(PAST.items())
+]
+BY_WORDS = lesson(
+    "<ruling> fee invoice skipper",
+    "Never send harbour fees to skippers without their berth number.",
+    "old",
+    kind="ruling",
+)
+GENERAL = lesson("<ruling> ask push", "“Ask me before you push.”", "one", "two", "three", kind="ruling")
+
+
+def told(goal: str, made: Sequence[tuple[Record, list[Observation]]]) -> list[str]:
+    records = [record for record, _ in made]
+    about = Goal(goal, map(run_of, PAST), [content_of(each.text) for each in records])
+    lines = opening_lessons(records, {each.cue: seen for each, seen in made}, NOW, "harbour", about)
+    return [each.text for each in lines]
+
+
+@pytest.mark.parametrize("name", list(PAST))
+def test_what_tasks_like_it_met_is_told_and_nothing_else(name: str) -> None:
+    lines = told(GOALS[name], TRAPS)
+    assert len(lines) == 1
+    assert PAST[name][1] in lines[0]
+
+
+def test_where_nothing_concerns_the_goal_nothing_is_told_but_what_is_general() -> None:
+    assert told(GOALS["new"], [*TRAPS, BY_WORDS]) == []
+    assert told(GOALS["new"], [*TRAPS, BY_WORDS, GENERAL]) == [GENERAL[0].text]
+
+
+def test_a_ruling_about_the_goal_stands_first_and_those_of_several_runs_are_few() -> None:
+    lines = told(GOALS["mail"], [*TRAPS, BY_WORDS])
+    assert lines[0] == BY_WORDS[0].text
+    assert len(lines) == 2
+    many = [
+        lesson(f"<ruling> thing{at} always{at}", f"“Always do thing{at}.”", "one", "two", kind="ruling")
+        for at in range(8)
+    ]
+    assert len(told(GOALS["new"], many)) == MOST_GENERAL
+
+
+def test_briefs_of_seven_goals_have_little_in_common() -> None:
+    made = [set(told(goal, [*TRAPS, BY_WORDS])) for goal in GOALS.values()]
+    shares = [len(one & other) / len(one) for one, other in permutations(made, 2) if one]
+    assert sum(shares) / len(shares) <= 0.4
+    assert sum(bool(each) for each in made) == 6
+
+
+def test_without_a_goal_all_of_them_are_told_rulings_first() -> None:
+    made = [*TRAPS, BY_WORDS, GENERAL]
+    observations = {each.cue: seen for each, seen in made}
+    lines = opening_lessons([record for record, _ in made], observations, NOW, "harbour")
+    assert len(lines) == len(made)
+    assert {each.text for each in lines[:2]} == {BY_WORDS[0].text, GENERAL[0].text}
+
+
+def test_the_first_goal_of_a_project_and_an_empty_one_are_no_error() -> None:
+    assert Goal("Print it", [], []).concerns(content_of("“Ask me.”"), {"one"}) == 0.0
+    assert Goal("", map(run_of, PAST), []).concerns(content_of(TRAPS[0][0].text), {"tides"}) == 0.0
