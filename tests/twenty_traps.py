@@ -186,14 +186,15 @@ SCENES = (
     Scene(
         "a rule against editing a generated file",
         "avocet",
-        (
+        tuple(
             (
-                user("Add a field for the year."),
+                user(goal),
                 called("Edit", {"file_path": "/srv/avocet/api/api.pb.go", "old_string": "a", "new_string": "b"}),
                 user("Don't edit api/api.pb.go by hand. Change api/api.proto and run `make generate` instead."),
                 called("Edit", {"file_path": "/srv/avocet/api/api.proto", "old_string": "a", "new_string": "b"}),
                 ran("make generate"),
-            ),
+            )
+            for goal in ("Add a field for the year.", "Rename the month.")
         ),
         ("Edit", {"file_path": "/srv/avocet/api/api.pb.go", "old_string": "Month int32", "new_string": "Month int64"}),
         "make generate",
