@@ -27,15 +27,15 @@ LEAST_WORDS = 5
 _FLAG = lazy_re(r"(?<![\w/.-])--?[A-Za-z][\w-]*(?:=[\w./-]+)?")
 _VARIABLE = lazy_re(r"(?<![\w$])\$?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{3,}(?==\w))\b")
 SETTING = lazy_re(
-    r"(?<![\w-])(?:[\w.@-]+/){0,6}(?:\.[a-z][\w-]*rc|\.(?:gitignore|gitattributes|dockerignore|env|npmrc|nvmrc|editorconfig"
+    r"(?<![\w.@/-])(?:[\w.@-]{1,80}/){0,6}(?:\.[a-z][\w-]*rc|\.(?:gitignore|gitattributes|dockerignore|env|npmrc|nvmrc|editorconfig"
     r"|tool-versions)(?:\.\w+)?|(?:Make|Docker|Rake|Gem|Just|Proc|Vagrant|Jenkins)file|[Jj]ustfile|CMakeLists\.txt"
-    r"|go\.(?:mod|sum|work)|[\w.@-]*[\w@-]\.(?:ya?ml|toml|ini|cfg|conf|lock|env|properties|gradle|nix|plist)"
-    r"|(?:package|tsconfig|composer|lerna|turbo|nx|deno|biome|settings|launch)[\w.-]*\.jsonc?|requirements[\w-]*\.txt)"
+    r"|go\.(?:mod|sum|work)|[\w.@-]{0,80}[\w@-]\.(?:ya?ml|toml|ini|cfg|conf|lock|env|properties|gradle|nix|plist)"
+    r"|(?:package|tsconfig|composer|lerna|turbo|nx|deno|biome|settings|launch)[\w.-]{0,40}\.jsonc?|requirements[\w-]{0,40}\.txt)"
     r"(?![\w-])"
 )
 _CODE = lazy_re(
-    r"\w\([^)\s]*\)|(?<![\w-])[a-z]+[a-z0-9]*[A-Z]\w*|(?<![\w-])[A-Z][a-z]+[A-Z]\w*|(?<![\w-])[a-z]\w*\.[A-Z]\w*"
-    r"|(?<![\w.-])_{1,2}[a-z]\w*|[\w/-]+\.(?:py|go|js|jsx|ts|tsx|rs|rb|java|c|h|cpp|cs|php|swift|kt|pony)\b(?::\d+)?"
+    r"\w\([^()\s]{0,60}\)|(?<![\w-])[a-z][a-z0-9]{0,60}[A-Z]|(?<![\w-])[A-Z][a-z]{1,60}[A-Z]|(?<![\w-])[a-z]\w{0,60}\.[A-Z]"
+    r"|(?<![\w.-])_{1,2}[a-z]\w*|(?<![\w/-])[\w/-]{1,120}\.(?:py|go|js|jsx|ts|tsx|rs|rb|java|c|h|cpp|cs|php|swift|kt|pony)\b(?::\d+)?"
     r"|(?<![\w-])[a-z]+(?:_[a-z0-9]+)+(?![\w-])|:=|==|->|=>"
 )
 """Names of code: what they stand in speaks of the work at hand."""

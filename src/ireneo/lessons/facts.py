@@ -40,7 +40,7 @@ _SCRIPT = lazy_re(r"(?:run[-_]?)?(?:tests?|lint|fmt|format|build|generate|codege
 """A script of the project that is named after what it does, and not one that only lies beside tests."""
 _MISSING = lazy_re(r"does not exist|no such file|not found|cannot find|could not find", re.I)
 _SHOWS = frozenset("cat head tail less more nl sed wc bat file stat".split())
-_FILE = lazy_re(r"(?!-)[\w@~+./-]*\.[\w-]{1,12}")
+_FILE = lazy_re(r"(?!-)[\w@~+./-]{0,300}\.[\w-]{1,12}")
 _PASSING = ("/tmp/", "/var/folders/", "/node_modules/", "/.claude/", "tool-results")
 _SOON = 8
 _ENDINGS = tuple(
