@@ -14,7 +14,7 @@ from ireneo.adapters.redact.redactor import SecretRedactor
 from ireneo.engine.exchange import MemoryFile
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
-from ireneo.errors import BadInput
+from ireneo.errors import BadInput, MemoryNotFound
 from ireneo.log.message import Text
 from ireneo.ports.models import Prompt
 from ireneo.ports.store import Store
@@ -229,6 +229,14 @@ async def _forget(memory: Memory) -> None:
     await memory.forget(memory=told.record.id)
 
 
+async def _review(memory: Memory) -> None:
+    lesson = next(iter(await memory.lessons()), None)
+    try:
+        await memory.review(lesson.id if lesson else "m_none", "keep")
+    except MemoryNotFound:
+        assert lesson is None
+
+
 async def _dispute(session: Session) -> None:
     blocks = [row.id for row in (await session.context(2_000)).view if row.id.startswith("s_")]
     await session.dispute(blocks[0], "It was mended since.")
@@ -280,6 +288,7 @@ WRITING: Mapping[str, Verb] = {
     "learn": lambda memory: memory.learn([RUN]),
     "learn_from": lambda memory: memory.learn_from(LOGS / "reed-valve.jsonl"),
     "import_file": lambda memory: memory.import_file(LOGS / "reed-valve.jsonl"),
+    "review": _review,
     "dispute": _dispute_id,
     "embed": lambda memory: memory.embed(),
     "work": lambda memory: memory.work(until_idle=True),

@@ -27,6 +27,7 @@ APPLIED = [
     (8, "checksums"),
     (9, "scopes"),
     (10, "claim_codes"),
+    (11, "traps"),
 ]
 
 

@@ -71,7 +71,7 @@ def trap_of(record: Record, observations: Mapping[str, Sequence[Observation]]) -
     best = max(told, key=lambda each: (bool(each.way_out), bool(each.why), *_order(each)))
     trigger = best.trigger
     standing = standing_of([one for cue in cues_to_read(record.cue) for one in observations.get(cue, ())])
-    if not ruling and len(cues_to_read(record.cue)) == 1:
+    if not ruling and GOT_OVER in record.cue:
         # Of other claims it counts the runs that their occasion met already.
         standing = replace(standing, met=standing.met + _went_well(best, own, observations))
     projects = tuple(sorted(projects_of(record)))

@@ -46,7 +46,7 @@ _FORMATTERS = lazy_re(r"fmt|format|black|prettier|isort|lint")
 _FORMATTERS_TELL = frozenset({"-l", "-d", "-n"})
 """With these a program tells what it would change, and changes nothing."""
 _TOO_COMMON = frozenset({"-v", "-n", "-l", "-r", "-i", "-A", "-B", "-C", "-c", "-e", "-q", "-s", "-a", "-f", "-m"})
-_SET = lazy_re(r"^\s*(?:export\s+|env\s+)?((?:[A-Z][A-Z0-9_]+=[^\s;&|]*(?:\s+|$))+)", re.M)
+_SET = lazy_re(r"^[^\S\n]*(?:(?:export|env)[^\S\n]+)?((?:[A-Z][A-Z0-9_]+=[^\s;&|]*(?:[^\S\n]+|$))+)", re.M)
 _UNKNOWN = lazy_re(
     r"\bno (?:such )?(?:tasks?|targets?|scripts?|recipes?|commands?|rule to make target)\b|missing script|did you mean"
     r"|(?:unknown|undefined|unrecogni[sz]ed) (?:task|target|script|recipe|command)"
