@@ -281,6 +281,10 @@ class StandingRules(Topic, frozen=True, kw_only=True):
     """Anywhere: it speaks of what is before the speaker now."""
     vague: Row = ()
     """At the beginning: it says nothing of itself, as it only answers or points."""
+    pointing: Row = ()
+    """Anywhere: what is to be done is done to something that is not named."""
+    binds: Row = ()
+    """Anywhere: without one of these it is a piece of a sentence, and rules nothing."""
 
 
 class Slots(Topic, frozen=True, kw_only=True):

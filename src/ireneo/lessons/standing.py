@@ -21,11 +21,16 @@ _PROCESS = lazy_re(lambda: rf"(?<!\w){either(topic(StandingRules).process)}", re
 _TIED = lazy_re(lambda: either(topic(StandingRules).tied), re.IGNORECASE)
 _VAGUE = lazy_re(lambda: either(topic(StandingRules).vague), re.IGNORECASE)
 
+_POINTING = lazy_re(lambda: rf"(?<!\w){either(topic(StandingRules).pointing)}", re.IGNORECASE)
+_BINDS = lazy_re(lambda: rf"(?<!\w){either(topic(StandingRules).binds)}", re.IGNORECASE)
+_LINES = lazy_re(r"\blines? #?\d", re.IGNORECASE)
+
 
 def stands_alone(ruling: str) -> bool:
     """Whether `ruling` says how work is done in general: one that was heard once is told only then."""
     said = _ABOUT.sub("", ruling, count=1)
-    return any(_weight(sentence) >= STANDS for sentence in sentences(said))
+    # Who names a line of a file reviews that file, whatever else is said beside it.
+    return not _LINES.search(said) and any(_weight(sentence) >= STANDS for sentence in sentences(said))
 
 
 def _weight(sentence: str) -> float:
@@ -33,4 +38,7 @@ def _weight(sentence: str) -> float:
     general = 2.0 * bool(_GENERAL.search(bare)) + 2.0 * bool(_OURS.search(bare))
     orders, process = bool(_ORDERS.match(bare)), bool(_PROCESS.search(bare))
     weight = general + 1.0 * orders + 1.0 * process
+    if not _BINDS.search(bare):
+        return 0.0
+    weight -= 1.0 * bool(_POINTING.search(bare))
     return weight - 2.0 * bool(_TIED.search(bare)) - 1.0 * bool(_VAGUE.match(bare))
