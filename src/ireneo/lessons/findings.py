@@ -17,6 +17,7 @@ from ireneo.lessons.explanations import (
     is_setting,
     is_variable,
     names_thing,
+    shared_words,
     speaks_of_code,
     things_of,
 )
@@ -65,9 +66,10 @@ def findings(
         if again is None or place_of(messages, again) - first > LONGEST_SAID:
             continue
         between = later[: later.index(again) + 1]
+        met = "\n".join((failed.step.command, *(fault.line for fault in failed.told)))
         linters = {found[1] for fault in failed.faults if (found := _LINTER.search(fault))}
         for each in said.between(first, place_of(messages, again) + SAID_AFTER):
-            if speaks_of_code(each.text):
+            if speaks_of_code(each.text) or not shared_words(each.text, met):
                 continue
             named = things_of(each.text, programs | linters)
             things = {thing for thing in named if _is_new(thing, failed, between)}
@@ -144,6 +146,7 @@ _NUMBER = lazy_re(r"\d+(?:[.,]\d+)*")
 _LOOKED_AT = 1_500
 _LONGEST_DEMAND = 300
 _LEAST_WORDS = 6
+_FILE_TOOLS = frozenset("edit multiedit write read view glob grep notebookedit apply_patch str_replace_editor".split())
 _OF_FILES = CHANGES | {"read", "search"}
 _MARKUP = lazy_re(r"</?[a-z_]{2,30}>")
 
@@ -154,7 +157,7 @@ def demands(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation
     out: dict[str, Observation] = {}
     for each in run:
         # How a tool for files wants to be called, it tells whoever calls it wrongly: any agent gets over it at once.
-        of_files = each.shape.shell or each.step.action.kind in _OF_FILES
+        of_files = each.shape.shell or each.step.action.kind in _OF_FILES or each.shape.tool.lower() in _FILE_TOOLS
         if each.faults and each.step.answer and not of_files:
             told = (f"`{each.shape.tool}` refuses", each.tokens)
             answer = messages[each.step.answer]

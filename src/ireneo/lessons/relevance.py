@@ -61,14 +61,22 @@ class Goal:
         """Weigh the words of a goal by how many goals and lessons of the project have them."""
         self._type = task_type
         self._tasks = [task for run in runs for task in _tasks_of(run)]
-        said = [*(each.words for each in self._tasks), *(each.words for each in lessons)]
+        # A goal that is set again and again makes its words no commoner.
+        said = [*{each.words for each in self._tasks}, *(each.words for each in lessons)]
         self._known = Counter(word for words in said for word in words)
-        self._size = len(self._tasks) + len(lessons)
-        self._words = frozenset(terms(FOLDERS.sub("", text[:LONGEST_GOAL])))
+        self._size = len(said)
+        self._text = text[:LONGEST_GOAL]
+        self._words = frozenset(terms(FOLDERS.sub("", self._text)))
         # Of two that are as like the later one, as the store gives them.
         likely = sorted(((self._likeness(each), each) for each in self._tasks), key=lambda pair: -pair[0])
         self._alike = [(share, task) for share, task in likely[:MOST_TASKS] if share >= LIKE]
         self._in_session = Counter(each.session for each in self._tasks)
+
+    def names(self, command: str) -> bool:
+        """Whether the goal names a command as it is typed; one of a single word, which is often a word of English, as code."""
+        if " " not in command:
+            return bool(command) and any(code.split()[0] == command for code in _CODE.findall(self._text) if code.split())
+        return re.search(rf"(?<![\w./-]){re.escape(command)}(?![\w-])", self._text) is not None
 
     def concerns(self, lesson: Content, sessions: Collection[str]) -> float:
         """How much a lesson that these sessions showed has to do with the goal, from 0 to 1."""

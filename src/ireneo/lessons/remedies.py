@@ -187,6 +187,10 @@ def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
         usable = name not in _SHELL_WORDS - {"test", "python"} and name not in LOOKS_ONLY and _PROGRAM_NAME.match(name)
         other = each.shape.shell and name != failed.program and each.step.action.kind in ("run", "check")
         alike = bool(wanted & _given(each)) or (bool(words) and words == _given_words(each))
+        # What was to be run is no program for it: that a file of tests runs through says nothing of its tests.
+        of_the_case = any(word in failed.step.command for word in each.shown.split() if "/" in word)
+        if of_the_case:
+            continue
         if other and usable and each.worked and (_are_of_one(failed, each) if unknown else alike):
             return Remedy(
                 label=f"use:{each.shown}",
