@@ -12,8 +12,8 @@ from tests.unit.test_lessons import learned
 
 from ireneo.engine.brief import MOST_GENERAL, opening_lessons
 from ireneo.lessons.alike import content_of
-from ireneo.lessons.relevance import Goal
-from ireneo.lessons.run import DiaryEntry, DiaryLine, LearnedRun, Observation
+from ireneo.lessons.relevance import RELATED, Goal
+from ireneo.lessons.run import DiaryEntry, DiaryLine, LearnedRun, Observation, Trigger
 from ireneo.log.message import MessageId
 from ireneo.memories.record import Record
 
@@ -100,6 +100,44 @@ def test_where_nothing_concerns_the_goal_nothing_is_told_but_what_is_general() -
     assert told(GOALS["new"], [*TRAPS, BY_WORDS, GENERAL]) == [GENERAL[0].text]
 
 
+AGAIN = [
+    lesson(
+        "make tide ⇒ <any> → first:make moon", "When `make tide` fails with “no moon”, run `make moon` first.", "one"
+    ),
+    lesson("go ⇒ <any> → flag:-tags", "When `go` fails with “no harbour”, run it with `-tags harbour`.", "two"),
+]
+TRIGGERS = (Trigger(command="make tide", unless=("make moon",)), Trigger(command="go", words=("test",)))
+
+
+@pytest.mark.parametrize(
+    ("goal", "traps"),
+    [
+        ("See that make tide passes in French", 1),
+        ("Translate what `make tide` says", 1),
+        ("Translate what make tidewater says", 0),
+        ("Translate what `go test ./...` says", 1),
+        ("Translate what `go vet` says", 0),
+        ("Let it go through the test of time", 0),
+        ("Translate the handbook", 0),
+    ],
+)
+def test_a_trap_whose_command_the_goal_names_is_told(goal: str, traps: int) -> None:
+    made = [
+        (record, [replace(each, trigger=trigger) for each in seen])
+        for (record, seen), trigger in zip(AGAIN, TRIGGERS, strict=True)
+    ]
+    about = Goal(goal, map(run_of, PAST), [content_of(each.text) for each, _ in made])
+    lines = opening_lessons([each for each, _ in made], {each.cue: seen for each, seen in made}, NOW, "harbour", about)
+    assert len(lines) == traps
+
+
+def test_a_goal_that_is_set_again_and_again_makes_its_words_no_commoner() -> None:
+    runs = [replace(run_of("tides"), session=f"tides {day}") for day in range(9)]
+    trap = content_of(TRAPS[0][0].text)
+    assert Goal("The tide prints wrong", runs, [trap]).concerns(trap, {each.session for each in runs}) >= RELATED
+    assert Goal("Translate the handbook", runs, [trap]).concerns(trap, {each.session for each in runs}) == 0.0
+
+
 def test_a_ruling_about_the_goal_stands_first_and_those_of_several_runs_are_few() -> None:
     lines = told(GOALS["mail"], [*TRAPS, BY_WORDS])
     assert lines[0] == BY_WORDS[0].text
@@ -128,4 +166,5 @@ def test_without_a_goal_all_of_them_are_told_rulings_first() -> None:
 
 def test_the_first_goal_of_a_project_and_an_empty_one_are_no_error() -> None:
     assert Goal("Print it", [], []).concerns(content_of("“Ask me.”"), {"one"}) == 0.0
+    assert Goal("Say it", [], []).concerns(content_of("When `make tide` fails, run `make moon`."), ()) == 0.0
     assert Goal("", map(run_of, PAST), []).concerns(content_of(TRAPS[0][0].text), {"tides"}) == 0.0

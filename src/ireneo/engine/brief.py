@@ -65,10 +65,10 @@ def opening_lessons(
         share = share_of(seen)
         if record.kind != "failure" and share < LEAST_SHARE and not is_kept(record):
             continue
-        concerns = 1.0 if goal is None or record.id in always else _concern(goal, record)
+        own = [each for each in seen if each.cue == record.cue]
+        concerns = 1.0 if goal is None or record.id in always else _concern(goal, record, own)
         if goal is not None and concerns < RELATED:
             continue
-        own = [each for each in seen if each.cue == record.cue]
         cost = expected_cost(own, now, project) * concerns
         if record.kind != "failure":
             # What failed has cost just as often as it came true; of anything else that is still to be reckoned with.
@@ -95,7 +95,9 @@ def general_rulings(records: Sequence[Record]) -> list[Record]:
     ]
 
 
-def _concern(goal: Goal, record: Record) -> float:
+def _concern(goal: Goal, record: Record, own: Sequence[Observation]) -> float:
+    if any(each.trigger is not None and goal.names(each.trigger) for each in own):
+        return 1.0
     return goal.concerns(content_of(record.text), {each.session for each in supporting(record)})
 
 

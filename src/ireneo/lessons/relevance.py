@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
@@ -10,7 +11,7 @@ from msgspec import Struct
 
 from ireneo.language.words import terms
 from ireneo.lessons.alike import FOLDERS, Content
-from ireneo.lessons.run import LearnedRun
+from ireneo.lessons.run import LearnedRun, Trigger
 from ireneo.patterns import lazy_re
 
 # A lesson that has nothing to do with the goal costs its reader more than its tokens: it teaches to pass over the next
@@ -72,11 +73,19 @@ class Goal:
         self._alike = [(share, task) for share, task in likely[:MOST_TASKS] if share >= LIKE]
         self._in_session = Counter(each.session for each in self._tasks)
 
-    def names(self, command: str) -> bool:
-        """Whether the goal names a command as it is typed; one of a single word, which is often a word of English, as code."""
-        if " " not in command:
-            return bool(command) and any(code.split()[0] == command for code in _CODE.findall(self._text) if code.split())
-        return re.search(rf"(?<![\w./-]){re.escape(command)}(?![\w-])", self._text) is not None
+    def names(self, trigger: Trigger) -> bool:
+        """Whether the goal names the calls that a trap is about, as they are typed."""
+        beside = (*trigger.words, *((trigger.path,) if trigger.path else ()))
+        return bool(trigger.command) and self._types(trigger.command) and all(map(self._has, beside))
+
+    def _types(self, command: str) -> bool:
+        if " " in command:
+            return self._has(command)
+        # A single word may be one of English: it is a command where it begins code.
+        return any(code.split()[:1] == [command] for code in _CODE.findall(self._text))
+
+    def _has(self, said: str) -> bool:
+        return re.search(rf"(?<![\w./-]){re.escape(said)}(?![\w-])", self._text) is not None
 
     def concerns(self, lesson: Content, sessions: Collection[str]) -> float:
         """How much a lesson that these sessions showed has to do with the goal, from 0 to 1."""
@@ -108,7 +117,9 @@ class Goal:
     def _by_names(self, lesson: Content) -> float:
         """The goal names what a command of the project is for: “integration” of ``make integration``."""
         names = [frozenset(terms(found[1])) for code in lesson.codes if (found := _OWN_NAME.match(code))]
-        shares = (self._sum(each & self._words) / self._sum(each) for each in names if any(map(self._tells, each)))
+        shares = (
+            self._sum(each & self._words) / (self._sum(each) or 1.0) for each in names if any(map(self._tells, each))
+        )
         return max(shares, default=0.0)
 
     def _by_commands(self, lesson: Content) -> float:
