@@ -17,7 +17,11 @@ from tests.e2e.test_cli_command import AGENT, Done, run, spawn
 from ireneo.errors import BadInput
 from ireneo.faces.cli.place import own_place, place_of, shown
 
-HOOK = json.dumps({"tool_name": "Bash", "tool_input": {"command": "ls"}}).encode()
+RUN = AGENT.with_name("kestrel-lease.jsonl")
+"""It teaches that `make integration` needs `make db`."""
+CALL = {"tool_name": "Bash", "tool_input": {"command": "make integration"}, "cwd": "/srv/kestrel"}
+HOOK = json.dumps(CALL).encode()
+START = json.dumps({"hook_event_name": "SessionStart", "cwd": "/srv/kestrel"}).encode()
 READING = (
     ("sessions",),
     ("context", "x", "--budget", "2000"),
@@ -132,12 +136,15 @@ def test_what_writes_makes_it_with_its_folders_for_its_user_alone(home: Path) ->
 
 def test_the_hook_and_the_server_mean_the_same_one(home: Path) -> None:
     src = home / "work/kestrel/src"
-    told = run("check", "--hook", cwd=src, given=HOOK, env=env_of(home))
-    assert (told.code, told.stdout) == (0, "")
-    assert "There is no database ~/.local/share/ireneo/memory.db" in told.stderr
+    assert run("hook", cwd=src, given=HOOK, env=env_of(home)) == Done(0, "", ""), "who has none yet hears nothing"
+    assert not list(home.rglob("*.db"))
     spawn("mcp", cwd=src, env=env_of(home))
     assert (home / ".local/share/ireneo/memory.db").exists()
-    assert run("check", "--hook", cwd=src, given=HOOK, env=env_of(home)).stderr == ""
+    at(home, "learn", RUN)
+    for arguments in (("hook",), ("check", "--hook")):
+        told = run(*arguments, cwd=src, given=HOOK, env=env_of(home))
+        assert "run `make db` first" in told.stdout
+        assert told.stderr == ""
     assert not list(src.iterdir())
 
 
@@ -149,9 +156,12 @@ def test_a_database_of_this_folder_goes_on_being_used_and_that_is_said_once(home
         assert done.stderr.count("Using the memory.db in this folder") == 1
     assert "Using" not in at(home, "doctor", "--db", "memory.db").stderr, "it was asked for"
     assert json.loads(at(home, "recall", "lamp", "--json").stdout)[0]["text"] == "The lamp is lit."
-    told = run("check", "--hook", cwd=src, given=HOOK, env=env_of(home))
-    assert told.stdout == ""
-    assert "Using the memory.db" in told.stderr
+    at(home, "learn", RUN)
+    begun, called = (run("hook", cwd=src, given=given, env=env_of(home)) for given in (START, HOOK))
+    assert "run `make db` first" in begun.stdout
+    assert begun.stderr.count("Using the memory.db in this folder") == 1
+    assert "run `make db` first" in called.stdout
+    assert called.stderr == "", "a session has many calls"
 
 
 def test_a_file_of_the_same_name_that_is_not_ours_is_left_alone(home: Path) -> None:

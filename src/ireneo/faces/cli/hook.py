@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from ireneo.errors import IreneoError
-from ireneo.faces.cli.place import is_there, place_of
+from ireneo.faces.cli.place import database, is_there, place_of
 from ireneo.guard import check_call, has_lessons
 
 BEFORE, START = "PreToolUse", "SessionStart"
@@ -41,7 +41,8 @@ def _answered(asked: dict[str, object], db: Path | None, space: str) -> str:
     tool = asked.get("tool_name")
     if event != START and not isinstance(tool, str):
         return _told("standard input holds no call as Claude Code's hooks tell it.")
-    path = place_of(db).path
+    # Which database was found, or passed over, is said once a session.
+    path = database(db) if event == START else place_of(db).path
     if not is_there(path):
         # Who has learned nothing yet is to hear nothing; who named a database wrongly is.
         return "" if db is None else _told(f"There is no database {path}; nothing was looked up.")
