@@ -60,6 +60,7 @@ COMMANDS = (
     "lessons",
     "review",
     "check",
+    "hook",
     "report",
     "mcp",
     "formats",
@@ -212,8 +213,8 @@ def test_the_commands_stand_in_sections_and_each_in_one() -> None:
     assert all("..." not in rows for _, rows in sections), "each says in its first line what it does"
 
 
-WITHOUT_JSON = {"demo", "mcp", "compact"}
-"""A show, a protocol of its own, and what writes JSON anyway."""
+WITHOUT_JSON = {"demo", "mcp", "compact", "hook"}
+"""A show, a protocol of its own, and those that write JSON anyway."""
 
 
 def test_every_command_answers_in_json_and_writes_nothing_else(tmp_path: Path) -> None:

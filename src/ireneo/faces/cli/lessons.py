@@ -409,9 +409,10 @@ class CallPlace(Struct, frozen=True, kw_only=True):
 def check(
     tool: Tool = "", arguments: Arguments = "", as_json: AsJson = False, *, about: CallPlace, stored: Stored
 ) -> None:
-    """Say whether a call steps into a trap that past runs know, and what to do instead, before it is made.
+    """Say whether a call steps into a known trap.
 
-    It is advice, and quiet where who asks has met the trap in the session already, or has taken the way out.
+    Past runs know the trap, and what to do instead; both are told before the call is made. It is advice, and quiet
+    where who asks has met the trap in the session already, or has taken the way out.
     """
     if about.hook:
         hook(stored=stored)

@@ -286,11 +286,12 @@ def _second_run(stage: Stage) -> None:
     )
     with reading(HERE) as memory:
         played, first = play_second(memory, stage), _first_run(memory)
-    end = "and then was told" if played.stopped else "and nobody told it anything"
+    end = f"failed {counted(played.failed, 'time')}" if played.failed else "did not fail"
+    second = f"was told, and {end}" if played.stopped else f"{end}, and nobody told it anything"
     stage.say(
         f"The first run failed {counted(first.failures, 'time')} there, which cost {first.lost_tokens:,} tokens and "
-        f"{first.lost_seconds / 60:.1f} minutes; the second failed {counted(played.failed, 'time')}, {end}. A brief at "
-        "its start would have told it sooner: `ireneo brief`, or the tools of `ireneo mcp`."
+        f"{first.lost_seconds / 60:.1f} minutes; the second {second}. A brief at its start "
+        "would have told it sooner: `ireneo brief`, or the tools of `ireneo mcp`."
     )
 
 
