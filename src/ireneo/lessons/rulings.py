@@ -92,6 +92,8 @@ _COMMAND_TAG = lazy_re(r"\s*<command-(?:message|name)>")
 _WRITTEN_UP = lazy_re(r"^#{1,6} |^</?[a-zA-Z_][\w-]{1,40}>|^[^\S\n]{0,8}[-*] \[[ x]\]", re.M)
 _HELPER = lazy_re(r"/(?:agent|sidechain)-|-sidechain-\d+\Z")
 _ON = lazy_re(r"On (?:changing )?[“`][^\n]{1,400}?[”`]: “")
+_HOME = lazy_re(r"(?<![\w./~])/(?:Users|home|root|tmp|var|private)/(?:[\w.@-]{1,60}+/){1,20}+")
+"""Folders of one machine, before a name."""
 _STEM = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
 
 
@@ -212,7 +214,7 @@ def _named(call: Call) -> str:
     """A call as what a ruling is about."""
     action = understand(call)
     if action.shell:
-        return f"`{clip(action.subject, ABOUT)}`"
+        return f"`{clip(_HOME.sub('', action.subject), ABOUT)}`"
     # Where the project stands on a machine is of no interest to another run.
     path = "/".join(action.subject.split("/")[-PLACES:])
     return f"changing `{clip(path, ABOUT)}`" if action.kind in CHANGES else ""
