@@ -386,3 +386,22 @@ def test_the_time_of_an_episode_holds_for_its_messages_that_bear_none() -> None:
         datetime(2023, 5, 9, 8, 0, tzinfo=UTC),
     ]
     assert session.faults == ()
+
+
+def test_lists_of_messages_under_names_of_their_own_have_the_times_beside_them() -> None:
+    first, second = datetime(2023, 5, 8, 13, 56, tzinfo=UTC), datetime(2023, 6, 1, 10, 2, tzinfo=UTC)
+    talks = {
+        "speaker_a": "Vera",
+        "session_1_date_time": "1:56 pm on 8 May, 2023",
+        "session_1": [{"speaker": "Vera", "id": "D1:1", "text": "Hello."}],
+        "session_2_date_time": "10:02 am on 1 June, 2023",
+        "session_2": [{"speaker": "Tom", "id": "D2:1", "text": "I moved."}],
+    }
+    asked = [{"question": "Who moved?", "answer": "Tom"}]
+    for value in (talks, [{"sample": "1", "conversation": talks, "asked": asked}]):
+        assert recognise(json.dumps(value).encode(), "talks").name == "chat"
+        path = read(json.dumps(value)).path
+        assert [(each.author, each.source_id, each.at) for each in path] == [
+            ("Vera", "D1:1", first),
+            ("Tom", "D2:1", second),
+        ]

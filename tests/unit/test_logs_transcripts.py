@@ -165,3 +165,10 @@ def test_runs_are_read_one_at_a_time() -> None:
         raise AssertionError("the first run was complete before this line was asked for")
 
     assert next(log_format("openai").read(lines(), "file")).id == "file"
+
+
+@pytest.mark.parametrize("key", ["timestamp", "createdAt", "time", "date"])
+def test_a_message_and_a_run_say_in_words_when_they_were(key: str) -> None:
+    when, after = datetime(2023, 5, 8, 13, 56, tzinfo=UTC), datetime(2023, 5, 9, 8, 0, tzinfo=UTC)
+    (session,) = read({key: "1:56 pm on 8 May, 2023", "messages": [ASKED, ASKED | {key: "8:00 am on 9 May, 2023"}]})
+    assert [node.draft.at for node in session.nodes] == [when, after]

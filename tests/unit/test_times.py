@@ -97,14 +97,14 @@ def test_what_is_appended_is_said_now() -> None:
     run(work())
 
 
-@pytest.mark.parametrize("key", ["timestamp", "created_at", "time", "date"])
+@pytest.mark.parametrize("key", ["timestamp", "created_at", "createdAt", "sent_at", "time", "date"])
 def test_what_a_caller_says_of_the_time_stands(key: str) -> None:
     async def work() -> None:
         session = await memory_at(NOON).session("live")
         said: dict[str, object] = {"role": "user", "content": "Good morning.", key: THEN.isoformat()}
         await session.append([said, {"role": "assistant", "content": "Good morning!"}])
         await session.append(Draft(role="user", parts=(Text(text="And now?"),), at=THEN + timedelta(days=1)))
-        assert await times(session) == [THEN, NOON, THEN + timedelta(days=1)]
+        assert await times(session) == [THEN, THEN, THEN + timedelta(days=1)], "a reply is said when its turn is"
 
     run(work())
 
@@ -128,16 +128,37 @@ def test_frameworks_times_stand() -> None:
     run(work())
 
 
-def test_a_history_without_times_gets_none_and_what_goes_on_from_it_does() -> None:
+def test_a_history_without_times_is_of_when_it_was_told_and_what_is_offered_again_keeps_its_time() -> None:
     async def work() -> None:
-        session = await memory_at(NOON).session("taken-over")
+        memory = memory_at(NOON)
+        session = await memory.session("taken-over")
         history = [
             {"role": role, "content": f"{role} {number}"} for number in range(2) for role in ("user", "assistant")
         ]
         await session.append(history, after="root")
-        assert await times(session) == [None] * 4
-        await session.append([*history, {"role": "user", "content": "And today?"}], after="root")
-        assert await times(session) == [*[None] * 4, NOON]
+        assert await times(session) == [NOON] * 4
+        dated = [{**each, "timestamp": THEN.isoformat()} for each in history]
+        again = await session.append([*dated, {"role": "user", "content": "And today?"}], after="root")
+        assert again.new == 1
+        assert await times(session) == [NOON] * 5
+
+    run(work())
+
+
+def test_a_message_between_dated_ones_is_of_the_time_before_it_and_a_later_turn_of_today() -> None:
+    async def work() -> None:
+        session = await memory_at(NOON).session("mixed")
+        later = (THEN + timedelta(days=3)).isoformat()
+        await session.append(
+            [
+                {"role": "assistant", "content": "Welcome."},
+                {"role": "user", "content": "Hello.", "timestamp": THEN.isoformat()},
+                {"role": "user", "content": "Still there?"},
+                {"role": "assistant", "content": "Yes.", "timestamp": later},
+                {"role": "user", "content": "And now?"},
+            ]
+        )
+        assert await times(session) == [THEN, THEN, THEN, THEN + timedelta(days=3), NOON]
 
     run(work())
 

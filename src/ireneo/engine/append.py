@@ -78,8 +78,7 @@ def append(
     the last context was given out. Raises BadInput for a context that doesn't lie on the path. `project` is the one
     that the session works on, where that is told; raises BadInput where it is known to be of another.
 
-    What bears no time of its own is said `now`. Only what may be a history of another day, new messages of more than
-    one turn, gets none.
+    What bears no time of its own was said when what stands beside it was, else `now`.
     """
     choices = [cleaning.choices(draft) for draft in drafts]
     if after is None and shown is None and not _may_be_shown(choices):
@@ -93,7 +92,7 @@ def append(
 
     def named(place: Head | None, listed: Sequence[DraftVariants]) -> list[Message]:
         found = chain_named(tx, key, place, listed, cleaning, lambda parts: weigh(parts, count))
-        return found if now is None else _dated(found, place, head, now)
+        return found if now is None else _dated(found, now)
 
     settled = NewDrafts(drafts=())
     messages: list[Message] = []
@@ -161,16 +160,15 @@ def append_given(
     return appended, source
 
 
-def _dated(messages: Sequence[Message], place: Head | None, head: Head | None, now: datetime) -> list[Message]:
-    """`messages`, which stand after `place`, with `now` for the time of those that go on from `head`."""
-    first = place.position + 1 if place else 0
-    stored = max(0, head.position + 1 - first) if head else 0
-    if sum(opens_turn(each.draft) for each in messages[stored:]) > 1:
-        return list(messages)
-    return [
-        replace(each, draft=replace(each.draft, at=now)) if number >= stored and each.draft.at is None else each
-        for number, each in enumerate(messages)
-    ]
+def _dated(messages: Sequence[Message], now: datetime) -> list[Message]:
+    """`messages`, each with a time: its own, that of the one before it, or `now` for turns after the last time."""
+    last = max((number for number, each in enumerate(messages) if each.draft.at), default=-1)
+    known = next((each.draft.at for each in messages if each.draft.at), now)
+    found = []
+    for number, each in enumerate(messages):
+        known = each.draft.at or (now if number > last and opens_turn(each.draft) else known)
+        found.append(replace(each, draft=replace(each.draft, at=known)) if each.draft.at is None else each)
+    return found
 
 
 def _goes_through(messages: Sequence[Message], head: Head | None) -> bool:

@@ -116,8 +116,8 @@ class Session:
         nothing twice: offer a whole history after ``"root"`` each time, and only what is new is stored. Raises
         UnreadableLog with one sentence that says what to hand in instead.
 
-        A message is said when its own `timestamp` (or `created_at`, `time`, `Draft.at`) says, else now; only a history
-        of several turns that comes in at one time, and names no times, stays without.
+        A message is said when its own `timestamp` (or `created_at`, `time`, `Draft.at`) says; one without, when what
+        stands beside it was said, else now. The time is no part of its id: offered again, the first one stays.
 
         Keys, tokens and passwords in them become marks such as ``[REDACTED password]`` before anything is stored, in
         a message of whichever role, unless the memory was opened with `keep_secrets`.

@@ -207,6 +207,13 @@ def objects(value: object) -> list[dict[str, object]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+TIME_KEYS: Final = (
+    *("timestamp", "created_at", "createdAt", "created", "create_time", "createTime", "sent_at", "sentAt"),
+    *("at", "time", "datetime", "date_time", "date"),
+)
+"""Under which of its keys a message, a reply or an episode may say when it was."""
+
+
 def moment(value: object) -> datetime | None:
     """A time as logs write it: ISO 8601, seconds or milliseconds since 1970 (perhaps as text), or a date in words.
 

@@ -20,7 +20,18 @@ from msgspec.structs import replace
 
 from ireneo.errors import BadInput, UnknownFormat, UnreadableLog
 from ireneo.formats.chat.format import ANTHROPIC, GEMINI, LANGCHAIN, OPENAI, PYDANTIC_AI, RESPONSES, ChatFormat, Payload
-from ireneo.formats.values import CLIENTS, detached, kind, library_of, moment, objects, record, text_or, without
+from ireneo.formats.values import (
+    CLIENTS,
+    TIME_KEYS,
+    detached,
+    kind,
+    library_of,
+    moment,
+    objects,
+    record,
+    text_or,
+    without,
+)
 from ireneo.log.message import Draft
 from ireneo.patterns import lazy_re
 
@@ -214,8 +225,6 @@ def _kinds(message: dict[str, object]) -> list[str]:
 
 # When the messages of a list were said, where whoever hands them in notes it beside them.
 
-KEYS = ("timestamp", "created_at", "created", "at", "time", "date")
-"""Under which of its keys or attributes a message may say when it was said; the first that holds a time counts."""
 KEEPS_TIMES = frozenset({"langchain", "pydantic-ai"})
 """The formats whose own messages have a place for a time."""
 _INSIDE = ("additional_kwargs", "response_metadata", "metadata")
@@ -225,7 +234,7 @@ _INSIDE = ("additional_kwargs", "response_metadata", "metadata")
 def time_of(message: object) -> datetime | None:
     """When a message says that it was said; of one that consists of several parts with times, the last of them."""
     for holder in (message, *_time_values(message, _INSIDE)):
-        if at := next(filter(None, map(_moment, _time_values(holder, KEYS))), None):
+        if at := next(filter(None, map(_moment, _time_values(holder, TIME_KEYS))), None):
             return at
     parts = next(_time_values(message, ("parts",)))
     times = (time_of(part) for part in (parts if isinstance(parts, list | tuple) else ()))
@@ -234,7 +243,7 @@ def time_of(message: object) -> datetime | None:
 
 def without_times(message: Mapping[str, object]) -> dict[str, object]:
     """`message` without the time that its caller noted beside what the provider knows: it would refuse the key."""
-    return {key: value for key, value in message.items() if key not in KEYS or _moment(value) is None}
+    return {key: value for key, value in message.items() if key not in TIME_KEYS or _moment(value) is None}
 
 
 def with_times(

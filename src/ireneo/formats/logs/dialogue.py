@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from ireneo.formats.logs.documents import documents, readable
 from ireneo.formats.logs.format import LogFault, LoggedSession, line_fault, linear_session, nothing_readable
-from ireneo.formats.values import BOM, moment
+from ireneo.formats.values import BOM, TIME_KEYS, moment
 from ireneo.log.message import Draft, Native, Role, Text
 from ireneo.patterns import lazy_re
 
@@ -185,8 +185,8 @@ def _names(lines: Iterable[str], script: Script) -> Counter[str]:
 AUTHORS = ("author", "speaker", "name", "names", "from", "user", "sender", "role")
 """A role is nobody's name, and the last to be asked."""
 TEXTS = ("text", "utterance", "utterances", "content", "message", "body", "line")
-TIMES = ("at", "time", "timestamp", "date", "datetime", "date_time", "created_at")
-IDS = ("id", "number", "turn_id")
+TIMES = tuple(dict.fromkeys(key.lower() for key in TIME_KEYS))
+IDS = ("id", "number", "turn_id", "dia_id")
 PRESENT = ("present",)
 LISTS = ("turns", "messages", "dialogue", "dialog", "conversation", "utterances")
 EPISODES = ("id", "episode", "episode_id", "session_id", "conversation_id", "dialogue_id", "name", "title")
@@ -322,6 +322,7 @@ def _unwrapped(block: Sequence[str]) -> str:
 SURE_AUTHORS = frozenset({"author", "speaker", "name", "names", "from", "sender"})
 SURE_TEXTS = frozenset({"text", "utterance", "utterances", "content", "message"})
 _OPENS_JSON = lazy_re(rb'(?=[\[{])(?:\[\s*)*(?:\{\s*(?:["}]|\Z)|"|\]|\Z)')
+_LISTED = lazy_re(r'"[^"\n]{1,60}":\s*\[\s*\{')
 SEEN_LINES = 20
 """So many lines are looked at where the first one may be damaged."""
 
@@ -334,18 +335,18 @@ def is_json(lines: Sequence[bytes]) -> bool:
 
 
 def begins_with_record(sample: bytes) -> bool:
-    """Whether the first object of `sample` has an author and a text, and is no provider's message."""
+    """Whether the first object of `sample`, or of a list in it, is a message with an author and of no provider."""
     text = sample.removeprefix(BOM).decode(errors="replace").lstrip().removeprefix("[").lstrip()
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return False
-    if not isinstance(value, dict):
-        return False
-    known = {key.lower(): item for key, item in value.items()}
-    author = any(name_of(known.get(key)) for key in SURE_AUTHORS)
-    said = any(words_of(known.get(key)) for key in SURE_TEXTS)
-    return author and said and "role" not in known
+    # Of a whole conversation on one line the sample may hold only the beginning: then its first message is looked at.
+    listed = _LISTED.search(text)
+    for begin in dict.fromkeys([0, listed.end() - 1 if listed else 0]):
+        try:
+            value, _ = json.JSONDecoder().raw_decode(text, begin)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict) and _is_speech(value):
+            return True
+    return False
 
 
 def records(lines: Iterable[bytes]) -> Iterator[Draft | LogFault]:
@@ -385,6 +386,9 @@ class _Reader:
                 yield from self._episode(value, fields, listed, number)
             elif fields.text is not None:
                 yield from self._message(value, fields, number, episode, at)
+            elif inner := [key for key, item in value.items() if _holds_speeches(item)]:
+                for key in inner:
+                    yield from self.read(value[key], number, episode, _time_beside(value, key) or at)
             else:
                 yield line_fault(number, "holds an object without a text; it was left out.")
         else:
@@ -452,6 +456,24 @@ class _Reader:
         if what not in self._blamed:
             self._blamed.add(what)
             yield LogFault(line=number, message=f"Line {number}: {sentence}")
+
+
+def _holds_speeches(value: object) -> bool:
+    """Whether it is a list of messages with authors under any name ("session_1"), or an object that holds one."""
+    if isinstance(value, Mapping):
+        return any(isinstance(item, list) and _holds_speeches(item) for item in value.values())
+    return isinstance(value, list) and any(isinstance(each, dict) and _is_speech(each) for each in value)
+
+
+def _is_speech(value: dict[str, object]) -> bool:
+    known = {key.lower(): item for key, item in value.items()}
+    author = any(name_of(known.get(key)) for key in SURE_AUTHORS)
+    return author and any(words_of(known.get(key)) for key in SURE_TEXTS) and "role" not in known
+
+
+def _time_beside(value: Mapping[str, object], key: str) -> datetime | None:
+    """The time of the list under `key`, which stands beside it ("session_1_date_time")."""
+    return next(filter(None, (moment(value.get(f"{key}_{name}")) for name in TIMES)), None)
 
 
 def _is_listing(value: object, *, alone: bool) -> bool:

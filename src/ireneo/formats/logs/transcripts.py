@@ -7,23 +7,23 @@ objects, or any of these as JSON lines; one message a line is one session.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import ANTHROPIC, OPENAI
-from ireneo.formats.chat.registry import chat_format, mark_of
+from ireneo.formats.chat.registry import chat_format, mark_of, time_of
 from ireneo.formats.logs.documents import documents, parse_line
 from ireneo.formats.logs.format import LogFault, LoggedSession, UniqueNames, line_fault, linear_session, with_faults
-from ireneo.formats.values import mapping, moment, string, without
+from ireneo.formats.values import string, without
 from ireneo.log.message import Call, Draft, Native, Result
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
 
 _LISTS = ("messages", "traj")
 _IDS = ("session_id", "conversation_id", "thread_id", "instance_id", "id")
-_TIMES = ("timestamp", "created_at", "created")
 _LIST_OF_MESSAGES = lazy_re(rb'(?:\A\s*|"(?:messages|traj)":\s*)\[\s*\{\s*"')
 _ROLE = lazy_re(rb'"role":\s*"(?:user|assistant|system|developer|tool)"')
 _ANTHROPIC = lazy_re(rb'"type":\s*"(?:tool_use|tool_result|thinking|redacted_thinking)"')
@@ -75,6 +75,7 @@ class OpenAITranscript:
             run.besides["system"] = run.system
             faults.append(_left_out(run.number, "system prompt", error))
         calls: dict[str, Call] = {}
+        of_run = time_of(run.besides)
         for index, (number, message) in enumerate(run.messages):
             try:
                 # A run may begin with words that every format has, or go on with another provider.
@@ -85,7 +86,7 @@ class OpenAITranscript:
                 continue
             for draft in read:
                 calls.update({call.id: call for call in draft.calls})
-                out.append(_told(draft, mapping(message), calls))
+                out.append(_told(draft, time_of(message) or of_run, calls))
         if out and run.besides:
             out[0] = replace(out[0], record=Native(format=self.name, payload=[run.besides]))
         return out
@@ -112,17 +113,15 @@ def _left_out(number: int, place: str, error: UnreadableLog) -> LogFault:
     return LogFault(line=number, message=f"Line {number}, {place}: {what}; it was left out.")
 
 
-def _told(draft: Draft, message: Mapping[str, object], calls: Mapping[str, Call]) -> Draft:
-    """`draft` with the time of its message, and with the outcome of results that carry none."""
+def _told(draft: Draft, at: datetime | None, calls: Mapping[str, Call]) -> Draft:
+    """`draft` with the time `at`, where it has none, and with the outcome of results that carry none."""
     parts = tuple(
         replace(part, failed=derive_failed(part.text, calls.get(part.call_id)))
         if isinstance(part, Result) and part.failed is None
         else part
         for part in draft.parts
     )
-    times = (moment(message.get(key)) for key in _TIMES)
-    at = draft.at or next((time for time in times if time is not None), None)
-    return replace(draft, parts=parts, at=at)
+    return replace(draft, parts=parts, at=draft.at or at)
 
 
 def _runs(lines: Iterable[bytes]) -> Iterator[Run | LogFault]:
