@@ -58,6 +58,8 @@ class Reason(Struct, frozen=True, kw_only=True):
     message: MessageId
     position: int
     user: bool = False
+    firm: bool = True
+    """It gives a cause or a rule; else it only states something, which counts where it names what helped."""
 
 
 class Said:
@@ -86,8 +88,9 @@ def _sentences(message: Message) -> Iterator[Reason]:
     user = message.role == "user"
     parts = [part.text for part in message.parts if isinstance(part, Text | Thinking) and part.text]
     for said in dict.fromkeys(one for part in parts for each in prose(part) for one in _telling(each, user)):
-        if explains(said, user=user):
-            yield Reason(text=said, message=message.id, position=message.position, user=user)
+        firm = explains(said, user=user)
+        if firm or (not user and _states(said)):
+            yield Reason(text=said, message=message.id, position=message.position, user=user, firm=firm)
 
 
 def _telling(said: str, user: bool) -> list[str]:
@@ -106,19 +109,25 @@ def explains(said: str, *, user: bool = False) -> bool:
 
     What a `user` says of the work at hand is said to the agent, and may be its rule.
     """
+    if user:
+        return _is_sure(said) and is_rule(said)
+    if is_intent(said):
+        return bool(_TAKES.search(said)) and _is_sure(said) and not _TELLS.search(said)
+    return _states(said) and (is_rule(said) or gives_reason(said))
+
+
+def _is_sure(said: str) -> bool:
+    """Whether a sentence can be quoted: it is short, of no one case, and neither asks nor guesses."""
     if not said.isprintable() or len(said) > LONGEST_WHY or len(said.split()) < LEAST_WORDS or instruction_like(said):
         return False
     if said.endswith((":", "…", "?")) or asks(said) or _HEDGES.search(said):
         return False
-    if _ACCIDENT.search(said) or said.count(";") > 1:
-        return False
-    if user:
-        return is_rule(said)
-    if _TELLS.search(said):
-        return False
-    if is_intent(said):
-        return bool(_TAKES.search(said))
-    return is_rule(said) or gives_reason(said)
+    return not (_ACCIDENT.search(said) or said.count(";") > 1)
+
+
+def _states(said: str) -> bool:
+    """Whether a sentence says how something is, and neither plans nor tells what was done."""
+    return _is_sure(said) and not _TELLS.search(said) and not is_intent(said)
 
 
 def speaks_of_code(said: str) -> bool:

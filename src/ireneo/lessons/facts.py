@@ -98,7 +98,9 @@ def _files(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> Itera
         if lies.endswith(missing) or missing.endswith(lies):
             continue
         spoken = said.between(place_of(messages, failed), place_of(messages, each) + SAID_AFTER)
-        why = next((one for one in spoken if names_thing(one.text, other) and not speaks_of_code(one.text)), None)
+        why = next(
+            (one for one in spoken if one.firm and names_thing(one.text, other) and not speaks_of_code(one.text)), None
+        )
         way = f"use `{lies}`"
         seen = _fact(
             material,

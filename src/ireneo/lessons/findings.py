@@ -69,7 +69,7 @@ def findings(
         met = "\n".join((failed.step.command, *(fault.line for fault in failed.told)))
         linters = {found[1] for fault in failed.faults if (found := _LINTER.search(fault))}
         for each in said.between(first, place_of(messages, again) + SAID_AFTER):
-            if speaks_of_code(each.text) or not shared_words(each.text, met):
+            if not each.firm or speaks_of_code(each.text) or not shared_words(each.text, met):
                 continue
             named = things_of(each.text, programs | linters)
             things = {thing for thing in named if _is_new(thing, failed, between)}

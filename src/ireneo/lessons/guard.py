@@ -17,6 +17,8 @@ from ireneo.patterns import lazy_re
 
 Arguments = Mapping[str, object] | str
 """What a call is given: by name, or as one text."""
+NOTHING = "-"
+"""Of a trap: its command is given nothing but flags."""
 
 
 class Trap(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -48,6 +50,7 @@ class Trap(Struct, frozen=True, kw_only=True, omit_defaults=True):
     command: str = ""
     words: tuple[str, ...] = ()
     path: str = ""
+    given: str = ""
     unless: tuple[str, ...] = ()
     """Which calls step into it; see `ireneo.lessons.run.Trigger`."""
 
@@ -181,7 +184,7 @@ def _applies(trap: Trap, project: str | None) -> bool:
 
 
 def _particular(trap: Trap) -> int:
-    return len(trap.command.split()) + len(trap.words) + 2 * bool(trap.path)
+    return len(trap.command.split()) + len(trap.words) + 2 * bool(trap.path) + bool(trap.given)
 
 
 class _Piece(Struct, frozen=True, kw_only=True):
@@ -194,6 +197,8 @@ class _Piece(Struct, frozen=True, kw_only=True):
     """Files that it may change."""
     program: str = ""
     """Empty: it is no shell's."""
+    several: frozenset[str] = frozenset()
+    """The arguments that hold several things; of a command that is given nothing but flags the mark of that."""
 
 
 class _CallRead:
@@ -220,13 +225,15 @@ class _CallRead:
     def _of_tool(self) -> _Piece:
         given = self._arguments
         changes = self.tool.lower() in _CHANGING
+        several = frozenset[str]()
         if isinstance(given, Mapping):
             changes = changes or not _CHANGES.isdisjoint(given)
+            several = frozenset(name for name, value in given.items() if isinstance(value, list) and len(value) > 1)
             # What is written into a file is no name of anything.
             given = {name: value for name, value in given.items() if name not in _CHANGES}
         short = [text for text in texts(given) if len(text) <= _SHORT and "\n" not in text]
         words = tuple(word for text in short for word in dict.fromkeys((text, *parted(text))))
-        return _Piece(names=(self.tool,), words=words, writes=tuple(short) if changes else ())
+        return _Piece(names=(self.tool,), words=words, writes=tuple(short) if changes else (), several=several)
 
 
 _SHORT = 1_000
@@ -247,7 +254,14 @@ def _of_command(command: str) -> Iterator[_Piece]:
         if program in _WRITERS or (program in _IN_PLACE and any(each.startswith("-i") for each in step.words)):
             writes = (*writes, *step.words[1:])
         names = (step.name, " ".join((program, *step.words[1:])), *step.through)
-        yield _Piece(names=names, words=(*_set_before(step.text), *words), writes=writes, program=program or " ")
+        bare = len([word for word in step.words if not word.startswith("-")]) <= len(step.name.split())
+        yield _Piece(
+            names=names,
+            words=(*_set_before(step.text), *words),
+            writes=writes,
+            program=program or " ",
+            several=frozenset((NOTHING,)) if bare else frozenset(),
+        )
 
 
 def _set_before(text: str) -> tuple[str, ...]:
@@ -285,6 +299,8 @@ def _is_about(trap: Trap, piece: _Piece) -> bool:
     if piece.program and not _ASKS.isdisjoint(piece.words) and not _ASKS.intersection(trap.words):
         return False
     if not all(_follow(parted(words), piece.words) for words in trap.words):
+        return False
+    if trap.given and trap.given not in piece.several:
         return False
     if not trap.path:
         return bool(trap.command or trap.words or trap.tool)

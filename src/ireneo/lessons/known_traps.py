@@ -54,7 +54,7 @@ def cues_beside(observations: Iterable[Observation]) -> tuple[str, ...]:
 def _programs(seen: Observation) -> tuple[str, ...]:
     """The program that a trap is about, and those that may be its way out."""
     trigger = seen.trigger
-    if trigger is None or not trigger.command or trigger.words or trigger.path:
+    if trigger is None or not trigger.command or trigger.words or trigger.path or trigger.given:
         return ()
     return trigger.command, *trigger.unless, seen.cue.partition(GOT_OVER)[2].partition(":")[2]
 
@@ -97,6 +97,7 @@ def trap_of(record: Record, observations: Mapping[str, Sequence[Observation]]) -
         command=trigger.command,
         words=trigger.words,
         path=trigger.path,
+        given=trigger.given,
         unless=trigger.unless,
     )
     return trap if trap.needle else None

@@ -68,6 +68,7 @@ _REMEDY_WORDS = {
     "with": "with {}",
     "without": "without {}",
     "no": "no {}",
+    "one": "one of {} at a time",
     "swap": "{1} for {0}",
     "in": "in {}",
     "set": "{} set",

@@ -15,6 +15,7 @@ from msgspec import Struct
 from ireneo.lessons.commands import ShellStep, command_names, main_step, shell_steps
 from ireneo.lessons.explanations import names_thing
 from ireneo.lessons.faults import FOUND_NOTHING, TESTS_FAILED, TIMED_OUT
+from ireneo.lessons.guard import NOTHING
 from ireneo.lessons.programs import LOOKS_ONLY
 from ireneo.lessons.run import Trigger
 from ireneo.lessons.shell import TriedCall, command_of
@@ -54,11 +55,16 @@ _UNKNOWN = lazy_re(
     re.I,
 )
 """What a runner says of a task that it has not."""
+_COUNTS = lazy_re(r"\b(?:exactly|only|at most|more than|no more than|a single) (?:one|1)\b|\bone at a time\b", re.I)
 _NO_FOLDER = lazy_re(
     r"\bcd:(?:\d+:)? .{0,200}no such file or directory|no such file or directory: .{0,200}\bcd\b", re.I
 )
 _SECRET = lazy_re(r"KEY|TOKEN|SECRET|PASS|CRED|AUTH")
 _VALUE = lazy_re(r"[A-Za-z][\w.-]{0,24}|\d\Z")
+_OPTION_VALUE = lazy_re(r"(?!tmp/|\.\./)[\w@.][\w@./:=-]{0,60}")
+_MOST_OF_AN_OPTION = 3
+"""Words of an option with its values."""
+_VERSION = lazy_re(r"v?\d{1,4}(?:\.\d{1,4}){0,2}")
 _OF_A_CASE = lazy_re(
     r"\.(?:py|sh|js|ts|rb|go|pl|php)\Z| -[ce]\Z|^(?:python|node|ruby|perl|bash|sh|zsh|deno|php)[\d.]*\Z"
 )
@@ -96,11 +102,13 @@ def remedy_of(run: Sequence[TriedCall], at: int) -> Remedy | None:
     if again is None:
         return _other_program(run, at)
     if not again.worked and again.faults == failed.faults:
-        return None if again.step.command == failed.step.command else _written_otherwise(failed, again, ())
+        same = again.step.command == failed.step.command
+        return None if same else _written_otherwise(run[:at], failed, again, ())
     between = run[at + 1 : run.index(again)]
     if any(each.step.action.kind in CHANGES and each.worked for each in between):
         return None
-    return _written_otherwise(failed, again, between) or _after(run, at, between, again) or _other_program(run, at)
+    otherwise = _written_otherwise(run[:at], failed, again, between)
+    return otherwise or _after(run, at, between, again) or _other_program(run, at)
 
 
 def _bare(run: Sequence[TriedCall], at: int) -> Remedy | None:
@@ -140,17 +148,13 @@ def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
     if again is None or isinstance(given, str) or not isinstance(then, dict):
         return None
     changed = [key for key in sorted({*given, *then}) if given.get(key) != then.get(key)]
-    dropped = [key for key in given if key not in then]
-    if len(changed) == len(dropped) == 1:
-        return Remedy(
-            label=f"no:{dropped[0]}",
-            words=f"leave `{dropped[0]}` out",
-            names=(dropped[0],),
-            wrong=(dropped[0],),
-            tries=(again,),
-            worked=again.worked,
-            trigger=Trigger(tool=failed.shape.tool, words=(dropped[0],)),
-        )
+    dropped, added = [key for key in given if key not in then], [key for key in then if key not in given]
+    if len(dropped) == 1 and len(changed) == len(dropped) + len(added) and len(added) <= 1:
+        if added and given[dropped[0]] != then[added[0]]:
+            return None
+        return _argument_named(failed, again, dropped[0], *added)
+    if len(changed) == 1 and (several := _several(given.get(changed[0]))) and not _several(then.get(changed[0])):
+        return _one_at_a_time(failed, again, changed[0], several)
     key = changed[0] if len(changed) == 1 and changed[0] in given else ""
     before, value = given.get(key), then.get(key)
     # A word that the failure names is what was wrong: any other was only tried.
@@ -166,6 +170,38 @@ def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
         tries=(failed, again),
         worked=again.worked,
         trigger=Trigger(tool=failed.shape.tool, words=(before,), unless=(value,)),
+    )
+
+
+def _argument_named(failed: TriedCall, again: TriedCall, name: str, right: str = "") -> Remedy:
+    """The same call without an argument, or with it under its right name."""
+    return Remedy(
+        label=f"swap:{name}:{right}" if right else f"no:{name}",
+        words=f"give `{right}` in place of `{name}`" if right else f"leave `{name}` out",
+        names=(right or name,),
+        wrong=(name,),
+        tries=(failed, again),
+        worked=again.worked,
+        trigger=Trigger(tool=failed.shape.tool, words=(name,), unless=(right,) if right else ()),
+    )
+
+
+def _several(given: object) -> int:
+    """How many things an argument holds, where it holds more than one."""
+    return len(given) if isinstance(given, list) and len(given) > 1 else 0
+
+
+def _one_at_a_time(failed: TriedCall, again: TriedCall, name: str, several: int) -> Remedy | None:
+    """The same call with one thing in place of several, where that is what was wrong."""
+    if not _COUNTS.search(failed.step.error) and not names_thing(failed.step.error, str(several)):
+        return None
+    return Remedy(
+        label=f"one:{name}",
+        words=f"give it one of `{name}` at a time",
+        names=(name, "one"),
+        tries=(failed, again),
+        worked=again.worked,
+        trigger=Trigger(tool=failed.shape.tool, given=name),
     )
 
 
@@ -191,7 +227,7 @@ def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
         of_the_case = any(word in failed.step.command for word in each.shown.split() if "/" in word)
         if of_the_case:
             continue
-        if other and usable and each.worked and (_are_of_one(failed, each) if unknown else alike):
+        if other and usable and each.worked and (_are_of_one(failed, each) or (alike and not unknown)):
             return Remedy(
                 label=f"use:{each.shown}",
                 words=f"use `{each.shown}`",
@@ -205,24 +241,27 @@ def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
 
 
 def _are_of_one(failed: TriedCall, each: TriedCall) -> bool:
-    """Whether two commands are tasks of one runner, the first of which it does not know."""
+    """Whether two commands are tasks of one runner, of which it doesn't know the first, or the second is less of it."""
     one, other = failed.program.split(), each.program.split()
-    return (
-        len(one) > 1 and len(one) == len(other) and one[:-1] == other[:-1] and names_thing(failed.step.error, one[-1])
-    )
+    if len(one) < 2 or one[:-1] != other[:-1] or failed.program == each.program:
+        return False
+    less = failed.faults[0] == TIMED_OUT and one[-1].startswith(other[-1])
+    return less or (is_unknown(failed.step.error) and names_thing(failed.step.error, one[-1]))
 
 
-def _written_otherwise(failed: TriedCall, again: TriedCall, between: Sequence[TriedCall]) -> Remedy | None:
+def _written_otherwise(
+    before: Sequence[TriedCall], failed: TriedCall, again: TriedCall, between: Sequence[TriedCall]
+) -> Remedy | None:
     """The same command with another flag, with a variable set, or in another folder; all else of it as it was."""
     if failed.program in _SHELL_WORDS | LOOKS_ONLY or any(each.worked and _acts(each) for each in between):
         return None
-    option = _one_option(_given_words(failed), _given_words(again))
+    option = _option(_given_words(failed), _given_words(again))
     if option:
-        return _with_option(failed, again, option)
+        return _with_option(before, failed, again, option)
     if _words_of(again) != _words_of(failed):
         return None
-    before, now = _flags_of(failed), _flags_of(again)
-    added, dropped = sorted(now - before - _TOO_COMMON), sorted(before - now - _TOO_COMMON)
+    flags, now = _flags_of(failed), _flags_of(again)
+    added, dropped = sorted(now - flags - _TOO_COMMON), sorted(flags - now - _TOO_COMMON)
     come, gone = _variables(again) - _variables(failed), _variables(failed) - _variables(again)
     moved = _folder(failed) != _folder(again)
     if len(added) + len(come) + moved > 1 or len(dropped) > 1 or gone:
@@ -257,25 +296,37 @@ def _written_otherwise(failed: TriedCall, again: TriedCall, between: Sequence[Tr
     return Remedy(label=label, words=words, names=names, wrong=wrong, tries=tries, worked=worked, trigger=trigger)
 
 
-def _one_option(before: Sequence[str], now: Sequence[str]) -> str:
-    """The option with its value that stands in a command, all else of which is as it was; empty where none does."""
-    for at in range(len(now) - 1):
-        pair = now[at : at + 2]
-        plain = _FLAG.fullmatch(pair[0]) and not pair[1].startswith("-") and _WORD.fullmatch(pair[1])
-        if plain and [*now[:at], *now[at + 2 :]] == list(before):
-            return " ".join(pair)
-    return ""
+def _option(before: Sequence[str], now: Sequence[str]) -> tuple[str, ...]:
+    """The option with its values that stands in a command, all else of which is as it was; empty where none does."""
+    more = len(now) - len(before)
+    for at in range(len(before) + 1 if 1 < more <= _MOST_OF_AN_OPTION else 0):
+        option = tuple(now[at : at + more])
+        plain = _FLAG.fullmatch(option[0]) and all(_OPTION_VALUE.fullmatch(word) for word in option[1:])
+        if plain and [*now[:at], *now[at + more :]] == list(before):
+            return option
+    return ()
 
 
-def _with_option(failed: TriedCall, again: TriedCall, option: str) -> Remedy:
+def _with_option(before: Sequence[TriedCall], failed: TriedCall, again: TriedCall, option: tuple[str, ...]) -> Remedy:
+    flag, *values = option
+    spoken = {word for each in before for word in each.step.command.split()}
+    # What the run spoke of before is a branch or a file of its own, and another run's is another one.
+    told = " ".join((flag, *(value for value in values if value not in spoken)))
+    several = len(values) > 1
+    bare = several and not _words_of(failed)
     return Remedy(
-        label=f"with:{option}",
-        words=f"give it `{option}`",
-        names=(option, option.split()[0]),
-        wrong=(option.split()[0],),
+        label=f"with:{flag if several else told}",
+        words=f"give it `{told}`",
+        names=(told, flag),
+        wrong=() if several else (flag,),
         tries=(failed, again),
         worked=_helped(failed, again),
-        trigger=Trigger(command=failed.program, words=_targets(failed), unless=(option,)),
+        trigger=Trigger(
+            command=failed.program,
+            words=_targets(failed),
+            given=NOTHING if bare else "",
+            unless=(flag if several else told,),
+        ),
     )
 
 
@@ -337,20 +388,28 @@ def _after(run: Sequence[TriedCall], at: int, between: Sequence[TriedCall], agai
         name, done = acting_name(doing[-1]), doing[-1]
     else:
         return None
-    program = name.partition(" -")[0]
+    program, version = name.partition(" -")[0], _version(done, name, failed)
     if _FINDING.search(failed.faults[0]) and not _WRITES_CODE.search(name):
         return None
     if program in _names_in(failed) or _stands(run[max(0, at - WITHIN) : at], program, failed.program):
         return None
     return Remedy(
         label=f"first:{name}",
-        words=f"run `{name}` first",
+        words=f"run `{name}{version}` first",
         names=(program,),
         wrong=(program,),
         tries=(failed, done, again),
         worked=again.worked,
         trigger=Trigger(command=failed.program, unless=(program,)),
     )
+
+
+def _version(done: TriedCall, name: str, failed: TriedCall) -> str:
+    """The version that a command was given, where the failure asked for it."""
+    given = next((step.words for step in shell_steps(command_of(done.step.call)) if step.name == name), ())
+    asked = failed.step.output
+    versions = [word for word in given if _VERSION.fullmatch(word) and names_thing(asked, word.lstrip("v"))]
+    return f" {versions[0]}" if len(versions) == 1 else ""
 
 
 def _entered(failed: TriedCall, again: TriedCall) -> str:

@@ -220,6 +220,8 @@ class Trigger(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Flags or arguments that the command has to hold: ``--no-verify``."""
     path: str = ""
     """The end of the path that the call is about."""
+    given: str = ""
+    """The argument that holds several things; `ireneo.lessons.guard.NOTHING`: a command has nothing but flags."""
     unless: tuple[str, ...] = ()
     """Commands or words that are the way out: a call that holds one, or that follows one, is no step into the trap."""
 

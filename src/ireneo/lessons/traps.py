@@ -159,7 +159,7 @@ def _reason(said: Said, messages: Messages, failed: TriedCall, remedy: Remedy) -
         (3.0 * named + min(len(shared), 3) + each.user - len(each.text) / 200, -each.position, each)
         for each in said.between(first, last + SAID_AFTER)
         if (named := any(names_thing(each.text, name) for name in remedy.names))
-        or (each.position <= last and not speaks_of_code(each.text))
+        or (each.firm and each.position <= last and not speaks_of_code(each.text))
         if (shared := shared_words(each.text, shown)) or named
     ]
     return max(found, key=lambda one: one[:2])[2] if found else None
