@@ -54,10 +54,10 @@ def check_call(
     import msgspec
 
     from ireneo.lessons.guard import TrapIndex, advice
-    from ireneo.lessons.run import project_named
+    from ireneo.lessons.run import project_here
 
     traps = msgspec.json.decode(record, type=TrapIndex).traps
-    project = project_named(folder) if folder else None
+    project = project_here(folder) if folder else None
     return advice(traps, tool, arguments, look_back, project=project)
 
 
@@ -76,7 +76,7 @@ def _asked_of_the_store(
     from ireneo.adapters.sqlite.store import open_sqlite
     from ireneo.engine.check import check, keep_traps
     from ireneo.errors import StoreError
-    from ireneo.lessons.run import project_named
+    from ireneo.lessons.run import project_here
 
     async def ask() -> GuardAdvice | None:
         store = await open_sqlite(path, busy_seconds=BUSY_SECONDS)
@@ -84,7 +84,7 @@ def _asked_of_the_store(
             with suppress(StoreError):
                 # One that may only be read, or is busy, is answered all the same.
                 await store.write(keep_traps, space)
-            project = project_named(folder) if folder else None
+            project = project_here(folder) if folder else None
             return await store.read(check, space, tool, arguments, look_back=look_back, project=project)
         finally:
             await store.close()
@@ -102,10 +102,10 @@ def has_lessons(path: str | PathLike[str], space: str, folder: str) -> bool:
     import msgspec
 
     from ireneo.lessons.guard import TrapIndex
-    from ireneo.lessons.run import project_named
+    from ireneo.lessons.run import project_here
 
     index = msgspec.json.decode(kept[1], type=TrapIndex)
-    return index.anywhere or project_named(folder) in index.projects
+    return index.anywhere or project_here(folder) in index.projects
 
 
 def so_far(transcript: str | PathLike[str] | None, session: str = "", folder: str = "") -> SessionSoFar:

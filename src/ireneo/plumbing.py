@@ -13,13 +13,18 @@ if TYPE_CHECKING:
     from ireneo.engine.instructions import InstructionPage
     from ireneo.engine.lessons import Lesson
 
+GENERAL = "*"
+"""The project of what is meant for all of them."""
+
 __all__ = [
     "DOUBTFUL_SUFFIXES",
+    "GENERAL",
     "LOG_SUFFIXES",
     "LONGEST_BYTES",
     "LogFile",
     "holds_memories",
     "instructions",
+    "project_here",
     "project_named",
     "runs_among",
     "said_once",
@@ -39,6 +44,13 @@ def project_named(given: str) -> str:
     from ireneo.engine.projects import project_asked
 
     return project_asked(given) or ""
+
+
+def project_here(folder: str) -> str:
+    """The project of whoever works in a folder, or the one that is named; empty where neither tells of any."""
+    from ireneo.engine import projects
+
+    return projects.project_here(folder)
 
 
 def said_once(lessons: Sequence[Lesson]) -> list[Lesson]:

@@ -228,6 +228,7 @@ class Session(_Twin[engine_session.Session]):
         return self._twin.task
 
     project = _called(engine_session.Session.project)
+    is_seen_from = _called(engine_session.Session.is_seen_from)
     append = _called(engine_session.Session.append)
     summarise = _called(engine_session.Session.summarise)
     notes_request = _called(engine_session.Session.notes_request)

@@ -48,7 +48,7 @@ from ireneo.memories.index import Vector
 from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.ranking import RecallHit, RecallResults
 from ireneo.memories.reconcile import RememberOutcome
-from ireneo.memories.record import Evidence, Kind, MemoryId, Period, Record, Source, State
+from ireneo.memories.record import Evidence, Kind, MemoryChange, MemoryId, Period, Record, Source, State
 from ireneo.memories.scratchpad import Pad, PlanStep
 from ireneo.ports.files import LogPlace
 from ireneo.ports.models import Embedder, LanguageModel, Prompt, Reply, Task, Tokenizer, Usage
@@ -129,6 +129,7 @@ __all__ = [
     "LookupResult",
     "Media",
     "MemoriesImported",
+    "MemoryChange",
     "MemoryDetails",
     "MemoryFault",
     "MemoryFile",

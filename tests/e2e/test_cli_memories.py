@@ -55,7 +55,8 @@ def zone() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a few memories, and two agents' logs."""
-    folder = tmp_path_factory.mktemp("filled")
+    folder = tmp_path_factory.mktemp("filled") / "ferry"
+    folder.mkdir()
     run("import", AGENT, DESK, cwd=folder)
     run("remember", "Ana lives in Rome.", *SLOT, "--value", "Rome", "--at", "2026-01-05", cwd=folder)
     run("remember", "Ana lives in Oslo.", *SLOT, "--value", "Oslo", "--at", "2026-03-05", cwd=folder)
@@ -69,9 +70,11 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(filled: Path, tmp_path: Path) -> Path:
-    """A folder with a database of its own."""
-    shutil.copy(filled / "memory.db", tmp_path)
-    return tmp_path
+    """A folder of the same project, with a database of its own."""
+    own = tmp_path / filled.name
+    own.mkdir()
+    shutil.copy(filled / "memory.db", own)
+    return own
 
 
 def test_what_is_remembered_makes_a_database_and_is_told_with_why(tmp_path: Path) -> None:
@@ -108,12 +111,12 @@ def test_recall_answers_with_whole_texts(folder: Path) -> None:
 
 
 def test_a_message_is_found_word_for_word(folder: Path) -> None:
-    found = [each for each in listed("recall", "reed valve", cwd=folder) if each["kind"] == "message"]
+    found = [each for each in listed("recall", "reed valve", "-a", cwd=folder) if each["kind"] == "message"]
     assert found
     opened = answer("expand", found[0]["id"], cwd=folder)
     assert found[0]["sources"] == [found[0]["id"]]
     assert json.dumps(found[0]["text"])[1:-1][:200] in json.dumps(opened)
-    assert len(listed("recall", "reed valve", "-n", 2, cwd=folder)) == 2
+    assert len(listed("recall", "reed valve", "-a", "-n", 2, cwd=folder)) == 2
 
 
 def test_many_questions_get_a_line_each(folder: Path) -> None:
@@ -130,8 +133,8 @@ def test_a_reader_gets_a_list(folder: Path) -> None:
     shown = run("recall", "Where does Ana live?", "--explain", cwd=folder).stdout
     assert re.search(r"1  semantic +2026-03-05 .* m_\w{7}  Ana lives in Oslo\.", shown)
     assert re.search(r"^ +1  \d\.\d{4}  words", shown, re.M)
-    assert run("recall", "zyxwv", "-k", "failure", cwd=folder).stdout == "  Nothing answers to that.\n"
-    assert run("recall", "Ana", "-b", 2, cwd=folder).stdout == "  Nothing answers to that in 2 tokens.\n"
+    assert run("recall", "zyxwv", "-k", "failure", "-a", cwd=folder).stdout == "  Nothing answers to that.\n"
+    assert run("recall", "Ana", "-a", "-b", 2, cwd=folder).stdout == "  Nothing answers to that in 2 tokens.\n"
 
 
 def test_history_is_drawn(folder: Path) -> None:
@@ -154,7 +157,7 @@ def test_a_brief_has_what_its_cues_find(folder: Path) -> None:
     made = answer("brief", *cues, "--budget", 200, cwd=folder)
     assert isinstance(made, dict)
     assert made["tokens"] <= 200
-    assert run("brief", "--goal", "zyxwv", cwd=folder).stdout == "  No memory answers to that.\n"
+    assert run("brief", "--goal", "zyxwv", "-a", cwd=folder).stdout == "  No memory answers to that.\n"
 
 
 def test_a_scratchpad_is_written_whole_and_ends(tmp_path: Path) -> None:

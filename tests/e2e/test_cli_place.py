@@ -155,7 +155,7 @@ def test_a_database_of_this_folder_goes_on_being_used_and_that_is_said_once(home
         done = at(home, *arguments, ends=2 if arguments[0] == "prune" else 0)
         assert done.stderr.count("Using the memory.db in this folder") == 1
     assert "Using" not in at(home, "doctor", "--db", "memory.db").stderr, "it was asked for"
-    assert json.loads(at(home, "recall", "lamp", "--json").stdout)[0]["text"] == "The lamp is lit."
+    assert json.loads(at(home, "recall", "lamp", "-a", "--json").stdout)[0]["text"] == "The lamp is lit."
     at(home, "learn", RUN)
     begun, called = (run("hook", cwd=src, given=given, env=env_of(home)) for given in (START, HOOK))
     assert "run `make db` first" in begun.stdout

@@ -19,19 +19,22 @@ def test_recall_keeps_to_a_project_a_branch_and_what_was_not_undone(tmp_path: Pa
         (tmp_path / f"{name}.jsonl").write_text(claude_log(name, [ran, MADE], cwd=cwd, goal=f"Goal of {name}."))
         run("import", tmp_path / f"{name}.jsonl", db=db)
     run("remember", "The goal of the week is to sail.", "--project", "/srv/harbour", db=db)
-    assert "Goal of two." in found(db, "What is the goal?")
+    assert "Goal of two." in found(db, "What is the goal?", "--all-projects")
+    elsewhere = run("recall", "What is the goal?", db=db, cwd=tmp_path).stdout
+    assert "goal of" not in elsewhere.casefold()
+    assert "--all-projects asks for all" in elsewhere
     assert "Goal of two." not in found(db, "What is the goal?", "--project", "harbour")
     assert "to sail" in found(db, "What is the goal?", "--project", "harbour")
     assert "to sail" not in found(db, "What is the goal?", "--project", "mill")
     assert "to sail" not in run("brief", "--goal", "Which goal?", "--project", "mill", db=db).stdout
     run("fork", "one", "other", db=db)
     run("rewind", "one", "one-1", db=db)
-    assert "moon table written" in found(db, "moon table", "--session", "one")
-    assert "moon table written" not in found(db, "moon table", "--session", "one@main")
-    assert "moon table written" in found(db, "moon table", "--session", "one@other")
+    assert "moon table written" in found(db, "moon table", "-a", "--session", "one")
+    assert "moon table written" not in found(db, "moon table", "-a", "--session", "one@main")
+    assert "moon table written" in found(db, "moon table", "-a", "--session", "one@other")
     run("rewind", "two", "two-1", db=db)
-    assert "flour ground" not in found(db, "flour ground")
-    assert "flour ground" in found(db, "flour ground", "--undone")
+    assert "flour ground" not in found(db, "flour ground", "-p", "mill")
+    assert "flour ground" in found(db, "flour ground", "-p", "mill", "--undone")
     assert run("recall", "flour", "--as", "Vera", db=db, ends=2).stderr == (
         "ireneo: Nobody called 'Vera' is known: the messages of space 'default' name no one who speaks or is there.\n"
     )

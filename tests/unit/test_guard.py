@@ -243,10 +243,14 @@ def test_another_project_is_told_nothing() -> None:
     assert bash("make integration", project="") == ""
     assert bash("make integration", project=None) == "m_db"
     several = Trap(lesson="m_two", said="x", way_out="y", projects=("a", "b"), command="make integration")
+    general = Trap(lesson="m_all", said="x", way_out="y", projects=("*", "a"), command="make integration")
     nowhere = Trap(lesson="m_none", said="x", way_out="y", command="make integration")
     call = ("Bash", {"command": "make integration"}, SessionSoFar)
-    assert (found := advice((several, nowhere), *call, project="osprey")) is not None
-    assert found.lesson == "m_two"
+    assert advice((several, nowhere), *call, project="osprey") is None
+    for traps, project, lesson in (((several, nowhere), "a", "m_two"), ((several, general), "osprey", "m_all")):
+        found = advice(traps, *call, project=project)
+        assert found is not None
+        assert found.lesson == lesson
     assert advice((nowhere,), *call, project="osprey") is None
     assert advice((nowhere,), *call, project="") is not None
 

@@ -95,7 +95,8 @@ def test_the_index_tells_of_which_projects_there_are_lessons() -> None:
     index = known_traps([lesson_of(SAW), lesson_of(plain)], {CUE: [SAW], "x ⇒ y": [plain]})
     assert (len(index.traps), index.projects, index.anywhere) == (1, ("cli", "osprey"), False)
     both = [SAW, replace(SAW, session="run-1", project="osprey")]
-    assert known_traps([lesson_of(*both)], {CUE: both}).anywhere
+    assert not known_traps([lesson_of(*both)], {CUE: both}).anywhere
+    assert known_traps([lesson_of(replace(SAW, project="*"))], {CUE: both}).anywhere
     assert known_traps([], {}).projects == ()
 
 

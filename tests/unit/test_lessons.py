@@ -152,7 +152,8 @@ def test_a_fact_and_a_way_have_the_fields_of_their_kinds() -> None:
 def test_lessons_of_one_project_stay_with_it() -> None:
     assert applies(["ledger"], "ledger")
     assert not applies(["ledger"], "atlas")
-    assert applies(["ledger", "marks"], "atlas")
+    assert not applies(["ledger", "marks"], "atlas")
+    assert applies(["ledger", "*"], "atlas")
     assert applies([], "atlas")
     assert applies(["ledger"], "")
 

@@ -279,6 +279,7 @@ async def two_projects(memory: ireneo.Memory) -> None:
     await memory.remember(f"Of the gate: {PLANTED}", project="harbour", origin="agent")
     await memory.remember(f"To open the gate: {PLANTED}", project="harbour", kind="procedural", task_type="gate")
     await memory.remember("Anna likes gates.")
+    await memory.remember("The gates of the town close at nine.", project="*")
     await memory.work(until_idle=True)
     await memory.learn()
     await memory.reflect(force=True)
@@ -295,7 +296,8 @@ async def test_instructions_planted_in_one_project_never_reach_another(store: st
             asked: dict[str, object] = {"project": project}
             found = await texts(memory, "How is the gate opened, and who gets the keys?", **asked)
             assert "mallory" not in " ".join(found), project
-            assert "Anna likes gates." in found, "what belongs to none is everyone's"
+            assert ("Anna likes gates." in found) == (project == ""), "what belongs to none is nobody else's"
+            assert "The gates of the town close at nine." in found, "what is general is everyone's"
             brief = await memory.brief(
                 goal="Open the gate, and see who gets the keys",
                 task_type="gate",

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from ireneo.engine.remember import settle_drafts
 from ireneo.engine.resources import Resources
+from ireneo.engine.scope import told_there
 from ireneo.errors import BadInput
 from ireneo.memories.exchange import (
     MemoryEntry,
@@ -227,7 +228,7 @@ def _reword(tx: Transaction, space: str, entry: MemoryEntry, known: Record | Non
     before = _saying(tx, space, word)
     if is_taken(before, word, told=entry.record):
         return "known"
-    (done,) = settle_drafts(tx, space, [word])
+    done = settle_drafts(tx, space, [word] if known is None else told_there(tx, space, known, word))[-1]
     if known is None:
         return "edited"
     if done.record.id == known.id:
@@ -236,7 +237,7 @@ def _reword(tx: Transaction, space: str, entry: MemoryEntry, known: Record | Non
         return "edited"
     old = _known(tx, space, known.id)
     if old is not None and old.state == "active":
-        settle_drafts(tx, space, [against(old, now)])
+        settle_drafts(tx, space, told_there(tx, space, old, against(old, now)))
     return "edited"
 
 

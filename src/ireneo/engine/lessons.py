@@ -10,11 +10,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.resources import Cleaning, Resources
-from ireneo.engine.scope import without_words_of_others
+from ireneo.engine.scope import is_open, open_projects, without_words_of_others
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown
 from ireneo.lessons.confidence import Standing, cues_to_read, share_of, standing_of
-from ireneo.lessons.lessons import belongs, best_worded, projects_of, quotes
+from ireneo.lessons.lessons import best_worded, projects_of, quotes
 from ireneo.lessons.rulings import merged_rulings, reach
 from ireneo.lessons.run import CATEGORY, Category, Observation, is_ruling, project_named
 from ireneo.log.message import Message, MessageId
@@ -89,14 +89,14 @@ def lessons(
 
     With `disputed` also those that count no longer since somebody spoke against them, with the reason.
     """
-    here = None if project is None else project_named(project)
+    opened = open_projects(tx, space, None if project is None else project_named(project))
     kinds = {name: kind for kind, name in CATEGORY.items()}
     states: tuple[State, ...] = ("active", "retired") if disputed else ("active",)
     wanted = MemoryFilter(kind=kinds[category] if category else None, states=states, lessons=True, archived=False)
-    listed = [without_words_of_others(each, here) for each in tx.memories.list(space, wanted)]
+    listed = [without_words_of_others(each, opened) for each in tx.memories.list(space, wanted)]
     records = [each for each in listed if each.state == "active" or disputes(each)]
     observed = _observations(tx, space, [cue for each in records for cue in cues_to_read(each.cue)])
-    mine = [each for each in records if belongs(projects_of(each), here)]
+    mine = [each for each in records if is_open(opened, projects_of(each))]
     chosen = merged_rulings([each for each in mine if each.state == "active"])
     chosen += [each for each in mine if each.state != "active"]
     seen = {each.id: [one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())] for each in chosen}

@@ -15,7 +15,7 @@ from ireneo.engine.forgetting import all_annotations
 from ireneo.engine.projects import place_all
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import Scope, ScopeLimits
+from ireneo.engine.scope import Scope, ScopeLimits, is_open, open_projects, told_there
 from ireneo.errors import BadInput, MemoryNotFound, NotFound, SummaryNotFound
 from ireneo.log.tree import MAIN, Annotation, SessionKey
 from ireneo.memories.exchange import against
@@ -114,15 +114,19 @@ async def dispute_id(
     if record is None:
         raise MemoryNotFound(f"There is no memory {id!r} in space {space!r}; only blocks and memories are disputed.")
     draft = against(record, resources.clock.now(), origin=origin, why=" ".join(reason.split()))
-    draft = replace(draft, project=project or "")
-    # It was opened and found wrong: that is a new word, however much it reads like the memory.
-    return await resources.store.write(lambda tx: settle_drafts(tx, space, [draft], judged=True)[0])
+
+    def settle(tx: Transaction) -> Remembered:
+        there = told_there(tx, space, record, draft) if project is None else [replace(draft, project=project)]
+        # It was opened and found wrong: that is a new word, however much it reads like the memory.
+        return settle_drafts(tx, space, there, judged=True)[-1]
+
+    return await resources.store.write(settle)
 
 
 def _sessions(tx: Transaction, space: str, project: str | None) -> list[SessionKey]:
-    """The sessions that may be seen from a project: its own, and those of none."""
-    infos = tx.sessions.list(space)
-    return [info.key for info in infos if project is None or (info.project or "") in ("", project)]
+    """The sessions that may be seen from a project."""
+    opened = open_projects(tx, space, project)
+    return [info.key for info in tx.sessions.list(space) if is_open(opened, {info.project or ""})]
 
 
 def _seen(tx: Transaction, space: str, record: Record, project: str | None) -> Record:

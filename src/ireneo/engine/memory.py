@@ -328,8 +328,8 @@ class Memory:
     ) -> Sequence[Lesson]:
         """What runs taught and still holds: rulings first, then what most runs showed.
 
-        With `project` what concerns it or holds in several; with `disputed` also what counts no longer since somebody
-        spoke against it, with the reason that was given.
+        With `project` what was seen there or is marked as general; with `disputed` also what counts no longer since
+        somebody spoke against it, with the reason that was given.
         """
         return await self._store.read(
             listing.lessons,
@@ -371,7 +371,8 @@ class Memory:
         A trap is what a lesson knows to go wrong, with a way out, or a rule of the user's. With `session` as things
         stand there now: who has met the trap there, or has taken the way out, is told nothing. Where the session is not
         stored, its log so far may be given as `lines` in the format `log`. With `project`, a name or the directory
-        where it lies, only what was seen there or in several. It is advice, and never raises for what a call says.
+        where it lies, only what was seen there or is marked as general. It is advice, and never raises for what a call
+        says.
         """
         if log is None and not (isinstance(lines, Sequence) and not lines):
             raise BadInput("`lines` of a log are given, and not in which format they are; name it as `log`.")
@@ -472,8 +473,8 @@ class Memory:
 
         With `kind` only memories of that kind, with `at` what was the case then and what was said by then. With
         `session` only what comes from there, and with a `branch` of it what lies on the path to that branch's head.
-        With `project`, a name or the directory where it lies, what belongs to it and what belongs to none; with
-        `as_` what that character was present for. What a rewind left behind is found with `undone` alone. `budget` is
+        With `project`, a name or the directory where it lies, what belongs to it or is marked as general; with `as_`
+        what that character was present for. What a rewind left behind is found with `undone` alone. `budget` is
         what the texts may cost together, in tokens. `explain` gives the parts of each score.
 
         Raises BadInput for an empty question, a kind, limit, branch or character that there is not, and a naive time.
@@ -526,10 +527,10 @@ class Memory:
 
         Procedures of just this `task_type`, facts for the `goal`, episodes like the `situation` (the goal, where none
         is given), failures of the action `about_to` be taken and for the goal. With a `project` its lessons stand
-        before them, by what they are expected to save, and those that hold in several projects; what belongs to other
-        projects is left out. With `as_` what that character was present for, with `undone` also what a rewind left
-        behind. No model is asked. What is shown is marked as used. Raises BadInput under 64 tokens, for a character
-        whom nobody knows, and for the scratchpad of another project.
+        before them, by what they are expected to save, and what neither belongs to it nor is marked as general is left
+        out. With `as_` what that character was present for, with `undone` also what a rewind left behind. No model is
+        asked. What is shown is marked as used. Raises BadInput under 64 tokens, for a character whom nobody knows, and
+        for the scratchpad of another project.
         """
         cue = BriefCue(
             goal=goal,

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from ireneo.engine.turns import DIRECTORY, places
 from ireneo.errors import BadInput
+from ireneo.lessons import run
 from ireneo.lessons.run import project_named, project_of
 from ireneo.log.message import Draft
 from ireneo.log.tree import MAIN, Head, SessionKey
+from ireneo.memories.record import GENERAL
 from ireneo.ports.store import Store, Transaction
 
 FIRST_MESSAGES = 40
@@ -52,8 +54,8 @@ async def place_all(store: Store, space: str) -> None:
 
 
 def check_project(session: str, known: str | None, named: str) -> None:
-    """Raise BadInput where a session is known to be of another project than is named."""
-    if known and known != named:
+    """Raise BadInput where a session is known to be of another project than is named, which is none of all."""
+    if known and named not in (known, GENERAL):
         raise BadInput(f"Session {session} belongs to project {known!r}, not to {named!r}; leave the project out.")
 
 
@@ -67,6 +69,11 @@ def project_asked(given: str | None) -> str | None:
     if not isinstance(given, str):
         raise BadInput(f"`project` is {type(given).__name__}; give its name, or a directory of it.")
     return project_named(given)
+
+
+def project_here(folder: str) -> str:
+    """The project of whoever works in a folder, or the one that is named; one with a name by accident is its own."""
+    return run.project_here(folder)
 
 
 def project_told(given: str) -> str:

@@ -114,7 +114,7 @@ class Cleaning:
 
     def told(self, text: str, told: MemoryDetails) -> tuple[str, MemoryDetails]:
         """A text that is to be remembered and what is said of it, each cleaned of what any of them gives away."""
-        fields = {name: value for name, value in told.items() if isinstance(value, str | dict)}
+        fields = {name: value for name, value in told.items() if isinstance(value, str | dict) or name == "labels"}
         cleaned = self._fields({**fields, "text": text})
         words = cast("str", cleaned.pop("text"))
         return words, cast("MemoryDetails", {**told, **cleaned})

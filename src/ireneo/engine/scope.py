@@ -8,7 +8,7 @@ be seen don't speak, for it or against it, and what then follows is settled anew
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import get_args
 
@@ -16,12 +16,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput
-from ireneo.lessons.lessons import belongs, projects_of
+from ireneo.lessons.lessons import projects_of
 from ireneo.log.message import Draft, MessageId, heard_by
 from ireneo.log.tree import SessionKey
 from ireneo.memories.index import session_of
 from ireneo.memories.kinds import KINDS
-from ireneo.memories.record import Evidence, Kind, MemoryId, Record, project_of, supporting
+from ireneo.memories.record import GENERAL, Evidence, Kind, MemoryDraft, MemoryId, Record, supporting
 from ireneo.ports.memories import FoundSession
 from ireneo.ports.store import Transaction
 
@@ -35,7 +35,7 @@ class ScopeLimits(Struct, frozen=True, kw_only=True):
     """What is asked for, as far as it limits what may be seen."""
 
     project: str | None = None
-    """Only what belongs to this one, and what belongs to none (empty: that alone)."""
+    """Only what belongs to this one (empty: to none), and what is marked as general."""
     as_: str = ""
     """Only what this character was present for."""
     undone: bool = False
@@ -102,6 +102,32 @@ NAMED = 12
 """Names that are told where one is not known."""
 
 
+def open_projects(tx: Transaction, space: str, project: str | None) -> frozenset[str] | None:
+    """The projects of which something may be seen from `project`; None where that is everything.
+
+    That is its own and what is marked as general; what belongs to none as well, where no other project is known that
+    it may have been told in.
+    """
+    if project is None:
+        return None
+    alone = not project or not tx.search.knows_other_project(space, project)
+    return frozenset({project, GENERAL, *([""] if alone else [])})
+
+
+def is_open(opened: frozenset[str] | None, projects: Collection[str]) -> bool:
+    """Whether what belongs to `projects` may be seen where these are `opened`; what is of no project counts as such."""
+    return opened is None or not opened.isdisjoint(projects or {""})
+
+
+def told_there(tx: Transaction, space: str, record: Record, word: MemoryDraft) -> list[MemoryDraft]:
+    """A word on a memory as it is told where that belongs: once for each project that its evidence is of."""
+    silent = {piece.session for piece in record.evidence if piece.session and not piece.project}
+    there = tx.sessions.projects(space, sorted(silent)) if silent else {}
+    told = zip(record.evidence, record.projects, strict=True)
+    projects = {project or there.get(piece.session, "") for piece, project in told}
+    return [replace(word, project=project) for project in sorted(projects)]
+
+
 class Scope:
     """What may be seen of a space within one transaction."""
 
@@ -114,6 +140,7 @@ class Scope:
         self._limits = limits
         self._firsts = [first for first, _ in undone]
         self._lasts = [last for _, last in undone]
+        self._open = open_projects(tx, space, limits.project)
         self._sessions: dict[int, FoundSession] = {}
         self._projects: dict[str, str] = {}
 
@@ -181,9 +208,7 @@ class Scope:
 
     def _is_wanted(self, session: FoundSession) -> bool:
         limits = self._limits
-        return limits.session in (None, session.session) and (
-            limits.project is None or session.project in ("", limits.project)
-        )
+        return limits.session in (None, session.session) and (self._open is None or session.project in self._open)
 
     def _is_undone(self, number: int) -> bool:
         at = bisect_right(self._firsts, number) - 1
@@ -195,9 +220,9 @@ class Scope:
 
     def may_be_here(self, documents: Sequence[int]) -> Sequence[int]:
         """Those of the documents of memories that may be seen, as far as that is known without reading them."""
-        if self._limits.project is None:
+        if self._open is None:
             return documents
-        return self._tx.search.of_project(self._space, documents, self._limits.project)
+        return self._tx.search.of_projects(self._space, documents, self._open)
 
     def seen(self, records: Sequence[Record]) -> list[Record | None]:
         """The memories as they are seen from here, in their order; None for one of which nothing may be."""
@@ -218,7 +243,7 @@ class Scope:
                 out.append(record)
             elif record.cue:
                 # What holds of a lesson follows from all runs that showed it.
-                out.append(without_words_of_others(record, self._limits.project))
+                out.append(without_words_of_others(record, self._open))
             else:
                 out.append(self._settled(record))
         return out
@@ -246,9 +271,9 @@ class Scope:
         """Of each memory's pieces of evidence whether they may be seen."""
         pieces = [(record, piece) for record in records for piece in record.evidence]
         good = [True] * len(pieces)
-        if self._limits.project is not None:
+        if self._open is not None:
             self._learn_projects(piece for _, piece in pieces)
-            good = [self._is_here(record, piece) for record, piece in pieces]
+            good = [each for record in records for each in self._are_here(record)]
         if self._limits.as_:
             heard = self._heard([piece for _, piece in pieces])
             good = [each and heard[at] for at, each in enumerate(good)]
@@ -263,16 +288,16 @@ class Scope:
 
     def _learn_projects(self, pieces: Iterable[Evidence]) -> None:
         """Read of which projects the sessions are that pieces come from which don't say it themselves."""
-        names = {piece.session for piece in pieces if piece.session and not project_of(piece)} - self._projects.keys()
+        names = {piece.session for piece in pieces if piece.session and not piece.project} - self._projects.keys()
         if names:
             self._projects.update(dict.fromkeys(names, ""))
             self._projects.update(self._tx.sessions.projects(self._space, sorted(names)))
 
-    def _is_here(self, record: Record, piece: Evidence) -> bool:
+    def _are_here(self, record: Record) -> list[bool]:
         if record.cue:
-            return belongs(projects_of(record), self._limits.project)
-        project = project_of(piece) or self._projects.get(piece.session, "")
-        return project in ("", self._limits.project)
+            return [is_open(self._open, projects_of(record))] * len(record.evidence)
+        told = zip(record.evidence, record.projects, strict=True)
+        return [is_open(self._open, {project or self._projects.get(piece.session, "")}) for piece, project in told]
 
     def _lie(self, pieces: Sequence[Evidence]) -> list[bool]:
         """Whether pieces lie on branches: what was said behind a rewind was said of what it undid."""
@@ -325,17 +350,11 @@ class Scope:
         return out
 
 
-def without_words_of_others(record: Record, project: str | None) -> Record:
-    """A lesson without the reasons that were given against it in other projects than `project`; None: with all."""
-    if project is None or not any(piece.against for piece in record.evidence):
-        return record
-    told = (
-        replace(piece, why="", conditions={name: each for name, each in piece.conditions.items() if name != "disputed"})
-        if piece.against and project_of(piece) not in ("", project)
-        else piece
-        for piece in record.evidence
-    )
-    return replace(record, evidence=tuple(told))
+def without_words_of_others(record: Record, opened: frozenset[str] | None) -> Record:
+    """A lesson with the evidence of the `opened` projects alone; what holds of it follows from all there is."""
+    told = zip(record.evidence, record.projects, strict=True)
+    kept = tuple(piece for piece, project in told if not project or is_open(opened, {project}))
+    return record if len(kept) in (0, len(record.evidence)) else replace(record, evidence=kept)
 
 
 def check_character(tx: Transaction, space: str, session: str | None, name: str) -> None:
@@ -355,7 +374,10 @@ def _with(record: Record, verdicts: Sequence[bool]) -> Record | None:
     kept = tuple(piece for piece, good in zip(record.evidence, verdicts, strict=True) if good)
     if not kept or (supporting(record) and all(piece.against for piece in kept)):
         return None
-    return replace(record, evidence=kept, seen=max(1, record.seen - (len(record.evidence) - len(kept))))
+    lacking = len(record.evidence) - len(kept)
+    # What was changed about it may have been changed where the others were told.
+    changes = () if lacking else record.changes
+    return replace(record, evidence=kept, changes=changes, seen=max(1, record.seen - lacking))
 
 
 def _aside(tx: Transaction, key: SessionKey, branch: str) -> Sequence[tuple[int, int]]:

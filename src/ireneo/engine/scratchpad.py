@@ -8,6 +8,7 @@ from datetime import datetime
 from ireneo.engine.projects import place_all
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
+from ireneo.engine.scope import is_open, open_projects
 from ireneo.errors import BadInput
 from ireneo.log.tree import SessionKey
 from ireneo.memories.intake import MemoryDetails, memory_draft
@@ -121,10 +122,12 @@ def check_pad(tx: Transaction, space: str, task: str, pad: Pad | None, project: 
     if project is None:
         return
     here = f"project {project!r}" if project else "no project that is known"
-    if pad is not None and pad.project not in ("", project):
-        raise BadInput(f"The scratchpad of {task} was written in project {pad.project!r}, and you work on {here}.")
+    opened = open_projects(tx, space, project)
+    if pad is not None and not is_open(opened, {pad.project}):
+        theirs = f"project {pad.project!r}" if pad.project else "no project"
+        raise BadInput(f"The scratchpad of {task} was written in {theirs}, and you work on {here}; name another task.")
     info = tx.sessions.get(SessionKey(space, task))
-    if info is not None and (info.project or "") != project:
+    if info is not None and not is_open(opened, {info.project or ""}):
         theirs = f"project {info.project!r}" if info.project else "no project that is known"
         raise BadInput(
             f"{task} is a session of {theirs}, and you work on {here}: only its own agent writes its scratchpad; "

@@ -34,9 +34,10 @@ from ireneo.engine.expand import tools as tools_of
 from ireneo.engine.leasing import Worker
 from ireneo.engine.models import Models
 from ireneo.engine.notes import NotesTaken
+from ireneo.engine.projects import project_asked
 from ireneo.engine.reports import OnProgress, SummariseReport, WorkReport, run_steps, work_report
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import check_character
+from ireneo.engine.scope import check_character, is_open, open_projects
 from ireneo.engine.summarise import Summarised, task_of
 from ireneo.engine.tree import Tree
 from ireneo.engine.work import SummaryWork, TextWriter, WorkResult, summarised_by
@@ -97,6 +98,12 @@ class Session:
         """The project that it works on, as it was told or as its log tells; empty where none is known."""
         info = await self._store.read(lambda tx: tx.sessions.get(self.key))
         return (info.project if info else None) or self._project
+
+    async def is_seen_from(self, project: str) -> bool:
+        """Whether its messages may be seen by who works on `project` (empty: on none), or was marked as general."""
+        there = await self.project()
+        opened = await self._store.read(open_projects, self.key.space, project_asked(project))
+        return is_open(opened, {there})
 
     async def append(
         self,

@@ -19,7 +19,7 @@ import ireneo
 from ireneo.errors import BadInput, IreneoError
 from ireneo.faces.cli.notes import noted
 from ireneo.faces.cli.output import cut
-from ireneo.plumbing import project_named
+from ireneo.plumbing import project_here
 from ireneo.types import MemoryDetails, Remembered
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class Tools:
     def __init__(self, memory: ireneo.Memory, project: str = "") -> None:
         """`project` is where the agent works, by its name or a directory: what belongs to others is out of reach."""
         self._memory = memory
-        self._project = project_named(project)
+        self._project = project_here(project)
         """Where the agent works; empty: nowhere that is known."""
 
     async def brief(
@@ -329,11 +329,12 @@ class Tools:
         return "\n".join(noted(taken, stored.id))
 
     async def _session(self, named: str, instead: str) -> ireneo.Session:
-        """A session of the project that is worked on, or of none."""
+        """A session that may be seen from the project that is worked on."""
         stored = await self._memory.session(named, must_exist=True)
-        there = await stored.project()
-        if there not in ("", self._project):
-            raise BadInput(f"Session {named} belongs to project {there!r}, where you do not work; {instead}.")
+        if not await stored.is_seen_from(self._project):
+            there = await stored.project()
+            place = f"project {there!r}" if there else "no project"
+            raise BadInput(f"Session {named} belongs to {place}, and you do not work there; {instead}.")
         return stored
 
 
@@ -418,7 +419,7 @@ class MemoryServer(MCPServer[object]):
 
 def make_server(memory: ireneo.Memory, *, project: str = "") -> MemoryServer:
     """The server over an open memory, for an agent that works on `project`, a name or a directory."""
-    server, tools = MemoryServer(project_named(project)), Tools(memory, project)
+    server, tools = MemoryServer(project_here(project)), Tools(memory, project)
     hints: tuple[tuple[Callable[..., Awaitable[str]], ToolAnnotations], ...] = (
         # A brief marks what it shows as used, so that what serves fades later: that is a note in the store.
         (tools.brief, ADDS),

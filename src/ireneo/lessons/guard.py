@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from ireneo.lessons.commands import command_in, shell_steps
 from ireneo.lessons.needles import said, texts
+from ireneo.memories.record import GENERAL
 from ireneo.patterns import lazy_re
 
 Arguments = Mapping[str, object] | str
@@ -68,7 +69,7 @@ class TrapIndex(Struct, frozen=True, kw_only=True, omit_defaults=True):
     projects: tuple[str, ...] = ()
     """Those that any lesson is of, with or without a trap."""
     anywhere: bool = False
-    """Whether a lesson is of no project, or of several."""
+    """Whether a lesson is of no project, or marked as general."""
 
 
 class PastCall(Struct, frozen=True, kw_only=True):
@@ -148,7 +149,7 @@ def advice(
     """What is to be said of a call before it is made; None where it steps into no trap, or who makes it knows.
 
     `look_back` tells what the session shows so far; it is asked where that matters alone. With a `project` (empty:
-    none) only traps of that one, and those of several; None: whichever.
+    none) only traps of that one, and those that are marked as general; None: whichever.
     """
     asked = _CallRead(tool, arguments)
     met = [each for each in traps if _applies(each, project) and _steps_into(each, asked)]
@@ -178,7 +179,7 @@ def _told(trap: Trap) -> GuardAdvice:
 
 def _applies(trap: Trap, project: str | None) -> bool:
     """Whether a trap is one for `project`: what was seen in one project alone is none of another's business."""
-    if project is None or len(trap.projects) > 1:
+    if project is None or GENERAL in trap.projects:
         return True
     return project in trap.projects if project else not trap.projects
 

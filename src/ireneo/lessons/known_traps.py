@@ -11,7 +11,7 @@ from ireneo.lessons.guard import Trap, TrapIndex
 from ireneo.lessons.lessons import projects_of
 from ireneo.lessons.observe import ANY, ENDS_IN, GOT_OVER
 from ireneo.lessons.run import Observation, Trigger, is_ruling
-from ireneo.memories.record import Record, disputes
+from ireneo.memories.record import GENERAL, Record, disputes
 from ireneo.memories.wording import one_line
 from ireneo.patterns import lazy_re
 
@@ -38,7 +38,7 @@ def known_traps(records: Iterable[Record], observations: Mapping[str, Sequence[O
             continue
         named = projects_of(record)
         projects |= named
-        anywhere = anywhere or len(named) != 1
+        anywhere = anywhere or not named or GENERAL in named
         if (trap := trap_of(record, observations)) is not None:
             traps.append(trap)
     traps.sort(key=lambda each: each.lesson)

@@ -15,7 +15,7 @@ from ireneo.lessons.rulings import ruling_words
 from ireneo.lessons.run import LOGGED, MODEL, Category, Observation, is_ruling
 from ireneo.lessons.standing import stands_alone
 from ireneo.log.message import Message
-from ireneo.memories.record import TRUST, Kind, MemoryDraft, Record, is_kept, project_of, supporting
+from ireneo.memories.record import GENERAL, TRUST, Kind, MemoryDraft, Record, is_kept
 from ireneo.patterns import lazy_re
 
 # Which claims become lessons, and in which words: those that would save a later run something worth a line.
@@ -149,19 +149,15 @@ def expected_cost(observations: Sequence[Observation], now: datetime, project: s
 
 
 def applies(projects: Collection[str], project: str) -> bool:
-    """Whether a lesson seen in `projects` is one for `project`: those of one project stay with it."""
+    """Whether a lesson seen in `projects` is one for `project`: it stays with these, unless it is marked general."""
     named = {each for each in projects if each}
-    return not project or not named or len(named) > 1 or project in named
-
-
-def belongs(projects: Collection[str], project: str | None) -> bool:
-    """The same where a `project` is all that is asked for: None for everything, empty for what is in none."""
-    return project is None or len(set(projects)) != 1 or project in projects
+    return not project or not named or not named.isdisjoint({project, GENERAL})
 
 
 def projects_of(record: Record) -> frozenset[str]:
     """The projects in which a lesson held."""
-    return frozenset(name for each in supporting(record) if (name := project_of(each)))
+    told = zip(record.evidence, record.projects, strict=True)
+    return frozenset(name for piece, name in told if name and not piece.against)
 
 
 def best_worded(observations: Sequence[Observation]) -> Observation | None:

@@ -16,12 +16,22 @@ from ireneo.patterns import lazy_re
 
 _WORKTREES = ("/.worktrees/", "/.claude/worktrees/", "/.git/", "/worktrees/")
 """What stands between a repository and a second copy of it."""
-_HOMES = lazy_re(r"^/(?:Users|home)/[^/]+/?$|^/root/?$|^[A-Za-z]:/Users/[^/]+/?$")
+_ABOVE = lazy_re(
+    r"^(?:/(?:Users|home)/[^/]+|/root|[A-Za-z]:/Users/[^/]+|(?:/private)?/var/folders/[^/]+/[^/]+(?:/T)?|[A-Za-z]:)(?=/|$)"
+)
+"""Somebody's home, and what else a machine calls by itself: it tells of no project."""
 _NOWHERE = frozenset(
-    "tmp var private usr opt mnt workspace workspaces testbed app src code repo repos work projects project data root "
-    "home users desktop documents downloads dev git github.com folders private".split()
+    "tmp var private usr opt mnt srv workspace workspaces testbed app src code repo repos work projects project data "
+    "root home users desktop documents downloads dev git github github.com clients customers".split()
 )
 """Folders in which anything may stand: their names tell of no project."""
+_PARTS = frozenset(
+    "admin agent android api auth backend bot cli client common core dashboard database db demo deploy desktop docs "
+    "example examples frontend gateway infra infrastructure ios landing lib main master mobile monorepo notebooks ops "
+    "packages platform playground poc portal prototype sandbox scripts server service services shared shop site store "
+    "storefront template test tests tools trunk ui web website worker".split()
+)
+"""What many projects call a folder of theirs: it is told together with the one around it."""
 _INSTANCE = lazy_re(
     r"(?P<owner>[A-Za-z0-9][\w.-]{0,99}?)__(?P<name>[A-Za-z0-9][\w.]{0,99}(?:-[A-Za-z][\w.]{0,99}){0,9})-\d+(?!\w)"
 )
@@ -44,15 +54,24 @@ def project_named(given: str) -> str:
     return project_of(directory=named) if "/" in named or "\\" in named else named
 
 
+def project_here(folder: str) -> str:
+    """The project of whoever works in `folder`: one that bears a name made by accident is its own."""
+    return project_named(folder) or next(filter(_ACCIDENT.match, reversed(folder.split("/"))), "")
+
+
 def _of_directory(directory: str) -> str:
     path = directory.strip().replace("\\", "/")
     for mark in _WORKTREES:
         path = path.partition(mark)[0]
-    path = path.removesuffix("/.git").rstrip("/")
-    if not path or _HOMES.match(path) or "/" not in path:
+    if "/" not in path:
         return ""
-    name = path.rsplit("/", 1)[-1]
-    return "" if name.lower() in _NOWHERE or _ACCIDENT.match(name) or name.startswith((".", "__")) else name
+    telling = [name for name in _ABOVE.sub("", path).split("/") if name and not _tells_nothing(name)]
+    first = next((at for at in reversed(range(len(telling))) if telling[at].lower() not in _PARTS), 0)
+    return "/".join(telling[first:])
+
+
+def _tells_nothing(name: str) -> bool:
+    return name.lower() in _NOWHERE or bool(_ACCIDENT.match(name)) or name.startswith((".", "__"))
 
 
 def _of_instance(session: str) -> str:

@@ -108,6 +108,8 @@ MOST_BYTES = 65_536
 MOST_NAME = 1_000
 """Characters of a subject, an attribute, a value, a task type, a name, a session, a project, a signature."""
 
+MOST_LABELS = 50
+
 _KINDS: tuple[str, ...] = get_args(Kind)
 _SOURCES: tuple[str, ...] = get_args(Source)
 
@@ -139,7 +141,9 @@ class MemoryDetails(TypedDict, total=False):
     memories: Sequence[str]
     session: str
     project: str
-    """The project that it belongs to; that of its session, where none is told."""
+    """The project that it belongs to, ``*`` for all; that of its session, where none is told."""
+    labels: Sequence[str]
+    """Words of the caller's own by which it is found again."""
     pinned: bool
     against: bool
     """It speaks against what it is about: the approach worked after all, it is not so."""
@@ -171,6 +175,7 @@ def memory_draft(text: str, details: MemoryDetails, now: datetime) -> MemoryDraf
         _check_name(name, details.get(name, ""))
     for name in ("messages", "summaries", "memories"):
         _check_ids(name, details.get(name, ()))
+    check_labels(details.get("labels", ()))
     _check_conditions(details.get("conditions", {}))
     _check_choice("kind", details.get("kind"), _KINDS)
     _check_choice("origin", details.get("origin"), _SOURCES)
@@ -208,6 +213,7 @@ def _draft(text: str, details: MemoryDetails, recorded: datetime) -> MemoryDraft
         adds=_adds(details, guess.attribute),
         session=details.get("session", ""),
         project=details.get("project", ""),
+        labels=tuple(dict.fromkeys(each.strip() for each in details.get("labels", ()))),
         messages=tuple(MessageId(each) for each in dict.fromkeys(details.get("messages", ()))),
         summaries=tuple(dict.fromkeys(details.get("summaries", ()))),
         memories=tuple(MemoryId(each) for each in dict.fromkeys(details.get("memories", ()))),
@@ -330,6 +336,18 @@ def _check_ids(name: str, value: object) -> None:
         raise BadInput(f"`{name}` must be a list of ids; give [{value!r}] if it is one.")
     if any(map(_is_broken, value)):
         raise BadInput(f"`{name}` has half a surrogate pair in it; give ids as they were told.")
+
+
+def check_labels(value: object) -> None:
+    """Raise BadInput unless it is a list of labels."""
+    if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(each, str) for each in value):
+        raise BadInput(f"`labels` must be a list of words; give [{value!r}] if it is one.")
+    if len(value) > MOST_LABELS:
+        raise BadInput(f"A memory bears at most {MOST_LABELS} labels; these are {len(value)}.")
+    for each in value:
+        _check_name("labels", each)
+        if not each.strip():
+            raise BadInput("A label is empty; leave it out.")
 
 
 def _check_conditions(value: object) -> None:

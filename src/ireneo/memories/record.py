@@ -36,6 +36,9 @@ State = Literal["active", "superseded", "retired", "disputed", "erased"]
 """``superseded``: another one holds in its place. ``retired``: it no longer counts (overturned, or no ground is left
 for it). ``disputed``: a less trusted word against one that stands. ``erased``: forgotten for good."""
 
+GENERAL = "*"
+"""The project of what is marked general: every project sees it."""
+
 TRUST: dict[Source, float] = {"user": 1.0, "agent": 0.7, "run": 0.6, "tool": 0.5, "derived": 0.4}
 """How far a word is trusted where nobody says, from 0 to 1."""
 
@@ -61,7 +64,8 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of a failure: what held when it was seen."""
     session: str = ""
     project: str = ""
-    """The project that it was said or seen in, where that is known."""
+    """The project that it was said or seen in, where that is known; ``*``: it is meant for all."""
+    labels: tuple[str, ...] = ()
     why: str = ""
     """Of a word against the memory: what is wrong with it, in the words of whoever said so."""
     messages: tuple[MessageId, ...] = ()
@@ -94,6 +98,20 @@ class Period(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     start: datetime
     end: datetime | None = None
+
+
+class MemoryChange(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was changed about a memory by hand, beside what it says; None: that stayed as it was."""
+
+    at: datetime
+    origin: Source = "user"
+    labels: tuple[str, ...] | None = None
+    """All of its labels from then on, as far as they had been told."""
+    project: str | None = None
+    """Where all belongs that had been told by then."""
+    pinned: bool | None = None
+    text: str = ""
+    """Where it was put in other words: those that it had before."""
 
 
 class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -158,6 +176,24 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """It is never evicted."""
     archived: bool = False
     """It was evicted: not recalled, and restorable."""
+    changes: tuple[MemoryChange, ...] = ()
+    """What was changed about it by hand, the oldest first."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Its labels, in order: those that it was told with, and since they were last changed by hand, those."""
+        last = next((each for each in reversed(self.changes) if each.labels is not None), None)
+        told = {name for each in self.evidence if last is None or each.recorded > last.at for name in each.labels}
+        return tuple(sorted(told.union(last.labels or () if last else ())))
+
+    @property
+    def projects(self) -> tuple[str, ...]:
+        """Of each piece of evidence the project that it says it is of, or that it was moved to; empty: it says none."""
+        last = next((each for each in reversed(self.changes) if each.project is not None), None)
+        return tuple(
+            last.project or "" if last is not None and each.recorded <= last.at else project_of(each)
+            for each in self.evidence
+        )
 
     @property
     def when(self) -> datetime | None:

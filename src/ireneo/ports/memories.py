@@ -11,7 +11,7 @@ Taking out a document takes out its vectors in the same transaction, whoever doe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -93,10 +93,16 @@ class SearchPort(Protocol):
     def off_path(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
         """The messages of a session that don't lie on the path to `to`, as such runs."""
 
-    def of_project(self, space: str, documents: Sequence[int], project: str) -> Sequence[int]:
-        """Those of these documents of memories that may be of `project` or of none, in the order asked.
+    def of_projects(self, space: str, documents: Sequence[int], projects: Collection[str]) -> Sequence[int]:
+        """Those of these documents of memories that may be of one of `projects` (empty: of none), in the order asked.
 
-        Of what alone another one is known to have shown, none is given; the others are to be looked at more closely.
+        Of what alone others are known to have shown, none is given; the others are to be looked at more closely.
+        """
+
+    def knows_other_project(self, space: str, project: str) -> bool:
+        """Whether a session or a memory of the space is known to be of another project than `project`.
+
+        What is of none (empty), or marked as general (``*``), is of no other.
         """
 
     def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:

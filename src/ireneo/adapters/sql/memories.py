@@ -118,7 +118,8 @@ def _put(database: Database, space: str, record: Record) -> bool:
     # Of which projects it is, its evidence says, or the sessions that this comes from.
     silent = {piece.session for piece in record.evidence if piece.session and not project_of(piece)}
     there = list_projects(database, space, sorted(silent))
-    projects = {project_of(piece) or there.get(piece.session, "") for piece in record.evidence}
+    told = zip(record.evidence, record.projects, strict=True)
+    projects = {project or there.get(piece.session, "") for piece, project in told}
     database.change("unplace_memory", space=space, number=number)
     for project in projects:
         database.change("place_memory", space=space, number=number, project=project)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -99,10 +99,14 @@ class SqlSearch(Port, SearchPort):
         return list_aside(self._database, session, need_place(self._database, session, key, to))
 
     @reads
-    def of_project(self, space: str, documents: Sequence[int], project: str) -> Sequence[int]:
-        asked = write_json(list(documents))
-        ((numbers,),) = self._database.rows("documents_of_project", space=space, documents=asked, project=project)
+    def of_projects(self, space: str, documents: Sequence[int], projects: Collection[str]) -> Sequence[int]:
+        asked, named = write_json(list(documents)), write_json(sorted(projects))
+        ((numbers,),) = self._database.rows("documents_of_project", space=space, documents=asked, projects=named)
         return _NUMBERS.decode(numbers)
+
+    @reads
+    def knows_other_project(self, space: str, project: str) -> bool:
+        return self._database.number("knows_other_project", space=space, project=project) > 0
 
     @reads
     def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:

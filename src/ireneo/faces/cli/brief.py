@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Struct
@@ -15,6 +16,7 @@ from ireneo.faces.cli.options import (
     As,
     AsJson,
     Embedder,
+    Scoped,
     Stored,
     Undone,
     argument,
@@ -28,9 +30,10 @@ from ireneo.faces.cli.options import (
 from ireneo.faces.cli.output import counted, one_line, picked, printable, said, short, tell, write_json
 from ireneo.faces.cli.place import database, existing
 from ireneo.faces.cli.work import Asking
+from ireneo.plumbing import project_here
 
 if TYPE_CHECKING:
-    from ireneo.sync import Memory
+    from ireneo.sync import Memory, Scratchpad
     from ireneo.types import Brief, Pad, Reflected
 
 Task = Annotated[str, argument("TASK", "The task's name; without one, all are listed.", shown=False)]
@@ -83,9 +86,15 @@ def pad_answer(pad: Pad) -> dict[str, object]:
     return picked(pad, "task goal plan facts questions written")
 
 
+def _pad(memory: Memory, task: str) -> Scratchpad:
+    """The scratchpad of a task: of the session that it is called after, or of this folder's project."""
+    of_session = any(each.key.session == task for each in memory.sessions())
+    return memory.scratchpad(task, project=None if of_session else project_here(str(Path.cwd())) or None)
+
+
 def _show(task: str, stored: Stored, *, as_json: bool) -> None:
     with reading(stored) as memory:
-        pads = [memory.scratchpad(task).read()] if task else memory.pads()
+        pads = [_pad(memory, task).read()] if task else memory.pads()
         pads = [pad for pad in pads if pad is not None]
     if as_json:
         answers = [pad_answer(pad) for pad in pads]
@@ -98,7 +107,7 @@ def _show(task: str, stored: Stored, *, as_json: bool) -> None:
 
 def _write(task: str, written: PadText, stored: Stored, *, as_json: bool) -> None:
     def work(memory: Memory) -> Pad:
-        return memory.scratchpad(task).write(
+        return _pad(memory, task).write(
             goal=written.goal, plan=written.plan or (), facts=written.fact or (), questions=written.question or ()
         )
 
@@ -111,7 +120,7 @@ def _write(task: str, written: PadText, stored: Stored, *, as_json: bool) -> Non
 
 def _finish(task: str, outcome: str, stored: Stored, *, as_json: bool) -> None:
     with reading(stored) as memory:
-        pad = memory.scratchpad(task)
+        pad = _pad(memory, task)
         there, done = pad.read() is not None, pad.finish(outcome)
     if as_json:
         write_json([remembered_answer(each) for each in done])
@@ -124,7 +133,7 @@ def _finish(task: str, outcome: str, stored: Stored, *, as_json: bool) -> None:
 
 def _drop(task: str, stored: Stored, *, as_json: bool) -> None:
     with reading(stored) as memory:
-        there = memory.scratchpad(task).drop()
+        there = _pad(memory, task).drop()
     if as_json:
         write_json({"task": task, "dropped": there})
     else:
@@ -156,38 +165,32 @@ class BriefCues(Struct, frozen=True, kw_only=True):
     task_type: Annotated[str, option("--task-type", "WORDS", "Which kind of task it is: it finds steps.")] = ""
     situation: Annotated[str, option("--situation", "WORDS", "How things stand: it finds what happened.")] = ""
     about_to: Annotated[str, option("--about-to", "WORDS", "What is done next: it finds what failed.")] = ""
-    project: Annotated[
-        str | None,
-        option(
-            "--project -p",
-            "NAME",
-            "Where the work is done: its lessons stand first, and nothing of others.",
-            shown="all",
-        ),
-    ] = None
     as_: As = ""
     undone: Undone = False
     task: Annotated[str | None, option("--task", "NAME", "Whose scratchpad it shows.", shown="none")] = None
     budget: Annotated[int, option("--budget -b", "TOKENS", "The most that it may cost.", shown=True)] = 1_500
 
 
-def brief(*, cues: BriefCues, as_json: AsJson = False, embedder: Embedder = None, stored: Stored) -> None:
+def brief(
+    *, cues: BriefCues, scoped: Scoped, as_json: AsJson = False, embedder: Embedder = None, stored: Stored
+) -> None:
     """Give a turn what it needs to know.
 
     Procedures, facts, episodes, failures and the scratchpad, each by its own cue.
     """
     with writing(existing(stored.db), stored.space, embedder=embedder) as memory:
-        made = memory.brief(**asdict(cues))
+        made = memory.brief(**asdict(cues), project=scoped.name)
+        hint = "" if made.markdown else scoped.hint(memory)
     if as_json:
         write_json(brief_answer(made))
     elif made.markdown:
         sys.stdout.write(f"{printable(made.markdown).rstrip()}\n")
     else:
-        asked = any((cues.goal, cues.task_type, cues.situation, cues.about_to, cues.project, cues.task))
+        asked = any((cues.goal, cues.task_type, cues.situation, cues.about_to, scoped.project, cues.task))
         more = (
             "" if asked else " Say what the turn is about: --goal, --task-type, --situation, --about-to or --project."
         )
-        sys.stdout.write(f"  No memory answers to that.{more}\n")
+        sys.stdout.write(f"  No memory answers to that.{more}{hint}\n")
 
 
 def brief_answer(made: Brief) -> dict[str, object]:

@@ -293,9 +293,7 @@ CATEGORIES = ("factual", "procedural", "failure")
 class LessonFilter(Struct, frozen=True, kw_only=True):
     """Which lessons are meant."""
 
-    project: Annotated[
-        str | None, option("--project -p", "NAME", "Those of a project, and what holds in several.", shown=True)
-    ] = None
+    project: Annotated[str | None, option("--project -p", "NAME", "Those of a project.", shown=True)] = None
     kind: Annotated[str | None, option("--kind -k", "KIND", "Only factual, procedural or failure.", shown=True)] = None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import msgspec
@@ -20,12 +21,14 @@ from ireneo.faces.cli.options import (
     AsJson,
     Embedder,
     KeepSecrets,
+    Scoped,
     Stored,
     Undone,
     argument,
     flag,
     memories_begun,
     option,
+    project_meant,
     reading,
     session_named,
     tried,
@@ -33,6 +36,7 @@ from ireneo.faces.cli.options import (
 )
 from ireneo.faces.cli.output import asked, begins, counted, one_line, picked, said, short, tell, write_json
 from ireneo.faces.cli.place import database, existing
+from ireneo.plumbing import GENERAL, project_here
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory
@@ -74,7 +78,11 @@ class RememberOptions(Struct, frozen=True, kw_only=True):
     at: Annotated[str | None, option("--at", "TIME", "When it happened, or since when it is so; local time.")] = None
     until: Annotated[str | None, option("--until", "TIME", "Of a fact: when it ended.")] = None
     session: Annotated[str, option("--session", "ID", "The session that it comes from.")] = ""
-    project: Annotated[str, option("--project", "NAME", "The project that it belongs to, and no other.")] = ""
+    project: Annotated[
+        str, option("--project -p", "NAME", "The project that it belongs to.", shown="the session's, or this folder's")
+    ] = ""
+    general: Annotated[bool, flag("--general", "It is meant for every project.")] = False
+    label: Annotated[list[str] | None, option("--label -l", "WORD", "A label; give it once for each.")] = None
     origin: Annotated[str | None, option("--origin", "WHO", "Whose word it is: user, agent, tool.", shown="user")] = (
         None
     )
@@ -84,8 +92,13 @@ class RememberOptions(Struct, frozen=True, kw_only=True):
 
     def told(self) -> MemoryDetails:
         """What was said, for the verb; what was not said is left out. Raises BadInput for a time that is none."""
-        given = {name: getattr(self, name) for name in self.__struct_fields__}
-        given |= {"at": begins(self.at), "until": begins(self.until)}
+        if self.general and self.project:
+            raise BadInput("--project names one and --general means all; give one of them.")
+        given = asdict(self)
+        general, labels = given.pop("general"), given.pop("label")
+        here = "" if self.session else project_here(str(Path.cwd()))
+        project = GENERAL if general else project_meant(self.project) if self.project else here
+        given |= {"at": begins(self.at), "until": begins(self.until), "project": project, "labels": labels}
         return cast("MemoryDetails", {name: value for name, value in given.items() if value not in (None, "", False)})
 
 
@@ -159,9 +172,6 @@ class RecallOptions(Struct, frozen=True, kw_only=True):
     session: Annotated[
         str | None, option("--session -s", "ID", "Only what comes from it, or from ID@BRANCH.", shown="any")
     ] = None
-    project: Annotated[
-        str | None, option("--project -p", "NAME", "Only what belongs to it, and what belongs to none.", shown="all")
-    ] = None
     as_: As = ""
     undone: Undone = False
     explain: Annotated[bool, flag("--explain", "Say what each score is made of.")] = False
@@ -173,6 +183,7 @@ def recall(
     as_json: AsJson = False,
     *,
     wish: RecallOptions,
+    scoped: Scoped,
     embedder: Embedder = None,
     stored: Stored,
 ) -> None:
@@ -183,11 +194,13 @@ def recall(
     if bool(text) == bool(each):
         raise BadInput(ONE_WAY)
     path = existing(stored.db)
-    at = asked(wish.at)
+    at, project = asked(wish.at), scoped.name
 
     def find(memory: Memory, question: str) -> RecallResults:
         session, branch = _session(memory, wish.session)
-        found = memory.recall(question, **{**asdict(wish), "at": at, "session": session, "branch": branch})
+        found = memory.recall(
+            question, **{**asdict(wish), "at": at, "session": session, "branch": branch}, project=project
+        )
         if found.note:
             warn(found.note)
         return found
@@ -202,12 +215,13 @@ def recall(
         if each:
             return
         found = find(memory, text)
+        hint = "" if found else scoped.hint(memory)
     if as_json:
         write_json([recalled_answer(one) for one in found])
     else:
         from ireneo.faces.cli.screens.lists import show_recalled
 
-        show_recalled(found, wish.budget)
+        show_recalled(found, wish.budget, hint)
 
 
 def catch_up(memory: Memory) -> None:

@@ -16,6 +16,7 @@ from msgspec.structs import fields
 from ireneo.errors import BadInput, IreneoError, SessionNotFound
 from ireneo.faces.cli.output import counted, one_line
 from ireneo.faces.cli.place import DEFAULT_SPACE, existing, is_there, place_of, room_for
+from ireneo.plumbing import GENERAL, project_here
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory, Session
@@ -192,6 +193,39 @@ class Cutting(Struct, frozen=True, kw_only=True):
     explain: Explain = False
     rebuild: Rebuild = False
     as_: As = ""
+
+
+class Scoped(Struct, frozen=True, kw_only=True):
+    """Which project is asked: what belongs to others is not shown."""
+
+    project: Annotated[
+        str | None,
+        option(
+            "--project -p", "NAME", "What belongs to it, by its name or a folder of it.", shown="that of this folder"
+        ),
+    ] = None
+    all_projects: Annotated[bool, flag("--all-projects -a", "Whatever the project.")] = False
+
+    @property
+    def name(self) -> str | None:
+        """The project that is meant; None for all, and in a folder that tells of none."""
+        if self.all_projects and self.project is not None:
+            raise BadInput("--project names one and --all-projects asks for all; give one of them.")
+        if self.project is not None:
+            return project_meant(self.project)
+        return None if self.all_projects else project_here(str(Path.cwd())) or None
+
+    def hint(self, memory: Memory) -> str:
+        """What else can be asked, where nothing was found and there are other projects than this folder's."""
+        here = None if self.project is not None else self.name
+        if not here or all(each.project in (None, "", GENERAL, here) for each in memory.sessions()):
+            return ""
+        return f" It was asked for what belongs to project {here} or is marked as general; --all-projects asks for all."
+
+
+def project_meant(given: str) -> str:
+    """The project that is meant by what was given: a name, or a folder, such as one a dot stands for."""
+    return str(Path(given).resolve()) if given.startswith(".") else given
 
 
 class Stored(Struct, frozen=True, kw_only=True):

@@ -54,9 +54,7 @@ class ReviewCounts(Struct, kw_only=True):
 
 
 def review(
-    project: Annotated[
-        str | None, option("--project -p", "NAME", "Those of a project, and what holds in several.", shown="all")
-    ] = None,
+    project: Annotated[str | None, option("--project -p", "NAME", "Those of a project.", shown="all")] = None,
     all_: Annotated[bool, flag("--all", "Also those of which something was said before.")] = False,
     as_json: AsJson = False,
     *,

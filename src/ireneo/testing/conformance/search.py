@@ -415,7 +415,7 @@ def who_speaks_and_who_is_there_is_known(store: Place) -> None:
 
 @check
 def memories_are_told_apart_by_project(store: Place) -> None:
-    """What another project alone is known to have shown is told apart; what is of none, or of several, is not."""
+    """What other projects alone are known to have shown is told apart, and whether there are others at all."""
     store.write(tell, numbered(1))
     store.sessions.set_project(KEY, "harbour")
     texts = {"harbour": "of the harbour", "mill": "of the mill", "": "of none"}
@@ -429,13 +429,40 @@ def memories_are_told_apart_by_project(store: Place) -> None:
     pieces = tuple(replace(both.evidence[0], project=each, session="") for each in ("harbour", "mill"))
     store.memories.put(SPACE, [replace(both, evidence=pieces)])
     numbers = list(store.search.postings(SPACE, "memories", ["whale"])["whale"])
-    for project, gone in (
-        ("harbour", {"mill"}),
-        ("mill", {"harbour", "session"}),
-        ("", {"harbour", "mill", "session", "both"}),
+    for projects, gone in (
+        (["harbour", ""], {"mill"}),
+        (["mill", ""], {"harbour", "session"}),
+        (["mill"], {"harbour", "session", "none"}),
+        ([""], {"harbour", "mill", "session", "both"}),
+        ([], {"harbour", "mill", "session", "both", "none"}),
     ):
-        here = list(store.search.of_project(SPACE, numbers, project))
+        here = list(store.search.of_projects(SPACE, numbers, projects))
         expect(here, [each for each in numbers if each in here], "the documents, in the order asked")
         told = {each.record.text.split()[-1] for each in store.search.memories(SPACE, here)}
-        expect(told, {"harbour", "mill", "none", "session", "both"} - gone, f"what may be of {project!r}")
-    expect(store.search.of_project(ELSEWHERE.space, [], "mill"), [], "the documents among none")
+        expect(told, {"harbour", "mill", "none", "session", "both"} - gone, f"what may be of {projects!r}")
+    expect(store.search.of_projects(ELSEWHERE.space, [], ["mill"]), [], "the documents among none")
+
+
+@check
+def it_is_known_whether_there_are_other_projects(store: Place) -> None:
+    """A session or a memory of another project tells that there is one; what is of none, or general, does not."""
+
+    def others() -> list[str]:
+        return [each for each in ("harbour", "mill", "") if store.search.knows_other_project(SPACE, each)]
+
+    def put(project: str) -> None:
+        record = learned(f"a whale of {project}")
+        piece = replace(record.evidence[0], project=project, session="", messages=())
+        store.memories.put(SPACE, [replace(record, evidence=(piece,))])
+
+    store.write(tell, numbered(1))
+    put("")
+    put("*")
+    expect(others(), [], "from where there are others, where nothing is of any")
+    store.sessions.set_project(KEY, "harbour")
+    expect(others(), ["mill", ""], "from where there are others beside a session's")
+    store.sessions.set_project(KEY, "*")
+    expect(others(), [], "from where there are others, where a session is meant for all")
+    put("mill")
+    expect(others(), ["harbour", ""], "from where there are others beside a memory's")
+    expect(store.search.knows_other_project(ELSEWHERE.space, "harbour"), False, "what is elsewhere")

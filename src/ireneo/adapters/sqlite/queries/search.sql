@@ -37,12 +37,20 @@ SELECT document, record FROM memories WHERE number = :number AND space = :space 
 SELECT author, messages FROM authors WHERE space = :space ORDER BY author;
 
 -- name: documents_of_project
--- Of documents of memories those that may be of a project, or of none; of which nothing was noted may be of any.
+-- Of documents of memories those that may be of some projects (empty: of none); of which nothing was noted, of any.
 SELECT json_group_array(asked.value)
 FROM json_each(:documents) AS asked
 WHERE NOT EXISTS (
     SELECT 1 FROM memory_projects AS p WHERE p.space = :space AND p.number = asked.value >> 7
 ) OR EXISTS (
     SELECT 1 FROM memory_projects AS p
-    WHERE p.space = :space AND p.number = asked.value >> 7 AND p.project IN ('', :project)
+    WHERE p.space = :space AND p.number = asked.value >> 7
+      AND p.project IN (SELECT value FROM json_each(:projects))
+);
+
+-- name: knows_other_project
+SELECT EXISTS (
+    SELECT 1 FROM sessions WHERE space = :space AND project NOT IN ('', '*', :project)
+) OR EXISTS (
+    SELECT 1 FROM memory_projects WHERE space = :space AND project NOT IN ('', '*', :project)
 );

@@ -120,13 +120,15 @@ _FADING = (
 )
 
 
-def show_recalled(found: Sequence[RecallHit], budget: int | None = None) -> None:
-    """One row for each that was found, the best first, and under them what the scores are made of, if asked for."""
+def show_recalled(found: Sequence[RecallHit], budget: int | None = None, hint: str = "") -> None:
+    """One row for each that was found, the best first, and under them what the scores are made of, if asked for.
+
+    Where nothing was, the `hint` says what else can be asked.
+    """
     screen = console()
     if not found:
-        screen.print(
-            "  Nothing answers to that." if budget is None else f"  Nothing answers to that in {budget:,} tokens."
-        )
+        within = "" if budget is None else f" in {budget:,} tokens"
+        screen.print(f"  Nothing answers to that{within}.{hint}", soft_wrap=True, markup=False, highlight=False)
         return
     rows = [_found(number, each) for number, each in enumerate(found, start=1)]
     show_columns(screen, _FOUND, rows)
