@@ -11,17 +11,22 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
-from lesson_books import Book
 from msgspec import Struct
 
 from foresight_data import DATA, Half, halves, started
 from ireneo.engine.check import session_so_far
 from ireneo.lessons.guard import GuardAdvice, TrapIndex, advice
 from ireneo.lessons.known_traps import known_traps
+from ireneo.lessons.lessons import lesson_drafts
+from ireneo.lessons.run import Observation
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import READERS, sum_observations
+from ireneo.memories.kinds import KINDS
+from ireneo.memories.reconcile import reconcile
+from ireneo.memories.record import Record
 from ireneo.summaries.steps import Step, clip, steps
 
 SHOWN = 3
@@ -39,10 +44,18 @@ class Alarm(Struct, frozen=True, kw_only=True):
 
 def taught(runs: Sequence[RunMaterial]) -> TrapIndex:
     """The traps that runs teach."""
-    book = Book()
+    seen: dict[str, list[Observation]] = {}
     for run in runs:
-        book.learn(sum_observations(each for read in READERS for each in read(run)), started(run))
-    return known_traps(book.records.values(), book.seen)
+        for each in sum_observations(each for read in READERS for each in read(run)):
+            seen.setdefault(each.cue, []).append(each)
+    now = max((at for run in runs if (at := started(run))), default=datetime(2026, 1, 1, tzinfo=UTC))
+    records: dict[str, Record] = {}
+    for offer in (draft for each in seen.values() for draft in lesson_drafts(each, None, now).drafts):
+        row = KINDS[offer.kind]
+        beside = [each for each in records.values() if each.kind == row.name and each.key == row.key(offer)]
+        done = reconcile(offer, beside)
+        records.update({each.id: each for each in (done.record, *done.changed)})
+    return known_traps(records.values(), seen)
 
 
 def alarms(known: TrapIndex, run: RunMaterial) -> Iterator[Alarm]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -69,12 +69,11 @@ def trap_of(record: Record, observations: Mapping[str, Sequence[Observation]]) -
     if not told or not (ruling or _is_there_still(own)):
         return None
     best = max(told, key=lambda each: (bool(each.way_out), bool(each.why), *_order(each)))
-    trigger = best.trigger
+    trigger, projects = best.trigger, tuple(sorted(projects_of(record)))
     standing = standing_of([one for cue in cues_to_read(record.cue) for one in observations.get(cue, ())])
     if not ruling and GOT_OVER in record.cue:
         # Of other claims it counts the runs that their occasion met already.
-        standing = replace(standing, met=standing.met + _went_well(best, own, observations))
-    projects = tuple(sorted(projects_of(record)))
+        standing = replace(standing, met=standing.met + _went_well(best, own, observations, projects))
     # What nearly always goes well is no trap; and what one run showed, of which nobody knows the project, is anybody's.
     if trigger is None or 2 * standing.runs < standing.met or (standing.runs < LEAST_RUNS and not projects):
         return None
@@ -103,14 +102,20 @@ def trap_of(record: Record, observations: Mapping[str, Sequence[Observation]]) -
     return trap if trap.needle else None
 
 
-def _went_well(best: Observation, own: Sequence[Observation], observations: Mapping[str, Sequence[Observation]]) -> int:
-    """The runs in which the program of a trap worked, though its way out was not taken."""
+def _went_well(
+    best: Observation,
+    own: Sequence[Observation],
+    observations: Mapping[str, Sequence[Observation]],
+    projects: Collection[str],
+) -> int:
+    """The runs of these projects in which the program of a trap worked, though its way out was not taken."""
     program, *ways = (observations.get(f"{name}{ENDS_IN}{ANY}", ()) for name in _programs(best) or ("",))
     took = {each.session for way in ways for each in way}
     if not took:
         return 0  # The way out is no program: which runs took it, nobody can tell.
     shown = {each.session for each in own}
-    return len({each.session for each in program if each.broke} - shown - took)
+    here = (each for each in program if each.broke and (not projects or each.project in projects))
+    return len({each.session for each in here} - shown - took)
 
 
 def _repeats(why: str, said: str) -> bool:

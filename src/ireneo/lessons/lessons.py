@@ -10,6 +10,7 @@ from msgspec import Struct
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
 from ireneo.lessons.confidence import age_weight, share_of
+from ireneo.lessons.mended import WRITTEN, agreed
 from ireneo.lessons.observe import DEMANDED, ENDS_IN, EXPLAINED, GOT_OVER, claim_words, is_statistic
 from ireneo.lessons.rulings import ruling_words
 from ireneo.lessons.run import LOGGED, MODEL, Category, Observation, is_ruling
@@ -40,6 +41,7 @@ TWICE, THRICE = 2, 3
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
 """What a text names that one project has and another has not: its commands, its files."""
 _OF_A_FACT = ("subject", "attribute", "value")
+_OF_ITS_EVIDENCE = (*_OF_A_FACT, WRITTEN)
 _ACCIDENT = lazy_re(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}\b|/(?:Users|home)/\w+")
 
 
@@ -60,7 +62,7 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
     stay (unless others say what to do, and they don't), and only runs that it has no evidence of are offered. A run
     that shows the contrary of what was all but sure speaks against it.
     """
-    claim = [each for each in observations if each.cue == (known.cue if known else each.cue)]
+    claim = agreed([each for each in observations if each.cue == (known.cue if known else each.cue)])
     best = best_worded(claim)
     if best is None or is_statistic(best.cue) or (known is None and not worth_telling(claim)):
         return LessonDrafts()
@@ -98,6 +100,7 @@ def taken_back(record: Record, observations: Sequence[Observation], now: datetim
 
 def worth_telling(observations: Sequence[Observation]) -> bool:
     """Whether a claim lets a later run act, and was shown so that it can be believed."""
+    observations = agreed(observations)
     best = best_worded(observations)
     if best is not None and is_ruling(best.cue):
         # Whatever it cost; but what was said once may be of its task alone. A model was asked whether it is.
@@ -162,7 +165,7 @@ def projects_of(record: Record) -> frozenset[str]:
 
 def best_worded(observations: Sequence[Observation]) -> Observation | None:
     """The one whose words serve best: those that say what to do, then those that most runs use, then new ones."""
-    worded = [each for each in observations if each.text and each.held]
+    worded = [each for each in agreed(observations) if each.text and each.held]
     often: dict[str, int] = {}
     for each in worded:
         often[each.text] = often.get(each.text, 0) + 1
@@ -239,7 +242,7 @@ def _lesson_draft(seen: Observation, names: Record | _Names, text: str, now: dat
         name=names.name,
         signature=names.signature,
         cue=seen.cue,
-        conditions={name: value for name, value in conditions.items() if name not in _OF_A_FACT},
+        conditions={name: value for name, value in conditions.items() if name not in _OF_ITS_EVIDENCE},
         against=against,
         session=seen.session,
         messages=seen.against if against and seen.against else seen.sources,

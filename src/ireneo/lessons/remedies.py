@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.lessons.commands import ShellStep, command_names, main_step, shell_steps
 from ireneo.lessons.explanations import names_thing
@@ -56,6 +57,12 @@ _UNKNOWN = lazy_re(
 )
 """What a runner says of a task that it has not."""
 _COUNTS = lazy_re(r"\b(?:exactly|only|at most|more than|no more than|a single) (?:one|1)\b|\bone at a time\b", re.I)
+_CANNOT_START = lazy_re(r"command not found: .{1,60}|.{1,60}: command not found|No module named .{1,60}", re.I)
+_OF_A_SYSTEM = ("/usr/", "/opt/", "/bin/")
+_NO_FLAG = lazy_re(
+    r"(?:illegal|unknown|invalid|unrecogni[sz]ed|no such|bad) (?:option|flag|argument|switch)\b|usage:", re.I
+)
+"""What a program says of a flag that it has not."""
 _NO_FOLDER = lazy_re(
     r"\bcd:(?:\d+:)? .{0,200}no such file or directory|no such file or directory: .{0,200}\bcd\b", re.I
 )
@@ -95,7 +102,7 @@ def remedy_of(run: Sequence[TriedCall], at: int) -> Remedy | None:
         return None
     if not failed.shape.shell:
         return _other_argument(run, at)
-    bare = _bare(run, at)
+    bare = _bare(run, at) or _started_otherwise(run, at) or _of_a_line(run, at)
     if bare is not None:
         return bare
     again = next((each for each in run[at + 1 : at + 1 + WITHIN] if each.program == failed.program), None)
@@ -137,6 +144,52 @@ def _bare(run: Sequence[TriedCall], at: int) -> Remedy | None:
             worked=_helped(failed, each),
             trigger=trigger,
         )
+    return None
+
+
+def _started_otherwise(run: Sequence[TriedCall], at: int) -> Remedy | None:
+    """The same program, which could not be started, by another path or another wrapper."""
+    failed = run[at]
+    missing = _CANNOT_START.search(f"{failed.faults[0]} {failed.step.error}")
+    again = next((each for each in run[at + 1 : at + 1 + SOON] if each.program == failed.program), None)
+    if not missing or failed.program not in missing[0] or again is None or not again.shape.shell:
+        return None
+    before, now = _start(failed), _start(again)
+    if before == now or not _helped(failed, again):
+        return None
+    apart = not names_thing(before, now)
+    return Remedy(
+        label="start",
+        words=f"use `{now}`",
+        names=(now,),
+        wrong=(failed.program,),
+        tries=(failed, again),
+        worked=True,
+        trigger=Trigger(command=failed.program, unless=(now, *_wrappers(again))) if apart else None,
+    )
+
+
+def _start(each: TriedCall) -> str:
+    """How a program was started."""
+    step = _step(each)
+    if step is None or not step.words:
+        return each.shown
+    if step.words[0].startswith(_OF_A_SYSTEM) and not step.through:
+        return step.words[0]
+    return f"command {each.shown}" if "command" in step.through else each.shown
+
+
+def _of_a_line(run: Sequence[TriedCall], at: int) -> Remedy | None:
+    """The same line, all steps of which but the one that failed are as they were."""
+    failed = run[at]
+    steps = shell_steps(command_of(failed.step.call))
+    for each in run[at + 1 : at + 1 + SOON] if len(steps) > 1 else ():
+        then = shell_steps(command_of(each.step.call))
+        other = [pair for pair in zip(steps, then, strict=False) if pair[0].text.strip() != pair[1].text.strip()]
+        if each.worked and len(steps) == len(then) and len(other) == 1:
+            one, two = other[0]
+            if one.name == two.name == failed.program and _NO_FLAG.search(failed.step.error):
+                return _written_otherwise(run[:at], failed, replace(each, program=one.name, shown=two.shown), ())
     return None
 
 
@@ -253,7 +306,9 @@ def _written_otherwise(
     before: Sequence[TriedCall], failed: TriedCall, again: TriedCall, between: Sequence[TriedCall]
 ) -> Remedy | None:
     """The same command with another flag, with a variable set, or in another folder; all else of it as it was."""
-    if failed.program in _SHELL_WORDS | LOOKS_ONLY or any(each.worked and _acts(each) for each in between):
+    unknown = bool(_NO_FLAG.search(failed.step.error))
+    looks = failed.program in _SHELL_WORDS | LOOKS_ONLY and not unknown
+    if looks or any(each.worked and _acts(each) for each in between):
         return None
     option = _option(_given_words(failed), _given_words(again))
     if option:
@@ -261,7 +316,10 @@ def _written_otherwise(
     if _words_of(again) != _words_of(failed):
         return None
     flags, now = _flags_of(failed), _flags_of(again)
-    added, dropped = sorted(now - flags - _TOO_COMMON), sorted(flags - now - _TOO_COMMON)
+    common = frozenset[str]() if unknown else _TOO_COMMON
+    added, dropped = sorted(now - flags - common), sorted(flags - now - common)
+    if unknown and len(dropped) == 1 and len(added) > 1:
+        added = [" ".join(word for word in _given_words(again) if word in added)]
     come, gone = _variables(again) - _variables(failed), _variables(failed) - _variables(again)
     moved = _folder(failed) != _folder(again)
     if len(added) + len(come) + moved > 1 or len(dropped) > 1 or gone:
@@ -288,12 +346,21 @@ def _written_otherwise(
     if given:
         label, words = f"with:{given}", f"give it `{given}`"
     if given and left:
-        label, words = f"swap:{left}:{given}", f"give it `{given}` in place of `{left}`"
+        label, words = f"swap:{left}:{_letters(given)}", f"give it `{given}` in place of `{left}`"
     about = (left,) if left else _targets(failed)
-    trigger = Trigger(command=failed.program, words=about, unless=(given.partition("=")[0],) if given else ())
+    trigger = Trigger(
+        command=failed.program, words=about, unless=(given.partition("=")[0],) if given and " " not in given else ()
+    )
     names = ((given or left).partition("=")[0],)
     wrong = (left,) if left else (given.partition("=")[0],)
     return Remedy(label=label, words=words, names=names, wrong=wrong, tries=tries, worked=worked, trigger=trigger)
+
+
+def _letters(flags: str) -> str:
+    """Short flags as one, in the order of the alphabet: ``-v -e`` is ``-ev``."""
+    words = flags.split()
+    short = all(word[:1] == "-" != word[1:2] for word in words)
+    return f"-{''.join(sorted(''.join(word[1:] for word in words)))}" if short else flags
 
 
 def _option(before: Sequence[str], now: Sequence[str]) -> tuple[str, ...]:
@@ -382,11 +449,12 @@ def _after(run: Sequence[TriedCall], at: int, between: Sequence[TriedCall], agai
             trigger=Trigger(command=failed.program, unless=(entered.split()[-1],)),
         )
     chained = [name for name in _names_in(again) if name != again.program]
-    if not doing and len(chained) == 1 and _may_come_first(chained[0]):
-        name, done = chained[0], again
-    elif len({each.program for each in doing}) == 1 and acting_name(doing[-1]):
-        name, done = acting_name(doing[-1]), doing[-1]
+    if doing:
+        done, only = doing[-1], len({each.program for each in doing}) == 1
     else:
+        done, only = replace(again, program=chained[0], shown=chained[0]) if chained else again, len(chained) == 1
+    name = _acting_name(done) if only else ""
+    if not name:
         return None
     program, version = name.partition(" -")[0], _version(done, name, failed)
     if _FINDING.search(failed.faults[0]) and not _WRITES_CODE.search(name):
@@ -422,7 +490,7 @@ def _entered(failed: TriedCall, again: TriedCall) -> str:
     return "" if known else f"source {file}"
 
 
-def acting_name(each: TriedCall) -> str:
+def _acting_name(each: TriedCall) -> str:
     """A command that changes something, by its program and the flags without which it is another one."""
     name = each.shown
     if not _may_come_first(each.program) or not _PROGRAM_NAME.match(name):

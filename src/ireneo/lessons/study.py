@@ -12,6 +12,7 @@ from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.explanations import Said
 from ireneo.lessons.facts import facts
 from ireneo.lessons.findings import demands, findings
+from ireneo.lessons.mended import mended
 from ireneo.lessons.noted import noted_claims
 from ireneo.lessons.rulings import rulings
 from ireneo.lessons.run import DiaryEntry, Observation, costs_of
@@ -32,6 +33,7 @@ def observations_of(material: RunMaterial) -> list[Observation]:
         return [*traps, *demands(material, run)]
     return [
         *traps,
+        *mended(material, {message.id: message for message in material.messages}, run),
         *findings(material, run, said, told),
         *demands(material, run),
         *facts(material, run, said),

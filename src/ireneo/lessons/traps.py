@@ -117,7 +117,7 @@ def _trap(
         vain=vain,
         text=text,
         way_out=told.remedy.words if text else "",
-        why=why or (line if text else ""),
+        why=why or (line if text and not _is_plain(told) else ""),
         trigger=trigger if text else None,
         sources=sources,
     )
@@ -142,6 +142,13 @@ def _stepped_into(trigger: Trigger, failed: Sequence[TriedCall], run: Sequence[T
     common = frozenset.intersection(*map(arguments_of, failed))
     told = sorted(word for word in common if "/" in word and not any(word in each for each in passed))
     return (replace(trigger, words=(told[0],)), 0) if told else (trigger, len(passed))
+
+
+def _is_plain(fall: _Fall) -> bool:
+    """Whether an error says by itself what to do, so that whoever meets it gets over it at once."""
+    first = fall.remedy.label.startswith("first:")
+    named = first and any(names_thing(fall.failed.step.output, name) for name in fall.remedy.names)
+    return named or fall.remedy.label.startswith("without:-")
 
 
 def quote(why: Reason) -> str:
