@@ -72,7 +72,7 @@ def test_each_kind_is_found_by_its_own_cue(store: str) -> None:
         why = {line.kind: line.why for line in brief.lines}
         assert why["procedural"] == "the task type is test the desk"
         assert why["failure"] == "the same action failed before"
-        assert why["semantic"].startswith("it speaks of book")
+        assert why["semantic"] == "it is about bookings"
 
     within(store, work)
 
@@ -81,7 +81,7 @@ def test_each_kind_is_found_by_its_own_cue(store: str) -> None:
 def test_without_a_cue_a_part_is_left_out_and_without_any_all_is_empty(store: str) -> None:
     async def work(house: House, memory: Memory) -> None:
         await harbour(memory)
-        assert "## How it is done" not in (await memory.brief(goal="Keep bookings")).markdown
+        assert "## How it is done" not in (await memory.brief(goal="Look after the lighthouse")).markdown
         only = await memory.brief(task_type="test the desk")
         assert re.findall("^## .*$", only.markdown, re.MULTILINE) == ["## How it is done"]
         empty = await memory.brief()
@@ -197,14 +197,6 @@ def test_one_long_memory_leaves_room_for_others() -> None:
     assert brief.tokens <= 400
     assert {line.kind for line in brief.lines} == {"procedural", "semantic", "episodic", "failure"}
     assert any(line.text.endswith(" …") for line in brief.lines)
-
-
-def test_what_hardly_answers_is_left_out() -> None:
-    (fact, *_) = [each for each in learned() if each.record.kind == "semantic"]
-    faint = BriefCandidate(record=replace(fact.record, id="m_faint"), score=fact.score / 20, why="a word")
-    brief = make_brief(None, [fact, faint], NOW, 1_500, words)
-    assert [line.id for line in brief.lines] == [fact.record.id]
-    assert brief.left_out == 1
 
 
 def test_the_clock_is_asked_and_not_the_machine() -> None:

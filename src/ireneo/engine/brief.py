@@ -11,11 +11,12 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from ireneo.engine.projects import place_all
-from ireneo.engine.recall import LOOKED_AT_FOR_SOME, MemoryIndex, by_words
 from ireneo.engine.remember import used
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import MOST_CHARACTERS, RecallQuery, Scope, ScopeLimits
+from ireneo.engine.scope import KIND_NAMES, Scope, ScopeLimits
 from ireneo.engine.scratchpad import check_pad
+from ireneo.engine.serving import Nearness, Shelf, nearness
+from ireneo.engine.vectors import HeldVectors
 from ireneo.errors import BadInput, MemoryNotFound, StoreError
 from ireneo.lessons.alike import content_of
 from ireneo.lessons.confidence import cues_to_read, share_of, standing_of
@@ -24,11 +25,10 @@ from ireneo.lessons.relevance import RELATED, Goal
 from ireneo.lessons.rulings import merged_rulings, reach
 from ireneo.lessons.run import Observation, is_ruling
 from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine, make_brief
-from ireneo.memories.index import terms_of_memory
-from ireneo.memories.kinds import KINDS
-from ireneo.memories.ranking import read_question
-from ireneo.memories.record import Kind, Record, State, is_kept, supporting
+from ireneo.memories.kinds import worth
+from ireneo.memories.record import Kind, Record, is_kept, supporting
 from ireneo.memories.scratchpad import checked_task
+from ireneo.memories.serving import Purpose
 from ireneo.memories.signature import action_of, action_signature
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
@@ -108,8 +108,6 @@ READ = 2_000
 """So many failures are compared by their action."""
 TOGETHER = 200
 """Claims whose observations are read at one time."""
-SHOWN: dict[Kind, tuple[State, ...]] = {"semantic": ("active", "disputed")}
-"""The states in which memories are shown, where it is not only the active ones."""
 SHELL = "bash"
 """The tool that an action without one is taken for."""
 
@@ -124,7 +122,9 @@ class BriefCue(ScopeLimits, frozen=True, kw_only=True):
     """The action about to be taken: a command, or a tool, a colon and what it is given."""
 
 
-async def brief(resources: Resources, space: str, cue: BriefCue, task: str | None, budget: int) -> Brief:
+async def brief(
+    resources: Resources, space: str, held: HeldVectors, cue: BriefCue, task: str | None, budget: int
+) -> Brief:
     """The brief of a turn within `budget` tokens; what it shows is marked as used.
 
     A store that can't be written to at the moment loses nothing but the mark: `unmarked` says so then.
@@ -138,42 +138,53 @@ async def brief(resources: Resources, space: str, cue: BriefCue, task: str | Non
     if cue.project is not None:
         await place_all(resources.store, space)
 
+    asked = {text: await nearness(resources.embedder, text) for text in {cue.goal, cue.situation, cue.about_to}}
+
     def compose(tx: Transaction) -> Brief:
         pad = tx.pads.read(space, name) if name else None
         if name:
             check_pad(tx, space, name, pad, cue.project)
         scope = Scope.of(tx, space, cue)
-        found = _found(tx, space, cue, now, scope)
+        shelf = Shelf(tx, space, cue, scope, now, held)
+        found, said = _found(tx, space, cue, scope, shelf, asked)
         lessons = _opening_lessons(tx, space, cue, now, scope) if cue.project else []
-        return make_brief(pad, found, now, budget, resources.count, lessons)
+        return make_brief(pad, found, now, budget, resources.count, lessons, shelf.standing(cue.goal), said)
 
     made = await resources.store.read(compose)
-    if not made.lines:
+    shown = [line.id for line in made.lines if line.kind != "message"]
+    if not shown:
         return made
     try:
-        await resources.store.write(used, resources, space, [line.id for line in made.lines])
+        await resources.store.write(used, resources, space, shown)
     except (StoreError, MemoryNotFound) as error:
         # It was read, and serves as it is; another may have erased one of them since.
         return replace(made, unmarked=str(error))
     return made
 
 
-def _found(tx: Transaction, space: str, cue: BriefCue, now: datetime, scope: Scope) -> list[BriefCandidate]:
-    """Each kind by its own cue: the task type, the goal, the situation, the action about to be taken and the goal."""
-    out = _procedures(tx, space, cue.task_type, now, scope) if cue.task_type.strip() else []
-    asked: list[tuple[Kind, str]] = [
-        ("semantic", cue.goal),
-        ("episodic", cue.situation or cue.goal),
-        ("failure", cue.goal),
-    ]
-    for kind, text in asked:
+def _found(
+    tx: Transaction, space: str, cue: BriefCue, scope: Scope, shelf: Shelf, asked: Mapping[str, Nearness | None]
+) -> tuple[list[BriefCandidate], list[BriefLine]]:
+    """What serves the goal, what happened in situations like this one, and what must be heeded before the next act.
+
+    Beside the memories what the user said, as far as none of them says it.
+    """
+    out = _procedures(tx, space, cue.task_type, shelf.now, scope) if cue.task_type.strip() else []
+    said: list[BriefLine] = []
+    looks: tuple[tuple[str, tuple[Kind, ...]], ...] = (
+        (cue.goal, KIND_NAMES),
+        (cue.situation, ("episodic",)),
+        (cue.about_to, ("failure",)),
+    )
+    for text, kinds in looks:
         if text.strip():
-            found = _called_to_mind(tx, space, kind, text, now, scope)
+            found, words = shelf.serving(Purpose(text), asked[text], kinds)
+            said += words if kinds == KIND_NAMES else []
             # Which lessons of a project concern its goal, they are asked themselves.
             out += [each for each in found if not (cue.project and each.record.cue)]
     if cue.about_to.strip():
-        out += _failures(tx, space, cue.about_to, now, scope)
-    return out
+        out += _failures(tx, space, cue.about_to, shelf.now, scope)
+    return out, said
 
 
 def _opening_lessons(tx: Transaction, space: str, cue: BriefCue, now: datetime, scope: Scope) -> list[BriefLine]:
@@ -208,14 +219,13 @@ def _procedures(tx: Transaction, space: str, task_type: str, now: datetime, scop
 
 
 def _failures(tx: Transaction, space: str, about_to: str, now: datetime, scope: Scope) -> list[BriefCandidate]:
-    """Those of the same action, however it is written; after them those that read like it."""
+    """Those of the same action, however it is written."""
     meant = actions(about_to)
     listed = tx.memories.list(space, MemoryFilter(kind="failure", states=("active",), archived=False), READ)
     alike = [each for each in listed if (action_of(each.signature) or each.signature) in meant]
     same = [each for each in scope.seen(alike) if each is not None and each.state == "active"]
     why = "the same action failed before"
-    found = [BriefCandidate(record=each, score=2 * worth(each, now), why=why) for each in same]
-    return [*found, *_called_to_mind(tx, space, "failure", about_to, now, scope)]
+    return [BriefCandidate(record=each, score=10 * worth(each, now), why=why) for each in same]
 
 
 def actions(about_to: str) -> set[str]:
@@ -224,29 +234,3 @@ def actions(about_to: str) -> set[str]:
     tool, colon, given = text.partition(":")
     named = {action_signature(tool, given.strip())} if colon and given.strip() and len(tool.split()) == 1 else set()
     return {text, action_signature(SHELL, text), *named}
-
-
-def _called_to_mind(
-    tx: Transaction, space: str, kind: Kind, text: str, now: datetime, scope: Scope
-) -> list[BriefCandidate]:
-    """Those of a kind that recall finds by the words of `text`, the best first."""
-    index = MemoryIndex(RecallQuery(text=text[:MOST_CHARACTERS], kind=kind, limit=OF_EACH), now, scope)
-    question = read_question(text, now=now)
-    asked = {term for term, _ in question.terms}
-    out: list[BriefCandidate] = []
-    for hit in by_words(tx.search, space, index, question, looked_at=LOOKED_AT_FOR_SOME):
-        record = hit.read.recalled.record
-        if record is None or record.state not in SHOWN.get(kind, ("active",)):
-            continue
-        shared = asked & set(terms_of_memory(record))
-        why = f"it speaks of {', '.join(sorted(shared)[:5])}"
-        out.append(BriefCandidate(record=record, score=hit.relevance * worth(record, now), why=why))
-    return sorted(out, key=lambda each: (-each.score, each.record.id))[:OF_EACH]
-
-
-def worth(record: Record, now: datetime) -> float:
-    """The kind's own part in how well a memory answers."""
-    product = 1.0
-    for _, factor in KINDS[record.kind].score(record, now):
-        product *= factor
-    return product

@@ -523,14 +523,14 @@ class Memory:
         task: str | None = None,
         budget: int = BUDGET,
     ) -> Brief:
-        """What a turn is given of all four kinds at once, with the scratchpad of `task`, in `budget` tokens.
+        """What a turn is given: how the user wants to be answered, and what serves it, in `budget` tokens.
 
-        Procedures of just this `task_type`, facts for the `goal`, episodes like the `situation` (the goal, where none
-        is given), failures of the action `about_to` be taken and for the goal. With a `project` its lessons stand
-        before them, by what they are expected to save, and what neither belongs to it nor is marked as general is left
-        out. With `as_` what that character was present for, with `undone` also what a rewind left behind. No model is
-        asked. What is shown is marked as used. Raises BadInput under 64 tokens, for a character whom nobody knows, and
-        for the scratchpad of another project.
+        That are memories of all kinds and messages that serve the `goal`, each with its date; procedures of just this
+        `task_type`, episodes like the `situation`, failures of the action `about_to` be taken; and the scratchpad of
+        `task`. Nothing where nothing serves. With a `project` its lessons stand before them, by what they are expected
+        to save, and what neither belongs to it nor is marked as general is left out. With `as_` what that character was
+        present for, with `undone` also what a rewind left behind. No model is asked. What is shown is marked as used.
+        Raises BadInput under 64 tokens, for a character whom nobody knows, and for the scratchpad of another project.
         """
         cue = BriefCue(
             goal=goal,
@@ -541,7 +541,7 @@ class Memory:
             as_=as_,
             undone=undone,
         )
-        return await briefs.brief(self._resources, self.space, cue, task, budget)
+        return await briefs.brief(self._resources, self.space, self._held, cue, task, budget)
 
     def scratchpad(self, task: str, *, project: str | None = None) -> Scratchpad:
         """The scratchpad of a task: the contexts of the session called `task` show it. Raises BadInput for no name.

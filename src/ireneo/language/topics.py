@@ -359,6 +359,52 @@ class Questions(Topic, frozen=True, kw_only=True):
     """Numbers in words, in an answer."""
 
 
+class Persons(Topic, frozen=True, kw_only=True):
+    """How somebody is spoken of without a name."""
+
+    she: Set = frozenset()
+    he: Set = frozenset()
+    they: Set = frozenset()
+    """Pronouns."""
+    roles: Set = frozenset()
+    """What somebody may be to another; behind one of these a name is that of who it is."""
+    female: Set = frozenset()
+    male: Set = frozenset()
+    """Those of them that say which pronouns follow, and other nouns that do."""
+    same: Map = {}
+    """By a role, what else the same person is called, and groups that this person is one of."""
+    owned: Row = ()
+    """Before a role: whose it is."""
+    called: Row = ()
+    """Between a role and a name, or a name and a role: that they are one."""
+    known_as: Row = ()
+    """Between a name and another one of the same person."""
+
+
+class Serving(Topic, frozen=True, kw_only=True):
+    """What of all that is known serves a goal, by what goals ask for and what memories tell."""
+
+    plain: Set = frozenset()
+    """What stands in any goal, and says nothing of what it is about."""
+    standing: Row = ()
+    """What rules how the assistant is to answer, whatever is asked."""
+    standing_for: Row = ()
+    """For which sort of texts such a rule is, in its one group."""
+    standing_words: Set = frozenset()
+    """Words by which such is found."""
+    requests: Row = ()
+    """How a sentence begins that asks for something and tells nothing, unless it names one of `persons`."""
+    persons: Row = ()
+    shared: Set = frozenset()
+    """The areas in which it matters what holds of the people around the user."""
+    personal: Set = frozenset()
+    """Those in which nothing matters but what is said of whom the goal names."""
+    asks: Map = {}
+    """By an area of life, the words of goals that lie in it."""
+    tells: Map = {}
+    """By an area, what besides those tells something that matters there."""
+
+
 class Opening(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What opens a thread of a story.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.log.message import BRIEF_TAG, fenced, short
+from ireneo.log.message import BRIEF_TAG, MessageId, fenced, short
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import Kind, MemoryId, Record, disputes
 from ireneo.memories.scratchpad import Count, Pad, pad_text, pad_within
@@ -78,15 +79,18 @@ ORDER: tuple[Kind, ...] = ("procedural", "semantic", "episodic", "failure")
 """How the parts stand: how it is done, what is true, what happened, and last what must not be repeated."""
 WORTH: Mapping[Kind, float] = {"failure": 1.2, "procedural": 1.1, "semantic": 1.0, "episodic": 0.8}
 """What the best memory of each kind is worth to a turn: an error that is not made again saves most."""
+ALWAYS_WORTH, SAID_WORTH = 3.0, 0.9
+"""The same of what holds whatever the turn is about, and of the best message."""
 PAD_SHARE = 0.4
 """Of a narrow brief, what the scratchpad may take."""
 LINE_SHARE = 0.35
 """Of a budget in which not everything has room as it is, what one memory may take; a longer one is cut, with a mark."""
-FAINT = 0.15
-"""A memory that answers less than this share as well as the best of its kind is left out."""
 REASON = 120
 """Characters of why a memory is disputed or must be reconsidered."""
 _PAD_HEADING = "## Scratchpad"
+ALWAYS_HEADING = "## How the user wants to be answered"
+SAID_HEADING = "## What the user said"
+KINDS_HEADINGS: Mapping[Kind, str] = {name: f"## {kind.heading}" for name, kind in KINDS.items()}
 
 
 class BriefCandidate(Struct, frozen=True, kw_only=True):
@@ -99,12 +103,12 @@ class BriefCandidate(Struct, frozen=True, kw_only=True):
 
 
 class BriefLine(Struct, frozen=True, kw_only=True):
-    """A memory as a brief shows it."""
+    """A memory or a message as a brief shows it."""
 
-    id: MemoryId
-    kind: Kind
+    id: MemoryId | MessageId
+    kind: Kind | Literal["message"]
     text: str
-    """Without its id."""
+    """Without its id; of a message its words, with who said them and when."""
     score: float
     """How well it answers; of a lesson that stands at the beginning, what it is expected to save, in tokens a run."""
     why: str
@@ -135,18 +139,31 @@ def make_brief(
     budget: int,
     count: Count,
     lessons: Sequence[BriefLine] = (),
+    always: Sequence[BriefLine] = (),
+    said: Sequence[BriefLine] = (),
 ) -> Brief:
-    """Pack the scratchpad, the lessons of the session's beginning and what was found into `budget` tokens."""
-    ids = {*(each.record.id for each in found), *(each.id for each in lessons)}
+    """Pack the scratchpad, the lessons of the session's beginning and what was found into `budget` tokens.
+
+    `always` is what holds whatever the turn is about; `said` are messages.
+    """
+    always = [each for each in always if each.id not in {one.id for one in lessons}]
+    said = [each for each in said if each.id not in {one.id for one in always}]
+    found = [each for each in found if each.record.id not in {one.id for one in always}]
+    ids = {*(each.record.id for each in found), *(each.id for each in (*lessons, *always, *said))}
 
     def made(told: Sequence[BriefLine], chosen: Sequence[BriefLine], pad_lines: Sequence[str]) -> Brief:
-        lines, text = _written(told, chosen, pad_lines)
+        lines, text = _written(told, [each for each in always if each in chosen], chosen, pad_lines)
         left_out = len(ids) - len(lines)
         return Brief(markdown=text, lines=tuple(lines), tokens=count(text) if text else 0, pad=pad, left_out=left_out)
 
     def beside(told: Sequence[BriefLine], most: int) -> list[tuple[BriefLine, float]]:
         named = {each.id for each in told}
-        return _valued([each for each in found if each.record.id not in named], now, most, count)
+        valued = _valued([each for each in found if each.record.id not in named], now, most, count)
+        quoted = [
+            (replace(each, text=_within(each.text, most, count)), SAID_WORTH / (1 + place))
+            for place, each in enumerate(said)
+        ]
+        return [*((each, ALWAYS_WORTH) for each in always), *valued, *quoted]
 
     told = sorted(lessons, key=lambda one: (-one.score, one.id))
     whole = made(told, [line for line, _ in beside(told, budget)], pad_text(pad).splitlines() if pad else [])
@@ -157,11 +174,11 @@ def make_brief(
     room = budget - count(fenced(BRIEF_TAG, [_PAD_HEADING, *pad_lines] if pad_lines else ()))
     told = choose_lessons(lessons, int(room * LESSONS_SHARE), count)
     wanted = beside(told, int(budget * LINE_SHARE))
-    chosen = _affordable(wanted, room - count("\n".join(written_lessons(told))), count)
+    chosen = _affordable(wanted, room - count("\n".join(written_lessons(told))), count, always)
     if len(told) < len(lessons):
         # What the others leave over is the lessons' again.
         left = room - sum(count(_traced(line)) + 1 for line in chosen)
-        left -= sum(count(_heading(kind)) + 1 for kind in {line.kind for line in chosen})
+        left -= sum(count(heading) + 1 for heading in {_heading(line, always) for line in chosen})
         told = choose_lessons(lessons, left, count, {line.id for line in chosen})
     brief = made(told, chosen, pad_lines)
     # Words cost a little more together than each alone, which can't be known before.
@@ -202,49 +219,54 @@ def _valued(found: Sequence[BriefCandidate], now: datetime, most: int, count: Co
         best = max((each.score for each in ranked.values()), default=0.0)
         for place, each in enumerate(ranked.values()):
             share = each.score / best if best > 0 else 0.0
-            if share < FAINT:
-                continue
             text = _within(line_of(each.record, now), most, count)
             line = BriefLine(id=each.record.id, kind=kind, text=text, score=round(each.score, 4), why=each.why)
             out.append((line, WORTH[kind] * share / (1 + place)))
     return out
 
 
-def _affordable(wanted: Sequence[tuple[BriefLine, float]], left: int, count: Count) -> list[BriefLine]:
-    """What there is room for in `left` tokens, by its value for its cost; the best of each kind before all others."""
+def _affordable(
+    wanted: Sequence[tuple[BriefLine, float]], left: int, count: Count, always: Collection[BriefLine]
+) -> list[BriefLine]:
+    """What there is room for in `left` tokens, by its value for its cost; the best of each part before all others."""
     costs = {line.id: max(count(_traced(line)) + 1, 1) for line, _ in wanted}
-    firsts: dict[Kind, tuple[BriefLine, float]] = {}
+    firsts: dict[str, tuple[BriefLine, float]] = {}
     for line, worth in wanted:
-        firsts.setdefault(line.kind, (line, worth))
-    rest = [(line, worth) for line, worth in wanted if firsts[line.kind][0] is not line]
+        firsts.setdefault(_heading(line, always), (line, worth))
+    rest = [(line, worth) for line, worth in wanted if firsts[_heading(line, always)][0] is not line]
     order = sorted(firsts.values(), key=lambda each: -each[1])
     order += sorted(rest, key=lambda each: (-each[1] / costs[each[0].id], each[0].id))
     chosen: list[BriefLine] = []
-    headed: set[Kind] = set()
+    headed: set[str] = set()
     for line, _ in order:
-        cost = costs[line.id] + (0 if line.kind in headed else count(_heading(line.kind)) + 1)
+        heading = _heading(line, always)
+        cost = costs[line.id] + (0 if heading in headed else count(heading) + 1)
         if cost <= left:
             left -= cost
-            headed.add(line.kind)
+            headed.add(heading)
             chosen.append(line)
     return chosen
 
 
-def _written(told: Sequence[BriefLine], chosen: Sequence[BriefLine], pad: Sequence[str]) -> tuple[list[BriefLine], str]:
+def _written(
+    told: Sequence[BriefLine], always: Sequence[BriefLine], chosen: Sequence[BriefLine], pad: Sequence[str]
+) -> tuple[list[BriefLine], str]:
     """The lines part by part, and the brief that they make; empty where there is nothing to show."""
     text = [*([_PAD_HEADING, *pad] if pad else []), *written_lessons(told)]
     lines = list(told)
-    for kind in ORDER:
+    for heading in (ALWAYS_HEADING, *(KINDS_HEADINGS[kind] for kind in ORDER), SAID_HEADING):
         # Within its part the best stands first, whatever it cost.
-        part = sorted((line for line in chosen if line.kind == kind), key=lambda line: -line.score)
+        part = sorted((each for each in chosen if _heading(each, always) == heading), key=lambda line: -line.score)
         if part:
-            text += [_heading(kind), *map(_traced, part)]
+            text += [heading, *map(_traced, part)]
             lines += part
     return lines, fenced(BRIEF_TAG, text) if text else ""
 
 
-def _heading(kind: Kind) -> str:
-    return f"## {KINDS[kind].heading}"
+def _heading(line: BriefLine, always: Collection[BriefLine]) -> str:
+    if line in always:
+        return ALWAYS_HEADING
+    return SAID_HEADING if line.kind == "message" else KINDS_HEADINGS[line.kind]
 
 
 def _traced(line: BriefLine) -> str:

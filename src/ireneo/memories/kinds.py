@@ -28,7 +28,7 @@ from ireneo.memories.record import (
     supporting,
     why_against,
 )
-from ireneo.memories.wording import day, with_notes
+from ireneo.memories.wording import day, month, with_notes
 
 Factors: TypeAlias = tuple[tuple[str, float], ...]
 """What a memory's relevance is multiplied by, each part by its name, for those who ask why."""
@@ -273,6 +273,8 @@ class _Semantic(MemoryKind):
             notes.append("disputed")
         elif not holds_at(record, now) and record.valid_to:
             notes.append(f"until {day(record.valid_to)}")
+        elif record.when is not None and not record.cue:
+            notes.append(_since(record.when))
         return with_notes(record.text, [*notes, *_to_be_reconsidered(record)])
 
 
@@ -394,6 +396,13 @@ def _unless_erased(record: Record) -> State:
     return "erased" if record.state == "erased" else "active"
 
 
+def _since(moment: datetime) -> str:
+    """Since when something is so; of an odd minute it is only known that it was so then."""
+    if moment.minute or moment.second or moment.microsecond:
+        return f"as of {day(moment)}"
+    return f"since {month(moment) if moment.day == 1 else day(moment)}"
+
+
 def _in_time(piece: Evidence) -> tuple[datetime, datetime]:
     return piece.at, piece.recorded
 
@@ -404,3 +413,8 @@ def _to_be_reconsidered(record: Record) -> list[str]:
 
 KINDS: dict[Kind, MemoryKind] = {kind.name: kind for kind in (_Episodic(), _Semantic(), _Procedural(), _Failure())}
 """What each kind differs in."""
+
+
+def worth(record: Record, now: datetime) -> float:
+    """The kind's own part in how well a memory answers."""
+    return math.prod(factor for _, factor in KINDS[record.kind].score(record, now))

@@ -1,0 +1,214 @@
+"""What of all that is known serves a goal: judged by what each piece says, and never against the best one found.
+
+A goal and a memory rarely share a word: “a dinner for four” says nothing of nuts. So words are joined by areas of life,
+which are data of a language: what goals in an area ask for, and what is worth knowing there. An embedder, where there
+is one, tells of the rest what is nearer to the goal than sentences are that have nothing to do with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from msgspec import Struct
+
+from ireneo.language.files import either, from_data, topic
+from ireneo.language.sentences import sentences
+from ireneo.language.topics import Persons, Serving
+from ireneo.language.words import terms
+from ireneo.patterns import lazy_re
+
+LONGEST_GOAL = 600
+"""Characters of a goal that are read: what stands further down is a paste."""
+SERVES = 0.65
+"""From here on something serves a goal."""
+SHARED, WEAK, AREA, NAMED = 1.0, 0.5, 0.7, 0.7
+"""What a shared word counts, one that only names an area, what tells something there, and who the goal names."""
+COMMONLY = 0.35
+"""What a shared word counts that many have."""
+SAME_AREA = 0.35
+"""What only lies in the area counts: it may be another matter."""
+ELSEWHERE = 0.5
+"""What is taken off where something lies in quite other areas."""
+MORE = 0.15
+"""What each further word adds."""
+COMMON = 0.2
+"""A word that more than this share of what is searched has tells little: it takes two of them."""
+FEW = 5
+"""So many of them may always have it."""
+LONG = 16
+"""Terms from which one shared word may stand there by chance."""
+NEAR = 3.0
+"""So many deviations above what is unrelated something is near the goal."""
+UNRELATED = (
+    "The committee will publish its report in spring.",
+    "Copper conducts electricity better than iron.",
+    "The old bridge was painted green.",
+    "Most of the islands have no name.",
+    "The museum closes one hour before sunset.",
+    "He opened the window and looked at the rain.",
+    "Prices rose by three percent over the decade.",
+    "The second chapter is about the moons of Jupiter.",
+    "A queue had formed in front of the counter.",
+    "The orchestra tuned its instruments.",
+)
+"""Sentences that hardly any goal is about: how near these are to it shows what an embedder calls far."""
+
+_WORD = lazy_re(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_QUOTED = lazy_re(r"\"[^\"]{1,600}\"|[“„«][^“”»]{1,600}[”“»]")
+"""What is quoted is another's word: a text to be translated, a message to be sent."""
+_STANDING = lazy_re(lambda: either(topic(Serving).standing), re.I)
+_REQUEST = lazy_re(lambda: rf"(?:{either(topic(Serving).requests)})\b(?!.*\b{either(topic(Serving).persons)}\b)", re.I)
+_FOR = lazy_re(lambda: either(topic(Serving).standing_for), re.I)
+COMPOUND = 5
+"""Letters of a word that is known again at the end of a longer one: Geburtstagsgeschenk."""
+
+
+class Served(Struct, frozen=True, kw_only=True):
+    """How well something serves a goal, and why."""
+
+    score: float
+    why: str
+
+
+@from_data
+def _asks() -> dict[str, frozenset[str]]:
+    return _by_word(topic(Serving).asks)
+
+
+@from_data
+def _tells() -> dict[str, frozenset[str]]:
+    return _by_word(topic(Serving).tells)
+
+
+def _by_word(areas: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
+    """The areas that each word lies in."""
+    found: dict[str, set[str]] = {}
+    for area, words in areas.items():
+        for word in words:
+            found.setdefault(word, set()).add(area)
+    return {word: frozenset(each) for word, each in found.items()}
+
+
+def _weight(word: str) -> float:
+    return WEAK if _areas(word, _asks()) and word not in topic(Persons).roles else SHARED
+
+
+def _areas(word: str, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    if word in known:
+        return known[word]
+    return next(
+        (known[word[at:]] for at in range(3, len(word) - COMPOUND + 1) if word[at:] in known),
+        frozenset(),
+    )
+
+
+def _read(text: str) -> dict[str, str]:
+    """The words of a text by their terms; those of the stop list are left out."""
+    found: dict[str, str] = {}
+    for word in _WORD.findall(_QUOTED.sub(" ", text).casefold()):
+        for term in (word, *word.split("-")) if "-" in word else (word,):
+            if stems := terms(term):
+                found.setdefault(stems[0], term)
+    return found
+
+
+def is_standing(text: str) -> bool:
+    """Whether it rules how the assistant is to answer, whatever is asked."""
+    return _STANDING.search(text) is not None
+
+
+def rules_here(text: str, goal: str) -> bool:
+    """Whether a rule that is for one sort of texts alone has to do with the goal."""
+    found = _FOR.search(text)
+    return (
+        found is None
+        or not goal.strip()
+        or found[found.lastindex or 0].casefold().rstrip("s").removeprefix("e-").removeprefix("e") in goal.casefold()
+    )
+
+
+def telling(text: str) -> list[str]:
+    """The sentences of a message that tell something: no questions, and no mere requests."""
+    return [each for each in sentences(text, small_opens=True) if not each.endswith("?") and not _REQUEST.match(each)]
+
+
+class Purpose:
+    """What a goal is about."""
+
+    def __init__(self, goal: str) -> None:
+        """Read a goal; of an empty one nothing is known."""
+        self.text = goal.strip()[:LONGEST_GOAL]
+        read = _read(self.text)
+        self.words = {stem: word for stem, word in read.items() if word not in topic(Serving).plain}
+        self.areas = frozenset(area for word in read.values() for area in _areas(word, _asks()))
+        self.named: dict[str, str] = {}
+        """Who is named in it, by the terms of the name."""
+
+    def name(self, name: str, why: str) -> None:
+        """Take somebody for named in the goal."""
+        for term in terms(name):
+            self.named[term] = why
+            self.words.pop(term, None)
+
+    def wanted(self) -> tuple[tuple[str, float], ...]:
+        """The terms by which it is looked for, with what each counts: its own, and those of its areas."""
+        told = [word for area in sorted(self.areas) for word in topic(Serving).tells.get(area, ())]
+        beside = {stem: 0.3 for word in told for stem in terms(word)}
+        return tuple({**beside, **dict.fromkeys(self.words, 1.0), **dict.fromkeys(self.named, 1.0)}.items())
+
+    def serves(
+        self, text: str, *, common: Collection[str] = (), of_others: bool = False, nearness: float = 0.0
+    ) -> Served | None:
+        """How well a text serves the goal; None where it does not.
+
+        `common` are terms that many have; `of_others`: it is about people whom the goal does not name;
+        `nearness` is by how many deviations it is nearer to the goal than what is unrelated.
+        """
+        read = _read(text)
+        if not read:
+            return None
+        score = 0.0
+        why: list[str] = []
+        shared = {word: stem in common for stem, word in self.words.items() if stem in read}
+        if shared and (len(read) < LONG or len(shared) > 1):
+            # The name of an area is a weaker sign than a word that is of the matter alone.
+            score += sum(COMMONLY if commonly else _weight(word) for word, commonly in shared.items())
+            why.append(f"it speaks of {', '.join(list(shared)[:4])}")
+        named = [each for stem, each in self.named.items() if stem in read]
+        if named:
+            score += NAMED
+            why.append(named[0])
+        told, beside, elsewhere = self._areas_of(read)
+        if told.keys() <= topic(Serving).personal and not (named or shared):
+            told = {}
+        if told and not (of_others and not named and self._areas_shared().isdisjoint(told)):
+            score += AREA + MORE * min(sum(told.values()) - 1, 2)
+            why.append(f"it matters for {', '.join(sorted(told))}")
+        elif beside and not shared:
+            score += SAME_AREA
+        elif elsewhere and self.areas and not shared:
+            score -= ELSEWHERE
+        if nearness > 0:
+            score += SERVES * nearness / NEAR
+            if nearness >= NEAR:
+                why.append("it is near in meaning")
+        return Served(score=score, why="; ".join(why) or "it is near in meaning") if score >= SERVES else None
+
+    def _areas_shared(self) -> frozenset[str]:
+        return self.areas & topic(Serving).shared
+
+    def _areas_of(self, read: Mapping[str, str]) -> tuple[dict[str, int], bool, bool]:
+        """Of the goal's areas those in which it tells something; whether it lies in one; whether in others."""
+        told: dict[str, int] = {}
+        beside = elsewhere = False
+        for word in read.values():
+            for area in _areas(word, _tells()):
+                if area in self.areas:
+                    told[area] = told.get(area, 0) + 1
+                else:
+                    elsewhere = True
+            asked = _areas(word, _asks())
+            beside = beside or not self.areas.isdisjoint(asked)
+            elsewhere = elsewhere or bool(asked - self.areas)
+        return told, beside, elsewhere and not beside

@@ -1,0 +1,145 @@
+"""A brief tells what serves its goal, with its date, and nothing where nothing does."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+
+import pytest
+from tests.property.invariants.houses import House, every_store, live_in
+
+from ireneo import Draft, Memory
+from ireneo.log.message import Text
+from ireneo.memories.brief import BriefLine
+from ireneo.memories.intake import MemoryDetails
+from ireneo.memories.serving import Purpose, is_standing, rules_here, telling
+
+Work = Callable[[House, Memory], Awaitable[None]]
+FACTS: tuple[tuple[str, MemoryDetails], ...] = (
+    ("The user is allergic to hazelnuts.", {"subject": "user", "attribute": "allergy"}),
+    ("Odile does not eat pork.", {"subject": "Odile", "attribute": "diet"}),
+    ("Odile collects lighthouse postcards.", {"subject": "Odile", "attribute": "hobby"}),
+    ("The user drives a tram on the night line.", {"subject": "user", "attribute": "job"}),
+    ("The user wants short answers without emojis.", {"subject": "user", "attribute": "manner"}),
+    ("The user's landlord is Mr Quarles.", {"subject": "user", "attribute": "landlord"}),
+)
+
+
+def within(store: str, work: Work) -> None:
+    async def go(house: House) -> None:
+        await work(house, await house.memory())
+
+    live_in(store, go)
+
+
+async def known(memory: Memory) -> None:
+    for text, details in FACTS:
+        await memory.remember(text, at=datetime(2025, 3, 1, tzinfo=UTC), kind="semantic", **details)
+
+
+async def say(memory: Memory, *texts: str) -> Sequence[str]:
+    session = await memory.session("chat")
+    at = datetime(2026, 5, 3, 9, 30, tzinfo=UTC)
+    return (await session.append([Draft(role="user", parts=(Text(text=text),), at=at) for text in texts])).ids
+
+
+def texts(lines: Sequence[BriefLine]) -> list[str]:
+    return [line.text for line in lines]
+
+
+MANNER = "The user wants short answers without emojis. (since March 2025)"
+
+
+@every_store
+@pytest.mark.parametrize(
+    ("goal", "served"),
+    [
+        ("Plan a dinner for six", ["The user is allergic to hazelnuts.", "Odile does not eat pork."]),
+        ("Find a present for Odile", ["Odile collects lighthouse postcards."]),
+        ("Write to my landlord about the damp wall", ["The user's landlord is Mr Quarles."]),
+        ("Explain how a sundial works", []),
+        ("Help the user with the user's taxes", []),
+    ],
+)
+def test_what_serves_the_goal_is_told_with_its_date_and_nothing_else(store: str, goal: str, served: list[str]) -> None:
+    async def work(house: House, memory: Memory) -> None:
+        await known(memory)
+        brief = await memory.brief(goal=goal)
+        assert set(texts(brief.lines)) == {MANNER, *(f"{each} (since March 2025)" for each in served)}
+        assert brief.lines[0].text == MANNER
+
+    within(store, work)
+
+
+@every_store
+def test_a_message_is_quoted_with_its_date_where_no_memory_says_it(store: str) -> None:
+    async def work(house: House, memory: Memory) -> None:
+        first, second, *_ = await say(
+            memory,
+            "We never serve mushrooms at home, Odile can't stand them.",
+            "My brother turned vegan. Can you rename this file?",
+            "Can you suggest a soup?",
+            "Is there parsley in it?",
+        )
+        brief = await memory.brief(goal="Cook a supper for my brother and Odile")
+        assert {line.id for line in brief.lines} == {first, second}
+        assert {line.kind for line in brief.lines} == {"message"}
+        assert "“We never serve mushrooms at home, Odile can't stand them.” (3 May 2026)" in texts(brief.lines)
+        assert "## What the user said" in brief.markdown
+        await memory.remember("Odile can't stand mushrooms; they are never served at home.", messages=[first])
+        again = await memory.brief(goal="Cook a supper for my brother and Odile")
+        assert first not in {line.id for line in again.lines}
+
+    within(store, work)
+
+
+@every_store
+def test_a_message_whose_fact_no_longer_holds_is_not_quoted(store: str) -> None:
+    async def work(house: House, memory: Memory) -> None:
+        (said,) = await say(memory, "I can't have lactose.")
+        details: MemoryDetails = {"subject": "user", "attribute": "diet"}
+        await memory.remember("The user can't have lactose.", value="no lactose", messages=[said], **details)
+        await memory.remember("The user eats anything again.", value="anything", **details)
+        brief = await memory.brief(goal="Plan a breakfast")
+        assert said not in {line.id for line in brief.lines}
+        assert not any("lactose" in line.text for line in brief.lines)
+
+    within(store, work)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please be blunt with me.",
+        "Nobody calls me Theodora, it's Teddy.",
+        "Never use emojis.",
+        "Gib mir immer ein Beispiel.",
+        "I hate it when you apologise.",
+        "The assistant should address the user formally.",
+    ],
+)
+def test_what_rules_how_to_answer_is_known(text: str) -> None:
+    assert is_standing(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["I called my sister.", "She answers the phone.", "Call me tomorrow.", "Der Bus kommt immer zu spät."]
+)
+def test_what_rules_nothing_is_no_rule(text: str) -> None:
+    assert not is_standing(text)
+
+
+def test_a_rule_for_one_sort_of_texts_stands_for_that_alone() -> None:
+    rule = "For all my emails: three sentences at most, no exclamation marks."
+    assert rules_here(rule, "Write an email to the council")
+    assert not rules_here(rule, "Plan a hike")
+
+
+def test_questions_and_requests_tell_nothing() -> None:
+    said = "Can you shorten this? I live above a bakery. Translate the rest"
+    assert telling(said) == ["I live above a bakery."]
+
+
+def test_what_is_quoted_is_nobody_s_word() -> None:
+    assert Purpose("Dinner for two").serves("My friend sent “I am allergic to fish” as a joke.") is None
+    assert Purpose("Translate “The dinner is cold”").areas == frozenset()
