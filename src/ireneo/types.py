@@ -20,6 +20,7 @@ from ireneo.engine.instructions import InstructionPage
 from ireneo.engine.learn import LearnedSession
 from ireneo.engine.lessons import Cited, Lesson
 from ireneo.engine.lookup import LookupResult
+from ireneo.engine.mentions import MayAlso
 from ireneo.engine.merging import MergedLessons
 from ireneo.engine.models import Models
 from ireneo.engine.notes import NotesTaken
@@ -127,6 +128,7 @@ __all__ = [
     "LogPlace",
     "LoggedNode",
     "LookupResult",
+    "MayAlso",
     "Media",
     "MemoriesImported",
     "MemoryChange",

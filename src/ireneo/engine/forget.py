@@ -32,6 +32,7 @@ from ireneo.engine.forgetting import (
     wording,
     written,
 )
+from ireneo.engine.mentions import MayAlso, may_speak_of, sources_of
 from ireneo.engine.resources import Resources
 from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, SessionNotFound
 from ireneo.log.message import Message, MessageId
@@ -40,6 +41,7 @@ from ireneo.memories.record import Record
 from ireneo.ports.memories import IndexName, MemoryFilter, folded
 from ireneo.ports.store import Transaction
 
+STAYS = "Ids, places, times and counts of messages stay, and copies of the database elsewhere."
 ROLE_WORDS = frozenset(
     {"user", "the user", "i", "me", "my", "myself", "you", "assistant", "agent", "system", "tool", "human", "ai", "bot"}
 )
@@ -55,6 +57,8 @@ class ErasureTarget(Struct, frozen=True, kw_only=True):
     memories: tuple[Record, ...] = ()
     name: SubjectName | None = None
     """Whatever else names this goes as well."""
+    of_memory: bool = False
+    """Only memories are meant, and what they were drawn from may be taken as well."""
     note: str = ""
 
 
@@ -110,8 +114,8 @@ def memory_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
     if record is None:
         raise MemoryNotFound(f"There is no memory {name} in space {space!r}.")
     sources = [source for piece in record.evidence for source in piece.messages]
-    note = "The messages that it was drawn from stay; forget them by message= or session=." if sources else ""
-    return ErasureTarget(memories=(record,), note=note)
+    note = "The messages that it was drawn from stay unless they are taken as well." if sources else ""
+    return ErasureTarget(memories=(record,), note=note, of_memory=True)
 
 
 def subject_meant(tx: Transaction, space: str, subject: str) -> ErasureTarget:
@@ -146,6 +150,29 @@ def _named(tx: Transaction, key: SessionKey, sources: Collection[str], name: Sub
         for message in all_messages(tx, key, whole=True)
         if not message.erased and (message.id in sources or name.is_in(written(message)))
     )
+
+
+def with_also(tx: Transaction, space: str, meant: ErasureTarget, also: Collection[str]) -> ErasureTarget:
+    """What is meant, and the memories and messages that were taken besides. Raises NotFound, BadInput."""
+    for name in also:
+        record = memory_named(tx, space, name) if name else None
+        if record is not None:
+            meant = replace(meant, memories=tuple({each.id: each for each in (*meant.memories, record)}.values()))
+            continue
+        more = message_meant(tx, space, name).messages
+        both = {key: {each.id: each for each in (*meant.messages.get(key, ()), *more.get(key, ()))} for key in more}
+        meant = replace(meant, messages={**meant.messages, **{key: tuple(each.values()) for key, each in both.items()}})
+    return meant
+
+
+def _may_also(tx: Transaction, space: str, meant: ErasureTarget, plan: ErasurePlan) -> tuple[MayAlso, ...]:
+    """What may be meant as well and stays."""
+    gone = {message.id for part in plan.sessions for message in part.messages}
+    if meant.name is not None:
+        found = may_speak_of(tx, space, meant.name.text, gone, {each.id for each in plan.memories})
+    else:
+        found = sources_of(tx, space, meant.memories if meant.of_memory else (), gone)
+    return tuple({(each.id, each.text): each for each in found}.values())
 
 
 INDEXES: tuple[IndexName, ...] = ("messages", "memories")
@@ -185,8 +212,10 @@ class ErasureReceipt(Struct, frozen=True, kw_only=True):
     """Nothing was erased; this is what would be."""
     complete: bool = True
     """Nothing of it stands in any byte of the store any more; false for a preview."""
+    also: tuple[MayAlso, ...] = ()
+    """What may be meant as well and stays: sentences that may speak of the subject, messages that said the memory."""
     note: str = ""
-    """What is left to do, and what is worth knowing."""
+    """What is left to do, what stays, and what is worth knowing."""
 
 
 async def forget(
@@ -198,9 +227,12 @@ async def forget(
     session: str | None = None,
     memory: str | None = None,
     everything: str | None = None,
+    also: Collection[str] = (),
     preview: bool = False,
 ) -> ErasureReceipt:
     """Erase one thing, and what was derived from it alone; with `preview` only tell how much that is.
+
+    `also` are the ids of memories and messages that are taken besides, as the receipt of a preview lists them.
 
     Raises BadInput unless exactly one thing is named, NotFound where it is not there.
     """
@@ -208,30 +240,32 @@ async def forget(
     what, name = _only(given, space)
     now = resources.clock.now()
 
-    def erase(tx: Transaction) -> tuple[ErasurePlan, ErasureCounts]:
-        plan = _plan(tx, space, what, name)
+    def erase(tx: Transaction) -> tuple[ErasurePlan, ErasureCounts, tuple[MayAlso, ...]]:
+        plan, left = _plan(tx, space, what, name, also)
         counted = _counted(tx, space, plan)
         if preview:
-            return plan, counted
+            return plan, counted, left
         before = _documents(tx, space)
         if not plan.is_empty:
             carry_out(tx, space, plan)
             settle_left(tx, space, plan)
-        return plan, replace(counted, documents=before - _documents(tx, space))
+        return plan, replace(counted, documents=before - _documents(tx, space)), left
 
     if preview:
-        plan, counted = await resources.store.read(erase)
-        note = " ".join(plan.notes)
-        return ErasureReceipt(what=counted, ids=_ids(plan, space), at=now, preview=True, complete=False, note=note)
+        plan, counted, left = await resources.store.read(erase)
+        note = " ".join((*plan.notes, STAYS))
+        ids = _ids(plan, space)
+        return ErasureReceipt(what=counted, ids=ids, at=now, preview=True, complete=False, also=left, note=note)
     try:
-        plan, counted = await resources.store.write(erase)
+        plan, counted, left = await resources.store.write(erase)
     except NotFound:
         # It may be gone since an erasure that was killed before its end.
         await resources.store.scrub()
         raise
     scrubbed = await resources.store.scrub()
     note = " ".join(filter(None, (scrubbed.note, *plan.notes)))
-    return ErasureReceipt(what=counted, ids=_ids(plan, space), at=now, complete=scrubbed.complete, note=note)
+    ids = _ids(plan, space)
+    return ErasureReceipt(what=counted, ids=ids, at=now, complete=scrubbed.complete, also=left, note=note)
 
 
 def _only(given: dict[str, str | None], space: str) -> tuple[str, str]:
@@ -249,13 +283,17 @@ def _only(given: dict[str, str | None], space: str) -> tuple[str, str]:
     return what, name
 
 
-def _plan(tx: Transaction, space: str, what: str, name: str) -> ErasurePlan:
+def _plan(
+    tx: Transaction, space: str, what: str, name: str, also: Collection[str]
+) -> tuple[ErasurePlan, tuple[MayAlso, ...]]:
     if what == "everything":
         infos = tx.sessions.list(space)
         sessions = tuple(SessionErasure(key=info.key, whole=True) for info in infos)
-        return ErasurePlan(everything=True, sessions=sessions, taught=all_taught(tx, space))
+        return ErasurePlan(everything=True, sessions=sessions, taught=all_taught(tx, space)), ()
     find = {"message": message_meant, "session": session_meant, "memory": memory_meant, "subject": subject_meant}
-    return _follow(tx, space, find[what](tx, space, name))
+    meant = with_also(tx, space, find[what](tx, space, name), also)
+    plan = _follow(tx, space, meant)
+    return plan, _may_also(tx, space, meant, plan)
 
 
 def _follow(tx: Transaction, space: str, meant: ErasureTarget) -> ErasurePlan:

@@ -104,6 +104,7 @@ class SubjectName:
 
     def __init__(self, name: str) -> None:
         """Look for `name`."""
+        self.text = name
         pieces = [re.escape(piece) for piece in name.casefold().split()]
         self._said = re.compile(r"(?<!\w)" + r"\s+".join(pieces) + r"(?!\w)")
 

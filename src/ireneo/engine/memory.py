@@ -585,6 +585,7 @@ class Memory:
         session: str | None = None,
         memory: str | None = None,
         space: str | None = None,
+        also: Collection[str] = (),
         preview: bool = False,
     ) -> ErasureReceipt:
         """Erase a message, a session, a memory or all that names a subject, with what was derived from it alone.
@@ -594,7 +595,9 @@ class Memory:
         byte of the store has it any more (`Receipt.complete`; where not, its note says what is left to do). An erased
         message leaves its place, so that all that follow stay as they are; stored again it stays erased.
 
-        With `preview` nothing is done, and the receipt says what would be. Raises BadInput unless exactly one thing is
+        With `preview` nothing is done, and the receipt says what would be. Its `also` lists what may be meant as well
+        and stays: sentences that may speak of the subject by another name, a role or a pronoun, and the messages that a
+        memory was drawn from; give the ids of those to take as `also`. Raises BadInput unless exactly one thing is
         named, NotFound where it is not there.
         """
         return await forget(
@@ -605,6 +608,7 @@ class Memory:
             session=session,
             memory=memory,
             everything=space,
+            also=also,
             preview=preview,
         )
 

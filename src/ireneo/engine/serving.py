@@ -34,7 +34,7 @@ MOST_MESSAGES = 5
 MOST_STANDING = 4
 SHOWN: dict[Kind, tuple[State, ...]] = {"semantic": ("active", "disputed")}
 """The states in which memories are shown, where it is not only the active ones."""
-MANNER = frozenset({"manner", "address"})
+MANNER = frozenset({"manner", "called"})
 """The attributes that say how the user wants to be answered."""
 SPEAKERS = frozenset({"", "user", "the user", "me", "i"})
 """Subjects that are whoever speaks."""

@@ -27,12 +27,14 @@ from ireneo.faces.cli.options import (
 )
 from ireneo.faces.cli.output import (
     agreed,
+    can_ask,
     checking_bar,
     console,
     counted,
     one_line,
     picked,
     said,
+    short,
     tell,
     waiting,
     write_json,
@@ -161,10 +163,20 @@ class ForgetTarget(Struct, frozen=True, kw_only=True):
     everything: Annotated[str, option("--everything", "SPACE", "All of the space: give its name.")] = ""
 
 
-def forget(*, goner: ForgetTarget, yes: Yes = False, as_json: AsJson = False, stored: Stored) -> None:
+Also = Annotated[
+    list[str] | None,
+    option("--also", "ID", "Take this memory or message as well, or `all` that may be meant; give it once for each."),
+]
+ALL = "all"
+
+
+def forget(
+    *, goner: ForgetTarget, also: Also = None, yes: Yes = False, as_json: AsJson = False, stored: Stored
+) -> None:
     """Forget something for good.
 
-    Its words and all that was made of them alone, from every byte of the database. It asks before it does.
+    Its words and all that was made of them alone, from every byte of the database. It asks before it does, and shows
+    what may be meant as well: sentences that speak of somebody by another name, the messages that said a memory.
     """
     named = {name: value for name, value in asdict(goner).items() if value}
     if len(named) != 1:
@@ -177,19 +189,44 @@ def forget(*, goner: ForgetTarget, yes: Yes = False, as_json: AsJson = False, st
     target = {"space" if what == "everything" else what: name}
     with waiting("Looking for what would go …"), reading(stored) as memory:
         before = memory.forget(**target, preview=True)
+        taken = list(dict.fromkeys(each.id for each in before.also)) if ALL in (also or ()) else list(also or ())
+        before = memory.forget(**target, also=taken, preview=True) if taken else before
+    if not as_json:
+        _show_also(before)
+    if not yes:
+        taken += _asked_also(before)
+        if taken:
+            with reading(stored) as memory:
+                before = memory.forget(**target, also=taken, preview=True)
     meant = f"{what} {name}" if what != "everything" else f"all of space {name}"
     note = f" ({before.note})" if before.note else ""
     question = f"Forget {meant} for good: {_listed(before) or 'nothing of it is kept'}{note}?"
     if not yes and not agreed(question, what=meant):
         raise typer.Exit(1)
     with waiting("Erasing …"), reading(stored) as memory:
-        done = memory.forget(**target, preview=False)
+        done = memory.forget(**target, also=taken, preview=False)
     if as_json:
         write_json(done)
     else:
         tell(one_line(_forget_told(done, meant)))
     if not done.complete:
         raise typer.Exit(1)
+
+
+def _show_also(receipt: ErasureReceipt) -> None:
+    """The sentences that may be meant as well, each with the id by which it is taken."""
+    if receipt.also:
+        tell("This may be meant as well, and stays unless it is taken (--also ID, or --also all):")
+    for each in receipt.also:
+        tell(f"  {short(each.id)}  “{one_line(each.text)}” ({one_line(each.why)})")
+
+
+def _asked_also(receipt: ErasureReceipt) -> list[str]:
+    """Those that somebody at the terminal wants taken too."""
+    if not can_ask():
+        return []
+    ids = dict.fromkeys(each.id for each in receipt.also)
+    return [name for name in ids if agreed(f"Take {short(name)} as well?", what=name)]
 
 
 def _forget_told(receipt: ErasureReceipt, meant: str) -> str:

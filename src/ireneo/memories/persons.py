@@ -1,0 +1,203 @@
+"""By what somebody is spoken of: a name, other names, what they are to whoever speaks, and “she” after any of these.
+
+Who is meant without a name can't be known for sure. So nothing follows from what is found here by itself: it is shown,
+sentence by sentence, to whoever wants all that is said of somebody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from ireneo.language.files import either, topic
+from ireneo.language.sentences import sentences
+from ireneo.language.topics import Persons
+from ireneo.patterns import lazy_re
+
+CHAIN = 12
+"""So many texts after somebody was spoken of a pronoun may still mean them, unless another one was spoken of since."""
+AHEAD = 2
+"""So many texts before the first name a pronoun may mean whoever is named then."""
+ALIKE = 3
+"""Letters with which a name and its short form begin alike."""
+LONGER = 4
+"""Letters that another form of a name may have more or less."""
+_WORD = lazy_re(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_LARGE = r"([A-ZÄÖÜÀ-Þ][\w'’-]{1,40})"
+_CALLED_SO = lazy_re(
+    rf"\b(?i:call(?:s|ed)?|nennen|nennt|nannte\w*) (?i:her|him|them|sie|ihn|it) (?:(?i:just|always|only|immer|nur) )?"
+    rf"{_LARGE}"
+)
+
+
+class MaySpeak(Struct, frozen=True, kw_only=True):
+    """A sentence that may speak of somebody, and why it may."""
+
+    sentence: str
+    why: str
+
+
+class Told(Struct, frozen=True, kw_only=True):
+    """A text that is looked through, under a name of the caller's."""
+
+    id: str
+    text: str
+
+
+class Person:
+    """Somebody, by all that texts tell of how they are called."""
+
+    def __init__(self, name: str, texts: Iterable[str]) -> None:
+        """Look for `name`; in `texts` it is read what else they are called, and what they are to others."""
+        self.name = " ".join(name.split())
+        words = self.name.split()
+        self._folded = {word.casefold() for word in words}
+        self._said = _phrase(self.name)
+        self.others: dict[str, str] = {}
+        """Other names, with how they are known to be one."""
+        self.roles: dict[str, str] = {}
+        """What they are to whoever speaks, with what says so."""
+        if len(words) > 1:
+            self.others.update((word.casefold(), f"{word} is part of the name") for word in words if len(word) > 2)
+        held = list(texts)
+        for text in held:
+            if self._said.search(text):
+                self._learn(text)
+        for text in held:
+            self._learn_forms(text)
+        self._pronouns = self._pronouns_of(held)
+        self._by_role = _any_of(self.roles)
+        self._others = _owned(self._roles_of_others())
+
+    def _pronouns_of(self, texts: Sequence[str]) -> frozenset[str]:
+        """The pronouns that may mean them: by what they are, and else by those that follow the name most."""
+        known = topic(Persons)
+        female, male = (not known.female.isdisjoint(self.roles), not known.male.isdisjoint(self.roles))
+        if female == male:
+            near = [word.casefold() for text in texts if self._said.search(text) for word in _WORD.findall(text)]
+            she, he = (sum(word in each for word in near) for each in (known.she - known.they, known.he))
+            female, male = she > he, he > she
+        if female == male:
+            return known.she | known.he | known.they
+        return known.she if female else known.he
+
+    def _roles_of_others(self) -> frozenset[str]:
+        """What somebody else is whom the same pronouns may mean."""
+        known = topic(Persons)
+        excluded = known.male if known.he.isdisjoint(self._pronouns) else known.female
+        if self._pronouns >= known.she | known.he:
+            excluded = frozenset()
+        return known.roles - excluded - self.roles.keys()
+
+    def named_in(self, text: str) -> bool:
+        """Whether the name itself stands in a text."""
+        return self._said.search(text) is not None
+
+    def mentions(self, texts: Sequence[Told]) -> Iterator[tuple[str, MaySpeak]]:
+        """The sentences of what is said one after the other that may speak of them and don't name them, by text."""
+        open_for = 0
+        for at, each in enumerate(texts):
+            named = self.named_in(each.text)
+            ahead = any(self.named_in(one.text) for one in texts[at + 1 : at + 1 + AHEAD])
+            for sentence in sentences(each.text, small_opens=True):
+                why = self.why(sentence, follows=open_for > 0, ahead=ahead)
+                if named or why.startswith("“"):
+                    open_for = CHAIN + 1
+                elif self._others.search(sentence):
+                    open_for = 0
+                if why and not self.named_in(sentence):
+                    yield each.id, MaySpeak(sentence=sentence, why=why)
+                    open_for = max(open_for, CHAIN)
+            open_for -= 1
+
+    def why(self, sentence: str, *, follows: bool = False, ahead: bool = False) -> str:
+        """Why a sentence may speak of them; empty where nothing says so."""
+        words = [word.casefold() for word in _WORD.findall(sentence)]
+        for word in words:
+            bare = re.sub(r"['’]s?$", "", word)
+            if bare in self.others:
+                return f"“{bare}”: {self.others[bare]}"
+        if self._by_role is not None and (found := self._by_role.search(sentence)):
+            role = next(each for each in found.groups() if each).casefold()
+            return f"“{found[0].strip()}”: {self.roles[role]}"
+        pronoun = next((word for word in words if word in self._pronouns), "")
+        if pronoun and follows:
+            return f"{pronoun} may be {self.name}, of whom was spoken before"
+        if pronoun and ahead:
+            return f"{pronoun} may be {self.name}, who is named soon after"
+        return ""
+
+    def _learn(self, text: str) -> None:
+        """Read what a text that names them says of who they are."""
+        known = topic(Persons)
+        name, called = re.escape(self.name), either(known.called)
+        role = r"(?P<role>[^\W\d_][\w-]{1,30})"
+        for sentence in sentences(text, small_opens=True):
+            if not self._said.search(sentence):
+                continue
+            for pattern in (
+                rf"\b{either(known.owned)} (?:\w+ ){{0,2}}?{role}(?:['’]s)?(?: ?{called}){{0,3}} ?{name}\b",
+                rf"\b{name}(?: ?{called}){{1,2}} ?(?:\w+ )?{either(known.owned)} (?:\w+ ){{0,2}}?{role}\b",
+            ):
+                for found in re.finditer(pattern, sentence, re.I):
+                    self._take_role(found["role"].casefold(), sentence)
+            so = either(known.known_as)
+            alias = rf"\b{name}\W+(?:\w+ )?{so} {_LARGE}|{_LARGE}\W+(?:is )?{so} {name}\b"
+            for found in re.finditer(alias, sentence):
+                self.others.setdefault((found[1] or found[2]).casefold(), f"so it says: {sentence}")
+            for found in re.finditer(rf"\b{name} {_LARGE}", sentence):
+                self.others.setdefault(found[1].casefold(), f"{self.name} {found[1]} is named in: {sentence}")
+        for found in _CALLED_SO.finditer(text):
+            self.others.setdefault(found[1].casefold(), f"so it says: {found[0]}")
+
+    def _take_role(self, role: str, sentence: str) -> None:
+        known = topic(Persons)
+        if role not in known.roles:
+            return
+        for other in (role, *(word for words in known.same.values() if role in words for word in words)):
+            self.roles.setdefault(other, f"so it says: {sentence}")
+
+    def _learn_forms(self, text: str) -> None:
+        """Take words for another form of the name that are written like names and begin as it does."""
+        for word in _WORD.findall(text):
+            folded = re.sub(r"['’]s?$", "", word).casefold()
+            if folded in self._folded or folded in self.others or not word[0].isupper():
+                continue
+            if any(_is_form(folded, name) for name in self._folded):
+                self.others[folded] = f"it is written like {self.name}"
+
+
+def _is_form(word: str, name: str) -> bool:
+    """Whether a word may be another form of a name: its beginning with another ending, or one letter is another."""
+    if len(name) < ALIKE or len(word) < ALIKE or abs(len(word) - len(name)) > LONGER:
+        return False
+    if word.startswith(name) or (len(name) > ALIKE and name.startswith(word)):
+        return True
+    if len(name) > ALIKE and word[:-1] == name[:-1]:
+        return True
+    return (
+        len(name) > ALIKE + 1 and len(word) == len(name) and sum(a != b for a, b in zip(word, name, strict=True)) == 1
+    )
+
+
+def _phrase(name: str) -> re.Pattern[str]:
+    pieces = r"\s+".join(map(re.escape, name.split()))
+    return re.compile(rf"(?<!\w){pieces}(?!\w)", re.I)
+
+
+def _any_of(roles: Iterable[str]) -> re.Pattern[str] | None:
+    """Where one of `roles` is said of somebody who is known: with whose it is, or written like a name."""
+    listed = sorted(roles, key=len, reverse=True)
+    if not listed:
+        return None
+    large = either(re.escape(role.capitalize()) for role in listed)
+    return re.compile(rf"{_owned(listed).pattern}|\b({large})\b")
+
+
+def _owned(roles: Iterable[str]) -> re.Pattern[str]:
+    """One of `roles` with whose it is, as somebody who is known is spoken of."""
+    owned = either(each for each in topic(Persons).owned if each not in ("a", "an"))
+    listed = either(map(re.escape, roles)).replace("(?:", "(", 1)
+    return re.compile(rf"(?i:\b{owned} (?:\w+ ){{0,2}}?{listed}\b)")

@@ -1,0 +1,120 @@
+"""Who is forgotten is looked for by other names, roles and pronouns too: shown, and taken or left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.unit.test_forget import every_store, kept, live, talk
+
+from ireneo import Memory
+from ireneo.errors import NotFound
+from ireneo.log.redaction import ERASED
+from ireneo.memories.persons import Person, Told
+from ireneo.ports.store import Store
+
+ABOUT_HER = (
+    "My sister Ottilie moved to the lighthouse in May.",
+    "Does she like it there?",
+    "She loves it, and her telescope fills the attic.",
+    "That sounds lovely for her.",
+    "We call her Otti.",
+    "Noted.",
+    "Otti is afraid of geese.",
+    "I will keep geese away.",
+    "My sister can't eat walnuts.",
+    "No walnuts then.",
+    "All my siblings row.",
+    "A strong family.",
+    "Ottilies Boot ist rot.",
+    "Schön.",
+    "Meine Schwester rudert am Montag.",
+)
+SPEAK = {1, 2, 3, 4, 6, 8, 10, 12, 14}
+"""Those that speak of her and don't name her."""
+NOT_OF_HER = ("The tide table is wrong.", "I will mend it.", "My brother brings his saw.", "He may.")
+
+
+def told(*texts: str) -> list[Told]:
+    return [Told(id=str(number), text=text) for number, text in enumerate(texts)]
+
+
+def test_every_sentence_about_her_is_found_and_none_about_others() -> None:
+    texts = [*ABOUT_HER, *NOT_OF_HER]
+    found = {int(id) for id, _ in Person("Ottilie", texts).mentions(told(*texts))}
+    assert found >= SPEAK
+    assert not found & set(range(len(ABOUT_HER), len(texts)))
+
+
+@pytest.mark.parametrize(
+    ("texts", "speaks"),
+    [
+        (("Quentin is our plumber.", "Our plumber forgot a wrench.", "She laughed."), {1, 2}),
+        (("Dr Rosalind Achterberg called.", "Achterberg wants a blood test."), {1}),
+        (("Imke ist meine Chefin.", "Meine Chefin hasst Rot.", "Der Chef kommt."), {1}),
+        (("She is late again.", "Philippa, I mean. She always is."), {0, 1}),
+        (("Basil is a cat.", "Basil sleeps.", "The rain stopped."), set()),
+    ],
+)
+def test_who_is_meant_follows_from_what_was_said(texts: tuple[str, ...], speaks: set[int]) -> None:
+    names = ("Quentin", "Rosalind", "Imke", "Philippa", "Basil")
+    name = next(each for each in names if each in " ".join(texts))
+    assert {int(id) for id, _ in Person(name, texts).mentions(told(*texts))} == speaks
+
+
+def test_a_surname_leads_to_the_name_and_back() -> None:
+    assert Person("Ada Brandvold", []).why("Brandvold called.").startswith("“brandvold”")
+    assert Person("Ada", ["Ada Brandvold signed."]).why("Mrs Brandvold called.").startswith("“brandvold”")
+
+
+@every_store
+def test_the_preview_lists_what_may_speak_of_her_and_what_is_taken_goes(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        m = await talk(memory, "watch", *ABOUT_HER, *NOT_OF_HER)
+        walnuts = await memory.remember("The user's sister can't eat walnuts.", messages=[m[8]], session="watch")
+        stays = await memory.remember("The tide table is wrong.", messages=[m[15]], session="watch")
+        shown = await memory.forget(subject="Ottilie", preview=True)
+        listed = {each.id for each in shown.also}
+        assert listed >= {m[number] for number in SPEAK} | {walnuts.record.id}
+        assert stays.record.id not in listed
+        assert all(each.text and each.why for each in shown.also)
+        assert "stay" in shown.note
+        left = m[10]
+        done = await memory.forget(subject="Ottilie", also=sorted(listed - {left}))
+        assert {each.id for each in done.also} <= {left}
+        texts = [message.text for message in await (await memory.session("watch")).messages()]
+        assert [at for at, text in enumerate(texts) if text == ERASED] == sorted({0, *SPEAK} - {10})
+        assert set(await kept(store)) == {stays.record.id}
+        if kind == "sqlite":
+            stored = b"".join(file.read_bytes() for file in tmp_path.glob("memory.db*"))
+            assert not [word for word in (b"telescope", b"lighthouse", b"rudert") if word in stored]
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_forgetting_a_memory_offers_the_message_that_said_it(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        m = await talk(memory, "watch", "It rains. I keep the key under the third buoy.", "Understood.")
+        made = await memory.remember("The user keeps the key under the third buoy.", messages=[m[0]], session="watch")
+        shown = await memory.forget(memory=made.record.id, preview=True)
+        assert [(each.id, each.session, each.text) for each in shown.also] == [
+            (m[0], "watch", "I keep the key under the third buoy.")
+        ]
+        done = await memory.forget(memory=made.record.id, also=[m[0]])
+        assert (done.what.memories, done.what.messages, done.also) == (1, 1, ())
+        texts = [message.text for message in await (await memory.session("watch")).messages()]
+        assert texts == [ERASED, "Understood."]
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_what_is_not_there_can_t_be_taken(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        await talk(memory)
+        with pytest.raises(NotFound):
+            await memory.forget(subject="Perpetua", also=["m_nowhere"])
+        assert ERASED not in [message.text for message in await (await memory.session("watch")).messages()]
+
+    live(kind, tmp_path, work)
