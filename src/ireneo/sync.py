@@ -328,6 +328,7 @@ class Memory(_Twin[engine_memory.Memory]):
     pads = _called(engine_memory.Memory.pads)
     reflect = _called(engine_memory.Memory.reflect)
     archive_candidates = _called(engine_memory.Memory.archive_candidates)
+    archived = _called(engine_memory.Memory.archived)
     archive = _called(engine_memory.Memory.archive)
     restore = _called(engine_memory.Memory.restore)
     forget = _called(engine_memory.Memory.forget)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from tests.unit.test_forget import NOON, every_store, fact, heard, kept, live
+from tests.unit.test_forget import NOON, every_store, fact, heard, kept, live, talk
 from tests.unit.test_forget import keep as store_them
 
 from ireneo import Memory
@@ -57,6 +57,65 @@ def test_the_least_retained_are_put_away_and_taken_out_again(kind: str, tmp_path
         # Of what is pinned nothing is put away, however low the cap.
         assert set(await memory.archive(0)) == {"m_c", "m_e", "m_b"}
         assert not (await kept(store))["m_d"].archived
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_what_passed_and_nobody_asked_for_fades_where_its_messages_tell_it_still(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        (said, *_) = await talk(memory)
+        long_ago = NOON - timedelta(days=800)
+
+        def told(name: str, *, by_hand: bool = False, times: int = 1, used: int = 0, days: int = 800) -> Record:
+            at = NOON - timedelta(days=days)
+            piece = replace(heard(*(() if by_hand else (said,))), at=at, recorded=at)
+            pieces = [replace(piece, recorded=at + timedelta(days=each)) for each in range(times)]
+            record = replace(fact(name, f"Event {name}.", *pieces), kind="episodic", at=at, recorded=at)
+            return replace(record, used=used, uses=(long_ago,) * used)
+
+        home = replace(fact("home", "Ann lives at the mole.", replace(heard(said), at=long_ago)), recorded=long_ago)
+        await store_them(
+            store,
+            told("gone"),
+            told("byhand", by_hand=True),
+            told("twice", times=2),
+            told("used", used=1),
+            told("young", days=90),
+            home,
+        )
+        report = await memory.work(until_idle=True)
+        assert report.archived == 1
+        (away,) = await memory.archived()
+        assert (away.id, away.archived_at) == ("m_gone", NOON)
+        assert away.archived_why == "never used for 800 days: it has faded"
+        # Whoever takes it back has asked for it.
+        (back,) = await memory.restore(["m_gone"])
+        assert (back.archived_at, back.archived_why, back.used) == (None, "", 1)
+        assert (await memory.work(until_idle=True)).archived == 0
+        assert await memory.archived() == []
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_what_holds_outlasts_what_happened_and_of_equals_the_one_written_last(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        old = NOON - timedelta(days=3_000)
+        lasting = replace(fact("a", "Ann lives at the mole.", replace(heard(), at=old, recorded=old)), recorded=old)
+        # It happened long ago, and was told today.
+        youth = replace(
+            event("b", 20_000), evidence=(replace(heard(), at=NOON - timedelta(days=20_000)),), recorded=NOON
+        )
+        later, first = event("c", 30), replace(event("d", 30), recorded=NOON - timedelta(days=31))
+        first = replace(first, evidence=later.evidence, at=later.at)
+        later = replace(later, recorded=NOON - timedelta(days=30))
+        await store_them(store, lasting, youth, later, first)
+        listed = [each.record.id for each in await memory.archive_candidates(10)]
+        assert listed == ["m_d", "m_c", "m_b", "m_a"]
+        assert await memory.archive(3) == ["m_d"]
+        (away,) = await memory.archived()
+        assert away.archived_why.endswith("the least worth of more than 3")
 
     live(kind, tmp_path, work)
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ireneo.engine import brief as briefs
 from ireneo.engine import learn as learning
 from ireneo.engine import lessons as listing
-from ireneo.engine.archive import ArchiveCandidate, archive, archive_candidates, restore
+from ireneo.engine.archive import ArchiveCandidate, archive, archive_candidates, archived, restore
 from ireneo.engine.brief import BUDGET, BriefCue
 from ireneo.engine.check import check, keep_traps, so_far_in_log
 from ireneo.engine.doctor.checks import Finding
@@ -566,6 +566,10 @@ class Memory:
         """The memories that would be put away next, the least retained first, and why."""
         return await self._store.read(archive_candidates, self._resources, self.space, limit)
 
+    async def archived(self, limit: int = 20) -> Sequence[Record]:
+        """The memories that were put away, the last of them first; each says when (`archived_at`) and why."""
+        return await self._store.read(archived, self.space, limit)
+
     async def archive(self, keep: int) -> Sequence[MemoryId]:
         """Put the least retained memories away until `keep` are left in use; pinned ones never; returns which.
 
@@ -575,7 +579,7 @@ class Memory:
 
     async def restore(self, ids: Sequence[str]) -> Sequence[Record]:
         """Take memories out again that were put away. Raises NotFound."""
-        return await self._store.write(restore, self.space, ids)
+        return await self._store.write(restore, self._resources, self.space, ids)
 
     async def forget(
         self,

@@ -212,7 +212,7 @@ def chain_named(
     return out
 
 
-KEEP_MEMORIES = 100_000
+KEEP_MEMORIES = 10_000
 """So many memories a space keeps in use; beyond them the least retained are put away."""
 
 

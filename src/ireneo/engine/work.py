@@ -57,8 +57,8 @@ class WorkResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """``caught_up``: summaries were made without a model. ``written`` or ``repaired``: a model wrote one; ``offline``:
     so badly that the offline text stands for it. ``taken_over``: another writer had stored it meanwhile.
     ``remembered``: memories were made of turns or of leaves, without a model. ``reflected``: the episodes of the whole
-    space were looked back on; ``archived``: the least retained memories over its cap were put away; ``embedded``: what
-    is searched was given vectors. These three have no session."""
+    space were looked back on; ``archived``: what faded, and the least retained over its cap, was put away;
+    ``embedded``: what is searched was given vectors. These three have no session."""
     first_position: int
     last_position: int
     level: SummaryLevel = "story"
@@ -450,7 +450,7 @@ class Works:
         """What is due of the whole space: look back, keep it under its cap, give what is searched its vectors."""
         async for worked in self._reflecting(min((info.key for info in sessions), default=None)):
             yield worked
-        if gone := await archive(self._resources, self._space, self._resources.keep_memories):
+        if gone := await archive(self._resources, self._space, self._resources.keep_memories, faded=True):
             yield _of_the_space("archived", memories=len(gone))
         if self._resources.embedder is not None:
             async for worked in self._embedding(self._resources.embedder):

@@ -286,7 +286,18 @@ _BOM = "\ufeff"
 _SLUG_WORDS, _SLUG_LENGTH, _ID_LENGTH = 6, 48, 7
 _ORDER = (
     *("id", "kind", "subject", "attribute", "value", "task_type", "name", "version", "signature", "cue"),
-    *("at", "recorded", "state", "reason", "superseded_by", "stale", "pinned", "archived"),
+    *(
+        "at",
+        "recorded",
+        "state",
+        "reason",
+        "superseded_by",
+        "stale",
+        "pinned",
+        "archived",
+        "archived_at",
+        "archived_why",
+    ),
     *("confidence", "salience", "origin", "trust", "seen", "drawn"),
 )
 """What someone who opens the file looks for first."""
@@ -432,7 +443,10 @@ def carried(stored: Record, told: Record, *, is_new: bool) -> Record:
         reflected=stored.reflected or told.reflected,
     )
     words = {"text": told.text, "drawn": told.drawn} if told.drawn else {}
-    return replace(grown, pinned=told.pinned, archived=told.archived, **words) if is_new else grown
+    if not is_new:
+        return grown
+    away = {"archived": told.archived, "archived_at": told.archived_at, "archived_why": told.archived_why}
+    return replace(grown, pinned=told.pinned, **away, **words)
 
 
 def _draft(record: Record, piece: Evidence) -> MemoryDraft:

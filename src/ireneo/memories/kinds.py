@@ -136,6 +136,8 @@ class MemoryKind(ABC):
     """The question that should find it."""
     heading: str
     """What a brief calls these memories."""
+    passing = False
+    """Whether what it tells is over once it happened, and need not be kept in use for good."""
 
     @abstractmethod
     def key(self, draft: MemoryDraft) -> str:
@@ -184,6 +186,7 @@ class _Episodic(MemoryKind):
     name = "episodic"
     answers = "What happened?"
     heading = "What happened"
+    passing = True
     one_event = timedelta(days=1)
     """Told in the same words of times no further apart than this, it is one event."""
 
@@ -224,7 +227,13 @@ class _Episodic(MemoryKind):
         return record.holds and record.at <= moment
 
     def retention(self, record: Record, now: datetime) -> float:
-        worth = self._activation(record, now) * (0.4 + 0.6 * record.salience)
+        """By how often and how long ago it was told or used, however long ago it happened."""
+        pace = REFLECTED_PACE if record.reflected else 1.0
+        told = [
+            Encounters(first=max(each.first, record.recorded), last=max(each.last, record.recorded), count=each.count)
+            for each in encounters(record)
+        ]
+        worth = activation(told, now, pace=pace, since=record.reflected) * (0.4 + 0.6 * record.salience)
         return worth * (1.0 if record.state == "active" else 0.3)
 
     def score(self, record: Record, now: datetime) -> Factors:
@@ -255,9 +264,9 @@ class _Semantic(MemoryKind):
         return MemoryId(digest("m", b"semantic", self.key(draft).encode(), said.encode()))
 
     def retention(self, record: Record, now: datetime) -> float:
-        """By how sure and how useful it is, never by its age."""
+        """By how sure and how useful it is, never by its age: what holds outlasts what happened."""
         use = 1 - 1 / (1 + record.used + len(supporting(record)))
-        worth = 0.5 * record.confidence + 0.25 * record.salience + 0.25 * use
+        worth = 0.6 + 0.4 * (0.5 * record.confidence + 0.25 * record.salience + 0.25 * use)
         return worth * _OF_STATE[record.state] * (0.6 if record.stale else 1.0)
 
     def score(self, record: Record, now: datetime) -> Factors:

@@ -93,14 +93,10 @@ def _same(row: MemoryKind, draft: MemoryDraft, known: Sequence[Record]) -> Recor
 
 def _merged(old: Record, draft: MemoryDraft) -> tuple[Record, bool]:
     evidence, is_new = with_evidence(old.evidence, evidence_of(_with_own_why(draft, old.text)))
-    record = replace(
-        old,
-        evidence=evidence,
-        seen=old.seen + is_new,
-        pinned=old.pinned or draft.pinned,
+    record = replace(old, evidence=evidence, seen=old.seen + is_new, pinned=old.pinned or draft.pinned)
+    if is_new:
         # What is said again is no longer put away.
-        archived=old.archived and not is_new,
-    )
+        record = replace(record, archived=False, archived_at=None, archived_why="")
     return (_worded(record, draft) if _said_better(old, draft) else record), is_new
 
 

@@ -176,6 +176,9 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """It is never evicted."""
     archived: bool = False
     """It was evicted: not recalled, and restorable."""
+    archived_at: datetime | None = None
+    archived_why: str = ""
+    """When and why it was evicted."""
     changes: tuple[MemoryChange, ...] = ()
     """What was changed about it by hand, the oldest first."""
 

@@ -337,18 +337,27 @@ Ids = Annotated[
 ]
 
 
-def fading(limit: Limit = 20, as_json: AsJson = False, *, stored: Stored) -> None:
+Past = Annotated[bool, flag("--past", "What was put away, when and why, the last first.")]
+
+
+def fading(limit: Limit = 20, past: Past = False, as_json: AsJson = False, *, stored: Stored) -> None:
     """Show what would be put away next, and why.
 
-    Nothing is put away before a space is full; pinned memories never are.
+    By itself an event goes that was told once and not asked for in two years, as far as its messages tell it still; all
+    else where a space is full. Pinned memories never go.
     """
-    with reading(stored) as memory:
-        found = memory.archive_candidates(limit)
-    if as_json:
-        write_json([picked(each.record, "id kind text") | picked(each, "retention reason") for each in found])
-    else:
-        from ireneo.faces.cli.screens.lists import show_fading
+    from ireneo.faces.cli.screens.lists import show_archived, show_fading
 
+    with reading(stored) as memory:
+        away = memory.archived(limit) if past else ()
+        found = () if past else memory.archive_candidates(limit)
+    if as_json and past:
+        write_json([picked(each, "id kind text archived_at archived_why") for each in away])
+    elif as_json:
+        write_json([picked(each.record, "id kind text") | picked(each, "retention reason") for each in found])
+    elif past:
+        show_archived(away, stored.space)
+    else:
         show_fading(found, stored.space)
 
 

@@ -27,7 +27,7 @@ from ireneo.faces.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from ireneo.types import ArchiveCandidate, Fact, Finding, Lesson, RecallHit
+    from ireneo.types import ArchiveCandidate, Fact, Finding, Lesson, RecallHit, Record
 
 _SESSIONS = (
     Column("session", widest=80),
@@ -167,6 +167,17 @@ def show_fading(found: Sequence[ArchiveCandidate], space: str) -> None:
     for each in found:
         label = short(each.record.id)
         show_labelled(screen, label, Text(printable(each.reason)), width=len(label) + len(MARGIN) * 2)
+
+
+def show_archived(found: Sequence[Record], space: str) -> None:
+    """Each memory that was put away, with when and why."""
+    screen = console()
+    if not found:
+        screen.print(f"Nothing was put away in space {space}.", soft_wrap=True)
+    for each in found:
+        when = f"{day_of(each.archived_at)}: " if each.archived_at else ""
+        screen.print(f"{MARGIN}{short(each.id)}  {one_line(each.text)}", soft_wrap=True, markup=False)
+        screen.print(f"{MARGIN}           {when}{printable(each.archived_why)}", soft_wrap=True, markup=False)
 
 
 def filled(share: float, width: int = BAR) -> str:
