@@ -50,6 +50,12 @@ ONLY_WHERE_IT_ENDS = {
 """Patterns that the code asks only of texts for which they are linear."""
 
 
+OF_BOUNDED_TEXTS = {"memories/extract.py": 420, "memories/earnest.py": 6_000, "memories/changes.py": 2_000}
+"""By the file, how many characters the texts have at most that its patterns are asked of: of these they are to be
+quick, however they would grow with longer ones."""
+BOUNDED_SECONDS = 0.1
+
+
 @dataclass(frozen=True)
 class Found:
     """A pattern, where it is written, and the methods that the code asks."""
@@ -610,10 +616,29 @@ def grown(found: Iterable[Found], *, every: bool, part: int = 0, parts: int = 1)
     for each in found:
         pattern = compiled(each)
         file = each.place.partition(":")[0]
-        if not may_grow(pattern) or pattern.pattern.startswith(ONLY_WHERE_IT_ENDS.get(file, "\0")):
+        if (
+            not may_grow(pattern)
+            or file in OF_BOUNDED_TEXTS
+            or pattern.pattern.startswith(ONLY_WHERE_IT_ENDS.get(file, "\0"))
+        ):
             continue
         own = derived(pattern.pattern, pattern.flags, 4 if every else 1)
         for text in [*general_ones, *(own if every else own[part % parts :: parts])]:
             for method in each.methods:
                 if growth(pattern, method, text) >= MOST:
                     yield each, method, text
+
+
+def held_up(found: Iterable[Found]) -> Iterator[tuple[Found, Text]]:
+    """Where a pattern of bounded texts takes long for one of them: hard ones, and ones of the pattern's own words."""
+    for each in found:
+        longest = OF_BOUNDED_TEXTS.get(each.place.partition(":")[0])
+        if longest is None:
+            continue
+        pattern = compiled(each)
+        words = sorted(set(re.findall(r"(?<![\\\w])[a-zäöü]{2,}", pattern.pattern)))
+        own = [Text(f"{word} ") for word in words[:: max(1, len(words) // 12)]]
+        for text in [*HARD, *own, Text("a1 A-b, ", before="i ")]:
+            if seconds(pattern, "finditer", text.of(longest), 1.0) > BOUNDED_SECONDS:
+                yield each, text
+                break

@@ -15,8 +15,9 @@ from ireneo.language.sentences import sentences
 from ireneo.language.times import time_window
 from ireneo.log.message import Draft, Message, Text
 from ireneo.log.tree import chain
-from ireneo.memories.facts import holds_several, read_slot
+from ireneo.memories.extract import told_fact
 from ireneo.memories.ranking import read_question
+from ireneo.memories.slots import holding_of
 from ireneo.summaries.pins import find_lifts, find_pins, standing
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
@@ -131,7 +132,9 @@ def test_a_german_quotation_is_whole() -> None:
     ],
 )
 def test_a_plain_statement_fills_a_slot(text: str, slot: tuple[str, str, str]) -> None:
-    assert read_slot(text, "Ann") == slot
+    fact = told_fact(text, "Ann")
+    assert fact
+    assert (fact.subject, fact.attribute, fact.value) == slot
 
 
 @pytest.mark.parametrize(
@@ -145,12 +148,12 @@ def test_a_plain_statement_fills_a_slot(text: str, slot: tuple[str, str, str]) -
     ],
 )
 def test_other_statements_fill_none(text: str) -> None:
-    assert read_slot(text, "Ann") is None
+    assert told_fact(text, "Ann") is None
 
 
 def test_attributes_may_hold_several_values() -> None:
-    assert all(map(holds_several, ("Allergien", "Hobby", "kinder")))
-    assert not any(map(holds_several, ("Lieblingsfarbe", "home", "Beruf")))
+    assert {holding_of(each) for each in ("Allergien", "Hobby", "kinder")} == {"set"}
+    assert {holding_of(each) for each in ("Lieblingsfarbe", "home", "Beruf")} == {"one"}
 
 
 @pytest.mark.parametrize(

@@ -22,16 +22,15 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.errors import BadInput, MemoryNotFound, ModelError
 from ireneo.grounding.neutral import neutralise
-from ireneo.language.files import topic
-from ireneo.language.topics import Slots
 from ireneo.language.words import terms
 from ireneo.log.tree import SessionKey
+from ireneo.memories.changes import replaced_by, says_of_change
 from ireneo.memories.facts import Fact, facts
 from ireneo.memories.intake import LONGEST, Guess, MemoryDetails, memory_draft
 from ireneo.memories.intake import classify as by_rules
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import RememberOutcome, reconcile
-from ireneo.memories.record import MemoryDraft, MemoryId, Record, slot
+from ireneo.memories.record import NAMES, MemoryDraft, MemoryId, Record, slot
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 from ireneo.prompts import CLASSIFY
@@ -40,7 +39,7 @@ from ireneo.summaries.steps import clip
 
 _TELLING = ("kind", "subject", "attribute", "value", "task_type", "name", "signature", "conditions")
 """What a caller may say of a text by which its kind is settled."""
-_SPEAKERS = frozenset({"user", "me"})
+_SPEAKERS = frozenset({"user", "me", "i", "my", "ich", "mein", "meine"})
 """Names of whoever speaks, which need not stand in the text."""
 
 _LOG = logging.getLogger("ireneo")
@@ -80,7 +79,7 @@ async def classify(models: Models, text: str, speaker: str = "") -> Guess:
 def _slotted(reply: ClassifyReply, text: str, speaker: str) -> Guess | None:
     """The slot that a model read, if all of it is there and its words stand in the text."""
     subject, attribute, value = (each.strip() for each in (reply.subject, reply.attribute, reply.value))
-    if speaker and subject.casefold() in _SPEAKERS | topic(Slots).speaker:
+    if speaker and subject.casefold() in _SPEAKERS:
         subject = speaker
     said = set(terms(text))
     stands = subject == speaker or (terms(subject) and said.issuperset(terms(subject)))
@@ -90,6 +89,8 @@ def _slotted(reply: ClassifyReply, text: str, speaker: str) -> Guess | None:
 
 
 _AFTER = timedelta(microseconds=1)
+RARE = 40
+"""A word that more memories have tells nothing of which are meant."""
 USES_KEPT = 10
 """Uses of which the time is kept; of earlier ones the number."""
 
@@ -113,7 +114,7 @@ async def remember(resources: Resources, space: str, text: str, **details: Unpac
     """
     details, draft = await asyncio.to_thread(_drafted, resources, text, details)
     draft = await typed(resources, space, details, draft)
-    return await resources.store.write(lambda tx: settle_drafts(tx, space, [draft])[0])
+    return await resources.store.write(lambda tx: settle_said(tx, space, [draft])[0])
 
 
 def remember_all(
@@ -127,7 +128,7 @@ def remember_all(
     drafts = [
         _drafted(resources, text, details, now + number * _AFTER)[1] for number, (text, details) in enumerate(texts)
     ]
-    return settle_drafts(tx, space, drafts)
+    return settle_said(tx, space, drafts)
 
 
 def _drafted(
@@ -149,6 +150,50 @@ def settle_drafts(
     """
     settle = _reconcile if judged else _settle
     return [settle(tx, space, _placed(tx, space, draft, judged=judged)) for draft in drafts]
+
+
+def settle_said(tx: Transaction, space: str, drafts: Iterable[MemoryDraft]) -> list[Remembered]:
+    """Settle what a user said: each draft in its slot, and whatever it ends besides by its sense, which goes first.
+
+    Of a word that only ends what it names, and fills no slot, what becomes of that is told.
+    """
+    done: list[Remembered] = []
+    for draft in drafts:
+        over = _ended(tx, space, draft)
+        ended = settle_drafts(tx, space, [_against(each, draft) for each in over])
+        done += ended if ended and draft.against and not draft.attribute else settle_drafts(tx, space, [draft])
+    return done
+
+
+def _ended(tx: Transaction, space: str, draft: MemoryDraft) -> list[Record]:
+    """What a user's word ends by its sense."""
+    if draft.origin != "user" or not (draft.against or says_of_change(draft.text)):
+        return []
+    asked = sorted(set(terms(draft.text)))
+    often = tx.search.count(space, "memories", asked)
+    telling = [term for term in asked if 0 < often[term] <= RARE]
+    listed = tx.search.postings(space, "memories", telling)
+    near = {document for found in listed.values() for document in found}
+    known = [found.record for found in tx.search.memories(space, sorted(near))]
+    if draft.attribute:
+        known += tx.memories.of_key(space, "semantic", slot(draft.subject, draft.attribute))
+    here = {each.id: each for each in known if {"", draft.project} & {piece.project for piece in each.evidence}}
+    return replaced_by(draft, list(here.values()), often)
+
+
+def _against(record: Record, draft: MemoryDraft) -> MemoryDraft:
+    """The user's word as what speaks against a memory that it ends."""
+    return replace(
+        draft,
+        kind=record.kind,
+        text=record.text,
+        against=True,
+        adds=False,
+        until=None,
+        why=draft.text,
+        conditions={},
+        **{name: getattr(record, name) for name in NAMES},
+    )
 
 
 def used(

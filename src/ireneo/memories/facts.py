@@ -1,21 +1,15 @@
-"""Facts in time: the slot that a statement fills, which of its values was true when, and when we believed it."""
+"""Facts in time: which of a slot's values was true when, and when we believed it."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
-from ireneo.language.sentences import breaks
-from ireneo.language.topics import Slots
-from ireneo.language.words import common_words
 from ireneo.memories.record import (
     Evidence,
     MemoryId,
@@ -27,92 +21,8 @@ from ireneo.memories.record import (
     summed,
     supporting,
 )
+from ireneo.memories.slots import holding_of
 from ireneo.memories.wording import day, quoted
-from ireneo.patterns import lazy_re
-
-# The subject, the attribute and the value of a plain statement: "my favourite colour is green", "Anna lives in Porto".
-#
-# A slot holds one value at a time, so a wrong one makes one fact push out another that is as true. Only attributes that
-# have one value at a time are read, out of single sentences of the plainest form; of all others there is no slot.
-
-
-LONGEST = 200
-"""Characters of a statement of which the slot is read."""
-
-
-class Slot(NamedTuple):
-    """What is said, of whom, under which name."""
-
-    subject: str
-    attribute: str
-    value: str
-
-
-@from_data
-def _statements() -> tuple[tuple[Slots, re.Pattern[str], tuple[tuple[re.Pattern[str], str], ...]], ...]:
-    """Of each language its words, what makes a statement no plain one, and its plain statements."""
-    known = [slots for code in LANGUAGES if (slots := of_language(Slots, code)).statements]
-    return tuple(
-        (
-            each,
-            lazy_re(rf"{either(each.unsure)}|\?|;|: |(?<!\d)[.!] ", re.I),
-            tuple((lazy_re(row.pattern), row.attribute) for row in each.statements),
-        )
-        for each in known
-    )
-
-
-_NO_PLURAL = ("ss", "us", "is", "os")
-
-
-def holds_several(attribute: str) -> bool:
-    """Whether an attribute has several values at a time, by its name: "allergy", "food allergies", "children".
-
-    Its last word tells: one of those that are known, or a plural. Of all others a new value takes the place of the
-    last.
-    """
-    head, known = attribute.casefold().split()[-1:], topic(Slots)
-    return bool(head) and (head[0] in known.several or _is_plural(head[0], known))
-
-
-def _is_plural(word: str, known: Slots) -> bool:
-    if word in known.several_forms or word.removesuffix("s") in known.several:
-        return True
-    # So that DNS, SMS and the like are none.
-    return (
-        len(word) > 4 and word.endswith("s") and word not in known.one_in_the_plural and not word.endswith(_NO_PLURAL)
-    )
-
-
-def read_slot(text: str, speaker: str) -> Slot | None:
-    """The slot of a statement, where it is plain; "I" and "my" are `speaker`, and read only where that is known."""
-    statement = " ".join(text.split()).rstrip(".! ")
-    if len(statement) > LONGEST or any(True for _ in breaks(statement)):
-        return None
-    for known, unsure, patterns in _statements():
-        if unsure.search(statement):
-            continue
-        for pattern, attribute in patterns:
-            if found := pattern.fullmatch(statement):
-                return _slot(found, attribute, speaker, known)
-    return None
-
-
-def _slot(found: re.Match[str], attribute: str, speaker: str, known: Slots) -> Slot | None:
-    said, value = found["subject"].strip(), found["value"].strip()
-    named = attribute or found["attribute"].lower()
-    attribute = next((code for code, names in known.attributes.items() if named in names), named)
-    if said.casefold() in known.speaker:
-        said = speaker
-    first, _, rest = said.partition(" ")
-    said = rest if rest and first.casefold() in known.article else said
-    nobody = common_words() | known.nobody
-    if any(word.casefold() in nobody for word in said.split()):
-        return None
-    if not said or not value or re.match(rf"{either(known.no_value)}\b", value, re.I) or len(value.split()) > 8:
-        return None
-    return Slot(said, attribute, value)
-
 
 # When each of several values was true: a function of all that was ever said of them, in the order we were told.
 #
@@ -288,7 +198,9 @@ def settle_values(records: Sequence[Record]) -> list[Record]:
 
 def stand_together(records: Sequence[Record]) -> bool:
     """Whether the values of a key hold beside each other: its attribute has several, or one of them was said to add."""
-    return any(holds_several(each.attribute) or any(piece.adds for piece in each.evidence) for each in records)
+    return any(
+        holding_of(each.attribute) in ("set", "event") or any(piece.adds for piece in each.evidence) for each in records
+    )
 
 
 def holds_at(record: Record, moment: datetime) -> bool:

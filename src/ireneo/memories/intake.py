@@ -18,7 +18,8 @@ from ireneo.language.files import either, of_language
 from ireneo.language.topics import Kinds
 from ireneo.language.words import base_forms
 from ireneo.log.message import MessageId
-from ireneo.memories.facts import read_slot
+from ireneo.memories.earnest import is_earnest
+from ireneo.memories.extract import told_fact
 from ireneo.memories.record import TRUST, Kind, MemoryDraft, MemoryId, Source
 from ireneo.patterns import lazy_re
 
@@ -39,6 +40,10 @@ class Guess(Struct, frozen=True, kw_only=True):
     subject: str = ""
     attribute: str = ""
     value: str = ""
+    against: bool = False
+    """It says that this is no longer so."""
+    earnest: bool = True
+    """It is stated; not supposed, joked or quoted."""
 
 
 def _english() -> Kinds:
@@ -67,8 +72,12 @@ def classify(text: str, speaker: str = "") -> Guess:
         return Guess(kind="failure")
     if _is_procedure(looked_at):
         return Guess(kind="procedural")
-    if slot := read_slot(text, speaker):
-        return Guess(kind="semantic", subject=slot.subject, attribute=slot.attribute, value=slot.value)
+    if fact := told_fact(looked_at, speaker):
+        return Guess(
+            kind="semantic", subject=fact.subject, attribute=fact.attribute, value=fact.value, against=fact.against
+        )
+    if not is_earnest(looked_at):
+        return Guess(kind="episodic", earnest=False)
     return Guess(kind="episodic" if _happened(looked_at) else "semantic")
 
 
@@ -199,7 +208,7 @@ def _draft(text: str, details: MemoryDetails, recorded: datetime) -> MemoryDraft
         origin=origin,
         trust=float(details.get("trust", TRUST[origin])),
         salience=float(details.get("salience", 0.5)),
-        confidence=float(details.get("confidence", 0.8)),
+        confidence=float(details.get("confidence", 0.8 if guess.earnest else 0.3)),
         subject=guess.subject,
         attribute=guess.attribute,
         value=guess.value,
@@ -207,9 +216,9 @@ def _draft(text: str, details: MemoryDetails, recorded: datetime) -> MemoryDraft
         name=details.get("name", "").strip(),
         signature=details.get("signature", "").strip(),
         conditions=dict(details.get("conditions", {})),
-        against=bool(details.get("against", False)),
+        against=bool(details.get("against", guess.against)),
         # What is said against something says what is wrong with it.
-        why=text if details.get("against") else "",
+        why=text if details.get("against", guess.against) else "",
         adds=_adds(details, guess.attribute),
         session=details.get("session", ""),
         project=details.get("project", ""),

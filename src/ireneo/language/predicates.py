@@ -1,0 +1,451 @@
+"""A clause as it is said: its subject, its verb in plain form, what follows; and the same told of somebody else."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from ireneo.language.files import from_data, of_language
+from ireneo.language.topics import Facts
+from ireneo.language.words import base_forms
+from ireneo.patterns import lazy_re
+
+Tense: TypeAlias = Literal["present", "past", "perfect", "progressive", "future", "used"]
+
+_TOKEN = lazy_re(r"[^\W_]+(?:['’.&/-][^\W_]+)*['’]?|[^\w\s]|_")
+_WORD = lazy_re(r"[^\W\d_]")
+_BE = {"am": "be", "is": "be", "are": "be", "was": "be", "were": "be", "been": "be", "being": "be", "be": "be"}
+_PAST_BE = ("was", "were")
+_HAVE, _DO = ("have", "has", "had", "having"), ("do", "does", "did")
+_NOT = ("not", "never")
+_MODALS = ("can", "cannot", "must", "will", "shall", "gonna")
+_LONGEST_NAME = 6
+"""Words of a subject at most."""
+
+
+class Predicate(Struct, frozen=True, kw_only=True):
+    """What a clause says of its subject."""
+
+    subject: str
+    """As it stands there."""
+    start: int
+    """Where the subject begins in the clause."""
+    verb_start: int
+    rest_start: int
+    verb: str
+    """Its plain form; what is denied begins with `not`."""
+    rest: str
+    tense: Tense
+    negated: bool = False
+    over: bool = False
+    """It was so, and is no longer."""
+
+    @property
+    def said(self) -> str:
+        """The verb's plain form and what follows it."""
+        return f"{self.verb} {self.rest}".strip()
+
+
+class Token(Struct, frozen=True):
+    """A word or a sign, and where it stands."""
+
+    word: str
+    start: int
+    end: int
+
+    @property
+    def low(self) -> str:
+        """The word in small letters, with a plain apostrophe."""
+        return self.word.casefold().replace("’", "'")
+
+
+def tokens(text: str) -> list[Token]:
+    """The words and signs of a text."""
+    return [Token(found[0], found.start(), found.end()) for found in _TOKEN.finditer(text)]
+
+
+_SHORT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'s": "is", "'d": "would"}
+_BARE_SHORT = {
+    "im": "am",
+    "ive": "have",
+    "dont": "do not",
+    "didnt": "did not",
+    "doesnt": "does not",
+    "cant": "can not",
+    "wont": "will not",
+    "isnt": "is not",
+    "arent": "are not",
+    "wasnt": "was not",
+    "havent": "have not",
+    "hasnt": "has not",
+}
+
+
+@from_data
+def verb_forms() -> dict[str, tuple[str, str]]:
+    """Every form of the verbs that are known, with its plain form and `base`, `s`, `past` or `ing`."""
+    forms: dict[str, tuple[str, str]] = {}
+    irregular: dict[str, list[str]] = {}
+    for form, base in base_forms().items():
+        irregular.setdefault(base, []).append(form)
+    for base in {*of_language(Facts, "en").verbs, *of_language(Facts, "en").idle, *irregular}:
+        stem = base.removesuffix("e") if base.endswith("e") and not base.endswith("ee") else base
+        double = base + base[-1] if re.fullmatch(r"[^aeiou]*[aeiou][bdgklmnprt]", base) or base in _DOUBLED else stem
+        for form, kind in (
+            (base, "base"),
+            (third_person(base), "s"),
+            (f"{stem}ing", "ing"),
+            (f"{double}ing", "ing"),
+            *([] if base in irregular else [(f"{stem}ed", "past"), (f"{double}ed", "past")]),
+            *([(f"{base[:-1]}ied", "past")] if re.search("[^aeiou]y$", base) else []),
+        ):
+            forms.setdefault(form, (base, kind))
+        for form in irregular.get(base, []):
+            forms[form] = (base, "past")
+    for form in ("put", "cut", "hit", "let", "set", "shut", "hurt", "quit", "cost"):
+        forms[form] = (form, "past")
+    return forms
+
+
+_DOUBLED = (
+    "begin",
+    "forget",
+    "admit",
+    "commit",
+    "prefer",
+    "refer",
+    "occur",
+    "regret",
+    "travel",
+    "cancel",
+    "enrol",
+    "instal",
+)
+
+
+def third_person(verb: str) -> str:
+    """The form of an English verb behind "she"."""
+    if verb in ("have", "do", "go", "be"):
+        return {"have": "has", "do": "does", "go": "goes", "be": "is"}[verb]
+    if re.search(r"(?:s|x|z|ch|sh|o)$", verb):
+        return f"{verb}es"
+    return f"{verb[:-1]}ies" if re.search(r"[^aeiou]y$", verb) else f"{verb}s"
+
+
+def predicate(clause: str, names: frozenset[str] = frozenset()) -> Predicate | None:
+    """What an English clause says, if its subject stands at its beginning, or is the speaker and left out."""
+    words = tokens(clause)
+    if not words:
+        return None
+    at = _subject_at(words, names)
+    if at is None:
+        return _elided(clause, words)
+    start, behind = at
+    return _verb(clause, words, start, behind)
+
+
+def _subject_at(words: list[Token], names: frozenset[str]) -> tuple[int, int] | None:
+    """Where the subject begins and ends, in words."""
+    for at, word in enumerate(words[:9]):
+        low = word.low
+        if low in ("i", "we", "he", "she", "they", "it") or re.fullmatch(
+            r"(?:i|we|he|she|they|it)'(?:m|ve|re|ll|s|d)|im|ive", low
+        ):
+            return at, at + 1
+        if (
+            low in ("my", "our", "the", "his", "her", "their")
+            or word.word in names
+            or word.word.removesuffix("'s").removesuffix("’s") in names
+        ):
+            end = _name_end(words, at)
+            if end:
+                return at, end
+        if at > 0 and word.word in ",;":
+            continue
+    return None
+
+
+def _name_end(words: list[Token], at: int) -> int:
+    """Behind the last word of a subject that is a name or a thing; 0 where no verb follows it."""
+    forms = verb_forms()
+    first = at + (2 if words[at].low in ("my", "our", "the", "his", "her", "their") else 1)
+    end = first
+    while end < min(len(words), at + _LONGEST_NAME + 2):
+        low = words[end].low
+        finite = forms.get(low)
+        if low in _BE or low in _HAVE or low in _DO or low in _MODALS or low.endswith("n't") or low == "used":
+            return end
+        if finite and finite[1] in ("s", "past") and words[end - 1].low not in ("the", "a", "of", "to", "my"):
+            return end
+        if low in of_language(Facts, "en").adverbs and end > at:
+            return end
+        if re.search(r"'s$", low) and end + 1 < len(words) and not _WORD.match(words[end + 1].word[:1]):
+            return 0
+        if not _WORD.match(words[end].word[:1]) and words[end].word not in ",&":
+            return 0
+        end += 1
+    return 0
+
+
+class _Group(Struct):
+    """What was read of a verb so far."""
+
+    aux: list[str]
+    negated: bool = False
+    over: bool = False
+
+
+def _verb(clause: str, words: list[Token], start: int, behind: int) -> Predicate | None:
+    """What is said of the subject in `words[start:behind]`, by the verb that follows it."""
+    known, group = of_language(Facts, "en"), _Group(aux=[])
+    queue, subject_end = _spelled_out(words, behind)
+    first: Token | None = None
+    for at, (each, word) in enumerate(queue):
+        if each in _NOT:
+            group.negated = True
+        elif each == "no" and at + 1 < len(queue) and queue[at + 1][0] in ("longer", "more"):
+            group.over = True
+        elif each in known.adverbs or each == "," or (group.over and each in ("longer", "more")):
+            continue
+        else:
+            first = first or word
+            following = next((one for one, _ in queue[at + 1 :] if one not in _NOT and one not in known.adverbs), "")
+            if not _is_aux(each, following):
+                return _made(clause, words[start], subject_end, first, group, each, word)
+            group.aux.append(each)
+    if first is not None and set(group.aux) & set(_BE):
+        return _made(clause, words[start], subject_end, first, group, "", None, queue[-1][1].end)
+    return None
+
+
+def _spelled_out(words: list[Token], behind: int) -> tuple[list[tuple[str, Token]], int]:
+    """What follows a subject, with "I'm" and "don't" as two words each; and where the subject ends."""
+    last = words[behind - 1]
+    queue: list[tuple[str, Token]] = []
+    short, end = re.search(r"'(?:m|ve|re|ll|s|d)$", last.low), last.end
+    if last.low in ("im", "ive"):
+        queue, end = [(_BARE_SHORT[last.low], last)], last.start + 1
+    elif short and last.low.split("'")[0] in ("i", "we", "he", "she", "they", "it"):
+        queue, end = [(_SHORT[short[0]], last)], last.start + short.start()
+    for word in words[behind:]:
+        each = word.low
+        if each in _BARE_SHORT:
+            queue += [(one, word) for one in _BARE_SHORT[each].split()]
+        elif each.endswith("n't"):
+            queue += [({"can't": "can", "won't": "will"}.get(each, each[:-3]), word), ("not", word)]
+        else:
+            queue.append((each, word))
+    return queue, end
+
+
+def _is_aux(word: str, following: str) -> bool:
+    forms = verb_forms()
+    kind = forms.get(following, ("", ""))[1]
+    if word in _BE:
+        return True
+    if word in _HAVE:
+        return kind == "past" or following in ("been", "got", "gotten", "to") or following.endswith("ed")
+    if word in _DO:
+        return kind == "base" or following in ("have", "do", "be")
+    if word in _MODALS or word in ("would", "used", "going", "got"):
+        return bool(following) and (word not in ("going", "used", "got") or following == "to")
+    return word == "to"
+
+
+def _made(
+    clause: str,
+    subject: Token,
+    subject_end: int,
+    first: Token,
+    group: _Group,
+    word: str,
+    token: Token | None,
+    end: int = 0,
+) -> Predicate | None:
+    if "would" in group.aux:
+        return None
+    lemma, kind = verb_forms().get(word, (_guess(word), "past" if word.endswith("ed") else "base"))
+    tense = _tense(group.aux, kind)
+    rest_start = token.end if token else end
+    is_state = not token or (kind != "ing" and not set(group.aux) & {"will", "shall", "gonna", "going", "used"})
+    if set(group.aux) & set(_BE) and is_state:
+        lemma, rest_start = "be", token.start if token else end
+        tense = "past" if set(group.aux) & set(_PAST_BE) else "perfect" if "been" in group.aux else "present"
+    return Predicate(
+        subject=clause[subject.start : subject_end],
+        start=subject.start,
+        verb_start=first.start,
+        rest_start=rest_start,
+        verb=_with_mode(lemma, group),
+        rest=clause[rest_start:].strip(),
+        tense=tense,
+        negated=group.negated,
+        over=group.over or tense == "used" or (group.negated and bool(_ANYMORE.search(clause))),
+    )
+
+
+def _tense(aux: list[str], kind: str) -> Tense:
+    if "used" in aux:
+        return "used"
+    if set(aux) & {"will", "shall", "gonna", "going"}:
+        return "future"
+    if set(aux) & set(_HAVE) and "to" not in aux:
+        return "progressive" if "been" in aux and kind == "ing" else "perfect"
+    if set(aux) & set(_BE):
+        return "past" if set(aux) & set(_PAST_BE) else "progressive"
+    return "past" if kind == "past" or "did" in aux else "present"
+
+
+def _with_mode(lemma: str, group: _Group) -> str:
+    """A verb's plain form with what is said of it: that it can be, must be, is not so."""
+    if set(group.aux) & {"can", "cannot"}:
+        return f"can {'not ' if group.negated or 'cannot' in group.aux else ''}{lemma}"
+    if set(group.aux) & {"have", "has", "must"} and "to" in group.aux:
+        return f"have to {lemma}"
+    if not group.negated:
+        return lemma
+    return "be not" if lemma == "be" else f"do not {lemma}"
+
+
+_ANYMORE = lazy_re(r"\b(?:any ?more|any longer)\b", re.I)
+
+
+def _guess(word: str) -> str:
+    return word[:-2] if word.endswith("ed") and len(word) > 4 else word
+
+
+def _elided(clause: str, words: list[Token]) -> Predicate | None:
+    """A clause whose subject is the speaker and left out: "moved to Porto last week"."""
+    known, forms = of_language(Facts, "en"), verb_forms()
+    at = 0
+    while at < len(words) and (words[at].low in known.adverbs or words[at].word == ","):
+        at += 1
+    if at >= len(words):
+        return None
+    low = words[at].low
+    lemma, kind = forms.get(low, ("", ""))
+    adjective = low in ("allergic", "based", "vegetarian", "vegan", "married", "pregnant", "originally")
+    if not adjective and (kind != "past" or len(words) - at < 3):
+        return None
+    rest_start = words[at].start if adjective else words[at].end
+    return Predicate(
+        subject="",
+        start=0,
+        verb_start=words[at].start,
+        rest_start=rest_start,
+        verb="be" if adjective or low == "been" else lemma,
+        rest=clause[rest_start:].strip(),
+        tense="present" if adjective else "past",
+    )
+
+
+# The same clause told of somebody else: "I live with my sister" becomes "Maren lives with their sister".
+
+_OTHERS = {
+    "my": "their",
+    "our": "their",
+    "me": "them",
+    "us": "them",
+    "mine": "theirs",
+    "ours": "theirs",
+    "myself": "themselves",
+    "ourselves": "themselves",
+}
+_THEY = {
+    "i": "they",
+    "we": "they",
+    "i'm": "they are",
+    "we're": "they are",
+    "i've": "they have",
+    "we've": "they have",
+    "i'll": "they will",
+    "we'll": "they will",
+    "i'd": "they would",
+    "we'd": "they would",
+    "im": "they are",
+    "ive": "they have",
+}
+
+
+def told_of(clause: str, said: Predicate | None, who: str) -> str:
+    """An English clause in which whoever speaks is called `who`."""
+    words = tokens(clause)
+    out: list[str] = []
+    last = 0
+    named = False
+    at = 0
+    while at < len(words):
+        word = words[at]
+        low = word.low
+        new: str | None = None
+        if low in _THEY:
+            first = not named and (said is None or word.start == said.start)
+            if first:
+                new, at = _as_third(words, at, who)
+                named = True
+                out += [clause[last : word.start], new]
+                last = words[at].end
+                at += 1
+                continue
+            new = _THEY[low]
+            if low in ("i", "we") and at + 1 < len(words) and words[at + 1].low in ("am", "was"):
+                new, at = f"they {'are' if words[at + 1].low == 'am' else 'were'}", at + 1
+                out += [clause[last : word.start], new]
+                last = words[at].end
+                at += 1
+                continue
+        elif low in _OTHERS:
+            new = f"{who}'s" if low in ("my", "our") and not named else _OTHERS[low]
+            named = True
+        if new is not None:
+            out += [clause[last : word.start], new]
+            last = word.end
+        at += 1
+    return "".join([*out, clause[last:]])
+
+
+def _as_third(words: list[Token], at: int, who: str) -> tuple[str, int]:
+    """`who` with the verb that follows, in the third person; and the last word that this takes the place of."""
+    low = words[at].low
+    joined = {"'m": "is", "'re": "is", "'ve": "has", "'ll": "will", "'d": "had"}
+    if short := re.search(r"'(?:m|ve|re|ll|d)$", low):
+        return f"{who} {joined[short[0]]}", at
+    if low in ("im", "ive"):
+        return f"{who} {'is' if low == 'im' else 'has'}", at
+    known, forms = of_language(Facts, "en"), verb_forms()
+    behind = at + 1
+    between: list[str] = []
+    while behind < len(words) and words[behind].low in known.adverbs:
+        between.append(words[behind].word)
+        behind += 1
+    if behind >= len(words):
+        return who, at
+    verb = words[behind].low
+    plain = {
+        "am": "is",
+        "are": "is",
+        "were": "was",
+        "have": "has",
+        "haven't": "hasn't",
+        "don't": "doesn't",
+        "do": "does",
+        "aren't": "isn't",
+        "weren't": "wasn't",
+        "havent": "hasn't",
+        "dont": "doesn't",
+    }
+    _base, kind = forms.get(verb, ("", ""))
+    if verb in plain:
+        form = plain[verb]
+    elif kind == "base" or (
+        not kind
+        and verb.isalpha()
+        and not verb.endswith(("ed", "ing"))
+        and verb not in (*_MODALS, "can't", "could", "would", "might", "should", "may", "used", "did", "had", "was")
+    ):
+        form = third_person(words[behind].word)
+    else:
+        return who, at
+    return " ".join([who, *between, form]), behind

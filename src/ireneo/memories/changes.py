@@ -1,0 +1,69 @@
+"""Which memories a new word ends by its sense, and not by its slot: "sold the car", "the trip is off"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ireneo.language.files import LANGUAGES, either, from_data, of_language
+from ireneo.language.topics import Facts
+from ireneo.language.words import letters, terms
+from ireneo.memories.record import MemoryDraft, Record, slot
+from ireneo.memories.slots import holding_of
+from ireneo.patterns import lazy_re
+
+MOST = 6
+"""Memories that one word ends at most, and that may have a word in common for it to tell them apart: what touches more
+says something of all of them, and ends none."""
+
+
+def says_of_change(text: str) -> bool:
+    """Whether a text says that something is over, or other than it was."""
+    return any(pattern.search(text) for patterns in _cues() for pattern in patterns)
+
+
+def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str, int]) -> list[Record]:
+    """Those of `known` that hold, and that a user's word ends or takes the place of by its sense.
+
+    What its own slot settles is not among them. `often` says how many memories there are with a word.
+    """
+    held = [each for each in known if each.holds and each.kind in ("semantic", "procedural") and _is_older(each, draft)]
+    if draft.against and draft.attribute:
+        return _of_slot(draft, held)
+    ends, changes = _cues()
+    strong = any(pattern.search(draft.text) for pattern in ends)
+    if not strong and not any(pattern.search(draft.text) for pattern in changes):
+        return []
+    said = set(terms(draft.text)) - set(terms(draft.subject))
+    names = {term for word in letters(draft.text)[1:] if word[:1].isupper() for term in terms(word)}
+    found = []
+    for each in held:
+        if draft.attribute and slot(each.subject, each.attribute) == slot(draft.subject, draft.attribute):
+            continue
+        shared = {term for term in said & set(terms(each.text)) if often.get(term, 0) <= MOST}
+        if len(shared) >= (1 if strong and shared & names else 2):
+            found.append(each)
+    return found if len(found) <= MOST else []
+
+
+def _is_older(record: Record, draft: MemoryDraft) -> bool:
+    return record.recorded < draft.recorded and not set(record.sources) & set(draft.messages)
+
+
+def _of_slot(draft: MemoryDraft, held: Sequence[Record]) -> list[Record]:
+    """The values of a slot that is said to have ended without the value being named as it stands there."""
+    said = set(terms(draft.value))
+    values = [each for each in held if each.subject == draft.subject and each.attribute == draft.attribute]
+    if holding_of(draft.attribute) == "one":
+        return [each for each in values if each.value != draft.value]
+    return [each for each in values if each.value != draft.value and said & set(terms(each.value))]
+
+
+@from_data
+def _cues() -> tuple[tuple[re.Pattern[str], ...], tuple[re.Pattern[str], ...]]:
+    """What says that something is over, and what says that something is other than it was."""
+    known = [of_language(Facts, code) for code in LANGUAGES if of_language(Facts, code).says]
+    return (
+        tuple(lazy_re(either(each.ends), re.I) for each in known),
+        tuple(lazy_re(either(each.changed), re.I) for each in known),
+    )

@@ -1,0 +1,230 @@
+"""What of a message its author states in earnest: no questions, wishes, jokes, quotations, play, pasted texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from ireneo.language.detect import language_of_sentence
+from ireneo.language.files import LANGUAGES, either, from_data, of_language
+from ireneo.language.sentences import sentences
+from ireneo.language.topics import Facts, Words
+from ireneo.language.words import letters
+from ireneo.patterns import lazy_re
+
+LONGEST = 6_000
+"""Characters of a message that are looked at; what goes on for longer was hardly typed."""
+_LONGEST_STATEMENT = 420
+_SHORTEST = 3
+_FENCE = lazy_re(r"```.*?(?:```|\Z)|`[^`\n]{1,300}`", re.S)
+_QUOTED_LINE = lazy_re(r"^[ \t]{0,4}(?:>|\|).*$", re.M)
+_BLANKS = lazy_re(r"[ \t]{2,}")
+_BULLET = lazy_re(r"^\s{0,8}(?:[-*•–]|\d{1,2}[.)])\s+")
+_QUOTATION = lazy_re(r"[\"“„«](?P<words>[^\"“”„«»\n]{1,2000})[\"”“»]")
+_WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_GERMAN = lazy_re(r"[äöüß]|\b(?:ich|und|bin|hab|habe|nicht|heiße|mein|meine|wir)\b", re.I)
+_SIGN = r"\s?[;–—:(]\s?|\s-\s"
+_DASH = r"\s?[;–—]\s|\s-\s"
+
+
+class Statement(Struct, frozen=True, kw_only=True):
+    """A clause, or several that hang together, as it was stated."""
+
+    text: str
+    sentence: str
+    language: str
+    made_up: bool = False
+    """The message tells a story: what is said of others in it is made up."""
+    how: bool = False
+    """It says how something is done."""
+
+
+def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
+    """The statements of a message, in order; `before` are the messages before it, the newest last."""
+    text = _plain(text)
+    if len(text) > LONGEST or _is_played(text, before):
+        return
+    marks = _marks()
+    handed = any(rows["handed_over"].search(text) for rows in marks.values())
+    if handed and _is_pasted(text):
+        return
+    made_up = any(rows["fiction"].search(each) for rows in marks.values() for each in (text, *before[-4:]))
+    said: list[tuple[str, str]] = []
+    for line in text.split("\n"):
+        for sentence in sentences(_BULLET.sub("", line).strip(), small_opens=True):
+            language = _language(sentence, text)
+            rows = marks.get(language) or marks["en"]
+            if any(each["takes_back"].search(sentence) for each in marks.values()):
+                said = said[:-1]
+                continue
+            said.append((sentence, language))
+            if (
+                rows["joke"].search(sentence)
+                or rows["hyperbole"].search(sentence)
+                or any(each["joke"].search(sentence) for each in marks.values())
+            ):
+                said[-1] = ("", language)
+    for sentence, language in said:
+        if sentence:
+            yield from _of_sentence(sentence, language, made_up=made_up)
+
+
+def _language(sentence: str, text: str) -> str:
+    """The language of a sentence, by the whole message where its own words are too few to tell."""
+    language = language_of_sentence(sentence)
+    if language != "en" or language not in _marks():
+        return language
+    words = letters(sentence.casefold())
+    if sum(word in of_language(Words, "en").telling for word in words) > 1:
+        return language
+    if _GERMAN.search(sentence):
+        return "de"
+    return language_of_sentence(text) if len(words) < _SHORTEST + 2 else language
+
+
+def is_earnest(text: str) -> bool:
+    """Whether a text that somebody wants remembered says what is so, and isn't supposed, joked, played or quoted."""
+    plain = _plain(text)
+    if _is_played(plain, ()):
+        return False
+    bare, quoted = _without_quotations(plain)
+    if quoted and len(_WORDS.findall(bare)) < _SHORTEST + 3:
+        return False
+    return not any(
+        rows[name].search(bare) for rows in _marks().values() for name in ("joke", "hyperbole", "supposed")
+    ) and not any(rows["condition"].match(bare) for rows in _marks().values())
+
+
+def _plain(text: str) -> str:
+    text = text.replace("’", "'").replace("\u00a0", " ").replace("‘", "'")
+    return _BLANKS.sub(" ", _QUOTED_LINE.sub("", _FENCE.sub(" ", text)))
+
+
+def _is_played(text: str, before: Sequence[str]) -> bool:
+    """Whether the message is said in play, or goes on with a play that one of the last two opened."""
+    return any(rows["played"].search(each) for rows in _marks().values() for each in (text, *before[-3:]))
+
+
+def _is_pasted(text: str) -> bool:
+    """Whether a text that was asked to be worked on stands in the message without quotation marks around it."""
+    if any(len(_WORDS.findall(found["words"])) > 3 for found in _QUOTATION.finditer(text)):
+        return False
+    without = text
+    after = re.search(r":\s*\n?\s*\S", without) or re.search(r"\n\s*\n", without.strip())
+    return bool(after) and len(_WORDS.findall(without[after.start() if after else 0 :])) > 5
+
+
+def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Statement]:
+    rows = _marks()[language if language in _marks() else "en"]
+    bare, quoted = _without_quotations(sentence)
+    if quoted and len(_WORDS.findall(bare)) < 5:
+        return
+    if rows["condition"].match(bare):
+        if rows["steps"].search(bare) and not rows["supposed"].search(bare) and not bare.rstrip().endswith("?"):
+            yield Statement(text=bare.strip(), sentence=sentence, language=language, made_up=made_up, how=True)
+        return
+    if (
+        (rows["steps"].search(bare) or rows["failed"].search(bare))
+        and "?" not in bare
+        and not rows["supposed"].search(bare)
+    ) and not rows["asks"].match(bare):
+        yield Statement(text=_cut(bare.strip()), sentence=sentence, language=language, made_up=made_up, how=True)
+        return
+    pieces = list(_clauses(bare, rows))
+    asked = bare.rstrip(" \"'”)").endswith("?")
+    for at, piece in enumerate(pieces):
+        if asked and at == len(pieces) - 1:
+            continue
+        if rows["condition"].match(piece) or (rows["asks"].match(piece) and not rows["rules"].match(piece)):
+            # What hangs on a condition is cut off; what was said before it stands.
+            if rows["condition"].match(piece):
+                return
+            continue
+        if rows["supposed"].search(piece) or (rows["reported"].search(piece) or (quoted and at == len(pieces) - 1)):
+            continue
+        if rows["hyperbole"].search(piece):
+            continue
+        text = _bare(piece, rows)
+        if len(_WORDS.findall(text)) >= _SHORTEST - 1 and len(text) <= _LONGEST_STATEMENT:
+            yield Statement(text=text, sentence=sentence, language=language, made_up=made_up)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_STATEMENT else text[:_LONGEST_STATEMENT].rsplit(" ", 1)[0] + "…"
+
+
+def _without_quotations(sentence: str) -> tuple[str, bool]:
+    """The sentence without what it quotes, and whether that was more than a name or a title."""
+    quoted = False
+
+    def drop(found: re.Match[str]) -> str:
+        nonlocal quoted
+        if len(_WORDS.findall(found["words"])) <= 3:
+            return found[0]
+        quoted = True
+        return " … "
+
+    bare = _QUOTATION.sub(drop, sentence)
+    # A quotation that only begins or ends here goes on in another sentence.
+    if bare.count('"') % 2 or (bare.count("“") != bare.count("”") and "„" not in bare):
+        return "", True
+    return bare, quoted
+
+
+def _clauses(sentence: str, rows: dict[str, re.Pattern[str]]) -> Iterator[str]:
+    """The clauses of a sentence that could stand alone, each with what hangs on it."""
+    start = 0
+    for found in rows["breaks"].finditer(sentence):
+        if found.start() - start < 4:
+            continue
+        yield sentence[start : found.start()].strip(" ,;–—-")
+        start = found.end()
+    yield sentence[start:].strip(" ,;–—-")
+
+
+def _bare(piece: str, rows: dict[str, re.Pattern[str]]) -> str:
+    """A clause without what only leads to it."""
+    while found := rows["leads"].match(piece):
+        piece = piece[found.end() :].lstrip(" ,;:–—-")
+    return piece.strip(" ,;:–—-…")
+
+
+@from_data
+def _marks() -> dict[str, dict[str, re.Pattern[str]]]:
+    """By language the patterns of each mark."""
+    found: dict[str, dict[str, re.Pattern[str]]] = {}
+    for code in LANGUAGES:
+        known = of_language(Facts, code)
+        if not known.says:
+            continue
+        found[code] = {
+            name: lazy_re(either(getattr(known, name)), re.I)
+            for name in (
+                "joke",
+                "takes_back",
+                "hyperbole",
+                "supposed",
+                "reported",
+                "played",
+                "fiction",
+                "handed_over",
+                "steps",
+                "failed",
+            )
+        }
+        found[code] |= {
+            "condition": lazy_re(rf"\W{{0,9}}{either(known.condition)}", re.I),
+            "asks": lazy_re(rf"\W{{0,9}}{either(known.asks)}", re.I),
+            "rules": lazy_re(rf"\W{{0,9}}{either(known.rules)}", re.I),
+            "leads": lazy_re(
+                rf"{either(known.leads)}(?:\s*[,:;.!–—-]+\s*|\s+(?={either(known.openers)}))|[\s,:;–—-]+", re.I
+            ),
+            "breaks": lazy_re(
+                rf"(?:{_SIGN}|,\s|\s(?={either(known.breaks)}\s))(?:{either(known.breaks)},?\s)?"
+                rf"(?={either(known.openers)}|{either(known.condition)}|{either(known.asks)}\s)|{_DASH}",
+                re.I,
+            ),
+        }
+    return found

@@ -1,0 +1,592 @@
+"""What people say of themselves and theirs, read by rules into facts: who, what, which value, since when."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.language.files import LANGUAGES, either, from_data, of_language
+from ireneo.language.moments import Moment, dated, moments
+from ireneo.language.predicates import Predicate, predicate, told_of
+from ireneo.language.topics import Facts, Names, Predication, Words
+from ireneo.memories.earnest import Statement, statements
+from ireneo.memories.record import Kind, Record
+from ireneo.memories.slots import attribute_of, holding_of
+from ireneo.patterns import lazy_re
+
+MOST = 40
+"""Facts of one message at most."""
+_LONGEST_VALUE = 80
+_WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_WHICH = ("new", "current", "old", "next", "own")
+_SPLIT = lazy_re(r",?\s+(?:and|or|und|oder|sowie|plus|nor|&)\s+|\s*,\s*")
+_FIGURE = lazy_re(r"\d")
+_NAME = lazy_re(r"([A-ZÄÖÜ][\w-]*)(?: [A-ZÄÖÜ][\w-]*)?")
+_OF = lazy_re(r"the (?P<what>[\w ]{2,40}?) (?:of|for) (?:the )?(?P<whose>[\w .-]{2,40})", re.I)
+_ITS = lazy_re(r"(?:the )?(?P<whose>[\w .-]{1,60}?)'s (?P<what>[\w ]{2,40})", re.I)
+_MEIN = lazy_re(r"(?:mein|unser)[ers]{0,2} (?P<what>[\w-]{2,40}) (?P<said>.{3,200})", re.I)
+_VON = lazy_re(
+    r"(?:der|die|das) (?P<what>[\w-]{2,40}) (?:von|des|der) (?P<whose>[\w.-]{2,40}) (?P<said>.{3,200})", re.I
+)
+_LARGE = lazy_re(r"(?<=\w[\s,] )[A-ZÄÖÜ]\w+|(?<=\w )[A-ZÄÖÜ][\w&.-]+")
+
+
+class SaidFact(Struct, frozen=True, kw_only=True):
+    """Something that a message says, ready to become evidence of a memory."""
+
+    text: str
+    """A sentence that stands alone, in the third person."""
+    quote: str
+    """The words of the message that say so."""
+    kind: Kind
+    subject: str = ""
+    attribute: str = ""
+    """A code of `slots` where it has one; empty where it fills no slot."""
+    value: str = ""
+    at: datetime | None = None
+    """Since when it is so, or when it was."""
+    until: datetime | None = None
+    against: bool = False
+    """It ends, or is denied."""
+    adds: bool = False
+    confidence: float = 0.7
+    salience: float = 0.5
+
+
+def said_facts(
+    text: str,
+    *,
+    speaker: str,
+    role: Literal["user", "assistant"] = "user",
+    at: datetime | None,
+    before: Sequence[str] = (),
+    known: Sequence[Record] = (),
+    anyone: bool = False,
+) -> list[SaidFact]:
+    """The facts that a message states in earnest, in order; none wherever it is not sure.
+
+    `speaker` is its author's name, or "user"; `before` the messages before it, the newest last; `known` what is held
+    of the speaker, by which names are told: of others nothing is read, unless it may be `anyone`.
+    """
+    if role != "user":
+        return []
+    found: dict[tuple[str, ...], SaidFact] = {}
+    reader = _FactReader(speaker, at, _names_of(known), anyone=anyone)
+    last: tuple[str, ...] | None = None
+    for statement in statements(text, before):
+        facts = list(reader.facts(statement))
+        if (
+            last
+            and _rows(statement.language).goes_on.match(statement.text)
+            and not any(each.attribute for each in facts)
+        ):
+            found[last] = _joined(found[last], statement)
+            continue
+        for fact in facts:
+            key = (fact.kind, fact.subject, fact.attribute, fact.value, fact.text if not fact.attribute else "")
+            found.setdefault(key, fact)
+            last = key
+    return list(found.values())[:MOST]
+
+
+def _joined(fact: SaidFact, statement: Statement) -> SaidFact:
+    """A fact with what the next sentence says of the same: "There's a ferret now. His name is Mossie"."""
+    words = statement.text if statement.text[-1] in ".!…" else f"{statement.text}."
+    more = f"{words[0].upper()}{words[1:]}"
+    closed = fact.text[-1] in "”“"
+    text = f"{fact.text[:-1].rstrip('.')}. {more}{fact.text[-1]}" if closed else f"{fact.text} {more}"
+    return replace(fact, text=text, quote=f"{fact.quote} … {statement.text}")
+
+
+def told_fact(text: str, speaker: str = "") -> SaidFact | None:
+    """The one slot that a text fills which somebody wants remembered; whoever it names is somebody.
+
+    "I" and "my" are `speaker`, and read only where that is known.
+    """
+    found = said_facts(text, speaker=speaker, at=None, anyone=True)
+    slots = [fact for fact in found if fact.attribute and fact.attribute != "manner"]
+    return slots[0] if len(slots) == 1 and (slots[0].subject != "user" or speaker) else None
+
+
+def _names_of(known: Sequence[Record]) -> dict[str, str]:
+    """By the relation and by the name, the name of whoever is the speaker's sister, boss, dog."""
+    names: dict[str, str] = {}
+    for record in known:
+        if record.attribute in _relations() and record.value[:1].isupper() and len(record.value.split()) <= 2:
+            names[record.attribute] = record.value
+            names[record.value] = record.value
+    return names
+
+
+@from_data
+def _relations() -> dict[str, str]:
+    """By each word for a relation its code."""
+    return {
+        word.replace("-", " "): code
+        for language in LANGUAGES
+        for code, words in of_language(Facts, language).relations.items()
+        for word in (code, *words)
+    }
+
+
+class _FactReader:
+    """Reads the statements of one message, one after the other: a name that was told stays known."""
+
+    def __init__(self, speaker: str, at: datetime | None, names: dict[str, str], *, anyone: bool = False) -> None:
+        self.anyone = anyone
+        self.speaker = speaker
+        self.who = "The user" if speaker in ("", "user") else speaker
+        self.subject = speaker or "user"
+        self.at = at
+        self.names = dict(names)
+
+    def facts(self, statement: Statement) -> Iterator[SaidFact]:
+        rule = self._rule(statement)
+        if rule is not None:
+            yield rule
+            return
+        if statement.how:
+            yield self._kept(
+                statement, "failure" if _rows(statement.language).failed.search(statement.text) else "procedural"
+            )
+            return
+        yield from self._relatives(statement)
+        said = predicate(statement.text, self._named(statement)) if statement.language != "de" else None
+        slots = list(self._slots(statement, said))
+        yield from slots
+        if not slots and (kind := self._worth(statement, said)):
+            yield self._kept(statement, kind, said)
+
+    def _named(self, statement: Statement) -> frozenset[str]:
+        """Who is spoken of by name: those that are known, or, of anyone, what the statement begins with."""
+        if not self.anyone:
+            return frozenset(self.names)
+        found = _NAME.match(statement.text)
+        return frozenset() if found is None or found[1].casefold() in _no_names() else frozenset({found[1], found[0]})
+
+    def _rule(self, statement: Statement) -> SaidFact | None:
+        """How the assistant is to be."""
+        rows = _rows(statement.language)
+        found = rows.rules.match(statement.text)
+        if found is None:
+            return None
+        name = found.groupdict().get("name")
+        if name:
+            return SaidFact(
+                text=f"{self.who} wants to be called {name}.",
+                quote=statement.text,
+                kind="semantic",
+                subject=self.subject,
+                attribute="called",
+                value=name,
+                at=self.at,
+                confidence=0.9,
+                salience=0.9,
+            )
+        text = statement.text[0].upper() + statement.text[1:]
+        return SaidFact(
+            text=f"{self.who} asks the assistant: “{text}”",
+            quote=statement.text,
+            kind="semantic",
+            subject=self.subject,
+            attribute="manner",
+            value=statement.text,
+            at=self.at,
+            adds=True,
+            confidence=0.8,
+            salience=0.9,
+        )
+
+    def _relatives(self, statement: Statement) -> Iterator[SaidFact]:
+        """The names of those whom the statement calls the speaker's."""
+        if statement.made_up:
+            return
+        for found in _rows(statement.language).relative.finditer(statement.text):
+            parts = found.groupdict()
+            name = next((parts[key] for key in ("name", "name_b", "name_c") if parts.get(key)), None)
+            word = next((parts[key] for key in ("word", "word_b", "word_c") if parts.get(key)), "")
+            code = _relations().get(word.casefold())
+            if not name or not code or name.casefold() in _no_names() or not name[0].isupper():
+                continue
+            self.names[code] = self.names[name] = name
+            called = attribute_of(word)
+            german = statement.language == "de"
+            text = f"{self._whose(german)} {word} {'heißt' if german else 'is called'} {name}."
+            yield SaidFact(
+                text=text,
+                quote=statement.text,
+                kind="semantic",
+                subject=self.subject,
+                attribute=called,
+                value=name,
+                at=self.at,
+                adds=holding_of(called) == "set",
+                confidence=0.8,
+                salience=0.6,
+            )
+
+    def _whose(self, german: bool = False) -> str:
+        if german:
+            return "Des Nutzers" if self.who == "The user" else f"{self.who}s"
+        return f"{self.who}'s"
+
+    def _slots(self, statement: Statement, said: Predicate | None) -> Iterator[SaidFact]:
+        if statement.made_up and (said is None or said.subject.casefold() not in ("i", "we", "")):
+            return
+        if statement.language == "de":
+            yield from self._german(statement)
+            return
+        if said is None:
+            return
+        whose = self._whose_clause(said)
+        if whose is None:
+            return
+        subject, attribute = whose
+        if attribute:
+            yield from self._of_attribute(statement, said, subject, attribute)
+            return
+        for row, pattern in _rows(statement.language).says:
+            found = pattern.match(said.said.removeprefix("do ")) if said.negated else pattern.match(said.said)
+            if found is None and said.negated:
+                found = pattern.match(
+                    f"{said.verb.removeprefix('do not ').replace('be not', 'be').replace('can not', 'can')} {said.rest}"
+                )
+                denied = found is not None
+            else:
+                denied = False
+            if found is None or not _fits(row, said):
+                continue
+            yield from self._filled(statement, said, row, found, subject, denied=denied)
+            return
+
+    def _whose_clause(self, said: Predicate) -> tuple[str, str] | None:
+        """Of whom the clause speaks, and which attribute its subject names; None where that is nobody's."""
+        subject = said.subject.strip()
+        low = subject.casefold()
+        if low in ("i", "we", "", "im", "ive"):
+            return self.subject, ""
+        if subject in self.names:
+            return subject, ""
+        if self.anyone and (thing := _OF.fullmatch(subject) or _ITS.fullmatch(subject)):
+            return thing["whose"], thing["what"].lower()
+        if self.anyone and _NAME.fullmatch(subject) and subject.split()[0].casefold() not in _no_names():
+            return subject, ""
+        first, _, rest = low.partition(" ")
+        if first in ("my", "our"):
+            words = rest.split()
+            for size in (len(words), 1):
+                code = _relations().get(" ".join(words[-size:])) or _relations().get(words[0] if words else "")
+                if code:
+                    return self.names.get(
+                        code, f"{self.subject}'s {words[-1] if words[-1] in _relations() else words[0]}"
+                    ), ""
+            return self.subject, rest
+        if first == "the" and rest:
+            return self.subject, rest if rest.split()[-1] in of_language(Facts, "en").dated | of_language(
+                Facts, "en"
+            ).measured else "-"
+        return None
+
+    def _of_attribute(self, statement: Statement, said: Predicate, subject: str, name: str) -> Iterator[SaidFact]:
+        """A fact of "my weight is 78 kg", "the appointment is now on Friday"."""
+        if name == "-" or said.negated or said.tense == "used":
+            return
+        if said.tense == "past" and said.verb == "be" and name.split()[-1] not in of_language(Facts, "en").dated:
+            return
+        yield from self._becoming(statement, said, subject, name, said.said)
+
+    def _becoming(
+        self, statement: Statement, said: Predicate | None, subject: str, name: str, becomes: str
+    ) -> Iterator[SaidFact]:
+        """The fact that an attribute is, or becomes, what the words say."""
+        rows, known, words = _rows(statement.language), of_language(Facts, statement.language), name.split()
+        found = next(filter(None, (each.match(becomes) for each in rows.becomes)), None)
+        if found is None or len(words) > 3 or {words[0], words[-1]} & known.no_attribute:
+            return
+        dated_one, raw = words[-1] in known.dated, found["value"]
+        value = self._value(raw.removeprefix(found["lead"] or "") if dated_one else raw, statement.language)
+        times = self._times(value, statement.language, ahead=dated_one)
+        if not value or (
+            dated_one and not (_FIGURE.search(value) or self._times(found[0], statement.language, ahead=True))
+        ):
+            return
+        attribute = attribute_of(
+            " ".join(word for word in words if word not in ("new", "current", "old", "next", "own"))
+        )
+        yield self._fact(
+            statement, said, subject=subject, attribute=attribute, value=dated(value, times), ahead=dated_one
+        )
+
+    def _filled(
+        self,
+        statement: Statement,
+        said: Predicate,
+        row: Predication,
+        found: re.Match[str],
+        subject: str,
+        *,
+        denied: bool,
+    ) -> Iterator[SaidFact]:
+        raw = found.groupdict().get("value") or ""
+        values = [row.value] if row.value else self._values(raw, row, statement.language)
+        ends = (row.ends != said.over) or denied
+        if said.over or row.ends or denied:
+            ends = True
+        for value in values:
+            yield self._fact(
+                statement,
+                said,
+                subject=subject,
+                attribute=row.attribute,
+                value=value,
+                against=ends,
+                whole=raw if len(values) > 1 else "",
+            )
+
+    def _german(self, statement: Statement) -> Iterator[SaidFact]:
+        for row, pattern in _rows("de").says:
+            found = pattern.search(statement.text)
+            subject = self._german_subject(found.groupdict().get("of")) if found else ""
+            if found is None or not subject:
+                continue
+            raw = found.groupdict().get("value") or ""
+            values = [row.value] if row.value else self._values(raw, row, "de")
+            against = row.ends or bool(_rows("de").over.search(statement.text))
+            for value in values:
+                yield self._fact(
+                    statement,
+                    None,
+                    subject=subject,
+                    attribute=row.attribute,
+                    value=value,
+                    against=against,
+                    whole=raw if len(values) > 1 else "",
+                )
+            if values:
+                return
+        thing = _MEIN.match(statement.text) or (_VON.match(statement.text) if self.anyone else None)
+        if thing and thing["what"].casefold() not in _relations():
+            whose = thing.groupdict().get("whose") or self.subject
+            yield from self._becoming(statement, None, whose, thing["what"].casefold(), thing["said"])
+
+    def _german_subject(self, name: str | None) -> str:
+        """Of whom a German clause speaks; empty where that is nobody's."""
+        if name is None:
+            return self.subject
+        code = _relations().get(name.casefold())
+        if code:
+            return self.names.get(code, f"{self._whose(german=True)} {name}")
+        known = name in self.names or (self.anyone and name.casefold() not in _no_names() | _not_german())
+        return name if known else ""
+
+    def _values(self, raw: str, row: Predication, language: str) -> list[str]:
+        if not raw:
+            return [""] if row.ends else []
+        pieces = _SPLIT.split(raw) if row.list else [raw]
+        values = [self._value(piece, language) for piece in pieces]
+        kept = [value for value in values if value]
+        return kept if kept and values[0] else []
+
+    def _value(self, raw: str, language: str) -> str:
+        rows = _rows(language)
+        cut = rows.value_ends.search(raw)
+        if rows.either.search(raw) or (cut and rows.limits.match(cut[0].strip())):
+            return ""
+        value = (raw[: cut.start()] if cut else raw).strip(" .,;:!?–—-\"'“”")
+        while (article := rows.article.match(value)) and len(value) > article.end():
+            value = value[article.end() :]
+        words = value.split()
+        if not words or len(value) > _LONGEST_VALUE or words[0].casefold() in of_language(Facts, language).no_value:
+            return ""
+        return value
+
+    def _fact(
+        self,
+        statement: Statement,
+        said: Predicate | None,
+        *,
+        subject: str,
+        attribute: str,
+        value: str,
+        against: bool = False,
+        whole: str = "",
+        ahead: bool = False,
+    ) -> SaidFact:
+        text, began = self._told(statement, said, ahead=ahead)
+        if whole and whole in text:
+            text = text.replace(whole, value)
+        return SaidFact(
+            text=text,
+            quote=statement.text,
+            kind="semantic",
+            subject=subject,
+            attribute=attribute,
+            value=value,
+            at=began or self.at,
+            against=against,
+            adds=holding_of(attribute) == "set" and not against,
+            confidence=0.8,
+            salience=0.8 if attribute in ("allergy", "avoids", "medication", "condition") else 0.6,
+        )
+
+    def _told(
+        self, statement: Statement, said: Predicate | None, *, ahead: bool = False
+    ) -> tuple[str, datetime | None]:
+        """The statement told of the speaker, and since when it is so, where it says that."""
+        rows = _rows(statement.language)
+        past = said.tense in ("past", "perfect") if said else bool(rows.happened.search(statement.text))
+        ahead = ahead or not past or bool(rows.coming.search(statement.text))
+        times = self._times(statement.text, statement.language, ahead=ahead)
+        begun = [each for each in times if each.since or (said and said.tense in ("past", "perfect"))]
+        began = begun[0].at if begun and self.at and begun[0].at <= self.at else None
+        text = dated(statement.text, times)
+        own = said is not None and (said.subject or said.start == said.verb_start)
+        if statement.language == "en" and said is not None and not _rows("en").points.search(text):
+            clause = text if said.subject else f"I {text[0].lower()}{text[1:]}" if own else text
+            now = predicate(clause, self._named(statement))
+            told = told_of(clause, now, self.who)
+        elif statement.language == "de" and (spoken := self._german_third(text)):
+            told = spoken
+        else:
+            told = f"{self.who} sagte: „{text}“" if statement.language == "de" else f"{self.who} said: “{text}”"
+            return told, began
+        told = told[0].upper() + told[1:]
+        return (told if told[-1] in ".!…" else f"{told}."), began
+
+    def _german_third(self, text: str) -> str:
+        return ""
+
+    def _times(self, text: str, language: str, *, ahead: bool) -> list[Moment]:
+        return moments(text, self.at, language, ahead=ahead) if self.at else []
+
+    def _kept(self, statement: Statement, kind: Kind, said: Predicate | None = None) -> SaidFact:
+        """The statement itself, where it fills no slot."""
+        text, _ = self._told(statement, said)
+        at = self.at
+        if kind == "episodic" and self.at:
+            times = self._times(statement.text, statement.language, ahead=False)
+            past = [each.at for each in times if each.at <= self.at]
+            at = past[0] + timedelta(hours=12) if past and past[0].date() != self.at.date() else self.at
+        return SaidFact(
+            text=text,
+            quote=statement.text,
+            kind=kind,
+            subject=self.subject if kind == "semantic" else "",
+            at=at,
+            confidence=0.6,
+            salience=0.4,
+        )
+
+    def _worth(self, statement: Statement, said: Predicate | None) -> Kind | None:
+        """Of which kind a statement that fills no slot is worth keeping; None where it tells nothing of the speaker."""
+        rows, text = _rows(statement.language), statement.text
+        known = of_language(Facts, statement.language)
+        count = len(_WORDS.findall(text))
+        if rows.idle_state.search(text) or rows.address.search(text):
+            return None
+        if statement.made_up and not re.match(r"(?:i|ich|my|mein\w*)\b", text, re.I):
+            return None
+        if said is not None and (said.verb.split()[-1] in known.idle or rows.idle.match(said.said)):
+            return None
+        own = bool(rows.own.search(text)) or any(re.search(rf"\b{re.escape(name)}\b", text) for name in self.names)
+        other = rows.of_others.match(text) if not statement.made_up else None
+        of_other = other is not None and other["name"].casefold() not in _no_names()
+        figure = bool(_FIGURE.search(text)) and count <= 25 and not rows.asks.match(text)
+        elided = bool(said and said.subject == "") and count >= 3
+        changed = bool(_LARGE.search(text)) and statement.language != "de" and bool(rows.changed.search(text))
+        if not (((own or of_other or changed) and count >= 3) or figure or elided):
+            return None
+        past = bool(said and said.tense in ("past", "perfect")) or bool(rows.happened.search(text))
+        return "episodic" if past else "semantic"
+
+
+class _Rows(Struct, frozen=True, kw_only=True):
+    """What is read of a language's data for facts."""
+
+    says: tuple[tuple[Predication, re.Pattern[str]], ...]
+    rules: re.Pattern[str]
+    failed: re.Pattern[str]
+    relative: re.Pattern[str]
+    becomes: tuple[re.Pattern[str], ...]
+    value_ends: re.Pattern[str]
+    article: re.Pattern[str]
+    either: re.Pattern[str]
+    limits: re.Pattern[str]
+    points: re.Pattern[str]
+    idle: re.Pattern[str]
+    idle_state: re.Pattern[str]
+    address: re.Pattern[str]
+    own: re.Pattern[str]
+    asks: re.Pattern[str]
+    changed: re.Pattern[str]
+    happened: re.Pattern[str]
+    coming: re.Pattern[str]
+    over: re.Pattern[str]
+    goes_on: re.Pattern[str]
+    of_others: re.Pattern[str]
+
+
+def _fits(row: Predication, said: Predicate) -> bool:
+    if said.over:
+        return said.tense != "future"
+    if row.tense:
+        return said.tense in row.tense.split()
+    return said.tense not in ("future", "used")
+
+
+def _rows(language: str) -> _Rows:
+    return _all_rows().get(language) or _all_rows()["en"]
+
+
+@from_data
+def _all_rows() -> dict[str, _Rows]:
+    return {code: _made(of_language(Facts, code)) for code in LANGUAGES if of_language(Facts, code).says}
+
+
+def _made(known: Facts) -> _Rows:
+    words = "|".join(
+        sorted(
+            (re.escape(word.replace("-", " ")) for row in known.relations.values() for word in row),
+            key=len,
+            reverse=True,
+        )
+    )
+    return _Rows(
+        says=tuple((row, lazy_re(row.pattern, re.I)) for row in known.says),
+        rules=lazy_re(rf"\W{{0,9}}{either(known.rules)}", re.I),
+        failed=lazy_re(either(known.failed), re.I),
+        relative=lazy_re(either(each.replace("RELATION", words) for each in known.relative)),
+        becomes=tuple(lazy_re(each, re.I) for each in known.becomes),
+        value_ends=lazy_re(rf"\s+{either(known.value_ends[:1])}|{either(known.value_ends[1:])}", re.I),
+        either=lazy_re(rf"\b{either(known.either)}\b", re.I),
+        limits=lazy_re(either(known.limits), re.I),
+        article=lazy_re(rf"{either(known.article)}\s+", re.I),
+        points=lazy_re(either(known.points), re.I),
+        idle=lazy_re(either(known.idle_states), re.I),
+        idle_state=lazy_re(either(known.idle_anywhere), re.I),
+        address=lazy_re(either(known.address), re.I),
+        asks=lazy_re(either(known.asks), re.I),
+        own=lazy_re(either(known.own), re.I),
+        changed=lazy_re(either(known.changed), re.I),
+        happened=lazy_re(either(known.happened), re.I),
+        goes_on=lazy_re(either(known.goes_on), re.I),
+        of_others=lazy_re(either(known.of_others)),
+        over=lazy_re(either(known.over), re.I),
+        coming=lazy_re(either(known.coming), re.I),
+    )
+
+
+@from_data
+def _not_german() -> frozenset[str]:
+    """What begins a German sentence and is nobody's name."""
+    return of_language(Words, "de").stop | of_language(Facts, "de").no_value
+
+
+@from_data
+def _no_names() -> frozenset[str]:
+    return frozenset(word for language in LANGUAGES for word in of_language(Names, language).none)
