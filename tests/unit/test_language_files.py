@@ -10,13 +10,17 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from ireneo.language import topics
+from ireneo.language import spoken, topics
 from ireneo.language.files import LANGUAGES, either, fill, of_language, sections, topic
-from ireneo.language.topics import Moments, Times, Topic, Words
+from ireneo.language.spoken import Moments
+from ireneo.language.topics import Times, Topic, Words
 
 FOLDER = Path(topics.__file__).parent
 KINDS: list[type[Topic]] = [
-    each for each in vars(topics).values() if isinstance(each, type) and Topic in each.__bases__
+    each
+    for module in (topics, spoken)
+    for each in vars(module).values()
+    if isinstance(each, type) and Topic in each.__bases__
 ]
 
 

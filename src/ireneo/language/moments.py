@@ -11,8 +11,9 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from ireneo.language.files import LANGUAGES, either, fill, from_data, of_language, topic
+from ireneo.language.spoken import Moments
 from ireneo.language.times import month_numbers, weekday_numbers
-from ireneo.language.topics import Map, Moments, Times
+from ireneo.language.topics import Map, Times
 from ireneo.patterns import lazy_re
 
 Grain: TypeAlias = Literal["day", "week", "weekend", "month", "year", "around"]

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from ireneo.language.files import from_data, of_language
-from ireneo.language.topics import Facts
+from ireneo.language.spoken import Facts
 from ireneo.language.words import base_forms
 from ireneo.patterns import lazy_re
 

@@ -6,12 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
-from ireneo.language.topics import Facts
+from ireneo.language.spoken import Facts
+from ireneo.language.times import month_numbers, weekday_numbers
+from ireneo.language.topics import Words
 from ireneo.language.words import letters, terms
 from ireneo.memories.record import MemoryDraft, Record, slot
 from ireneo.memories.slots import holding_of
 from ireneo.patterns import lazy_re
 
+_FRAME = lazy_re(r"(?:said|sagte|asks the assistant|bittet den Assistenten): [“„](?P<words>.{1,2000})[”“]", re.S)
 MOST = 6
 """Memories that one word ends at most, and that may have a word in common for it to tell them apart: what touches more
 says something of all of them, and ends none."""
@@ -34,16 +37,34 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     strong = any(pattern.search(draft.text) for pattern in ends)
     if not strong and not any(pattern.search(draft.text) for pattern in changes):
         return []
-    said = set(terms(draft.text)) - set(terms(draft.subject))
-    names = {term for word in letters(draft.text)[1:] if word[:1].isupper() for term in terms(word)}
+    said = _telling(draft.text) - set(terms(draft.subject))
+    names = {term for word in letters(_quoted(draft.text))[1:] if word[:1].isupper() for term in terms(word)}
     found = []
     for each in held:
         if draft.attribute and slot(each.subject, each.attribute) == slot(draft.subject, draft.attribute):
             continue
-        shared = {term for term in said & set(terms(each.text)) if often.get(term, 0) <= MOST}
+        shared = {term for term in said & _telling(each.text) if often.get(term, 0) <= MOST}
         if len(shared) >= (1 if strong and shared & names else 2):
             found.append(each)
     return found if len(found) <= MOST else []
+
+
+def _quoted(text: str) -> str:
+    """What a memory says itself, without the frame around words that it quotes."""
+    found = _FRAME.search(text)
+    return found["words"] if found else text
+
+
+def _telling(text: str) -> set[str]:
+    """The words by which a memory is told from others: no times, and none that stand in every other sentence."""
+    return {term for term in terms(_quoted(text)) if term not in _plain_words() and not term.isdigit()}
+
+
+@from_data
+def _plain_words() -> frozenset[str]:
+    stop = frozenset(word for code in LANGUAGES for word in of_language(Words, code).stop)
+    times = (*month_numbers(), *weekday_numbers(), "user", "nutzer", "week", "weekend", "woche", "around")
+    return stop | {term for word in (*stop, *times) for term in terms(word)}
 
 
 def _is_older(record: Record, draft: MemoryDraft) -> bool:

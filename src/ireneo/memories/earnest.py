@@ -10,7 +10,8 @@ from msgspec import Struct
 from ireneo.language.detect import language_of_sentence
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
 from ireneo.language.sentences import sentences
-from ireneo.language.topics import Facts, Words
+from ireneo.language.spoken import Facts
+from ireneo.language.topics import Words
 from ireneo.language.words import letters
 from ireneo.patterns import lazy_re
 

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
 from ireneo.language.moments import Moment, dated, moments
 from ireneo.language.predicates import Predicate, predicate, told_of
-from ireneo.language.topics import Facts, Names, Predication, Words
+from ireneo.language.spoken import Facts, Predication
+from ireneo.language.topics import Names, Words
 from ireneo.memories.earnest import Statement, statements
 from ireneo.memories.record import Kind, Record
 from ireneo.memories.slots import attribute_of, holding_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from ireneo.language.files import from_data, topic
-from ireneo.language.topics import Attributes
+from ireneo.language.spoken import Attributes
 
 Holding: TypeAlias = Literal["one", "set", "series", "event"]
 """How an attribute's values hold: one at a time; side by side, until one of them ends; all of them, the newest being

@@ -1,0 +1,154 @@
+"""What a language's file may hold of how people speak of themselves: facts, times told from now on, attributes."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ireneo.language.topics import Map, Row, Set, Topic
+
+
+class Predication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a predicate says: the attribute that it gives a value to, or ends."""
+
+    pattern: str
+    """Matched at the beginning of the verb's plain form and what follows it; with the group `value`."""
+    attribute: str = ""
+    """Empty: it says something of a thing, and of no attribute."""
+    tense: str = ""
+    """Of `present past perfect progressive future used` those in which it says so; empty: in all but the future and
+    what was."""
+    ends: bool = False
+    """It says that this is over."""
+    list: bool = False
+    """Several may be named side by side."""
+    value: str = ""
+    """The value, where the words have none of their own."""
+
+
+class Facts(Topic, frozen=True, kw_only=True):
+    """How people say what is so of themselves and theirs; sentence by sentence, clause by clause."""
+
+    joke: Row = ()
+    """Anywhere in a sentence: it isn't meant."""
+    takes_back: Row = ()
+    """A sentence of its own that takes back the one before: "just kidding"."""
+    hyperbole: Row = ()
+    """Anywhere: nobody means it so."""
+    supposed: Row = ()
+    """Anywhere in a clause: it is supposed, wished or doubted."""
+    condition: Row = ()
+    """At the beginning of a clause: what hangs on it is supposed too."""
+    reported: Row = ()
+    """Anywhere in a clause: somebody else says so."""
+    played: Row = ()
+    """Anywhere in a message: what is said is said in play."""
+    fiction: Row = ()
+    """Anywhere in a message: others in it are made up."""
+    handed_over: Row = ()
+    """Anywhere in a message: a text to be worked on comes with it."""
+    asks: Row = ()
+    """At the beginning of a clause: it asks for something."""
+    leads: Row = ()
+    """Before a clause, and no part of it."""
+    breaks: Row = ()
+    """Between two clauses, where a subject follows."""
+    openers: Row = ()
+    """What a clause begins with that could stand alone."""
+    adverbs: Set = frozenset()
+    """What may stand between the words of a verb."""
+    verbs: Set = frozenset()
+    """Verbs that tell of the world, besides those with irregular forms."""
+    idle: Set = frozenset()
+    """Verbs that tell nothing of the world."""
+    idle_states: Row = ()
+    """At the beginning of a predicate: a mood, a wish, small talk."""
+    points: Row = ()
+    """Anywhere in a clause: it points at something outside of it."""
+    idle_anywhere: Row = ()
+    """Anywhere in a clause: it is talk about the talk."""
+    address: Row = ()
+    """Anywhere: it is said to the assistant, of the assistant."""
+    own: Row = ()
+    """Anywhere: it speaks of the speaker and theirs."""
+    changed: Row = ()
+    """Anywhere: something is other than it was."""
+    happened: Row = ()
+    """Anywhere: it happened, and is over."""
+    coming: Row = ()
+    """Anywhere: it lies ahead."""
+    goes_on: Row = ()
+    """At the beginning: it goes on about whom, or what, the sentence before spoke of."""
+    of_others: Row = ()
+    """At the beginning: `name` does, or did, something. Heeds case."""
+    becomes: Row = ()
+    """Behind what is somebody's: it is, or has become, `value`."""
+    relative: Row = ()
+    """Somebody's name: `word` is one of `relations`, `name` the name; `RELATION` stands for any of them. Heeds case."""
+    either: Row = ()
+    """In a value: it is one of two, and not known which."""
+    limits: Row = ()
+    """Behind a value: it holds under a condition."""
+    article: Row = ()
+    """What a value doesn't begin with, and goes without."""
+    relations: Map = {}
+    """By a code, words for people and animals that are somebody's."""
+    no_attribute: Set = frozenset()
+    """What is no attribute of anybody: "my question is"."""
+    dated: Set = frozenset()
+    """What has a time that may change: an appointment."""
+    measured: Set = frozenset()
+    """What is measured, and has another value each time."""
+    says: tuple[Predication, ...] = ()
+    ends: Row = ()
+    """Anywhere: something is over, or another in its place."""
+    over: Row = ()
+    """Anywhere: what is said of somebody is so no longer."""
+    rules: Row = ()
+    """At the beginning of a sentence: how the assistant is to be."""
+    steps: Row = ()
+    """Anywhere in a sentence: how the speaker does something."""
+    failed: Row = ()
+    """Anywhere in a sentence: what was tried and failed."""
+    value_ends: Row = ()
+    """Before what no longer belongs to a value."""
+    no_value: Set = frozenset()
+    """What no value begins with."""
+
+
+class Moments(Topic, frozen=True, kw_only=True):
+    """Times told from now on, and how a time is written out. Patterns, but for `on`, `kept` and `since`."""
+
+    days: Map = {}
+    """By a number of days from today."""
+    day_parts: Row = ()
+    """The part of a day, behind it."""
+    last: Row = ()
+    this: Row = ()
+    next: Row = ()
+    units: Map = {}
+    """By `week`, `weekend`, `month` and `year`."""
+    ago: Row = ()
+    ahead: Row = ()
+    """With `{count}` and `{unit}`."""
+    on: Row = ()
+    """Before a day or a month."""
+    kept: Row = ()
+    """What stays as it is before a time."""
+    since: Row = ()
+    """Of these, what says that it lasts from then on."""
+    ahead_of: Set = frozenset()
+    behind: Set = frozenset()
+    """Of these, what says on which side of now a time lies."""
+    written: Map = {}
+    """By `day`, `week`, `weekend`, `month`, `year`, `around`: how it is written; `{}` is the date."""
+
+
+class Attributes(Topic, frozen=True, kw_only=True):
+    """What attributes are called, by their codes."""
+
+    names: Map = {}
+    """Words or, with a `*` before, what a name may end with."""
+    heads: Map = {}
+    """By how values of it hold (`set`, `series`): the last words of names that have no code."""
+    one_in_the_plural: Set = frozenset()
+    """Plurals that name one value."""
