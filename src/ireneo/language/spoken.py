@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ireneo.language.topics import Map, Row, Set, Topic
 
@@ -90,7 +90,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     """Behind a value: it holds under a condition."""
     article: Row = ()
     """What a value doesn't begin with, and goes without."""
-    relations: Map = {}
+    relations: Map = field(default_factory=dict)
     """By a code, words for people and animals that are somebody's."""
     no_attribute: Set = frozenset()
     """What is no attribute of anybody: "my question is"."""
@@ -118,14 +118,14 @@ class Facts(Topic, frozen=True, kw_only=True):
 class Moments(Topic, frozen=True, kw_only=True):
     """Times told from now on, and how a time is written out. Patterns, but for `on`, `kept` and `since`."""
 
-    days: Map = {}
+    days: Map = field(default_factory=dict)
     """By a number of days from today."""
     day_parts: Row = ()
     """The part of a day, behind it."""
     last: Row = ()
     this: Row = ()
     next: Row = ()
-    units: Map = {}
+    units: Map = field(default_factory=dict)
     """By `week`, `weekend`, `month` and `year`."""
     ago: Row = ()
     ahead: Row = ()
@@ -139,16 +139,16 @@ class Moments(Topic, frozen=True, kw_only=True):
     ahead_of: Set = frozenset()
     behind: Set = frozenset()
     """Of these, what says on which side of now a time lies."""
-    written: Map = {}
+    written: Map = field(default_factory=dict)
     """By `day`, `week`, `weekend`, `month`, `year`, `around`: how it is written; `{}` is the date."""
 
 
 class Attributes(Topic, frozen=True, kw_only=True):
     """What attributes are called, by their codes."""
 
-    names: Map = {}
+    names: Map = field(default_factory=dict)
     """Words or, with a `*` before, what a name may end with."""
-    heads: Map = {}
+    heads: Map = field(default_factory=dict)
     """By how values of it hold (`set`, `series`): the last words of names that have no code."""
     one_in_the_plural: Set = frozenset()
     """Plurals that name one value."""
