@@ -32,7 +32,7 @@ from ireneo.formats.values import (
     text_or,
     without,
 )
-from ireneo.log.message import Draft
+from ireneo.log.message import Draft, Native
 from ireneo.patterns import lazy_re
 
 DEFAULT_FORMAT: Final = OPENAI
@@ -652,3 +652,11 @@ def _worded(value: object, name: str) -> object:
     if not isinstance(value, str):
         return value
     return {"role": "user", "parts": [{"text": value}]} if name == GEMINI else {"role": "user", "content": value}
+
+
+def without_thoughts(native: Native | None) -> Native | None:
+    """`native` without thinking, what else stands in it as it was written; None where it can't be had so."""
+    if native is None or native.format not in CHAT_FORMATS or not isinstance(native.payload, dict):
+        return None
+    kept = CHAT_FORMATS[native.format].without_thinking(native.payload)
+    return None if kept is None else Native(format=native.format, payload=kept)
