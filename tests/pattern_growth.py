@@ -16,6 +16,7 @@ import re
 import signal
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -147,7 +148,8 @@ class _Asked:
 
     def __init__(self) -> None:
         self.trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")}
-        self.names = {path: _names_in(tree) for path, tree in self.trees.items()}
+        self.asked = {path: _asked_in(tree) for path, tree in self.trees.items()}
+        self.of_any = {path: _asked_of_any(tree) for path, tree in self.trees.items()}
 
     def of(self, path: Path, line: int) -> tuple[str, ...]:
         """The methods that are asked of the pattern that the statement at that line makes."""
@@ -155,20 +157,20 @@ class _Asked:
         name = next(iter(_targets(statement)), "")
         if isinstance(statement, ast.FunctionDef):
             # It makes patterns of data, and what asks them holds them in variables.
-            return _told_apart(_asked_of_any(self.trees[path])) or METHODS
+            return _told_apart(self.of_any[path]) or METHODS
         if not name:
             return METHODS
-        readers = [path] if name.startswith("_") else [each for each in self.trees if name in self.names[each]]
-        asked = set[str]().union(*(_asked_of(self.trees[each], name) for each in readers))
+        readers = [each for each in ([path] if name.startswith("_") else self.trees) if name in self.asked[each]]
+        asked = set[str]().union(*(self.asked[each][name] for each in readers))
         if "?" in asked or not isinstance(getattr(statement, "value", None), ast.Call):
             # It is one of several, or handed on: whatever is asked there of what has no name of its own.
-            asked = asked.union(*(_asked_of_any(self.trees[each]) for each in readers))
+            asked = asked.union(*(self.of_any[each] for each in readers))
         return _told_apart(asked) or METHODS
 
     def inside(self) -> Iterator[Found]:
         """The patterns that are compiled in a function; what it puts into one is taken for a name."""
         for path, tree in self.trees.items():
-            if "re" not in self.names[path]:
+            if not {"re", "lazy_re"} & self.asked[path].keys():
                 continue
             module = "ireneo." + ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
             for function in ast.walk(tree):
@@ -181,7 +183,7 @@ class _Asked:
                         if source is None:
                             continue
                         made = method in {"compile", "lazy_re"}
-                        methods = _told_apart(_asked_of_any(tree) if made else {_ASKS.get(method, method)}) or METHODS
+                        methods = _told_apart(self.of_any[path] if made else {_ASKS.get(method, method)}) or METHODS
                         compiled = re.compile(source, _flags_of(call, method))
                         place = f"{path.relative_to(PACKAGE)}:{call.lineno}"
                         yield Found(source, int(compiled.flags), place, methods)
@@ -192,22 +194,18 @@ def _targets(node: ast.stmt | None) -> list[str]:
     return [each.id for each in targets if isinstance(each, ast.Name)]
 
 
-def _names_in(tree: ast.Module) -> frozenset[str]:
-    said = ((getattr(n, "id", None), getattr(n, "attr", None), getattr(n, "name", None)) for n in ast.walk(tree))
-    return frozenset(name for names in said for name in names if isinstance(name, str))
-
-
-def _asked_of(tree: ast.Module, name: str) -> set[str]:
-    """The methods that a module asks of a name; "?" where it hands the pattern on."""
-    asked: set[str] = set()
+def _asked_in(tree: ast.Module) -> dict[str, set[str]]:
+    """The methods that a module asks of each name; "?" where it hands on what the name stands for."""
+    asked = defaultdict[str, set[str]](set)
     taken: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and _is(node.value, name):
-            asked.add(_ASKS.get(node.attr, node.attr))
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)]
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and (name := _name_of(node.value)):
+            asked[name].add(_ASKS.get(node.attr, node.attr))
             taken.add(id(node.value))
-    for node in ast.walk(tree):
-        if _is(node, name) and id(node) not in taken and isinstance(getattr(node, "ctx", None), ast.Load):
-            asked.add("?")
+    for node in nodes:
+        if id(node) not in taken and isinstance(node.ctx, ast.Load):
+            asked[_name_of(node)].add("?")
     return asked
 
 
@@ -228,8 +226,8 @@ def _told_apart(asked: set[str]) -> tuple[str, ...]:
     return tuple(sorted(known - {"search", "match"} if "finditer" in known else known))
 
 
-def _is(node: ast.AST, name: str) -> bool:
-    return (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Attribute) and node.attr == name)
+def _name_of(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def _re_call(node: ast.AST) -> str:
@@ -512,10 +510,16 @@ def _sample_item(item: Tree, root: Tree, variant: int) -> str:
     return ""
 
 
+_FITTING: dict[str, str] = {}
+
+
 def _fitting(root: Tree, item: Tree) -> str:
-    alone = _compiler.compile(_parser.SubPattern(root.state, [item]), root.state.flags)
-    first = [chr(v) for o, v in item[1] if str(o) == "LITERAL"] if str(item[0]) == "IN" else []
-    return "".join(each for each in dict.fromkeys([*_POOL, *first]) if alone.match(each))
+    known = f"{root.state.flags} {item}"
+    if known not in _FITTING:
+        alone = _compiler.compile(_parser.SubPattern(root.state, [item]), root.state.flags)
+        first = [chr(v) for o, v in item[1] if str(o) == "LITERAL"] if str(item[0]) == "IN" else []
+        _FITTING[known] = "".join(each for each in dict.fromkeys([*_POOL, *first]) if alone.match(each))
+    return _FITTING[known]
 
 
 def may_grow(pattern: Pattern) -> bool:
@@ -546,10 +550,15 @@ def _stop(*_: object) -> None:
     raise _TooLong
 
 
+@cache
+def _listen_for_limits() -> None:
+    signal.signal(signal.SIGPROF, _stop)
+
+
 def seconds(pattern: Pattern, method: str, text: str, limit: float) -> float:
     """CPU seconds that a method takes for a text; `limit` where it takes longer."""
     ask = getattr(pattern, method)
-    before = signal.signal(signal.SIGPROF, _stop)
+    _listen_for_limits()
     start = time.thread_time()
     signal.setitimer(signal.ITIMER_PROF, limit)
     try:
@@ -563,7 +572,6 @@ def seconds(pattern: Pattern, method: str, text: str, limit: float) -> float:
         return limit
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
 
 
 def compiled(found: Found) -> Pattern:

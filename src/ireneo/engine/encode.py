@@ -14,8 +14,8 @@ from ireneo.context.parts import without_thinking
 from ireneo.context.view import ContextItem, ViewKind, drafts
 from ireneo.errors import BudgetTooSmall
 from ireneo.formats.chat.format import ChatFormat, FormatName, Payload, ThinkingRule
-from ireneo.formats.chat.losses import losses, without_dangling, without_thoughts
-from ireneo.formats.chat.registry import OBJECTS, made_into_objects
+from ireneo.formats.chat.registry import OBJECTS, made_into_objects, without_thoughts
+from ireneo.formats.chat.repairs import losses, without_dangling
 from ireneo.formats.chat.rules import THINKING_MISSING, Violation
 from ireneo.log.message import Count, Draft, Thinking, arguments_text, short, texts, weigh
 from ireneo.summaries.summary import SummaryLevel

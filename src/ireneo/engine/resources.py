@@ -41,7 +41,7 @@ UncleanedIds = dict[MessageId | None, MessageId]
 """What messages would be called had all before them come in with their secrets, where that is another name."""
 
 
-class DraftVariants(Struct, frozen=True, kw_only=True):
+class DraftVariants(Struct, frozen=True, kw_only=True, gc=False):
     """What a draft may be stored as."""
 
     given: Draft

@@ -39,7 +39,7 @@ BRIEF_TAG = "[BRIEF]"
 """What a scratchpad and a brief begin with, where they are shown; `ireneo.log.message` finds them again."""
 
 
-class Text(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="text"):
+class Text(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="text"):
     """Plain text, said by the message's role, or by the `author` who speaks in it."""
 
     text: str
@@ -49,7 +49,7 @@ class Text(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="text"):
     """Who was there to hear it, besides the author; None: everyone."""
 
 
-class Thinking(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="thinking"):
+class Thinking(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="thinking"):
     """A model's reasoning; `signature` or `sealed` (encrypted) must go back to its provider unchanged or not at all."""
 
     text: str = ""
@@ -64,7 +64,7 @@ class Thinking(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="think
         return bool(self.signature) or self.sealed is not None
 
 
-class Call(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="call"):
+class Call(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="call"):
     """A tool call; `arguments` is a string only where the model wrote something that is no JSON object."""
 
     id: str
@@ -74,7 +74,7 @@ class Call(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="call"):
     """The provider ran it: its result stands in the same message."""
 
 
-class Media(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="media"):
+class Media(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="media"):
     """An image, a sound, a file: `data` in base64 or a `url`."""
 
     media_type: str
@@ -83,14 +83,14 @@ class Media(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="media"):
     name: str | None = None
 
 
-class Opaque(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="opaque"):
+class Opaque(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="opaque"):
     """A block that only its own format understands; carried unchanged to that format, and as a marker to others."""
 
     format: str
     payload: dict[str, object]
 
 
-class Result(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="result"):
+class Result(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="result"):
     """What came back from a call; `failed` is None where neither a flag nor the text tells."""
 
     call_id: str
@@ -107,14 +107,14 @@ class Result(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="result"
 Part: TypeAlias = Text | Thinking | Call | Result | Media | Opaque
 
 
-class Native(Struct, frozen=True, kw_only=True):
+class Native(Struct, frozen=True, kw_only=True, gc=False):
     """A message exactly as its provider or its log wrote it; equal as JSON when it comes back."""
 
     format: str
     payload: object
 
 
-class Draft(Struct, frozen=True, kw_only=True):
+class Draft(Struct, frozen=True, kw_only=True, gc=False):
     """A message that is not in the log yet: what a caller or a format hands in."""
 
     role: Role
@@ -157,7 +157,7 @@ class Draft(Struct, frozen=True, kw_only=True):
         return tuple(part for part in self.parts if isinstance(part, Result))
 
 
-class Message(Struct, frozen=True, kw_only=True):
+class Message(Struct, frozen=True, kw_only=True, gc=False):
     """A message in the log: immutable, named by its content and by all that came before it."""
 
     id: MessageId

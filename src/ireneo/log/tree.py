@@ -20,14 +20,14 @@ CountParts = Callable[[Sequence[Part]], tuple[int, int]]
 """Counts the tokens of a message's parts: (without its thinking, of its thinking)."""
 
 
-class SessionKey(Struct, frozen=True, order=True):
+class SessionKey(Struct, frozen=True, order=True, gc=False):
     """The name of a session: whose memory it is in, and which conversation or run."""
 
     space: str
     session: str
 
 
-class Head(Struct, frozen=True, kw_only=True):
+class Head(Struct, frozen=True, kw_only=True, gc=False):
     """A place in the log: a message, and what must be known of it to append after it."""
 
     id: MessageId
@@ -87,7 +87,7 @@ BEFORE_FIRST = -1
 AnnotationKind = Literal["pin", "release", "dispute", "entry"]
 
 
-class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """An immutable note at a place of the log: every path through that message has it, and no other."""
 
     id: AnnotationId

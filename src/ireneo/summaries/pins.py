@@ -195,9 +195,15 @@ def _take_in(pins: dict[str, Line]) -> None:
     for name, pin in pins.items():
         if pin.sources:
             together.setdefault(pin.sources, []).append(name)
-    for names in together.values():
-        for name, pin in [(name, pins[name]) for name in names if len(names) > 1 and not pins[name].subject]:
-            whole = next((each for each in names if each in pins and each != name and name in each), None)
+    for names in filter(lambda each: len(each) > 1, together.values()):
+        holding: dict[str, dict[str, None]] = {}
+        for name in names:
+            for word in name.split():
+                holding.setdefault(word, {})[name] = None
+        for name, pin in [(name, pins[name]) for name in names if not pins[name].subject]:
+            # A word inside of a part stands whole in the sentence too; few sentences have the rarest of them.
+            within = min((holding[word] for word in name.split()[1:-1]), key=len, default=names)
+            whole = next((each for each in within if each in pins and each != name and name in each), None)
             if whole is not None:
                 del pins[name]
                 pins[whole] = replace(pins[whole], weight=max(pins[whole].weight, pin.weight))

@@ -12,8 +12,8 @@ from tests.property.invariants.material import TINY, Teller
 from tests.property.invariants.promises import TOKENS
 
 from ireneo import Draft, Memory, Message, Session
+from ireneo.adapters.sql.database import pack
 from ireneo.adapters.sql.index import token
-from ireneo.adapters.sql.rows import pack
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.language.words import terms

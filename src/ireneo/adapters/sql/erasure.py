@@ -5,11 +5,23 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 
-from ireneo.adapters.sql.database import END, Bindings, Database, Port, reads, writes
+from ireneo.adapters.sql.database import (
+    COVERED,
+    END,
+    Bindings,
+    Database,
+    Port,
+    between,
+    read_time,
+    reads,
+    with_checksum,
+    write_json,
+    write_time,
+    writes,
+)
 from ireneo.adapters.sql.index import forget_documents
 from ireneo.adapters.sql.log import find_place, find_session, forget_undone, need_place, need_session
 from ireneo.adapters.sql.memories import remove_memories, remove_run
-from ireneo.adapters.sql.rows import COVERED, between, read_time, with_checksum, write_json, write_time
 from ireneo.errors import BadInput
 from ireneo.log.message import Message
 from ireneo.log.tree import AnnotationId, SessionKey

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from ireneo.adapters.sql.database import Bindings, Database
-from ireneo.adapters.sql.rows import read_parts
+from ireneo.adapters.sql.database import Bindings, Database, read_parts
 from ireneo.log.message import Draft, Message
 from ireneo.memories.index import (
     MOST_IN_SESSION,

@@ -7,9 +7,8 @@ from datetime import date, datetime, timedelta
 
 from msgspec.structs import replace
 
-from ireneo.adapters.sql.database import Port, Row, reads, writes
+from ireneo.adapters.sql.database import Port, Row, microseconds, reads, time_of, utc, writes
 from ireneo.adapters.sql.log import find_session, need_session
-from ireneo.adapters.sql.rows import microseconds, time_of, utc
 from ireneo.errors import BadInput
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Lease, LeasesPort, SpendingPort, Spent

@@ -16,19 +16,25 @@ from itertools import pairwise
 import msgspec
 from msgspec import Struct
 
-from ireneo.adapters.sql.database import END, Bindings, Database, Port, Row, reads, writes
-from ireneo.adapters.sql.index import Placed, index_messages
-from ireneo.adapters.sql.rows import (
+from ireneo.adapters.sql.database import (
+    END,
+    Bindings,
+    Database,
+    Port,
+    Row,
     between,
     pack,
     read_head,
     read_message,
     read_parts,
     read_time,
+    reads,
     with_checksum,
     write_message,
     write_time,
+    writes,
 )
+from ireneo.adapters.sql.index import Placed, index_messages
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
 from ireneo.log.message import Draft, Message, MessageId, voices_in
 from ireneo.log.tree import Head, PathRange, SessionKey

@@ -7,10 +7,23 @@ from datetime import datetime
 
 import msgspec
 
-from ireneo.adapters.sql.database import END, Bindings, Database, Port, Row, Value, reads, writes
+from ireneo.adapters.sql.database import (
+    END,
+    Bindings,
+    Database,
+    Port,
+    Row,
+    Value,
+    microseconds,
+    reads,
+    time_of,
+    utc,
+    with_checksum,
+    write_json,
+    writes,
+)
 from ireneo.adapters.sql.index import forget_memory_words, index_memory
 from ireneo.adapters.sql.log import list_projects
-from ireneo.adapters.sql.rows import microseconds, time_of, utc, with_checksum, write_json
 from ireneo.errors import BadInput
 from ireneo.lessons.guard import TrapIndex
 from ireneo.lessons.needles import VERSION

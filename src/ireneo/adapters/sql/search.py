@@ -7,10 +7,19 @@ from collections.abc import Collection, Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
-from ireneo.adapters.sql.database import END, Bindings, Database, Port, reads, writes
+from ireneo.adapters.sql.database import (
+    END,
+    Bindings,
+    Database,
+    Port,
+    checksum,
+    read_message,
+    reads,
+    write_json,
+    writes,
+)
 from ireneo.adapters.sql.index import Placed, find_prefix, index_memory, index_messages, token
 from ireneo.adapters.sql.log import documents_of, list_aside, need_place, need_session, settle_undone
-from ireneo.adapters.sql.rows import checksum, read_message, write_json
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey

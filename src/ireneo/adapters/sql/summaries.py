@@ -8,9 +8,8 @@ from functools import lru_cache
 
 import msgspec
 
-from ireneo.adapters.sql.database import Bindings, Database, Port, Row, reads, writes
+from ireneo.adapters.sql.database import Bindings, Database, Port, Row, reads, with_checksum, write_json, writes
 from ireneo.adapters.sql.log import StoredPlace, find_path, find_session, need_place, need_session
-from ireneo.adapters.sql.rows import with_checksum, write_json
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, PathRange, SessionKey

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ireneo.adapters.sql.database import Bindings, Database
-from ireneo.adapters.sql.rows import with_checksum, write_json
+from ireneo.adapters.sql.database import Bindings, Database, with_checksum, write_json
 
 _GUARD = "guard: "
 _PHRASES: Mapping[str, str] = {

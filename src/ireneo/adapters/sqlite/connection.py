@@ -17,8 +17,7 @@ import apsw
 from msgspec import Struct
 
 from ireneo.adapters.pool import Cancellation
-from ireneo.adapters.sql.database import Row, SqlTransaction, Value, load_queries
-from ireneo.adapters.sql.rows import UNPARSABLE
+from ireneo.adapters.sql.database import UNPARSABLE, Row, SqlTransaction, Value, load_queries
 from ireneo.errors import BadInput, NotADatabase, ReadOnlyStore, StoreBusy, StoreError, Unreachable
 
 SQL = load_queries(Path(__file__).with_name("queries"))

@@ -32,7 +32,7 @@ from ireneo.formats.values import (
     text_or,
     without,
 )
-from ireneo.log.message import Draft
+from ireneo.log.message import Draft, Native
 from ireneo.patterns import lazy_re
 
 DEFAULT_FORMAT: Final = OPENAI
@@ -236,7 +236,7 @@ def time_of(message: object) -> datetime | None:
     for holder in (message, *_time_values(message, _INSIDE)):
         if at := next(filter(None, map(_moment, _time_values(holder, TIME_KEYS))), None):
             return at
-    parts = next(_time_values(message, ("parts",)))
+    parts = next(_time_values(message, ("parts",)), ())
     times = (time_of(part) for part in (parts if isinstance(parts, list | tuple) else ()))
     return max(filter(None, times), default=None)
 
@@ -269,8 +269,9 @@ def with_times(
 
 
 def _time_values(holder: object, names: Sequence[str]) -> Iterator[object]:
-    for name in names:
-        yield holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
+    """What stands under those of the `names` that the holder has."""
+    named = (holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None) for name in names)
+    return (value for value in named if value is not None)
 
 
 def _moment(value: object) -> datetime | None:
@@ -651,3 +652,11 @@ def _worded(value: object, name: str) -> object:
     if not isinstance(value, str):
         return value
     return {"role": "user", "parts": [{"text": value}]} if name == GEMINI else {"role": "user", "content": value}
+
+
+def without_thoughts(native: Native | None) -> Native | None:
+    """`native` without thinking, what else stands in it as it was written; None where it can't be had so."""
+    if native is None or native.format not in CHAT_FORMATS or not isinstance(native.payload, dict):
+        return None
+    kept = CHAT_FORMATS[native.format].without_thinking(native.payload)
+    return None if kept is None else Native(format=native.format, payload=kept)

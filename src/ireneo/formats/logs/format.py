@@ -39,7 +39,7 @@ def line_fault(number: int, what: str) -> LogFault:
     return LogFault(line=number, message=f"Line {number} {what}")
 
 
-class LoggedNode(Struct, frozen=True, kw_only=True):
+class LoggedNode(Struct, frozen=True, kw_only=True, gc=False):
     """A draft in the tree of a logged session; `parent` is the index of another node, before it in the list."""
 
     draft: Draft
