@@ -42,6 +42,7 @@ async def open(
     durability: Literal["full", "normal"] = "full",
     voice: Voice | None = None,
     limits: Limits | None = None,
+    listen: bool = True,
     keep_memories: int = KEEP_MEMORIES,
     keep_secrets: bool = False,
 ) -> AsyncIterator[Memory]:
@@ -74,6 +75,9 @@ async def open(
 
     `limits` says what models may cost; None: `Limits()`, so that there is always a limit.
 
+    What users say in conversations is read into memories by `Memory.work`, each of which cites its message; with
+    ``listen=False`` it is not.
+
     `keep_memories` is how many memories stay in use: `Memory.work` archives the least retained of the others.
 
     Keys, tokens and passwords become marks such as ``[REDACTED password]`` in all that is stored. With `keep_secrets`
@@ -99,6 +103,7 @@ async def open(
         voice=voice or "first",
         story_voice=voice,
         preset=preset if isinstance(preset, Policy) else preset_named(preset),
+        listen=listen,
         keep_memories=keep_memories,
         embedder=embeds,
         spool=partial(file_spool, _place_of(fspath(url))),

@@ -20,7 +20,8 @@ from msgspec.structs import replace
 from ireneo.context.compose import ContextOptions
 from ireneo.engine.archive import archive
 from ireneo.engine.context import StoredReader, due_ahead, is_pruned, keep, write_ahead
-from ireneo.engine.episodes import Gatherer
+from ireneo.engine.episodes import Gathered, Gatherer
+from ireneo.engine.intake import Heard, listen
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, Worker
 from ireneo.engine.models import Models
 from ireneo.engine.notes import keep_texts
@@ -41,7 +42,7 @@ from ireneo.summaries.summary import Summary, SummaryId, SummaryLevel
 # fmt: off
 WorkKind = Literal[
     "caught_up", "written", "repaired", "offline", "taken_over", "failed",
-    "remembered", "reflected", "archived", "embedded",
+    "listened", "remembered", "reflected", "archived", "embedded",
 ]
 # fmt: on
 
@@ -56,9 +57,10 @@ class WorkResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     did: WorkKind
     """``caught_up``: summaries were made without a model. ``written`` or ``repaired``: a model wrote one; ``offline``:
     so badly that the offline text stands for it. ``taken_over``: another writer had stored it meanwhile.
-    ``remembered``: memories were made of turns or of leaves, without a model. ``reflected``: the episodes of the whole
-    space were looked back on; ``archived``: what faded, and the least retained over its cap, was put away;
-    ``embedded``: what is searched was given vectors. These three have no session."""
+    ``listened``: what people said became memories. ``remembered``: memories were made of turns or of leaves, without a
+    model. ``reflected``: the episodes of the whole space were looked back on; ``archived``: what faded, and the least
+    retained over its cap, was put away; ``embedded``: what is searched was given vectors. These three have no session.
+    """
     first_position: int
     last_position: int
     level: SummaryLevel = "story"
@@ -434,17 +436,11 @@ class Works:
             self._idle[info.key] = (info, self._resources.clock.now())
 
     async def _memories(self, info: SessionInfo) -> AsyncIterator[WorkResult]:
-        """What the session leaves behind; it needs no model, and two that gather at once store the same."""
+        """What is said in the session, and what it leaves behind; two that are at it at once store the same."""
+        async for heard in listen(self._resources, info, self._preset):
+            yield _remembered("listened", heard)
         async for gathered in self._gatherer.session(info, self._preset):
-            yield WorkResult(
-                session=gathered.session,
-                branch=gathered.branch,
-                did="remembered",
-                first_position=gathered.first_position,
-                last_position=gathered.last_position,
-                summaries=0,
-                memories=len(gathered.remembered),
-            )
+            yield _remembered("remembered", gathered)
 
     async def _chores(self, sessions: Sequence[SessionInfo]) -> AsyncIterator[WorkResult]:
         """What is due of the whole space: look back, keep it under its cap, give what is searched its vectors."""
@@ -538,6 +534,19 @@ class Works:
 
     def _options(self, policy: Policy, budget: int = 0) -> ContextOptions:
         return ContextOptions(budget=budget, policy=policy, count=self._resources.count)
+
+
+def _remembered(did: WorkKind, read: Heard | Gathered) -> WorkResult:
+    """What became memories of a stretch of a session."""
+    return WorkResult(
+        session=read.session,
+        branch=read.branch,
+        did=did,
+        first_position=read.first_position,
+        last_position=read.last_position,
+        summaries=0,
+        memories=len(read.remembered),
+    )
 
 
 def _of_the_space(did: WorkKind, *, memories: int = 0, reason: str = "") -> WorkResult:
