@@ -67,18 +67,13 @@ async def open(
     `tokens` says how they are counted: by a fast estimate that errs on the safe side (``"estimate"``), exactly
     (``"o200k"``, the extra `tokens`), or by a tokenizer of your own.
 
-    With ``durability="full"`` what was acknowledged survives a power cut; ``"normal"`` is faster, and a power cut may
-    take the last moments.
+    With ``durability="full"`` what was acknowledged survives a power cut; ``"normal"`` is faster, and one may take the
+    last moments.
 
     Summaries are written in the first person, and stories in the third, but for what one character remembers; `voice`
-    is for those who want it otherwise.
-
-    `limits` says what models may cost; None: `Limits()`, so that there is always a limit.
-
-    What users say in conversations is read into memories by `Memory.work`, each of which cites its message; with
-    ``listen=False`` it is not.
-
-    `keep_memories` is how many memories stay in use: `Memory.work` archives the least retained of the others.
+    is for those who want it otherwise. `limits` says what models may cost; None: `Limits()`, so there always is one.
+    `Memory.work` reads what users say into memories, unless `listen` is false. `keep_memories` is how many stay in use:
+    it archives the least retained of the others.
 
     Keys, tokens and passwords become marks such as ``[REDACTED password]`` in all that is stored. With `keep_secrets`
     they are stored as they are, but for what is drawn from messages: lessons, episodes, diaries.

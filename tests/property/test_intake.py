@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ireneo import Draft
-from ireneo.engine.intake import BATCH, listen
+from ireneo.engine.intake import BATCH, Listener
+from ireneo.engine.leasing import Worker
 from ireneo.engine.resources import Resources
 from ireneo.log.message import Text
 from ireneo.memories.record import Record
@@ -39,8 +40,9 @@ def means(store: Store) -> Resources:
 
 async def hear(store: Store) -> int:
     """Read all that is due; says of how many pieces something was remembered."""
+    listener = Listener(means(store), Worker(store, ManualClock()), None)
     sessions = await store.read(lambda tx: tx.sessions.list("mine"))
-    return sum([len(heard.remembered) for info in sessions async for heard in listen(means(store), info)])
+    return sum([len(heard.remembered) for info in sessions async for heard in listener.session(info)])
 
 
 def evidence(tx: Transaction) -> list[tuple[str, tuple[str, ...]]]:

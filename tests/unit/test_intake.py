@@ -68,7 +68,7 @@ def test_what_a_user_says_is_remembered_with_its_message_and_its_time() -> None:
         at = datetime(2026, 3, 2, 9, tzinfo=UTC)
         session = await desk.memory.session("talk")
         await session.append([Draft(role="user", parts=(Text(text=PORTO),), at=at), draft("assistant", "I see.")])
-        (done,) = [each for each in await progress_of(desk.memory.work, until_idle=True)]
+        (done,) = await progress_of(desk.memory.work, until_idle=True)
         assert (done.did, done.session, done.branch, done.memories) == ("listened", "talk", "main", 1)
         (fact,) = await desk.all()
         message, _ = await session.messages()

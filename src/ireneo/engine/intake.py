@@ -1,58 +1,79 @@
 """Read what people say into memories: each message once along each path, whoever is killed, and however many race.
 
 How far a path was read is marked in the transaction that stores what was read, so a stretch is read whole or not at
-all, and of two that read the same the second finds it read. What forks share is read once. Another reader than the
-first reads nothing again that a user may have put right since.
+all, and of two that read the same the second finds it read. What forks share is read once. Where a model reads, rules
+stand in for it while it fails; what was read without one is not read again, since a user may have put it right since.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Literal
+from functools import partial
+from typing import Literal, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.engine.context import was_erased
+from ireneo.engine.leasing import Worker
 from ireneo.engine.provenance import is_source
-from ireneo.engine.remember import Remembered, settle_drafts
+from ireneo.engine.reading import (
+    LONGEST_ANSWER,
+    LONGEST_SAID,
+    FactsRead,
+    Known,
+    ReadFact,
+    Utterance,
+    drafts_of,
+    is_clean,
+    own_draft,
+    read_by_model,
+)
+from ireneo.engine.remember import Remembered, settle_drafts, settle_said
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import Scope, ScopeLimits
-from ireneo.log.message import Message, MessageId, Text, said_in
-from ireneo.log.tree import BEFORE_FIRST, SessionKey
-from ireneo.memories.changes import replaced_by
+from ireneo.errors import ModelError, SpendingLimit
+from ireneo.log.message import Message, Text, said_in
+from ireneo.log.tree import SessionKey
 from ireneo.memories.extract import SaidFact, said_facts
-from ireneo.memories.record import NAMES, TRUST, MemoryDraft, Record, Source
-from ireneo.ports.memories import MemoryFilter
-from ireneo.ports.store import SessionInfo, Transaction
+from ireneo.memories.record import TRUST, MemoryDraft, Source
+from ireneo.ports.models import LanguageModel
+from ireneo.ports.store import Lease, SessionInfo, Transaction
 from ireneo.summaries.own_words import own_words
 from ireneo.summaries.policy import Policy, preset_of
 
-READ = "read"
-"""The mark of what needs no reader any more."""
+READ, STOOD_IN = "read", "stood in"
+"""The marks of what needs no reader any more, and of what rules read in the place of a model that failed."""
+LISTEN = "listen"
+"""The name of the work under which a model that reads is leased."""
 BATCH = 32
-"""Messages that are read in one transaction: so much is done again after a crash, at the most."""
-MOST_KNOWN = 400
-"""Memories by which names are told and changes known, the newest."""
-KINDS_SAID = ("semantic", "episodic", "procedural")
+"""Messages that rules read in one transaction: so much is done again after a crash, at the most."""
+STRETCH, STRETCH_TOKENS = 120, 2_500
+"""Messages that a model reads at a time, at the most, and what they may come to as they are shown."""
+QUIET = timedelta(minutes=1)
+"""What was said less long ago waits for more, where there is time: a question to a model costs more than its words."""
 BEFORE = 4
 """Messages before a stretch that its first ones may answer or put right."""
 LONGEST = 8_000
 """Characters of a message that are read: whoever says more than that has pasted it."""
-REDACTED = "[REDACTED "
-"""What a secret's mark begins with."""
 _NEXT = timedelta(microseconds=1)
 """By which of two facts that were told in one stretch the later one is told later."""
+
+_LOG = logging.getLogger("ireneo")
 
 
 class Stretch(Struct, frozen=True, kw_only=True):
     """Messages of a path that nobody has read yet, and those right before them."""
 
     key: SessionKey
+    project: str
     branch: str
     before: tuple[Message, ...]
     messages: tuple[Message, ...]
     """At least one."""
+    erased: int
+    """How many messages of the session had been erased when they were read."""
 
 
 class Heard(Struct, frozen=True, kw_only=True):
@@ -62,58 +83,165 @@ class Heard(Struct, frozen=True, kw_only=True):
     branch: str
     first_position: int
     last_position: int
-    remembered: tuple[Remembered, ...]
+    remembered: tuple[Remembered, ...] = ()
+    failed: str = ""
+    """Why the model failed; nothing is remembered of the stretch then, and rules stand in."""
+    refused: tuple[str, ...] = ()
+    """What a model said and was not let stand, and why."""
+    tokens_in: int = 0
+    tokens_out: int = 0
 
 
-class Utterance(Struct, frozen=True, kw_only=True):
-    """What somebody says in a message in their own words."""
+class Listener:
+    """Listens to the sessions of a space."""
 
-    message: MessageId
-    role: Literal["user", "assistant"]
-    speaker: str
-    """The author's name, or else the role."""
-    text: str
-    at: datetime | None
+    def __init__(self, resources: Resources, worker: Worker, preset: Policy | None) -> None:
+        """Nothing is read yet; each session is cut by `preset`, or by its own."""
+        self._resources = resources
+        self._store = resources.store
+        self._worker = worker
+        self._preset = preset
+        self.waits = False
+        """Whether something is due that another worker is at."""
 
+    async def session(self, info: SessionInfo, *, patient: bool = False) -> AsyncIterator[Heard]:
+        """Read what is due of one session, on each of its branches, and yield what was read.
 
-async def listen(resources: Resources, info: SessionInfo, preset: Policy | None = None) -> AsyncIterator[Heard]:
-    """Read what is due of one session, on each of its branches, and yield what became memories."""
-    if not resources.listen:
-        return
-    policy = preset or preset_of(info.source, resources.preset)
-    for branch in await resources.store.read(lambda tx: tx.sessions.branches(info.key)):
-        while await resources.store.read(due_intake, info.key, branch, policy) is not None:
-            heard = await resources.store.write(_read_by_rules, resources, info.key, branch, policy)
-            if heard is not None and heard.remembered:
+        Who is `patient` lets a model read what was just said together with what follows it.
+        """
+        self.waits = False
+        if not self._resources.listen:
+            return
+        policy = self._preset or preset_of(info.source, self._resources.preset)
+        model = self._resources.models_for(info.key).for_task("facts")
+        for branch in await self._store.read(lambda tx: tx.sessions.branches(info.key)):
+            due = partial(due_intake, key=info.key, branch=branch, policy=policy)
+            stands_in = model is None
+            if model is not None:
+                async for heard in self._by_model(model, info.key, due, patient=patient):
+                    stands_in = bool(heard.failed)
+                    yield heard
+                stands_in = stands_in or await self._store.read(_is_put_off, info.key)
+            mark = READ if model is None else STOOD_IN
+            while stands_in and await self._store.read(due, mark=mark) is not None:
+                by_rules = await self._store.write(_read_by_rules, self._resources, due, mark)
+                if by_rules is not None and by_rules.remembered:
+                    yield by_rules
+
+    async def _by_model(
+        self, model: LanguageModel, key: SessionKey, due: Due, *, patient: bool
+    ) -> AsyncIterator[Heard]:
+        """Let a model read a branch, a stretch at a time; it ends where the model fails, or another is at it."""
+        while (stretch := await self._store.read(due, mark=READ, most=STRETCH)) is not None:
+            if patient and self._goes_on(stretch):
+                return
+            async with self._worker.leased(key, LISTEN) as lease:
+                if lease is None:
+                    self.waits = not await self._store.read(_is_put_off, key)
+                    return
+                heard = await self._asked(model, due, lease)
+            if heard is not None:
                 yield heard
+                if heard.failed:
+                    return
+
+    async def _asked(self, model: LanguageModel, due: Due, lease: Lease) -> Heard | None:
+        """What a model reads in what is due; None where that is nothing, any more."""
+        stretch = await self._store.read(due, mark=READ, most=STRETCH)
+        if stretch is None:
+            return None
+        cleaning = self._resources.drawing()
+        before = [said for message in stretch.before for said in utterances(cleaning.message(message))]
+        said = [said for message in stretch.messages for said in utterances(cleaning.message(message))]
+        reading = FactsRead(facts=())
+        try:
+            if any(each.role == "user" for each in said):
+                known = await self._store.read(Known, stretch.key.space, stretch.project)
+                reading = await read_by_model(model, said, before, known.facts, self._resources.count)
+        except ModelError as error:
+            _LOG.warning("%s Rules read in its place.", error)
+            if not isinstance(error, SpendingLimit):
+                await self._worker.failed(lease, str(error))
+            return replace(heard_of(stretch), failed=str(error))
+
+        def keep(tx: Transaction) -> list[Remembered]:
+            self._worker.done(tx, lease)
+            return keep_read(tx, stretch, reading.facts, self._resources.clock.now())
+
+        remembered = await self._store.write(keep)
+        return replace(
+            heard_of(stretch, remembered),
+            refused=reading.refused,
+            tokens_in=reading.usage.tokens_in,
+            tokens_out=reading.usage.tokens_out,
+        )
+
+    def _goes_on(self, stretch: Stretch) -> bool:
+        """Whether what was said last was said just now, and there is room for more in one question."""
+        at, now = stretch.messages[-1].draft.at, self._resources.clock.now()
+        return len(stretch.messages) < STRETCH and at is not None and timedelta(0) <= now - at < QUIET
 
 
-def due_intake(tx: Transaction, key: SessionKey, branch: str, policy: Policy) -> Stretch | None:
+class Due(Protocol):
+    """Finds what is due of one branch."""
+
+    def __call__(self, tx: Transaction, *, mark: str, most: int = BATCH) -> Stretch | None:
+        """The first messages that are."""
+
+
+def due_intake(
+    tx: Transaction, key: SessionKey, branch: str, policy: Policy, mark: str = READ, most: int = BATCH
+) -> Stretch | None:
     """The first messages of a branch that nobody has read yet, so many at a time; None where there are none.
 
     A story of many voices is no conversation: what its characters say of themselves is true of nobody.
     """
     head = tx.log.head(key, branch)
-    read = BEFORE_FIRST if head is None else tx.read_marks.read_to(key, head.id, READ)
-    if head is None or read == head.position:
+    if head is None:
+        return None
+    read = max(tx.read_marks.read_to(key, head.id, each) for each in {READ, mark})
+    if read == head.position:
         return None
     if policy.story is not None and len(tx.log.speakers(key.space, key.session)) > 1:
         return None
-    path = tx.log.path(key, head.id, max(0, read + 1 - BEFORE), read + BATCH)
+    path = tx.log.path(key, head.id, max(0, read + 1 - BEFORE), read + most)
     new = next(place for place, message in enumerate(path) if message.position > read)
-    return Stretch(key=key, branch=branch, before=tuple(path[:new]), messages=tuple(path[new:]))
+    info = tx.sessions.get(key)
+    return Stretch(
+        key=key,
+        project=(info and info.project) or "",
+        branch=branch,
+        before=tuple(path[:new]),
+        messages=tuple(_fitting(path[new:])),
+        erased=tx.erasure.count(key),
+    )
 
 
-def _read_by_rules(tx: Transaction, resources: Resources, key: SessionKey, branch: str, policy: Policy) -> Heard | None:
+def _fitting(messages: Sequence[Message]) -> Iterator[Message]:
+    """Those of them that come to no more than is read at a time; at least one."""
+    left = STRETCH_TOKENS
+    for number, message in enumerate(messages):
+        left -= min(message.tokens, LONGEST_SAID // 4 if message.role == "user" else LONGEST_ANSWER // 4)
+        if left < 0 and number and message.opens_turn:
+            return
+        yield message
+
+
+def _is_put_off(tx: Transaction, key: SessionKey) -> bool:
+    """Whether a model failed to read the session, and is asked again later."""
+    return any(lease.work == LISTEN and not lease.holder for lease in tx.leases.of_session(key))
+
+
+def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -> Heard | None:
     """Read the next messages of a branch by rules, store what they say, and that they were read; all at once.
 
     What a message says is settled before the next one is read, which may put it right.
     """
-    stretch = due_intake(tx, key, branch, policy)
+    stretch = due(tx, mark=mark)
     if stretch is None:
         return None
-    cleaning, now = resources.drawing(), resources.clock.now()
-    known = Known(tx, key)
+    cleaning, now, key = resources.drawing(), resources.clock.now(), stretch.key
+    known = Known(tx, key.space, stretch.project)
     before = [said.text for message in stretch.before for said in utterances(cleaning.message(message))]
     remembered: list[Remembered] = []
     for message in stretch.messages:
@@ -122,34 +250,45 @@ def _read_by_rules(tx: Transaction, resources: Resources, key: SessionKey, branc
                 said.text, speaker=said.speaker, role=said.role, at=said.at, before=before[-BEFORE:], known=known.facts
             )
             for fact in facts:
-                ended = replaced_by(fact, known.facts)
-                settled = settle_drafts(tx, key.space, drafts_of(fact, said, key, now + len(remembered) * _NEXT, ended))
-                known.learn(settled)
+                piece = _piece(fact, said, stretch, now + len(remembered) * _NEXT)
+                settled = settle_said(tx, key.space, [own_draft(fact, piece)] if is_clean(fact) else ())
+                known.learn(each for done in settled for each in (done.record, *done.changed))
                 remembered += settled
             before.append(said.text)
-    tx.read_marks.put(key, stretch.messages[-1].id, READ)
+    tx.read_marks.put(key, stretch.messages[-1].id, mark)
     return heard_of(stretch, remembered)
 
 
-class Known:
-    """What is known when a message is read: the newest facts and events that its session may see."""
+def keep_read(tx: Transaction, stretch: Stretch, facts: Sequence[ReadFact], now: datetime) -> list[Remembered]:
+    """Store what a stretch says, and that it was read; nothing where another was quicker, or it is there no more."""
+    key, first, last = stretch.key, stretch.messages[0], stretch.messages[-1]
+    if was_erased(tx, key, stretch.erased) or not tx.log.find(key, [last.id]):
+        return []
+    if tx.read_marks.read_to(key, last.id, READ) != first.position - 1:
+        return []
+    tx.read_marks.put(key, last.id, READ)
+    out: list[Remembered] = []
+    for read in facts:
+        out += settle_drafts(
+            tx, key.space, drafts_of(read, _piece(read.fact, read.said, stretch, now + len(out) * _NEXT))
+        )
+    return out
 
-    def __init__(self, tx: Transaction, key: SessionKey) -> None:
-        """Read them."""
-        info = tx.sessions.get(key)
-        scope = Scope.of(tx, key.space, ScopeLimits(project=(info.project if info else None) or ""))
-        listed = tx.memories.list(key.space, MemoryFilter(states=("active",), archived=False), MOST_KNOWN)
-        seen = scope.seen([each for each in listed if each.kind in KINDS_SAID and not each.cue])
-        self._held = {each.id: each for each in seen if each is not None}
 
-    @property
-    def facts(self) -> Sequence[Record]:
-        """Those that hold."""
-        return [each for each in self._held.values() if each.state == "active"]
-
-    def learn(self, settled: Sequence[Remembered]) -> None:
-        """Take note of what became of something that was just told."""
-        self._held.update({each.id: each for done in settled for each in (done.record, *done.changed)})
+def _piece(fact: SaidFact, said: Utterance, stretch: Stretch, now: datetime) -> MemoryDraft:
+    """The evidence that a message is."""
+    origin: Source = "user" if said.role == "user" else "agent"
+    return MemoryDraft(
+        text=fact.text,
+        kind=fact.kind,
+        at=said.at or now,
+        recorded=now,
+        origin=origin,
+        trust=TRUST[origin],
+        session=stretch.key.session,
+        project=stretch.project,
+        messages=(said.message,),
+    )
 
 
 def utterances(message: Message) -> Iterator[Utterance]:
@@ -168,50 +307,7 @@ def utterances(message: Message) -> Iterator[Utterance]:
                 yield Utterance(message=message.id, role=role, speaker=part.author or role, text=own, at=draft.at)
 
 
-def drafts_of(
-    fact: SaidFact, said: Utterance, key: SessionKey, now: datetime, ended: Sequence[Record]
-) -> list[MemoryDraft]:
-    """The pieces of evidence that a fact is: against each memory that it `ended`, then for itself.
-
-    Nothing of a fact in which a secret was. One that only says that something is over is none itself.
-    """
-    if REDACTED in f"{fact.text} {fact.value}":
-        return []
-    origin: Source = "user" if said.role == "user" else "agent"
-    at = fact.at or said.at or now
-    own = MemoryDraft(
-        text=fact.text,
-        kind=fact.kind,
-        at=min(at, fact.until) if fact.until else at,
-        recorded=now,
-        until=fact.until,
-        origin=origin,
-        trust=TRUST[origin],
-        subject=fact.subject,
-        attribute=fact.attribute,
-        value=fact.value,
-        against=fact.against,
-        why=fact.quote if fact.against else "",
-        adds=fact.adds,
-        confidence=fact.confidence,
-        salience=fact.salience,
-        session=key.session,
-        messages=(said.message,),
-    )
-    over = [
-        replace(own, at=at, until=None, adds=False, against=True, why=fact.quote, **_called(each), kind=each.kind)
-        for each in ended
-    ]
-    is_only_an_end = fact.against and not fact.attribute and fact.kind != "episodic"
-    return over if is_only_an_end else [*over, own]
-
-
-def _called(record: Record) -> dict[str, str]:
-    """What a memory says, and what it is found again by."""
-    return {name: getattr(record, name) for name in ("text", *NAMES)}
-
-
-def heard_of(stretch: Stretch, remembered: Sequence[Remembered]) -> Heard:
+def heard_of(stretch: Stretch, remembered: Sequence[Remembered] = ()) -> Heard:
     """What was remembered of a stretch."""
     return Heard(
         session=stretch.key.session,

@@ -21,7 +21,7 @@ from ireneo.context.compose import ContextOptions
 from ireneo.engine.archive import archive
 from ireneo.engine.context import StoredReader, due_ahead, is_pruned, keep, write_ahead
 from ireneo.engine.episodes import Gathered, Gatherer
-from ireneo.engine.intake import Heard, listen
+from ireneo.engine.intake import Heard, Listener
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, Worker
 from ireneo.engine.models import Models
 from ireneo.engine.notes import keep_texts
@@ -379,6 +379,7 @@ class Works:
         self._idle: dict[SessionKey, tuple[SessionInfo, datetime]] = {}
         self._asks_again: dict[SessionKey, datetime] = {}
         """When a model is asked again for a session for which it failed."""
+        self._listener = Listener(resources, worker, preset)
         self._gatherer = Gatherer(resources, space)
         self._waits = False
         """Whether something is due that another worker is at."""
@@ -390,7 +391,7 @@ class Works:
             sessions = await self._store.read(lambda tx: tx.sessions.list(self._space))
             for info in sessions:
                 if not self._rests(info):
-                    async for worked in self._session(info):
+                    async for worked in self._session(info, patient=not until_idle):
                         busy = busy or worked.did != "failed"
                         yield worked
             async for worked in self._chores(sessions):
@@ -410,7 +411,7 @@ class Works:
         # A clock that was put back is no reason to rest longer.
         return timedelta(0) <= self._resources.clock.now() - at < timedelta(seconds=REST_SECONDS)
 
-    async def _session(self, info: SessionInfo) -> AsyncIterator[WorkResult]:
+    async def _session(self, info: SessionInfo, *, patient: bool) -> AsyncIterator[WorkResult]:
         """One visit: everything that needs no model, and some texts of each branch."""
         quiet = True
         branches, shown = await self._store.read(self._shown, info)
@@ -429,16 +430,22 @@ class Works:
                         self._asks_again[info.key] = again
                     yield worked
             self._waits = self._waits or writer.waits
-        async for worked in self._memories(info):
+        async for worked in self._memories(info, patient=patient):
             quiet = False
             yield worked
         if quiet and not self._waits:
             self._idle[info.key] = (info, self._resources.clock.now())
 
-    async def _memories(self, info: SessionInfo) -> AsyncIterator[WorkResult]:
+    async def _memories(self, info: SessionInfo, *, patient: bool) -> AsyncIterator[WorkResult]:
         """What is said in the session, and what it leaves behind; two that are at it at once store the same."""
-        async for heard in listen(self._resources, info, self._preset):
-            yield _remembered("listened", heard)
+        async for heard in self._listener.session(info, patient=patient):
+            yield replace(
+                _remembered("failed" if heard.failed else "listened", heard),
+                reason=heard.failed or " ".join(heard.refused),
+                tokens_in=heard.tokens_in,
+                tokens_out=heard.tokens_out,
+            )
+        self._waits = self._waits or self._listener.waits
         async for gathered in self._gatherer.session(info, self._preset):
             yield _remembered("remembered", gathered)
 
