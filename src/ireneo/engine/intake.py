@@ -156,7 +156,7 @@ class Listener:
         reading = FactsRead(facts=())
         try:
             if any(each.role == "user" for each in said):
-                known = await self._store.read(Known, stretch.key.space, stretch.project)
+                known = await self._store.read(Known, stretch.key.space, stretch.project, said[0].at)
                 reading = await read_by_model(model, said, before, known.facts, self._resources.count)
         except ModelError as error:
             _LOG.warning("%s Rules read in its place.", error)
@@ -241,7 +241,7 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
     if stretch is None:
         return None
     cleaning, now, key = resources.drawing(), resources.clock.now(), stretch.key
-    known = Known(tx, key.space, stretch.project)
+    known = Known(tx, key.space, stretch.project, stretch.messages[0].draft.at)
     before = [said.text for message in stretch.before for said in utterances(cleaning.message(message))]
     remembered: list[Remembered] = []
     for message in stretch.messages:

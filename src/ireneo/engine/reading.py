@@ -20,12 +20,14 @@ from ireneo.grounding.claims import TextClaim, units
 from ireneo.grounding.evidence import SourceIndex, check_text
 from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.grounding.status import error_text
+from ireneo.language.moments import moments
 from ireneo.language.numbers import spelled
 from ireneo.language.times import Window, iso_window, without_dates, worded
 from ireneo.language.words import terms
 from ireneo.log.message import Count, MessageId
 from ireneo.memories.extract import SaidFact
-from ireneo.memories.record import NAMES, Kind, MemoryDraft, Record
+from ireneo.memories.facts import holds_at
+from ireneo.memories.record import NAMES, Kind, MemoryDraft, Record, State
 from ireneo.memories.slots import attribute_of, holding_of
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
@@ -166,7 +168,7 @@ class _Check:
         replaced = [self._known[name] for name in fact.replaces if name in self._known]
         since, until = _window(fact.since, said), _window(fact.until, said)
         days = [each.since for each in (since, until) if each and each.since]
-        self._check_words(fact, said, replaced, [*days, *([said.at] if said.at else [])])
+        self._check_words(fact, said, replaced, [*days, *_days_told(said)])
         began = since.since if since else None
         if began and said.at and began.date() == said.at.date():
             began = None  # Said on the day: the message tells the hour.
@@ -249,6 +251,14 @@ def _bare(text: str) -> str:
     return _BARE.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
+def _days_told(said: Utterance) -> list[datetime]:
+    """The day of a message, and the days that it tells from there on."""
+    if said.at is None:
+        return []
+    told = [each.at for ahead in (False, True) for each in moments(said.text, said.at, "de", ahead=ahead)]
+    return [said.at, *dict.fromkeys(told)]
+
+
 def _window(text: str, said: Utterance) -> Window | None:
     """The time that a model names, near the message unless its year stands there."""
     window = iso_window(text, said.at.tzinfo if said.at else None) if text else None
@@ -326,18 +336,24 @@ def _called(record: Record) -> dict[str, str]:
 class Known:
     """What is known when something is read: the newest facts, events and ways that may be seen from a project."""
 
-    def __init__(self, tx: Transaction, space: str, project: str) -> None:
-        """Read them."""
-        listed = tx.memories.list(space, MemoryFilter(states=("active",), archived=False), MOST_KNOWN)
+    def __init__(self, tx: Transaction, space: str, project: str, at: datetime | None = None) -> None:
+        """Read them; what was to end by itself, such as a plan, counts as far as it held at that time."""
+        states: tuple[State, ...] = ("active", "retired") if at else ("active",)
+        listed = tx.memories.list(space, MemoryFilter(states=states, archived=False), MOST_KNOWN)
         said = [each for each in listed if each.kind != "failure" and not each.cue]
+        said = [each for each in said if each.state == "active" or (at and holds_at(each, at))]
         seen = Scope.of(tx, space, ScopeLimits(project=project)).seen(said)
         self._held = {each.id: each for each in seen if each is not None}
 
     @property
     def facts(self) -> Sequence[Record]:
         """Those that hold."""
-        return [each for each in self._held.values() if each.state == "active"]
+        return list(self._held.values())
 
     def learn(self, changed: Iterable[Record]) -> None:
         """Take note of memories that are not what they were."""
-        self._held.update({each.id: each for each in changed})
+        for each in changed:
+            if each.state == "active":
+                self._held[each.id] = each
+            else:
+                self._held.pop(each.id, None)
