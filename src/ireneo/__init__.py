@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         NewerDatabase,
         NotADatabase,
         NotFound,
+        NothingToKeep,
         ReadOnlyStore,
         SessionNotFound,
         SpendingLimit,
@@ -93,6 +94,7 @@ __all__ = [
     "NewerDatabase",
     "NotADatabase",
     "NotFound",
+    "NothingToKeep",
     "Pin",
     "Policy",
     "Prices",
@@ -137,7 +139,7 @@ _NAMES = {
     "ireneo.errors": (
         "BadInput BadReply BudgetTooSmall EmbedderError IreneoError MemoryNotFound MessageNotFound "
         "MissingExtra ModelError ModelRefused ModelTimeout ModelUnavailable NewerDatabase NotADatabase "
-        "NotFound ReadOnlyStore SessionNotFound SpendingLimit StoreBusy StoreError SummaryNotFound "
+        "NothingToKeep NotFound ReadOnlyStore SessionNotFound SpendingLimit StoreBusy StoreError SummaryNotFound "
         "UnknownFormat Unreachable UnreadableLog"
     ),
     "ireneo.formats.chat.registry": "chat_format CHAT_FORMATS",

@@ -6,6 +6,7 @@
     │   ├── UnreadableLog
     │   ├── BudgetTooSmall
     │   ├── MissingExtra
+    │   ├── NothingToKeep
     │   └── NotFound
     │       ├── SessionNotFound
     │       ├── MessageNotFound
@@ -53,6 +54,10 @@ class UnreadableLog(BadInput):
 
 class BudgetTooSmall(BadInput):
     """The budget is under 256 tokens; give at least that much, since less holds no message and its frame."""
+
+
+class NothingToKeep(BadInput):
+    """The model finds nothing in this that is so and of use later; say its kind, and it is kept as it stands."""
 
 
 class MissingExtra(BadInput):

@@ -42,6 +42,7 @@ async def open(
     durability: Literal["full", "normal"] = "full",
     voice: Voice | None = None,
     limits: Limits | None = None,
+    listen: bool = True,
     keep_memories: int = KEEP_MEMORIES,
     keep_secrets: bool = False,
 ) -> AsyncIterator[Memory]:
@@ -66,15 +67,13 @@ async def open(
     `tokens` says how they are counted: by a fast estimate that errs on the safe side (``"estimate"``), exactly
     (``"o200k"``, the extra `tokens`), or by a tokenizer of your own.
 
-    With ``durability="full"`` what was acknowledged survives a power cut; ``"normal"`` is faster, and a power cut may
-    take the last moments.
+    With ``durability="full"`` what was acknowledged survives a power cut; ``"normal"`` is faster, and one may take the
+    last moments.
 
     Summaries are written in the first person, and stories in the third, but for what one character remembers; `voice`
-    is for those who want it otherwise.
-
-    `limits` says what models may cost; None: `Limits()`, so that there is always a limit.
-
-    `keep_memories` is how many memories stay in use: `Memory.work` archives the least retained of the others.
+    is for those who want it otherwise. `limits` says what models may cost; None: `Limits()`, so there always is one.
+    `Memory.work` reads what users say into memories, unless `listen` is false. `keep_memories` is how many stay in use:
+    it archives the least retained of the others.
 
     Keys, tokens and passwords become marks such as ``[REDACTED password]`` in all that is stored. With `keep_secrets`
     they are stored as they are, but for what is drawn from messages: lessons, episodes, diaries.
@@ -99,6 +98,7 @@ async def open(
         voice=voice or "first",
         story_voice=voice,
         preset=preset if isinstance(preset, Policy) else preset_named(preset),
+        listen=listen,
         keep_memories=keep_memories,
         embedder=embeds,
         spool=partial(file_spool, _place_of(fspath(url))),

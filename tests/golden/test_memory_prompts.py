@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ireneo.prompts import CLASSIFY, LESSONS, LESSONS_MERGE, LESSONS_REPAIR, REFLECT
+from ireneo.prompts import FACTS, LESSONS, LESSONS_MERGE, LESSONS_REPAIR, REFLECT
 
 FOLDER = Path(__file__).parent / "prompts"
 RUN = {
@@ -33,7 +33,10 @@ ASKED = {
     "lessons_merge": LESSONS_MERGE.render(
         lessons="1. (2 runs, last 3 May 2026) The tide tables lie in data/tides.csv."
     ),
-    "classify": CLASSIFY.render(text="Anna moved to Porto in May."),
+    "facts": FACTS.render(
+        known="K1 Anna · home: Lisbon (since 2025-11-03)",
+        conversation="Mon 2026-05-04\n[1] Anna: I moved to Porto on Friday.\n[2] assistant: How is it there?",
+    ),
 }
 
 

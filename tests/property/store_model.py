@@ -21,6 +21,7 @@ class Model:
         self.summaries: dict[str, Summary] = {}
         self.rebuilds: dict[tuple[str, int, MessageId], Rebuild] = {}
         self.annotations: dict[AnnotationId, Annotation] = {}
+        self.read: dict[str, set[MessageId]] = {}
         self.spent: dict[date, Spent] = {}
         self.leases: dict[str, Lease] = {}
         self.leased = 0
@@ -54,6 +55,9 @@ class Model:
     def last_rebuild(self, path: Sequence[Message], summarizer: str) -> Rebuild | None:
         marks = [self.rebuilds.get((summarizer, 1000, message.id)) for message in path]
         return next((mark for mark in reversed(marks) if mark is not None), None)
+
+    def read_to(self, path: Sequence[Message], reader: str) -> int:
+        return sum(message.id in self.read.get(reader, set()) for message in path) - 1
 
     def annotations_on(self, path: Sequence[Message]) -> list[Annotation]:
         noted_there = [[each for each in self.annotations.values() if each.at == message.id] for message in path]
@@ -96,6 +100,7 @@ class Model:
             del self.paths[message.id], self.drafts[message.id]
         self.rebuilds = {name: each for name, each in self.rebuilds.items() if each.at in kept}
         self.annotations = {name: each for name, each in self.annotations.items() if each.at in kept}
+        self.read = {reader: read & kept for reader, read in self.read.items()}
         return Pruned(messages=len(gone), tokens=sum(each.tokens for each in gone), summaries=len(covering))
 
     def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:

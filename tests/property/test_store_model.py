@@ -170,6 +170,19 @@ class Stores(RuleBasedStateMachine):
 
         self.write(work)
 
+    @rule(key=keys, place=places, reader=st.sampled_from(FAMILIES))
+    def read_up_to(self, key: SessionKey, place: int, reader: str) -> None:
+        model = self.models[key]
+        if not model.paths:
+            return
+        path = model.pick(place)
+        model.read.setdefault(reader, set()).update(message.id for message in path)
+
+        def work(tx: Transaction) -> None:
+            tx.read_marks.put(key, path[-1].id, reader)
+
+        self.write(work)
+
     @rule(key=keys, place=places, others=st.lists(places, max_size=3), text=st.sampled_from("xyz"))
     def annotate(self, key: SessionKey, place: int, others: list[int], text: str) -> None:
         model = self.models[key]
@@ -404,6 +417,7 @@ class Stores(RuleBasedStateMachine):
             for summarizer in FAMILIES:
                 assert list(tx.summaries.frontier(key, end, summarizer)) == model.frontier(path, summarizer)
                 assert tx.rebuilds.last(key, end, summarizer, 1000) == model.last_rebuild(path, summarizer)
+                assert tx.read_marks.read_to(key, end, summarizer) == model.read_to(path, summarizer)
                 for depth, first in ((1, 0), (2, 1), (3, 2)):
                     spans = tx.summaries.spans(key, end, summarizer, depth, first)
                     assert list(spans) == model.spans(path, summarizer, depth, first)

@@ -17,7 +17,7 @@ from ireneo.engine.resources import Resources
 from ireneo.errors import ModelUnavailable
 from ireneo.memories.record import Record
 from ireneo.ports.memories import MemoryFilter
-from ireneo.prompts.replies import ClassifyReply, ConclusionSaid, ReflectReply
+from ireneo.prompts.replies import ConclusionSaid, ReflectReply
 from ireneo.testing.scripted import ManualClock, ScriptedLLM
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -243,35 +243,6 @@ def _reconsidered(cited: list[int]) -> Callable[[], Awaitable[None]]:
 @pytest.mark.parametrize("cited", [[1, 2, 3], [1, 2]])
 def test_a_conclusion_that_lost_ground_is_reconsidered(cited: list[int]) -> None:
     run(_reconsidered(cited)())
-
-
-def test_a_model_tells_the_kind_and_the_slot() -> None:
-    async def work() -> None:
-        reply = ClassifyReply(kind="semantic", subject="Anna", attribute="home", value="Porto")
-        house = House(ScriptedLLM([reply]))
-        told = (await house.memory.remember("These days it is Porto where Anna can be found")).record
-        assert (told.kind, told.subject, told.attribute, told.value) == ("semantic", "Anna", "home", "Porto")
-        # Where the caller says the kind, nobody is asked: the script has no second answer.
-        assert (await house.memory.remember("Anna left", kind="episodic")).record.kind == "episodic"
-
-    run(work())
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        ModelUnavailable("The model is down."),
-        "episodic, I think",
-        ClassifyReply(kind="semantic", subject="Bernardo", attribute="home", value="Lisbon"),
-    ],
-)
-def test_a_kind_is_told_by_rules_where_a_model_fails_or_makes_it_up(answer: Exception | str | ClassifyReply) -> None:
-    async def work() -> None:
-        house = House(ScriptedLLM([answer]))
-        told = (await house.memory.remember("The harbour is closed on Sundays")).record
-        assert (told.kind, told.subject) in {("semantic", ""), ("semantic", "harbour"), ("semantic", "The harbour")}
-
-    run(work())
 
 
 def test_what_one_project_shows_is_concluded_from_it_alone() -> None:

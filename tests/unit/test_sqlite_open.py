@@ -28,6 +28,7 @@ APPLIED = [
     (9, "scopes"),
     (10, "claim_codes"),
     (11, "traps"),
+    (12, "read_marks"),
 ]
 
 

@@ -39,7 +39,7 @@ class Desk:
     async def work(self, policy: Policy = TINY_STORY) -> list[WorkResult]:
         """What was summarised; what was remembered of it besides is another matter."""
         done = await progress_of(self.memory.work, until_idle=True, preset=policy)
-        return [each for each in done if each.did not in ("remembered", "reflected")]
+        return [each for each in done if each.did not in ("listened", "remembered", "reflected")]
 
     async def summaries(self, summarizer: str) -> list[Summary]:
 

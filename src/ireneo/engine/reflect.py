@@ -17,16 +17,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.models import Models
+from ireneo.engine.reading import unshown
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.errors import ModelError
-from ireneo.grounding.claims import units
-from ireneo.grounding.evidence import SourceIndex, check_text
 from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.grounding.status import error_text
 from ireneo.language.detect import other_language
-from ireneo.language.numbers import spelled
+from ireneo.language.times import worded
 from ireneo.language.words import terms
 from ireneo.lessons.lessons import projects_of
 from ireneo.memories.record import TRUST, MemoryDraft, MemoryId, Record
@@ -87,18 +86,10 @@ def unsupported(conclusion: Conclusion, cited: Sequence[Record]) -> str:
         return "It repeats an instruction."
     texts = [episode.text for episode in cited]
     counts = {len(cited), len(events(cited)), *conclusion.counted}
-    days = (episode.when.astimezone(UTC).date().isoformat() for episode in cited if episode.when)
+    days = (worded(episode.when.astimezone(UTC).date()) for episode in cited if episode.when)
     given = [*texts, *(f"{count} times" for count in sorted(counts)), *days]
-    for claim in check_text(text, SourceIndex(given)):
+    if claim := unshown(text, given, counts):
         return f"The {claim.kind} “{claim.text[:_SHOWN]}” stands in none of its episodes."
-    # A small figure is no claim in a summary of work, where it may number a list; here it counts something.
-    for figure in sorted(units(text).keys() - units("\n".join(given)).keys()):
-        return f"The number “{figure}” stands in none of its episodes."
-    worth = counts | {number for each in texts for _, number in spelled(each)}
-    for words, number in spelled(text):
-        # One is a word like any other, as in “one of the tests”.
-        if number > 1 and number not in worth and not any(words in each.casefold() for each in texts):
-            return f"The number “{words}” stands in none of its episodes."
     language = other_language(text, " ".join(texts))
     return f"It is in {language}, and its episodes are in another language." if language else ""
 

@@ -15,77 +15,27 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.branches import memory_named
-from ireneo.engine.models import Models
 from ireneo.engine.projects import check_project, place_session, project_told
 from ireneo.engine.provenance import already_held, check_sources, update_staleness
+from ireneo.engine.reading import Known, Utterance, drafts_of, read_by_model
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits
-from ireneo.errors import BadInput, MemoryNotFound, ModelError
-from ireneo.grounding.neutral import neutralise
+from ireneo.errors import BadInput, MemoryNotFound, ModelError, NothingToKeep
 from ireneo.language.words import terms
+from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.changes import replaced_by, says_of_change
 from ireneo.memories.facts import Fact, facts
-from ireneo.memories.intake import LONGEST, Guess, MemoryDetails, memory_draft
-from ireneo.memories.intake import classify as by_rules
+from ireneo.memories.intake import LONGEST, MemoryDetails, memory_draft
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import RememberOutcome, reconcile
 from ireneo.memories.record import NAMES, MemoryDraft, MemoryId, Record, slot
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
-from ireneo.prompts import CLASSIFY
-from ireneo.prompts.replies import ClassifyReply
-from ireneo.summaries.steps import clip
 
 _TELLING = ("kind", "subject", "attribute", "value", "task_type", "name", "signature", "conditions")
 """What a caller may say of a text by which its kind is settled."""
-_SPEAKERS = frozenset({"user", "me", "i", "my", "ich", "mein", "meine"})
-"""Names of whoever speaks, which need not stand in the text."""
-
 _LOG = logging.getLogger("ireneo")
-
-
-async def typed(resources: Resources, space: str, details: MemoryDetails, draft: MemoryDraft) -> MemoryDraft:
-    """`draft`, which the rules have typed, as a model types it; unchanged where there is none, or the caller said."""
-    if any(details.get(name) for name in _TELLING):
-        return draft
-    models = resources.models_for_space(space)
-    if models.for_task("classify") is None:
-        return draft
-    found = await classify(models, draft.text, "user" if draft.origin == "user" else "")
-    return replace(draft, kind=found.kind, subject=found.subject, attribute=found.attribute, value=found.value)
-
-
-async def classify(models: Models, text: str, speaker: str = "") -> Guess:
-    """The kind of `text`, and its slot where it has one; `speaker` is who "I" is, where that is known.
-
-    A model that fails changes nothing: the failure is logged, and the rules decide. Of its slot nothing is taken that
-    does not stand in the text.
-    """
-    model = models.for_task("classify")
-    if model is None:
-        return by_rules(text, speaker)
-    shown = neutralise(clip(text.strip(), LONGEST), ("</text>",))
-    try:
-        reply = (await model.ask(CLASSIFY.render(text=shown), ClassifyReply)).value
-    except ModelError as error:
-        _LOG.warning("%s The kind is told by rules.", error)
-        return by_rules(text, speaker)
-    if reply.kind != "semantic":
-        return Guess(kind=reply.kind)
-    return _slotted(reply, text, speaker) or Guess(kind="semantic")
-
-
-def _slotted(reply: ClassifyReply, text: str, speaker: str) -> Guess | None:
-    """The slot that a model read, if all of it is there and its words stand in the text."""
-    subject, attribute, value = (each.strip() for each in (reply.subject, reply.attribute, reply.value))
-    if speaker and subject.casefold() in _SPEAKERS:
-        subject = speaker
-    said = set(terms(text))
-    stands = subject == speaker or (terms(subject) and said.issuperset(terms(subject)))
-    if not (subject and attribute and value and stands and said.issuperset(terms(value))):
-        return None
-    return Guess(kind="semantic", subject=subject, attribute=attribute, value=value)
 
 
 _AFTER = timedelta(microseconds=1)
@@ -105,16 +55,50 @@ class Remembered(Struct, frozen=True, kw_only=True):
     """The memory that it went to, as it is now."""
     changed: tuple[Record, ...] = ()
     """Other memories that are not what they were: superseded, or to be reconsidered."""
+    more: tuple[Remembered, ...] = ()
+    """What became of the other things that the same words told."""
 
 
 async def remember(resources: Resources, space: str, text: str, **details: Unpack[MemoryDetails]) -> Remembered:
     """Remember `text`; raises BadInput where it, or what is said of it, can't be used.
 
-    A model, where there is one, tells the kind of a text of which nothing is said.
+    A model, where there is one, reads what there is to remember in a text of which nothing is said; it may be several
+    things, and raises NothingToKeep where it is none.
     """
     details, draft = await asyncio.to_thread(_drafted, resources, text, details)
-    draft = await typed(resources, space, details, draft)
-    return await resources.store.write(lambda tx: settle_said(tx, space, [draft])[0])
+    told = any(details.get(name) for name in _TELLING)
+    drafts = [] if told else await _read(resources, space, draft)
+    if not drafts:
+        return await resources.store.write(lambda tx: settle_said(tx, space, [draft])[0])
+    settled = await resources.store.write(settle_drafts, space, drafts)
+    # What it speaks against is settled first, and is not what it says.
+    first = next((place for place, each in enumerate(drafts) if not each.against), 0)
+    return replace(settled[first], more=tuple(each for place, each in enumerate(settled) if place != first))
+
+
+async def _read(resources: Resources, space: str, draft: MemoryDraft) -> list[MemoryDraft]:
+    """What a model reads in the words of `draft`; nothing where there is none, it fails, or nothing of it stands.
+
+    Words that tell one thing stay as they are.
+    """
+    model = resources.models_for_space(space).for_task("facts")
+    if model is None:
+        return []
+    # Whoever remembers something by hand means it: what an agent says of a user counts here.
+    speaker = "user" if draft.origin == "user" else "assistant"
+    said = Utterance(message=MessageId(""), role="user", speaker=speaker, text=draft.text[:LONGEST], at=draft.at)
+    known = await resources.store.read(Known, space, draft.project)
+    try:
+        reading = await read_by_model(model, [said], [], known.facts, resources.count)
+    except ModelError as error:
+        _LOG.warning("%s The kind is told by rules.", error)
+        return []
+    if not reading.facts and not reading.refused:
+        raise NothingToKeep
+    if len(reading.facts) == 1:
+        (read,) = reading.facts
+        return drafts_of(replace(read, fact=replace(read.fact, text=draft.text)), draft)
+    return [each for read in reading.facts for each in drafts_of(read, draft)]
 
 
 def remember_all(
@@ -155,13 +139,17 @@ def settle_drafts(
 def settle_said(tx: Transaction, space: str, drafts: Iterable[MemoryDraft]) -> list[Remembered]:
     """Settle what a user said: each draft in its slot, and whatever it ends besides by its sense, which goes first.
 
-    Of a word that only ends what it names, and fills no slot, what becomes of that is told.
+    Of a word that only ends what it names, and fills no slot, what becomes of that is told; one that ends nothing is no
+    memory where it was said in passing, in a message.
     """
     done: list[Remembered] = []
     for draft in drafts:
         over = _ended(tx, space, draft)
         ended = settle_drafts(tx, space, [_against(each, draft) for each in over])
-        done += ended if ended and draft.against and not draft.attribute else settle_drafts(tx, space, [draft])
+        if draft.against and not draft.attribute and (ended or draft.messages):
+            done += ended
+        else:
+            done += settle_drafts(tx, space, [draft])
     return done
 
 

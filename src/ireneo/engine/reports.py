@@ -178,7 +178,7 @@ class WorkReport(Struct, frozen=True, kw_only=True):
             more["summaries"] = done.summaries
         elif done.did in ("failed", "taken_over"):
             more[done.did] = 1
-        elif done.did in ("remembered", "reflected"):
+        elif done.did in ("listened", "remembered", "reflected"):
             more |= {"memories": done.memories, "episodes": done.episodes}
         elif done.did == "archived":
             more["archived"] = done.memories

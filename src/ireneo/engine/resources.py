@@ -242,6 +242,8 @@ class Resources(Struct, frozen=True, kw_only=True):
     """In whose voice stories are; None: the third person's, and a character's own memory in the first."""
     preset: Policy = CODING
     """How a session is cut where neither a caller nor the session itself says otherwise."""
+    listen: bool = True
+    """Whether what people say is read into memories; not where they want to be remembered by nothing but the log."""
     keep_memories: int = KEEP_MEMORIES
     """So many memories a space keeps in use; `work` puts the least retained of the others away."""
     embedder: Embedder | None = None

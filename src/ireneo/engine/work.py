@@ -20,7 +20,8 @@ from msgspec.structs import replace
 from ireneo.context.compose import ContextOptions
 from ireneo.engine.archive import archive
 from ireneo.engine.context import StoredReader, due_ahead, is_pruned, keep, write_ahead
-from ireneo.engine.episodes import Gatherer
+from ireneo.engine.episodes import Gathered, Gatherer
+from ireneo.engine.intake import Heard, Listener
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, Worker
 from ireneo.engine.models import Models
 from ireneo.engine.notes import keep_texts
@@ -41,7 +42,7 @@ from ireneo.summaries.summary import Summary, SummaryId, SummaryLevel
 # fmt: off
 WorkKind = Literal[
     "caught_up", "written", "repaired", "offline", "taken_over", "failed",
-    "remembered", "reflected", "archived", "embedded",
+    "listened", "remembered", "reflected", "archived", "embedded",
 ]
 # fmt: on
 
@@ -56,9 +57,10 @@ class WorkResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     did: WorkKind
     """``caught_up``: summaries were made without a model. ``written`` or ``repaired``: a model wrote one; ``offline``:
     so badly that the offline text stands for it. ``taken_over``: another writer had stored it meanwhile.
-    ``remembered``: memories were made of turns or of leaves, without a model. ``reflected``: the episodes of the whole
-    space were looked back on; ``archived``: what faded, and the least retained over its cap, was put away;
-    ``embedded``: what is searched was given vectors. These three have no session."""
+    ``listened``: what people said became memories. ``remembered``: memories were made of turns or of leaves, without a
+    model. ``reflected``: the episodes of the whole space were looked back on; ``archived``: what faded, and the least
+    retained over its cap, was put away; ``embedded``: what is searched was given vectors. These three have no session.
+    """
     first_position: int
     last_position: int
     level: SummaryLevel = "story"
@@ -377,6 +379,7 @@ class Works:
         self._idle: dict[SessionKey, tuple[SessionInfo, datetime]] = {}
         self._asks_again: dict[SessionKey, datetime] = {}
         """When a model is asked again for a session for which it failed."""
+        self._listener = Listener(resources, worker, preset)
         self._gatherer = Gatherer(resources, space)
         self._waits = False
         """Whether something is due that another worker is at."""
@@ -388,7 +391,7 @@ class Works:
             sessions = await self._store.read(lambda tx: tx.sessions.list(self._space))
             for info in sessions:
                 if not self._rests(info):
-                    async for worked in self._session(info):
+                    async for worked in self._session(info, patient=not until_idle):
                         busy = busy or worked.did != "failed"
                         yield worked
             async for worked in self._chores(sessions):
@@ -408,7 +411,7 @@ class Works:
         # A clock that was put back is no reason to rest longer.
         return timedelta(0) <= self._resources.clock.now() - at < timedelta(seconds=REST_SECONDS)
 
-    async def _session(self, info: SessionInfo) -> AsyncIterator[WorkResult]:
+    async def _session(self, info: SessionInfo, *, patient: bool) -> AsyncIterator[WorkResult]:
         """One visit: everything that needs no model, and some texts of each branch."""
         quiet = True
         branches, shown = await self._store.read(self._shown, info)
@@ -427,24 +430,24 @@ class Works:
                         self._asks_again[info.key] = again
                     yield worked
             self._waits = self._waits or writer.waits
-        async for worked in self._memories(info):
+        async for worked in self._memories(info, patient=patient):
             quiet = False
             yield worked
         if quiet and not self._waits:
             self._idle[info.key] = (info, self._resources.clock.now())
 
-    async def _memories(self, info: SessionInfo) -> AsyncIterator[WorkResult]:
-        """What the session leaves behind; it needs no model, and two that gather at once store the same."""
-        async for gathered in self._gatherer.session(info, self._preset):
-            yield WorkResult(
-                session=gathered.session,
-                branch=gathered.branch,
-                did="remembered",
-                first_position=gathered.first_position,
-                last_position=gathered.last_position,
-                summaries=0,
-                memories=len(gathered.remembered),
+    async def _memories(self, info: SessionInfo, *, patient: bool) -> AsyncIterator[WorkResult]:
+        """What is said in the session, and what it leaves behind; two that are at it at once store the same."""
+        async for heard in self._listener.session(info, patient=patient):
+            yield replace(
+                _remembered("failed" if heard.failed else "listened", heard),
+                reason=heard.failed or " ".join(heard.refused),
+                tokens_in=heard.tokens_in,
+                tokens_out=heard.tokens_out,
             )
+        self._waits = self._waits or self._listener.waits
+        async for gathered in self._gatherer.session(info, self._preset):
+            yield _remembered("remembered", gathered)
 
     async def _chores(self, sessions: Sequence[SessionInfo]) -> AsyncIterator[WorkResult]:
         """What is due of the whole space: look back, keep it under its cap, give what is searched its vectors."""
@@ -538,6 +541,19 @@ class Works:
 
     def _options(self, policy: Policy, budget: int = 0) -> ContextOptions:
         return ContextOptions(budget=budget, policy=policy, count=self._resources.count)
+
+
+def _remembered(did: WorkKind, read: Heard | Gathered) -> WorkResult:
+    """What became memories of a stretch of a session."""
+    return WorkResult(
+        session=read.session,
+        branch=read.branch,
+        did=did,
+        first_position=read.first_position,
+        last_position=read.last_position,
+        summaries=0,
+        memories=len(read.remembered),
+    )
 
 
 def _of_the_space(did: WorkKind, *, memories: int = 0, reason: str = "") -> WorkResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -26,6 +26,7 @@ _LEAD_CHARACTERS = 100
 """Of what stands before a time, so much is read; a text may hold thousands of them."""
 
 _ISO = lazy_re(ISO)
+_ISO_PARTS = lazy_re(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
 _CLOCK = lazy_re(CLOCK)
 _LETTERS = lazy_re(r"[^\W\d_]+")
 
@@ -85,9 +86,30 @@ def dates(text: str) -> Iterator[Date]:
         yield 0, month, day
 
 
+def worded(day: date) -> str:
+    """All that a text may call a day: as it is written in ISO, and the names of its month, its weekday, its season."""
+    names = [name.capitalize() for name, number in month_numbers().items() if number == day.month]
+    names += [name.capitalize() for name, number in weekday_numbers().items() if number == day.weekday()]
+    season = next(name for name, first in _FIRST_MONTHS.items() if (day.month - first) % 12 < 3)
+    return " ".join([day.isoformat(), str(day.year), *names, *topic(Times).seasons.get(season, ())])
+
+
+def iso_window(text: str, zone: tzinfo | None) -> Window | None:
+    """The day, the month or the year that ``2026-03-06``, ``2026-03`` or ``2026`` names; None for anything else."""
+    found = _ISO_PARTS.fullmatch(text.strip())
+    if found is None:
+        return None
+    year, month, day = (int(part) if part else None for part in found.groups())
+    now = datetime(1, 1, 1, tzinfo=zone or UTC)
+    if not year or year > 9_000 or (month is not None and not 1 <= month <= 12):
+        return None
+    return _year(year, now) if month is None else _span(year, month, day, now)
+
+
 def without_dates(text: str) -> str:
     """`text` with only the years of its dates left, so that a date's parts are no evidence for any other number."""
-    return _ISO.sub(lambda found: f" {found[0][:4]} ", text)
+    iso = _ISO.sub(lambda found: f" {found[0][:4]} ", text)
+    return _SPOKEN.sub(lambda found: f" {_spoken(found[0])[0] or ''} ", iso)
 
 
 def is_clock(word: str) -> bool:

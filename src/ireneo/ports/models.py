@@ -47,7 +47,7 @@ class Embedder(Protocol):
         """
 
 
-Task = Literal["notes", "story", "reflect", "classify", "lessons", "act"]
+Task = Literal["notes", "story", "reflect", "facts", "lessons", "act"]
 """What a model is asked for; each task may have a model of its own, since a small literal one is right for memory."""
 
 R = TypeVar("R", bound=Struct)

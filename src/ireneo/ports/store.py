@@ -406,6 +406,22 @@ class AnnotationsPort(Protocol):
         """
 
 
+class ReadMarksPort(Protocol):
+    """How far what is said was read into memories, by whom: a path is read from its beginning on."""
+
+    def read_to(self, key: SessionKey, to: MessageId, reader: str) -> int:
+        """The position up to which `reader` has read the path to `to`; -1 where it has read none of it."""
+
+    def put(self, key: SessionKey, to: MessageId, reader: str) -> None:
+        """Note that `reader` has read the path up to `to`, and whatever it had read beyond stays read.
+
+        Raises SessionNotFound, MessageNotFound.
+        """
+
+    def of_session(self, key: SessionKey) -> Sequence[tuple[str, MessageId]]:
+        """Readers, each with a message up to which it has read, on whatever path, by position, then message."""
+
+
 class SpendingPort(Protocol):
     """What was spent on models, so that a limit holds over processes and restarts."""
 
@@ -427,6 +443,7 @@ class Transaction(Protocol):
     summaries: SummariesPort
     rebuilds: RebuildsPort
     annotations: AnnotationsPort
+    read_marks: ReadMarksPort
     spending: SpendingPort
     leases: LeasesPort
     vectors: VectorsPort

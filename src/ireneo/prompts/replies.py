@@ -129,13 +129,35 @@ class StoryReply(Struct, frozen=True, kw_only=True):
 Word = Annotated[str, Meta(max_length=120)]
 
 
-class ClassifyReply(Struct, frozen=True, kw_only=True):
-    """The kind of a memory, and the slot that it fills."""
+class FactSaid(Struct, frozen=True, kw_only=True):
+    """One fact that somebody said."""
 
-    kind: Literal["episodic", "semantic", "procedural", "failure"]
+    message: int
+    """The number of the message that says it."""
+    quote: Annotated[str, Meta(max_length=400)]
+    """The words of it that do."""
+    text: Annotated[str, Meta(max_length=600)]
+    """One sentence that can be understood alone."""
+    kind: Literal["fact", "plan", "event", "howto", "failure"] = "fact"
     subject: Word = ""
     attribute: Word = ""
-    value: Word = ""
+    value: Annotated[str, Meta(max_length=300)] = ""
+    """Of a fact or a plan: whom it is about, which of their properties it tells, and what that is."""
+    several: bool = False
+    """The property has several values side by side, and this is one of them."""
+    since: Annotated[str, Meta(max_length=10)] = ""
+    until: Annotated[str, Meta(max_length=10)] = ""
+    """Days, months or years."""
+    over: bool = False
+    """It has ended."""
+    replaces: Annotated[list[Annotated[str, Meta(max_length=5)]], Meta(max_length=12)] = []
+    """The numbers of the known facts that are no longer so because of it."""
+
+
+class FactsReply(Struct, frozen=True, kw_only=True):
+    """What a stretch of a conversation tells; nothing, where it tells nothing that lasts."""
+
+    facts: Annotated[list[FactSaid], Meta(max_length=80)] = []
 
 
 class ConclusionSaid(Struct, frozen=True, kw_only=True):

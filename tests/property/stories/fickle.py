@@ -79,6 +79,11 @@ class FickleLLM:
 def memory_with(store: Store, model: FickleLLM, clock: ManualClock | None = None) -> Memory:
     """A memory over an open store, with a model."""
     means = Resources(
-        store=store, count=TOKENS.count, clock=clock or ManualClock(), models=Models.of(model), limits=UNLIMITED
+        store=store,
+        count=TOKENS.count,
+        clock=clock or ManualClock(),
+        models=Models.of(model),
+        limits=UNLIMITED,
+        listen=False,
     )
     return Memory(means, "mine")

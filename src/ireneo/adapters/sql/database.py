@@ -80,6 +80,7 @@ class SqlTransaction(OpenTransaction, ABC):
             "summaries": ("ireneo.adapters.sql.summaries", "SqlSummaries"),
             "rebuilds": ("ireneo.adapters.sql.summaries", "SqlRebuilds"),
             "annotations": ("ireneo.adapters.sql.summaries", "SqlAnnotations"),
+            "read_marks": ("ireneo.adapters.sql.summaries", "SqlReadMarks"),
             "spending": ("ireneo.adapters.sql.leases", "SqlSpending"),
             "leases": ("ireneo.adapters.sql.leases", "SqlLeases"),
             "vectors": ("ireneo.adapters.sql.search", "SqlVectors"),

@@ -27,6 +27,9 @@ from ireneo.log.message import Message
 from ireneo.log.tree import AnnotationId, SessionKey
 from ireneo.ports.store import ErasurePort, Pruned, Rebuild
 
+READ_MARKS = ("delete_loose_read_marks", "cut_read_marks")
+"""What brings the marks of how far was read back to the messages that are there."""
+
 
 def prune_session(database: Database, key: SessionKey) -> Pruned:
     """Take out every message that no branch leads to; says how much that was.
@@ -44,7 +47,7 @@ def prune_session(database: Database, key: SessionKey) -> Pruned:
     if messages == 0:
         return Pruned()
     summaries = database.change("delete_loose_summaries", key=session)
-    for query in ("delete_loose_rebuilds", "delete_loose_annotations"):
+    for query in ("delete_loose_rebuilds", "delete_loose_annotations", *READ_MARKS):
         database.change(query, key=session)
     run = database.row("head_of_run", space=key.space, session=key.session)
     if run is not None and find_place(database, session, run[0]) is None:
@@ -81,7 +84,7 @@ STANDS = tuple(name for name in COVERED["messages"] if name not in ("source_id",
 """What an erasure leaves of a message, in the order in which the query ``message_to_erase`` gives it."""
 OF_SESSION = (
     *("delete_messages", "delete_payloads", "delete_segments", "delete_branches", "delete_summaries"),
-    *("delete_rebuilds", "delete_annotations", "delete_leases", "delete_session"),
+    *("delete_rebuilds", "delete_annotations", "delete_read_marks", "delete_leases", "delete_session"),
 )
 """All that is kept by a session's number."""
 OF_SPACE = (

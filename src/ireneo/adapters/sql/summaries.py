@@ -1,4 +1,4 @@
-"""What is derived from a session's tree, in a database: summaries, marks of rebuilds, annotations."""
+"""What hangs on a session's tree, in a database: summaries, marks of rebuilds, annotations, how far it was read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ireneo.adapters.sql.log import StoredPlace, find_path, find_session, need_p
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, PathRange, SessionKey
-from ireneo.ports.store import AnnotationsPort, Rebuild, RebuildsPort, Span, SummariesPort
+from ireneo.ports.store import AnnotationsPort, ReadMarksPort, Rebuild, RebuildsPort, Span, SummariesPort
 from ireneo.summaries.summary import Summary, SummaryId
 
 _SUMMARY = msgspec.json.Decoder(Summary)
@@ -213,3 +213,32 @@ class SqlAnnotations(Port, AnnotationsPort):
             rows = self._database.rows("list_annotations", key=session, **place)
             out += [_ANNOTATION.decode(record) for (record,) in rows]
         return out
+
+
+class SqlReadMarks(Port, ReadMarksPort):
+    """`ireneo.ports.store.ReadMarksPort` in a database: a mark on each segment, which holds of all before it too."""
+
+    @reads
+    def read_to(self, key: SessionKey, to: MessageId, reader: str) -> int:
+        session, stretches = find_path(self._database, key, to)
+        for stretch in stretches:
+            row = self._database.row("read_mark", key=session, segment=stretch.segment, reader=reader)
+            if row is not None:
+                return min(int(row[0]), stretch.last)
+        return BEFORE_FIRST
+
+    @writes
+    def put(self, key: SessionKey, to: MessageId, reader: str) -> None:
+        need_session(self._database, key)
+        session, stretches = find_path(self._database, key, to)
+        for stretch in stretches:
+            place: Bindings = {"key": session, "segment": stretch.segment, "reader": reader}
+            row = self._database.row("read_mark", **place)
+            if row is not None and row[0] >= stretch.last:
+                return
+            self._database.change("put_read_mark", **place, position=stretch.last)
+
+    @reads
+    def of_session(self, key: SessionKey) -> Sequence[tuple[str, MessageId]]:
+        rows = self._database.rows("list_read_marks", key=find_session(self._database, key))
+        return [(reader, last) for reader, last in rows]

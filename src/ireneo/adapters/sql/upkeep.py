@@ -20,7 +20,7 @@ from ireneo.adapters.sql.database import (
     reads,
     writes,
 )
-from ireneo.adapters.sql.erasure import prune_session, recount
+from ireneo.adapters.sql.erasure import READ_MARKS, prune_session, recount
 from ireneo.adapters.sql.log import find_session, need_session, settle_undone
 from ireneo.adapters.sql.memories import remove_run
 from ireneo.adapters.sql.search import MOST_NAMED
@@ -48,10 +48,17 @@ SENTENCES: Mapping[str, str] = {
     "rebuilds_of_nothing": (
         "The mark of a rebuild to {3} tokens hangs on position {2} of {where}, and its message isn't there."
     ),
+    "read_marks_of_nothing": "Segment {3} of {where} was read up to position {2}, and no message is there.",
     "annotations_of_nothing": "Annotation {3} hangs on position {2} of {where}, and its message isn't there.",
     "leases_with_unknown_token": "The lease on {2!r} of {where} has token {3}, and only {4} were given.",
 }
 """What the rows of each query say; `where` names their session."""
+
+MENDED: Mapping[str, Sequence[str]] = {
+    "rebuilds_of_nothing": ("delete_loose_rebuilds",),
+    "read_marks_of_nothing": READ_MARKS,
+}
+"""What takes out the rows of a query, which are only marks."""
 
 NOT_STORED = "is not what was stored"
 UNREAD = "can't be read"
@@ -196,9 +203,11 @@ class SqlUpkeep(Port, UpkeepPort):
             remove_run(database, space, session)
         for space, session, *_ in database.rows("sessions_with_wrong_counts", most=END):
             recount(database, need_session(database, SessionKey(space, session)))
-        for space, session, *_ in database.rows("rebuilds_of_nothing", most=END):
-            number = None if session is None else find_session(database, SessionKey(space, session))
-            database.change("delete_loose_rebuilds", key=number)
+        for query, mending in MENDED.items():
+            for space, session, *_ in database.rows(query, most=END):
+                number = None if session is None else find_session(database, SessionKey(space, session))
+                for mend in mending:
+                    database.change(mend, key=number)
         self._repair_indexes()
 
     @reads

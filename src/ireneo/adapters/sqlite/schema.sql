@@ -127,6 +127,15 @@ CREATE TABLE annotations (
 
 CREATE INDEX annotations_by_place ON annotations (session, segment, at_position, id);
 
+-- How far a path was read into memories: on each of its segments up to this position, all before it included.
+CREATE TABLE read_marks (
+    session  INTEGER NOT NULL,
+    segment  INTEGER NOT NULL,
+    reader   TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    PRIMARY KEY (session, segment, reader)
+) STRICT, WITHOUT ROWID;
+
 -- What each session spent on a day. It goes by name, since what is spent on a session that is never made counts too.
 CREATE TABLE spending (
     space   TEXT NOT NULL,

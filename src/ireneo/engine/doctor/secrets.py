@@ -68,6 +68,7 @@ def redact_session(tx: Transaction, resources: Resources, key: SessionKey) -> No
     marks = [
         each for each in tx.rebuilds.of_session(key) if copied.stays(each.at) and dropped.isdisjoint(each.taken_up)
     ]
+    read = tx.read_marks.of_session(key)
     tx.erasure.session(key)
     tx.sessions.create(target, source)
     _copy(tx, through, target, lambda draft: draft, resources)
@@ -81,6 +82,8 @@ def redact_session(tx: Transaction, resources: Resources, key: SessionKey) -> No
     tx.annotations.put(target, notes)
     for mark in marks:
         tx.rebuilds.put(target, mark)
+    for reader, last in read:
+        tx.read_marks.put(target, copied.ids[last], reader)
     renamed = {old: new for old, new in copied.ids.items() if old != new}
     _follow(tx, key.space, renamed, dropped)
 

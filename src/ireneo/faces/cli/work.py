@@ -82,7 +82,14 @@ class Asking(Struct, frozen=True, kw_only=True):
     ] = TOKENS_PER_DAY
 
     def memory(
-        self, path: Path, space: str, *, needed: bool, embedder: str | None = None, keep_secrets: bool = False
+        self,
+        path: Path,
+        space: str,
+        *,
+        needed: bool,
+        embedder: str | None = None,
+        keep_secrets: bool = False,
+        listen: bool = True,
     ) -> Memory:
         """Open a memory with these models and limits. Raises BadInput where a model is `needed` and none is named."""
         if needed and not self.named:
@@ -101,6 +108,7 @@ class Asking(Struct, frozen=True, kw_only=True):
             space=space,
             model=models,
             limits=self.limits(),
+            listen=listen,
             embedder=embedder,
             keep_secrets=keeps_secrets(keep_secrets),
         )
@@ -137,6 +145,7 @@ class WorkHours(Struct, frozen=True, kw_only=True):
     no_leases: Annotated[
         bool, flag("--no-leases", "Heed no other worker: the same is stored, and some is paid for twice.")
     ] = False
+    no_listen: Annotated[bool, flag("--no-listen", "Remember nothing of what users say.")] = False
 
 
 def work(
@@ -148,7 +157,7 @@ def work(
     asking: Asking,
     stored: Stored,
 ) -> None:
-    """Summarise behind the conversation.
+    """Summarise behind the conversation, and remember what users say.
 
     Run one, or as many as you like: each piece of work is leased. Without a model it makes what the structure gives.
     """
@@ -163,7 +172,8 @@ def work(
 def _work(
     preset: str | None, as_json: bool, embedder: str | None, hours: WorkHours, asking: Asking, stored: Stored
 ) -> WorkReport:
-    memory = asking.memory(existing(stored.db), stored.space, needed=False, embedder=embedder)
+    listen = not hours.no_listen
+    memory = asking.memory(existing(stored.db), stored.space, needed=False, embedder=embedder, listen=listen)
     with memory, working() as step:
 
         def tell(done: WorkResult) -> None:

@@ -183,6 +183,7 @@ def a_session_goes_whole(store: Place) -> None:
         store.summaries.put(key, [summarise(m[0], m[2])])
         store.rebuilds.put(key, rebuilt(m[3]))
         store.annotations.put(key, [noted(m[3], "note")])
+        store.read_marks.put(key, m[4].id, "one")
         store.leases.take(key, "work", "one", NOON, NOON + MINUTE)
     expect(store.write(erase_session), True, "whether it was there")
     expect(store.write(erase_session), False, "whether it was there the second time")
@@ -191,6 +192,7 @@ def a_session_goes_whole(store: Place) -> None:
     expect(store.log.find(KEY, ["m_"]), [], "its messages")
     expect(store.upkeep.summaries(KEY), [], "its summaries")
     expect(store.rebuilds.of_session(KEY), [], "its marks")
+    expect(store.read_marks.of_session(KEY), [], "how far it was read")
     expect(store.leases.of_session(KEY), [], "its leases")
     for key in (OTHER, ELSEWHERE):
         head = store.log.head(key)

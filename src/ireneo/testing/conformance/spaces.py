@@ -60,6 +60,7 @@ def fill(tx: Transaction) -> list[str]:
     tx.summaries.put(KEY, [summary])
     tx.rebuilds.put(KEY, rebuilt(m[1]))
     tx.annotations.put(KEY, [noted(m[0], "secret")])
+    tx.read_marks.put(KEY, m[3].id, "one")
     tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
     tx.leases.take(KEY, "work", "one", NOON, NOON + MINUTE)
     tell(tx, [aside("Ana", "secret")])
@@ -78,6 +79,7 @@ def expect_nothing(tx: Transaction, key: SessionKey) -> None:
     expect(tx.upkeep.summaries(key), [], "the summaries that are listed")
     expect(tx.summaries.summarizers(key), [], "the families")
     expect(tx.leases.of_session(key), [], "the leases")
+    expect(tx.read_marks.of_session(key), [], "how far it was read")
     expect(tx.upkeep.abandoned_heads(key), [], "the ends")
     expect(tx.spending.of_session(key), Spent(), "what the session spent")
     if key.space != KEY.space:
@@ -161,6 +163,7 @@ def nothing_is_written_across(store: Place) -> None:
         store.summaries.put(key, [summarise(first[0], first[3])])
         store.rebuilds.put(key, rebuilt(first[1]))
         store.annotations.put(key, [noted(first[0], "elsewhere")])
+        store.read_marks.put(key, first[0].id, "one")
         store.spending.add(key, DAY, Spent(calls=1, tokens=100))
     expect(read_path(store, first[-1]), first, "the first path")
     head = store.log.head(KEY)
@@ -168,6 +171,7 @@ def nothing_is_written_across(store: Place) -> None:
     expect(store.summaries.frontier(KEY, first[-1].id, SUMMARIZER), [], "the first frontier")
     expect(store.rebuilds.last(KEY, first[-1].id, SUMMARIZER, 1000), None, "the first mark")
     expect(store.annotations.on_path(KEY, first[-1].id), [], "the first annotations")
+    expect(store.read_marks.read_to(KEY, first[-1].id, "one"), -1, "how far the first was read")
     expect(store.spending.of_session(KEY), Spent(), "what the first session spent")
     expect(store.spending.of_day(SPACE, DAY), Spent(calls=1, tokens=100), "what the first space spent")
     counted = {info.key: info.messages for info in store.sessions.list(KEY.space)}

@@ -536,3 +536,58 @@ def annotations_say_what_they_are_about_and_no_more(store: Place) -> None:
     note = replace(noted(m[1], "because", kind="release", about="p_unknown"), id=AnnotationId("r_x"), source=missing.id)
     expect(put_notes(store, note), 1, "new")
     expect(on_path(store, m[-1]), [note], "the annotations")
+
+
+def mark_read(tx: Transaction, to: Message, reader: str = "one") -> None:
+    """Note that a path was read up to a message."""
+    tx.read_marks.put(KEY, to.id, reader)
+
+
+def read_to(tx: Transaction, to: Message, reader: str = "one") -> int:
+    """How far the path to a message was read."""
+    return tx.read_marks.read_to(KEY, to.id, reader)
+
+
+@check
+def a_path_is_read_up_to_its_mark(store: Place) -> None:
+    """What was read up to a message is read on every path through it, by that reader alone, and never less again."""
+    m = store.write(tell, numbered(8))
+    expect(read_to(store, m[-1]), -1, "what nobody has read")
+    mark_read(store, m[5])
+    expect([read_to(store, each) for each in (m[0], m[5], m[7])], [0, 5, 5], "how far it was read")
+    mark_read(store, m[2])
+    expect(read_to(store, m[-1]), 5, "how far it was read, once it was read less far")
+    expect(read_to(store, m[-1], "two"), -1, "what another has read")
+    mark_read(store, m[-1], "two")
+    expect((read_to(store, m[-1]), read_to(store, m[-1], "two")), (5, 7), "what each has read")
+    marks = [("one", m[5].id), ("two", m[7].id)]
+    expect(store.read_marks.of_session(KEY), marks, "the marks")
+
+
+@check
+def forks_share_what_was_read_before_them(store: Place) -> None:
+    """What was read on a fork counts on the trunk up to where they part, and no further; so it does the other way."""
+    m = store.write(tell, numbered(6))
+    fork = store.write(tell_after, m[2], numbered(4, "fork"))
+    twig = store.write(tell_after, fork[1], numbered(3, "twig"))
+    mark_read(store, twig[1])
+    ends = (m[5], m[1], fork[3], fork[0], twig[2])
+    expect([read_to(store, each) for each in ends], [2, 1, 4, 3, 6], "how far each path was read")
+    mark_read(store, m[4])
+    expect([read_to(store, each) for each in ends], [4, 1, 4, 3, 6], "how far each was, with the trunk")
+    late = store.write(tell_after, m[3], numbered(2, "late"))
+    expect(read_to(store, late[1]), 3, "how far a later fork was read")
+
+
+@check
+def a_read_mark_needs_its_message(store: Place) -> None:
+    """Noting what was read up to a message that is not stored is refused; a session that was never made has no mark."""
+    m = store.write(tell, numbered(2))
+    (missing,) = after(m[-1], numbered(1, "missing"))
+    with expect_error(MessageNotFound, "the mark"):
+        mark_read(store, missing)
+    with expect_error(MessageNotFound, "how far it was read"):
+        read_to(store, missing)
+    with expect_error(SessionNotFound, "a mark in a session that was never made"):
+        store.read_marks.put(NEVER, m[0].id, "one")
+    expect(store.read_marks.of_session(NEVER), [], "its marks")

@@ -74,6 +74,7 @@ def fill(tx: Transaction) -> None:
     tx.summaries.put(KEY, [summarise(m[0], m[3])])
     tx.rebuilds.put(KEY, rebuilt(m[1]))
     tx.annotations.put(KEY, [noted(m[0], "lost")])
+    tx.read_marks.put(KEY, m[3].id, "one")
     tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
     tx.leases.take(KEY, "lost", "one", NOON, NOON)
     tx.sessions.create(SessionKey(SPACE, "lost"), None)
@@ -260,6 +261,7 @@ async def a_reader_writes_nothing(store: Store) -> None:
         lambda tx: tx.summaries.put(KEY, [summarise(m[0], m[1])]),
         lambda tx: tx.rebuilds.put(KEY, rebuilt(m[0])),
         lambda tx: tx.annotations.put(KEY, [noted(m[0], "no")]),
+        lambda tx: tx.read_marks.put(KEY, m[0].id, "one"),
         lambda tx: tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100)),
         lambda tx: tx.leases.take(KEY, "work", "one", NOON, NOON),
         lambda tx: tx.upkeep.drop_branch(KEY, "main"),

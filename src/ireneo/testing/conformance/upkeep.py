@@ -64,6 +64,7 @@ def a_sound_store_has_no_faults(store: Place) -> None:
     store.summaries.put(KEY, [summarise(m[0], m[5]), summarise(m[2], fork[1])])
     store.rebuilds.put(KEY, rebuilt(fork[0]))
     store.annotations.put(KEY, [noted(m[7], "note")])
+    store.read_marks.put(KEY, fork[1].id, "one")
     store.leases.take(KEY, "work", "one", NOON, NOON + MINUTE)
     store.write(tell, numbered(2), SessionKey("other", "session"))
     store.sessions.create(SessionKey("other", "empty"), None)
@@ -199,8 +200,12 @@ def what_hangs_on_pruned_messages_goes_with_them(store: Place) -> None:
     for each in (m[4], m[6]):
         store.rebuilds.put(KEY, rebuilt(each))
         store.annotations.put(KEY, [noted(each, "note")])
+    for reader, last in (("far", m[6]), ("near", m[1])):
+        store.read_marks.put(KEY, last.id, reader)
     store.log.move(KEY, "main", m[4].id)
     expect(prune(store), Pruned(messages=3, tokens=cost(m[5:]), summaries=2), "what is taken out")
+    expect(store.read_marks.of_session(KEY), [("near", m[1].id), ("far", m[4].id)], "how far it was read")
+    expect(store.upkeep.faults(), [], "the faults")
     expect(store.upkeep.summaries(KEY), [kept.id], "the summaries")
     natives = store.log.drafts(KEY, [each.id for each in m])
     expect(set(natives), {each.id for each in m[:5]}, "the messages with payloads")

@@ -147,6 +147,16 @@ WHERE NOT EXISTS (
 )
 LIMIT :most;
 
+-- name: read_marks_of_nothing
+SELECT s.space, s.session, r.position, r.segment
+FROM read_marks AS r
+LEFT JOIN sessions AS s ON s.key = r.session
+WHERE NOT EXISTS (
+    SELECT 1 FROM messages AS m
+    WHERE m.session = r.session AND m.segment = r.segment AND m.position = r.position
+)
+LIMIT :most;
+
 -- name: annotations_of_nothing
 SELECT s.space, s.session, a.at_position, a.id
 FROM annotations AS a

@@ -1,0 +1,318 @@
+"""Read what people say into memories: each message once along each path, whoever is killed, and however many race.
+
+How far a path was read is marked in the transaction that stores what was read, so a stretch is read whole or not at
+all, and of two that read the same the second finds it read. What forks share is read once. Where a model reads, rules
+stand in for it while it fails; what was read without one is not read again, since a user may have put it right since.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Iterator, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Literal, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.engine.context import was_erased
+from ireneo.engine.leasing import Worker
+from ireneo.engine.provenance import is_source
+from ireneo.engine.reading import (
+    LONGEST_ANSWER,
+    LONGEST_SAID,
+    FactsRead,
+    Known,
+    ReadFact,
+    Utterance,
+    drafts_of,
+    is_clean,
+    own_draft,
+    read_by_model,
+)
+from ireneo.engine.remember import Remembered, settle_drafts, settle_said
+from ireneo.engine.resources import Resources
+from ireneo.errors import ModelError, SpendingLimit
+from ireneo.log.message import Message, Text, said_in
+from ireneo.log.tree import SessionKey
+from ireneo.memories.extract import SaidFact, said_facts
+from ireneo.memories.record import TRUST, MemoryDraft, Source
+from ireneo.ports.models import LanguageModel
+from ireneo.ports.store import Lease, SessionInfo, Transaction
+from ireneo.summaries.own_words import own_words
+from ireneo.summaries.policy import Policy, preset_of
+
+READ, STOOD_IN = "read", "stood in"
+"""The marks of what needs no reader any more, and of what rules read in the place of a model that failed."""
+LISTEN = "listen"
+"""The name of the work under which a model that reads is leased."""
+BATCH = 32
+"""Messages that rules read in one transaction: so much is done again after a crash, at the most."""
+STRETCH, STRETCH_TOKENS = 120, 2_500
+"""Messages that a model reads at a time, at the most, and what they may come to as they are shown."""
+QUIET = timedelta(minutes=1)
+"""What was said less long ago waits for more, where there is time: a question to a model costs more than its words."""
+BEFORE = 4
+"""Messages before a stretch that its first ones may answer or put right."""
+LONGEST = 8_000
+"""Characters of a message that are read: whoever says more than that has pasted it."""
+_NEXT = timedelta(microseconds=1)
+"""By which of two facts that were told in one stretch the later one is told later."""
+
+_LOG = logging.getLogger("ireneo")
+
+
+class Stretch(Struct, frozen=True, kw_only=True):
+    """Messages of a path that nobody has read yet, and those right before them."""
+
+    key: SessionKey
+    project: str
+    branch: str
+    before: tuple[Message, ...]
+    messages: tuple[Message, ...]
+    """At least one."""
+    erased: int
+    """How many messages of the session had been erased when they were read."""
+
+
+class Heard(Struct, frozen=True, kw_only=True):
+    """What was remembered of a stretch."""
+
+    session: str
+    branch: str
+    first_position: int
+    last_position: int
+    remembered: tuple[Remembered, ...] = ()
+    failed: str = ""
+    """Why the model failed; nothing is remembered of the stretch then, and rules stand in."""
+    refused: tuple[str, ...] = ()
+    """What a model said and was not let stand, and why."""
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+class Listener:
+    """Listens to the sessions of a space."""
+
+    def __init__(self, resources: Resources, worker: Worker, preset: Policy | None) -> None:
+        """Nothing is read yet; each session is cut by `preset`, or by its own."""
+        self._resources = resources
+        self._store = resources.store
+        self._worker = worker
+        self._preset = preset
+        self.waits = False
+        """Whether something is due that another worker is at."""
+
+    async def session(self, info: SessionInfo, *, patient: bool = False) -> AsyncIterator[Heard]:
+        """Read what is due of one session, on each of its branches, and yield what was read.
+
+        Who is `patient` lets a model read what was just said together with what follows it.
+        """
+        self.waits = False
+        if not self._resources.listen:
+            return
+        policy = self._preset or preset_of(info.source, self._resources.preset)
+        model = self._resources.models_for(info.key).for_task("facts")
+        for branch in await self._store.read(lambda tx: tx.sessions.branches(info.key)):
+            due = partial(due_intake, key=info.key, branch=branch, policy=policy)
+            stands_in = model is None
+            if model is not None:
+                async for heard in self._by_model(model, info.key, due, patient=patient):
+                    stands_in = bool(heard.failed)
+                    yield heard
+                stands_in = stands_in or await self._store.read(_is_put_off, info.key)
+            mark = READ if model is None else STOOD_IN
+            while stands_in and await self._store.read(due, mark=mark) is not None:
+                by_rules = await self._store.write(_read_by_rules, self._resources, due, mark)
+                if by_rules is not None and by_rules.remembered:
+                    yield by_rules
+
+    async def _by_model(
+        self, model: LanguageModel, key: SessionKey, due: Due, *, patient: bool
+    ) -> AsyncIterator[Heard]:
+        """Let a model read a branch, a stretch at a time; it ends where the model fails, or another is at it."""
+        while (stretch := await self._store.read(due, mark=READ, most=STRETCH)) is not None:
+            if patient and self._goes_on(stretch):
+                return
+            async with self._worker.leased(key, LISTEN) as lease:
+                if lease is None:
+                    self.waits = not await self._store.read(_is_put_off, key)
+                    return
+                heard = await self._asked(model, due, lease)
+            if heard is not None:
+                yield heard
+                if heard.failed:
+                    return
+
+    async def _asked(self, model: LanguageModel, due: Due, lease: Lease) -> Heard | None:
+        """What a model reads in what is due; None where that is nothing, any more."""
+        stretch = await self._store.read(due, mark=READ, most=STRETCH)
+        if stretch is None:
+            return None
+        cleaning = self._resources.drawing()
+        before = [said for message in stretch.before for said in utterances(cleaning.message(message))]
+        said = [said for message in stretch.messages for said in utterances(cleaning.message(message))]
+        reading = FactsRead(facts=())
+        try:
+            if any(each.role == "user" for each in said):
+                known = await self._store.read(Known, stretch.key.space, stretch.project, said[0].at)
+                reading = await read_by_model(model, said, before, known.facts, self._resources.count)
+        except ModelError as error:
+            _LOG.warning("%s Rules read in its place.", error)
+            if not isinstance(error, SpendingLimit):
+                await self._worker.failed(lease, str(error))
+            return replace(heard_of(stretch), failed=str(error))
+
+        def keep(tx: Transaction) -> list[Remembered]:
+            self._worker.done(tx, lease)
+            return keep_read(tx, stretch, reading.facts, self._resources.clock.now())
+
+        remembered = await self._store.write(keep)
+        return replace(
+            heard_of(stretch, remembered),
+            refused=reading.refused,
+            tokens_in=reading.usage.tokens_in,
+            tokens_out=reading.usage.tokens_out,
+        )
+
+    def _goes_on(self, stretch: Stretch) -> bool:
+        """Whether what was said last was said just now, and there is room for more in one question."""
+        at, now = stretch.messages[-1].draft.at, self._resources.clock.now()
+        return len(stretch.messages) < STRETCH and at is not None and timedelta(0) <= now - at < QUIET
+
+
+class Due(Protocol):
+    """Finds what is due of one branch."""
+
+    def __call__(self, tx: Transaction, *, mark: str, most: int = BATCH) -> Stretch | None:
+        """The first messages that are."""
+
+
+def due_intake(
+    tx: Transaction, key: SessionKey, branch: str, policy: Policy, mark: str = READ, most: int = BATCH
+) -> Stretch | None:
+    """The first messages of a branch that nobody has read yet, so many at a time; None where there are none.
+
+    A story of many voices is no conversation: what its characters say of themselves is true of nobody.
+    """
+    head = tx.log.head(key, branch)
+    if head is None:
+        return None
+    read = max(tx.read_marks.read_to(key, head.id, each) for each in {READ, mark})
+    if read == head.position:
+        return None
+    if policy.story is not None and len(tx.log.speakers(key.space, key.session)) > 1:
+        return None
+    path = tx.log.path(key, head.id, max(0, read + 1 - BEFORE), read + most)
+    new = next(place for place, message in enumerate(path) if message.position > read)
+    info = tx.sessions.get(key)
+    return Stretch(
+        key=key,
+        project=(info and info.project) or "",
+        branch=branch,
+        before=tuple(path[:new]),
+        messages=tuple(_fitting(path[new:])),
+        erased=tx.erasure.count(key),
+    )
+
+
+def _fitting(messages: Sequence[Message]) -> Iterator[Message]:
+    """Those of them that come to no more than is read at a time; at least one."""
+    left = STRETCH_TOKENS
+    for number, message in enumerate(messages):
+        left -= min(message.tokens, LONGEST_SAID // 4 if message.role == "user" else LONGEST_ANSWER // 4)
+        if left < 0 and number and message.opens_turn:
+            return
+        yield message
+
+
+def _is_put_off(tx: Transaction, key: SessionKey) -> bool:
+    """Whether a model failed to read the session, and is asked again later."""
+    return any(lease.work == LISTEN and not lease.holder for lease in tx.leases.of_session(key))
+
+
+def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -> Heard | None:
+    """Read the next messages of a branch by rules, store what they say, and that they were read; all at once.
+
+    What a message says is settled before the next one is read, which may put it right.
+    """
+    stretch = due(tx, mark=mark)
+    if stretch is None:
+        return None
+    cleaning, now, key = resources.drawing(), resources.clock.now(), stretch.key
+    known = Known(tx, key.space, stretch.project, stretch.messages[0].draft.at)
+    before = [said.text for message in stretch.before for said in utterances(cleaning.message(message))]
+    remembered: list[Remembered] = []
+    for message in stretch.messages:
+        for said in utterances(cleaning.message(message)):
+            facts = said_facts(
+                said.text, speaker=said.speaker, role=said.role, at=said.at, before=before[-BEFORE:], known=known.facts
+            )
+            for fact in facts:
+                piece = _piece(fact, said, stretch, now + len(remembered) * _NEXT)
+                settled = settle_said(tx, key.space, [own_draft(fact, piece)] if is_clean(fact) else ())
+                known.learn(each for done in settled for each in (done.record, *done.changed))
+                remembered += settled
+            before.append(said.text)
+    tx.read_marks.put(key, stretch.messages[-1].id, mark)
+    return heard_of(stretch, remembered)
+
+
+def keep_read(tx: Transaction, stretch: Stretch, facts: Sequence[ReadFact], now: datetime) -> list[Remembered]:
+    """Store what a stretch says, and that it was read; nothing where another was quicker, or it is there no more."""
+    key, first, last = stretch.key, stretch.messages[0], stretch.messages[-1]
+    if was_erased(tx, key, stretch.erased) or not tx.log.find(key, [last.id]):
+        return []
+    if tx.read_marks.read_to(key, last.id, READ) != first.position - 1:
+        return []
+    tx.read_marks.put(key, last.id, READ)
+    out: list[Remembered] = []
+    for read in facts:
+        out += settle_drafts(
+            tx, key.space, drafts_of(read, _piece(read.fact, read.said, stretch, now + len(out) * _NEXT))
+        )
+    return out
+
+
+def _piece(fact: SaidFact, said: Utterance, stretch: Stretch, now: datetime) -> MemoryDraft:
+    """The evidence that a message is."""
+    origin: Source = "user" if said.role == "user" else "agent"
+    return MemoryDraft(
+        text=fact.text,
+        kind=fact.kind,
+        at=said.at or now,
+        recorded=now,
+        origin=origin,
+        trust=TRUST[origin],
+        session=stretch.key.session,
+        project=stretch.project,
+        messages=(said.message,),
+    )
+
+
+def utterances(message: Message) -> Iterator[Utterance]:
+    """What a user or an agent says in a message, without what is pasted, quoted or recalled in it.
+
+    A message that calls tools says what is about to be done, and is passed over.
+    """
+    draft = said_in(message.draft)
+    if not is_source(message) or draft.role not in ("user", "assistant") or draft.calls:
+        return
+    role: Literal["user", "assistant"] = "user" if draft.role == "user" else "assistant"
+    for part in draft.parts:
+        if isinstance(part, Text):
+            own = "\n".join(each.text for each in own_words(part.text[:LONGEST]))
+            if own:
+                yield Utterance(message=message.id, role=role, speaker=part.author or role, text=own, at=draft.at)
+
+
+def heard_of(stretch: Stretch, remembered: Sequence[Remembered] = ()) -> Heard:
+    """What was remembered of a stretch."""
+    return Heard(
+        session=stretch.key.session,
+        branch=stretch.branch,
+        first_position=stretch.messages[0].position,
+        last_position=stretch.messages[-1].position,
+        remembered=tuple(remembered),
+    )

@@ -1,0 +1,359 @@
+"""Let a model read what people say: each fact is held against the words that it cites, and names what it replaces.
+
+One question is asked for a stretch of messages, with what is known of those in it. What doesn't stand in the words is
+dropped, and a model that fails changes nothing.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.engine.scope import Scope, ScopeLimits
+from ireneo.errors import BadInput
+from ireneo.grounding.claims import TextClaim, units
+from ireneo.grounding.evidence import SourceIndex, check_text
+from ireneo.grounding.neutral import instruction_like, neutralise
+from ireneo.grounding.status import error_text
+from ireneo.language.moments import moments
+from ireneo.language.numbers import spelled
+from ireneo.language.times import Window, iso_window, without_dates, worded
+from ireneo.language.words import terms
+from ireneo.log.message import Count, MessageId
+from ireneo.memories.extract import SaidFact
+from ireneo.memories.facts import holds_at
+from ireneo.memories.record import NAMES, Kind, MemoryDraft, Record, State
+from ireneo.memories.slots import attribute_of, holding_of
+from ireneo.patterns import lazy_re
+from ireneo.ports.memories import MemoryFilter
+from ireneo.ports.models import LanguageModel, Usage
+from ireneo.ports.store import Transaction
+from ireneo.prompts import FACTS
+from ireneo.prompts.replies import FactSaid, FactsReply
+from ireneo.summaries.steps import clip
+
+CONFIDENCE = 0.8
+"""In what a model reads and words bear out."""
+KNOWN_TOKENS = 1_500
+"""What may be shown of what is known."""
+LONGEST_SAID, LONGEST_ANSWER = 1_600, 240
+"""Characters of what a user says that are shown, and of what an assistant does."""
+MOST_KNOWN = 400
+"""Memories by which names are told and changes known, the newest."""
+REDACTED = "[REDACTED "
+"""What a secret's mark begins with."""
+_SHOWN = 80
+_KINDS: Mapping[str, Kind] = {"fact": "semantic", "plan": "semantic", "event": "episodic", "howto": "procedural"}
+_TAGS = ("</known>", "</conversation>")
+_QUOTATION = lazy_re(r"[“„«][^“”„«»\n]{12,}[”“»]|(?<!\w)\"[^\"\n]{12,}\"(?!\w)")
+_BARE = lazy_re(r"[\W_]+")
+
+
+class Utterance(Struct, frozen=True, kw_only=True):
+    """What somebody says in a message in their own words."""
+
+    message: MessageId
+    role: Literal["user", "assistant"]
+    speaker: str
+    """The author's name, or else the role."""
+    text: str
+    at: datetime | None
+
+
+class ReadFact(Struct, frozen=True, kw_only=True):
+    """A fact, who says it, and the memories that are no longer so because of it."""
+
+    fact: SaidFact
+    said: Utterance
+    ended: Sequence[Record] = ()
+
+
+class FactsRead(Struct, frozen=True, kw_only=True):
+    """What a model read in a stretch."""
+
+    facts: tuple[ReadFact, ...]
+    refused: tuple[str, ...] = ()
+    """Why the others don't stand, a sentence each."""
+    usage: Usage = Usage(calls=0)
+
+
+async def read_by_model(
+    model: LanguageModel, said: Sequence[Utterance], before: Sequence[Utterance], known: Sequence[Record], count: Count
+) -> FactsRead:
+    """What a model reads in what is `said`, which what was said `before` explains. Raises ModelError."""
+    shown = _shown_known(known, [*before, *said], count)
+    reply = await model.ask(
+        FACTS.render(
+            known="\n".join(f"K{number} {_data(_told(each))}" for number, each in enumerate(shown, start=1))
+            or "(nothing)",
+            conversation="\n".join(_lines(said, before)),
+        ),
+        FactsReply,
+    )
+    check = _Check(said, before, shown)
+    facts: list[ReadFact] = []
+    refused: list[str] = []
+    for each in reply.value.facts:
+        try:
+            facts += check.read(each)
+        except BadInput as why:
+            refused.append(f"“{each.text.strip()[:_SHOWN]}”: {why}")
+    return FactsRead(facts=tuple(facts), refused=tuple(refused), usage=reply.usage)
+
+
+def _shown_known(known: Sequence[Record], said: Sequence[Utterance], count: Count) -> list[Record]:
+    """The known facts that are shown: first those that share words with what is said, then the newest."""
+    words = {term for each in said for term in terms(f"{each.speaker} {each.text}")}
+    ranked = sorted(known, key=lambda each: (-len(words & set(terms(_told(each)))), -each.at.timestamp(), each.id))
+    out: list[Record] = []
+    left = KNOWN_TOKENS
+    for each in ranked:
+        left -= count(_told(each)) + 4
+        if left < 0:
+            break
+        out.append(each)
+    return out
+
+
+def _told(record: Record) -> str:
+    since = f" (since {record.at.date().isoformat()})" if record.when else ""
+    if record.subject and record.attribute and record.value:
+        return f"{record.subject} · {record.attribute}: {clip(record.value, 120)}{since}"
+    return f"{clip(record.text, 200)}{since}"
+
+
+def _lines(said: Sequence[Utterance], before: Sequence[Utterance]) -> Iterator[str]:
+    """The conversation as it is shown: the days, and each message that may be cited with its number."""
+    day: date | None = None
+    for number, each in enumerate([*before, *said], start=1 - len(before)):
+        if each.at is not None and each.at.date() != day:
+            day = each.at.date()
+            yield f"{day:%a %Y-%m-%d}"
+        mark = f"[{number}]" if number > 0 else "(earlier)"
+        yield f"{mark} {_data(each.speaker)}: {_data(_cut(each))}"
+
+
+def _cut(said: Utterance) -> str:
+    return clip(said.text, LONGEST_SAID if said.role == "user" else LONGEST_ANSWER)
+
+
+def _data(text: str) -> str:
+    """A text as it may stand in a prompt: on one line, and as nothing but data."""
+    return neutralise(" ".join(text.split()), _TAGS)
+
+
+class _Check:
+    """Holds what a model read against what it was shown."""
+
+    def __init__(self, said: Sequence[Utterance], before: Sequence[Utterance], known: Sequence[Record]) -> None:
+        self._said = said
+        self._all = [*before, *said]
+        self._known = {f"K{number}": each for number, each in enumerate(known, start=1)}
+        self._given = [
+            *(f"{each.speaker}: {each.text}" for each in self._all),
+            *(f"{each.subject} {each.attribute} {each.value} {each.text}" for each in known),
+        ]
+
+    def read(self, fact: FactSaid) -> list[ReadFact]:
+        """What a fact comes to, where it stands; raises BadInput with the reason where it doesn't."""
+        if not 1 <= fact.message <= len(self._said):
+            raise BadInput(f"It cites message {fact.message}, which there is not.")
+        said = self._said[fact.message - 1]
+        self._check_quote(fact, said)
+        replaced = [self._known[name] for name in fact.replaces if name in self._known]
+        since, until = _window(fact.since, said), _window(fact.until, said)
+        days = [each.since for each in (since, until) if each and each.since]
+        self._check_words(fact, said, replaced, [*days, *_days_told(said)])
+        began = since.since if since else None
+        if began and said.at and began.date() == said.at.date():
+            began = None  # Said on the day: the message tells the hour.
+        return list(self._made(fact, said, replaced, began, until.until if until else None))
+
+    def _check_quote(self, fact: FactSaid, said: Utterance) -> None:
+        quote, text = _bare(fact.quote), _bare(said.text)
+        if not quote or f" {quote} " not in f" {text} ":
+            raise BadInput("Its quotation stands in no such message.")
+        if any(f" {quote} " in f" {_bare(found[0])} " for found in _QUOTATION.finditer(said.text)):
+            raise BadInput("What it quotes is quoted there itself.")
+        if said.role == "assistant" and _bare(fact.subject) in (
+            "",
+            "user",
+            *{_bare(each.speaker) for each in self._all},
+        ):
+            raise BadInput("It is what an assistant says of a user.")
+
+    def _check_words(
+        self, fact: FactSaid, said: Utterance, replaced: Sequence[Record], days: Sequence[datetime]
+    ) -> None:
+        """That each name, number and date of it is shown, and the value by the words that say so."""
+        text = " ".join(fact.text.split())
+        if not text or error_text(text) or instruction_like(text):
+            raise BadInput("It is no statement.")
+        when = [worded(each.date()) for each in days]
+        if found := unshown(f"{text} {fact.value}", [*self._given, *when]):
+            raise BadInput(f"“{found.text}” stands nowhere in what was said.")
+        at = self._all.index(said)
+        near = [each.text for each in self._all[max(0, at - 2) : at + 1]]
+        near += [f"{each.value} {each.text}" for each in replaced]
+        wanted = set(terms(fact.value))
+        if wanted and wanted.isdisjoint(term for each in (*near, *when, said.speaker) for term in terms(each)):
+            raise BadInput(f"Its value “{fact.value}” does not stand in what it cites.")
+
+    def _made(
+        self,
+        fact: FactSaid,
+        said: Utterance,
+        replaced: Sequence[Record],
+        since: datetime | None,
+        until: datetime | None,
+    ) -> Iterator[ReadFact]:
+        """The fact as it is remembered; that something is over is an event, which ends what it names."""
+        kind = _KINDS.get(fact.kind, "failure")
+        subject, attribute, value = (" ".join(each.split()) for each in (fact.subject, fact.attribute, fact.value))
+        is_slot = kind == "semantic" and bool(subject and attribute and value)
+        made = SaidFact(
+            text=" ".join(fact.text.split()),
+            quote=fact.quote,
+            kind=kind,
+            at=None if fact.kind == "plan" else since,
+            until=until if kind == "semantic" else None,
+            confidence=CONFIDENCE,
+        )
+        slotted = replace(made, subject=subject, attribute=attribute_of(attribute), value=value, adds=fact.several)
+        if fact.over:
+            yield ReadFact(fact=replace(made, kind="episodic", until=None), said=said, ended=replaced)
+            if is_slot and not replaced:
+                yield ReadFact(fact=replace(slotted, against=True, adds=False, until=None), said=said)
+        elif is_slot:
+            yield _in_the_place_of(slotted, said, replaced)
+        else:
+            yield ReadFact(fact=made, said=said, ended=replaced)
+
+
+def _in_the_place_of(fact: SaidFact, said: Utterance, replaced: Sequence[Record]) -> ReadFact:
+    """A value that takes the slot of the first of those that it replaces, from a time on at which that one held."""
+    old = next((each for each in replaced if each.kind == "semantic" and each.attribute), None)
+    beside = fact.adds or (old and (holding_of(old.attribute) == "set" or any(each.adds for each in old.evidence)))
+    if old is None or beside:
+        return ReadFact(fact=fact, said=said, ended=replaced)
+    since = fact.at if fact.at and fact.at > old.at else None
+    taken = replace(fact, subject=old.subject, attribute=old.attribute, at=since)
+    return ReadFact(fact=taken, said=said, ended=[each for each in replaced if each.id != old.id])
+
+
+def _bare(text: str) -> str:
+    """The words of a text as they are compared: without case and signs."""
+    return _BARE.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
+
+
+def _days_told(said: Utterance) -> list[datetime]:
+    """The day of a message, and the days that it tells from there on."""
+    if said.at is None:
+        return []
+    told = [each.at for ahead in (False, True) for each in moments(said.text, said.at, "de", ahead=ahead)]
+    return [said.at, *dict.fromkeys(told)]
+
+
+def _window(text: str, said: Utterance) -> Window | None:
+    """The time that a model names, near the message unless its year stands there."""
+    window = iso_window(text, said.at.tzinfo if said.at else None) if text else None
+    if window is None or window.since is None or said.at is None:
+        return window
+    near = abs(window.since.year - said.at.year) <= 1 or str(window.since.year) in said.text
+    return window if near else None
+
+
+def unshown(text: str, given: Sequence[str], counts: Iterable[int] = ()) -> TextClaim | None:
+    """The first thing in `text` that stands in none of the texts `given`: a claim, or a number in figures or words.
+
+    Numbers are held to it that are none in a summary of work, where they may number a list. `counts` may be said too.
+    """
+    for claim in check_text(text, SourceIndex(given)):
+        return claim
+    shown = "\n".join(given)
+    figures = units(shown).keys()
+    for figure in sorted(units(without_dates(text)).keys() - figures):
+        return TextClaim("number", figure)
+    worth = {*counts, *(number for each in given for _, number in spelled(each))}
+    for words, number in spelled(text):
+        # One is a word like any other, as in “one of the tests”.
+        if number > 1 and number not in worth and str(number) not in figures and words not in shown.casefold():
+            return TextClaim("number", words)
+    return None
+
+
+def drafts_of(read: ReadFact, piece: MemoryDraft) -> list[MemoryDraft]:
+    """The pieces of evidence that a fact is, of which `piece` tells all but what it says.
+
+    One against each memory that it ended, then its own; nothing where a secret was in it.
+    """
+    fact = read.fact
+    if not is_clean(fact):
+        return []
+    at = fact.at or piece.at
+    over = [
+        replace(piece, at=max(at, each.at), against=True, why=fact.quote, **_called(each), kind=each.kind)
+        for each in read.ended
+    ]
+    return [*over, own_draft(fact, piece)]
+
+
+def is_clean(fact: SaidFact) -> bool:
+    """Whether no secret was in it."""
+    return REDACTED not in f"{fact.text} {fact.value}"
+
+
+def own_draft(fact: SaidFact, piece: MemoryDraft) -> MemoryDraft:
+    """A fact for itself, with `piece` for its evidence."""
+    at = fact.at or piece.at
+    return replace(
+        piece,
+        text=fact.text,
+        kind=fact.kind,
+        at=min(at, fact.until) if fact.until else at,
+        until=fact.until,
+        subject=fact.subject,
+        attribute=fact.attribute,
+        value=fact.value,
+        against=fact.against,
+        why=fact.quote if fact.against else "",
+        adds=fact.adds,
+        confidence=fact.confidence,
+        salience=fact.salience,
+    )
+
+
+def _called(record: Record) -> dict[str, str]:
+    """What a memory says, and what it is found again by."""
+    return {name: getattr(record, name) for name in ("text", *NAMES)}
+
+
+class Known:
+    """What is known when something is read: the newest facts, events and ways that may be seen from a project."""
+
+    def __init__(self, tx: Transaction, space: str, project: str, at: datetime | None = None) -> None:
+        """Read them; what was to end by itself, such as a plan, counts as far as it held at that time."""
+        states: tuple[State, ...] = ("active", "retired") if at else ("active",)
+        listed = tx.memories.list(space, MemoryFilter(states=states, archived=False), MOST_KNOWN)
+        said = [each for each in listed if each.kind != "failure" and not each.cue]
+        said = [each for each in said if each.state == "active" or (at and holds_at(each, at))]
+        seen = Scope.of(tx, space, ScopeLimits(project=project)).seen(said)
+        self._held = {each.id: each for each in seen if each is not None}
+
+    @property
+    def facts(self) -> Sequence[Record]:
+        """Those that hold."""
+        return list(self._held.values())
+
+    def learn(self, changed: Iterable[Record]) -> None:
+        """Take note of memories that are not what they were."""
+        for each in changed:
+            if each.state == "active":
+                self._held[each.id] = each
+            else:
+                self._held.pop(each.id, None)
