@@ -34,8 +34,11 @@ class Moment(Struct, frozen=True, kw_only=True):
     """A word before it says that it lasts from then on."""
 
 
-def moments(text: str, now: datetime, language: str = "en", *, ahead: bool = False) -> list[Moment]:
-    """The times that `text` tells from `now` on, in order; with `ahead` a bare "on Friday" lies ahead, else behind."""
+def moments(text: str, now: datetime, language: str = "en", *, ahead: bool | None = None) -> list[Moment]:
+    """The times that `text` tells from `now` on, in order; with `ahead` a bare "in May" lies ahead, else behind.
+
+    Where that isn't known, it is the nearest one.
+    """
     found: list[Moment] = []
     taken = [False] * len(text)
     for code in dict.fromkeys((language, "en")):
@@ -50,13 +53,15 @@ def moments(text: str, now: datetime, language: str = "en", *, ahead: bool = Fal
     return sorted(found, key=lambda each: each.start)
 
 
-def _lies_ahead(match: re.Match[str], code: str, *, ahead: bool) -> bool:
-    """Whether a time without a year lies ahead: "until March" does, "since March" doesn't."""
+def _lies_ahead(match: re.Match[str], code: str, *, ahead: bool | None) -> bool | None:
+    """Whether a time without a year lies ahead: "until March" does, "since March" doesn't, "from March" may."""
     known, lead = of_language(Moments, code), (match.groupdict().get("lead") or "").strip().casefold()
     first = lead.split()[0] if lead else ""
     if first in known.ahead_of:
         return True
-    return ahead and first not in known.behind
+    if first in known.behind:
+        return False
+    return None if first in known.either_side else ahead
 
 
 def _is_range(match: re.Match[str]) -> bool:
@@ -88,9 +93,11 @@ def _moment(match: re.Match[str], at: datetime, grain: Grain, bare: Grain, code:
     known = of_language(Moments, code)
     lead = match.groupdict().get("lead") or ""
     part = match.groupdict().get("part") or ""
-    word = lead.strip().casefold()
+    article = of_language(Times, code).articles
+    words = [each for each in lead.strip().split() if each.casefold() not in article]
+    word = " ".join(words).casefold()
     if word in known.kept:
-        written = f"{lead}{date}"
+        written = f"{' '.join(words)} {date}"
     else:
         written = known.written[grain][0].replace("{}", date)
         if match.start() == 0 or lead[:1].isupper():
@@ -99,7 +106,7 @@ def _moment(match: re.Match[str], at: datetime, grain: Grain, bare: Grain, code:
 
 
 def _read(
-    match: re.Match[str], kind: str, now: datetime, code: str, *, ahead: bool
+    match: re.Match[str], kind: str, now: datetime, code: str, *, ahead: bool | None
 ) -> tuple[datetime, Grain, Grain] | None:
     """When it is, how exactly that is told, and how the date is written."""
     try:
@@ -109,7 +116,7 @@ def _read(
 
 
 def _when(
-    match: re.Match[str], kind: str, now: datetime, code: str, *, ahead: bool
+    match: re.Match[str], kind: str, now: datetime, code: str, *, ahead: bool | None
 ) -> tuple[datetime, Grain, Grain] | None:
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     day, parts = timedelta(days=1), match.groupdict()
@@ -123,7 +130,7 @@ def _when(
             return today + away, "day", "day"
         return today + away, "around", "day" if unit == "week" else "month" if unit == "month" else "year"
     if kind == "weekday":
-        forward = (step > 0) if step else ahead
+        forward = (step > 0) if step else ahead is not False
         wanted = weekday_numbers()[parts["weekday"].lower()]
         if forward:
             return today + day * ((wanted - today.weekday() - 1) % 7 + 1), "day", "day"
@@ -157,15 +164,16 @@ def _span(unit: str, step: int, today: datetime) -> tuple[datetime, Grain, Grain
     return today.replace(year=today.year + step, month=1, day=1), "year", "year"
 
 
-def _with_year(today: datetime, month: int, number: int | None, *, ahead: bool) -> datetime:
-    """A date without a year: the next such one, or the last."""
-    for year in (today.year, today.year + 1) if ahead else (today.year, today.year - 1):
-        if number is not None and number > monthrange(year, month)[1]:
-            continue
-        at = today.replace(year=year, month=month, day=number or 1)
-        if at >= today.replace(day=1 if number is None else today.day) if ahead else at <= today:
-            return at
-    return today.replace(month=month, day=number or 1)
+def _with_year(today: datetime, month: int, number: int | None, *, ahead: bool | None) -> datetime:
+    """A date without a year: the next such one, the last, or the nearest."""
+    years = [year for year in range(today.year - 1, today.year + 2) if (number or 1) <= monthrange(year, month)[1]]
+    dates = [today.replace(year=year, month=month, day=number or 1) for year in years or [today.year]]
+    floor = today.replace(day=1) if number is None else today
+    if ahead:
+        return next((each for each in dates if each >= floor), dates[-1])
+    if ahead is None:
+        return min(dates, key=lambda each: abs(each - today))
+    return next((each for each in reversed(dates) if each <= today), dates[0])
 
 
 def _step(parts: dict[str, str | None], code: str) -> int:

@@ -106,7 +106,7 @@ def verb_forms() -> dict[str, tuple[str, str]]:
             forms[form] = (base, "past")
     for form in ("put", "cut", "hit", "let", "set", "shut", "hurt", "quit", "cost"):
         forms[form] = (form, "past")
-    return forms
+    return forms | {"got": ("get", "past"), "gotten": ("get", "past")}
 
 
 _DOUBLED = (
@@ -123,6 +123,12 @@ _DOUBLED = (
     "enrol",
     "instal",
 )
+
+
+def _is_adverb(word: str) -> bool:
+    return word in of_language(Facts, "en").adverbs or (
+        len(word) > 5 and word.endswith("ly") and word not in verb_forms() and word not in ("family", "italy")
+    )
 
 
 def third_person(verb: str) -> str:
@@ -179,7 +185,7 @@ def _name_end(words: list[Token], at: int) -> int:
             return end
         if finite and finite[1] in ("s", "past") and words[end - 1].low not in ("the", "a", "of", "to", "my"):
             return end
-        if low in of_language(Facts, "en").adverbs and end > at:
+        if _is_adverb(low) and end > at:
             return end
         if re.search(r"'s$", low) and end + 1 < len(words) and not _WORD.match(words[end + 1].word[:1]):
             return 0
@@ -199,7 +205,7 @@ class _Group(Struct):
 
 def _verb(clause: str, words: list[Token], start: int, behind: int) -> Predicate | None:
     """What is said of the subject in `words[start:behind]`, by the verb that follows it."""
-    known, group = of_language(Facts, "en"), _Group(aux=[])
+    group = _Group(aux=[])
     queue, subject_end = _spelled_out(words, behind)
     first: Token | None = None
     for at, (each, word) in enumerate(queue):
@@ -207,11 +213,11 @@ def _verb(clause: str, words: list[Token], start: int, behind: int) -> Predicate
             group.negated = True
         elif each == "no" and at + 1 < len(queue) and queue[at + 1][0] in ("longer", "more"):
             group.over = True
-        elif each in known.adverbs or each == "," or (group.over and each in ("longer", "more")):
+        elif _is_adverb(each) or each == "," or (group.over and each in ("longer", "more")):
             continue
         else:
             first = first or word
-            following = next((one for one, _ in queue[at + 1 :] if one not in _NOT and one not in known.adverbs), "")
+            following = next((one for one, _ in queue[at + 1 :] if one not in _NOT and not _is_adverb(one)), "")
             if not _is_aux(each, following):
                 return _made(clause, words[start], subject_end, first, group, each, word)
             group.aux.append(each)
@@ -318,9 +324,9 @@ def _guess(word: str) -> str:
 
 def _elided(clause: str, words: list[Token]) -> Predicate | None:
     """A clause whose subject is the speaker and left out: "moved to Porto last week"."""
-    known, forms = of_language(Facts, "en"), verb_forms()
+    forms = verb_forms()
     at = 0
-    while at < len(words) and (words[at].low in known.adverbs or words[at].word == ","):
+    while at < len(words) and (_is_adverb(words[at].low) or words[at].word == ","):
         at += 1
     if at >= len(words):
         return None
@@ -369,6 +375,11 @@ _THEY = {
 }
 
 
+def _within(who: str) -> str:
+    """A name as it stands within a sentence: only "The user" begins with an article."""
+    return f"the{who[3:]}" if who.startswith("The ") else who
+
+
 def told_of(clause: str, said: Predicate | None, who: str) -> str:
     """An English clause in which whoever speaks is called `who`."""
     words = tokens(clause)
@@ -383,7 +394,7 @@ def told_of(clause: str, said: Predicate | None, who: str) -> str:
         if low in _THEY:
             first = not named and (said is None or word.start == said.start)
             if first:
-                new, at = _as_third(words, at, who)
+                new, at = _as_third(words, at, _within(who) if word.start else who)
                 named = True
                 out += [clause[last : word.start], new]
                 last = words[at].end
@@ -397,7 +408,9 @@ def told_of(clause: str, said: Predicate | None, who: str) -> str:
                 at += 1
                 continue
         elif low in _OTHERS:
-            new = f"{who}'s" if low in ("my", "our") and not named else _OTHERS[low]
+            whom = _within(who) if word.start else who
+            first_of = {"my": f"{whom}'s", "our": f"{whom}'s", "me": whom, "us": whom} if not named else {}
+            new = first_of.get(low, _OTHERS[low])
             named = True
         if new is not None:
             out += [clause[last : word.start], new]
@@ -414,10 +427,10 @@ def _as_third(words: list[Token], at: int, who: str) -> tuple[str, int]:
         return f"{who} {joined[short[0]]}", at
     if low in ("im", "ive"):
         return f"{who} {'is' if low == 'im' else 'has'}", at
-    known, forms = of_language(Facts, "en"), verb_forms()
+    forms = verb_forms()
     behind = at + 1
     between: list[str] = []
-    while behind < len(words) and words[behind].low in known.adverbs:
+    while behind < len(words) and _is_adverb(words[behind].low):
         between.append(words[behind].word)
         behind += 1
     if behind >= len(words):

@@ -46,10 +46,14 @@ class Facts(Topic, frozen=True, kw_only=True):
     """Anywhere in a message: others in it are made up."""
     handed_over: Row = ()
     """Anywhere in a message: a text to be worked on comes with it."""
+    asks_within: Row = ()
+    """Behind a comma: a request begins."""
     asks: Row = ()
     """At the beginning of a clause: it asks for something."""
     leads: Row = ()
     """Before a clause, and no part of it."""
+    hangs: Row = ()
+    """At the beginning of a part of a sentence: it hangs on the clause that follows."""
     breaks: Row = ()
     """Between two clauses, where a subject follows."""
     openers: Row = ()
@@ -105,6 +109,12 @@ class Facts(Topic, frozen=True, kw_only=True):
     """Anywhere: what is said of somebody is so no longer."""
     rules: Row = ()
     """At the beginning of a sentence: how the assistant is to be."""
+    laughs: Row = ()
+    """Anywhere: who says so laughs."""
+    boasts: Row = ()
+    """Anywhere in a sentence that laughs: it isn't meant."""
+    generic: Set = frozenset()
+    """Words that many memories have in common and that tell none apart."""
     steps: Row = ()
     """Anywhere in a sentence: how the speaker does something."""
     failed: Row = ()
@@ -139,6 +149,8 @@ class Moments(Topic, frozen=True, kw_only=True):
     ahead_of: Set = frozenset()
     behind: Set = frozenset()
     """Of these, what says on which side of now a time lies."""
+    either_side: Set = frozenset()
+    """Of these, those behind which a time may lie on either side, whatever the verb's tense."""
     written: Map = field(default_factory=dict)
     """By `day`, `week`, `weekend`, `month`, `year`, `around`: how it is written; `{}` is the date."""
 

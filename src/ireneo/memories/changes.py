@@ -9,11 +9,14 @@ from ireneo.language.files import LANGUAGES, either, from_data, of_language
 from ireneo.language.spoken import Facts
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Words
-from ireneo.language.words import letters, terms
+from ireneo.language.words import terms
 from ireneo.memories.record import MemoryDraft, Record, slot
 from ireneo.memories.slots import holding_of
 from ireneo.patterns import lazy_re
 
+ALONE = 1
+"""Of so many memories a word is one that stands nowhere else."""
+_LARGE = lazy_re(r"(?<=[\w,] )[A-ZÄÖÜ]\w+")
 _FRAME = lazy_re(r"(?:said|sagte|asks the assistant|bittet den Assistenten): [“„](?P<words>.{1,2000})[”“]", re.S)
 MOST = 6
 """Memories that one word ends at most, and that may have a word in common for it to tell them apart: what touches more
@@ -38,15 +41,31 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     if not strong and not any(pattern.search(draft.text) for pattern in changes):
         return []
     said = _telling(draft.text) - set(terms(draft.subject))
-    names = {term for word in letters(_quoted(draft.text))[1:] if word[:1].isupper() for term in terms(word)}
     found = []
     for each in held:
         if draft.attribute and slot(each.subject, each.attribute) == slot(draft.subject, draft.attribute):
             continue
         shared = {term for term in said & _telling(each.text) if often.get(term, 0) <= MOST}
-        if len(shared) >= (1 if strong and shared & names else 2):
+        # One word will do where it is a name, or stands nowhere else.
+        named = shared & (_names(draft.text) | _names(each.text))
+        if not _may_be_meant(each, draft, named=bool(named)):
+            continue
+        if len(shared) >= 2 or (strong and shared and (named or min(often.get(term, 0) for term in shared) <= ALONE)):
             found.append(each)
     return found if len(found) <= MOST else []
+
+
+def _may_be_meant(record: Record, draft: MemoryDraft, *, named: bool) -> bool:
+    """Whether a memory is of what a word speaks of: not of somebody else, and no steps that are called something."""
+    if record.kind == "procedural":
+        return named and not (record.task_type or record.name)
+    apart = record.subject and draft.subject and record.subject.casefold() != draft.subject.casefold()
+    return not apart or record.subject.casefold() in draft.text.casefold()
+
+
+def _names(text: str) -> set[str]:
+    """The words of a memory that are written large within a sentence."""
+    return {term for found in _LARGE.finditer(_quoted(text)) for term in terms(found[0])}
 
 
 def _quoted(text: str) -> str:
@@ -63,7 +82,8 @@ def _telling(text: str) -> set[str]:
 @from_data
 def _plain_words() -> frozenset[str]:
     stop = frozenset(word for code in LANGUAGES for word in of_language(Words, code).stop)
-    times = (*month_numbers(), *weekday_numbers(), "user", "nutzer", "week", "weekend", "woche", "around")
+    generic = [word for code in LANGUAGES for word in of_language(Facts, code).generic]
+    times = (*month_numbers(), *weekday_numbers(), *generic)
     return stop | {term for word in (*stop, *times) for term in terms(word)}
 
 

@@ -56,20 +56,21 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
     for line in text.split("\n"):
         for sentence in sentences(_BULLET.sub("", line).strip(), small_opens=True):
             language = _language(sentence, text)
-            rows = marks.get(language) or marks["en"]
             if any(each["takes_back"].search(sentence) for each in marks.values()):
                 said = said[:-1]
                 continue
             said.append((sentence, language))
-            if (
-                rows["joke"].search(sentence)
-                or rows["hyperbole"].search(sentence)
-                or any(each["joke"].search(sentence) for each in marks.values())
-            ):
+            if any(_is_joke(sentence, each) for each in marks.values()):
                 said[-1] = ("", language)
     for sentence, language in said:
         if sentence:
             yield from _of_sentence(sentence, language, made_up=made_up)
+
+
+def _is_joke(sentence: str, rows: dict[str, re.Pattern[str]]) -> bool:
+    if rows["joke"].search(sentence) or rows["hyperbole"].search(sentence):
+        return True
+    return bool(rows["laughs"].search(sentence) and rows["boasts"].search(sentence))
 
 
 def _language(sentence: str, text: str) -> str:
@@ -93,9 +94,10 @@ def is_earnest(text: str) -> bool:
     bare, quoted = _without_quotations(plain)
     if quoted and len(_WORDS.findall(bare)) < _SHORTEST + 3:
         return False
+    marks = _marks().values()
     return not any(
-        rows[name].search(bare) for rows in _marks().values() for name in ("joke", "hyperbole", "supposed")
-    ) and not any(rows["condition"].match(bare) for rows in _marks().values())
+        _is_joke(bare, rows) or rows["supposed"].search(bare) or rows["condition"].match(bare) for rows in marks
+    )
 
 
 def _plain(text: str) -> str:
@@ -178,7 +180,10 @@ def _clauses(sentence: str, rows: dict[str, re.Pattern[str]]) -> Iterator[str]:
     """The clauses of a sentence that could stand alone, each with what hangs on it."""
     start = 0
     for found in rows["breaks"].finditer(sentence):
-        if found.start() - start < 4:
+        # "Margaret and I": a clause has a verb, and so more words than a name.
+        if len(_WORDS.findall(sentence, start, found.start())) < (2 if found[0].strip()[:1] in ";:–—(" else 3):
+            continue
+        if found[0].strip()[:1] in ("", ",") and rows["hangs"].match(sentence, start):
             continue
         yield sentence[start : found.start()].strip(" ,;–—-")
         start = found.end()
@@ -204,6 +209,8 @@ def _marks() -> dict[str, dict[str, re.Pattern[str]]]:
             name: lazy_re(either(getattr(known, name)), re.I)
             for name in (
                 "joke",
+                "laughs",
+                "boasts",
                 "takes_back",
                 "hyperbole",
                 "supposed",
@@ -218,13 +225,14 @@ def _marks() -> dict[str, dict[str, re.Pattern[str]]]:
         found[code] |= {
             "condition": lazy_re(rf"\W{{0,9}}{either(known.condition)}", re.I),
             "asks": lazy_re(rf"\W{{0,9}}{either(known.asks)}", re.I),
+            "hangs": lazy_re(rf"\W{{0,9}}{either(known.hangs)}", re.I),
             "rules": lazy_re(rf"\W{{0,9}}{either(known.rules)}", re.I),
             "leads": lazy_re(
                 rf"{either(known.leads)}(?:\s*[,:;.!–—-]+\s*|\s+(?={either(known.openers)}))|[\s,:;–—-]+", re.I
             ),
             "breaks": lazy_re(
                 rf"(?:{_SIGN}|,\s|\s(?={either(known.breaks)}\s))(?:{either(known.breaks)},?\s)?"
-                rf"(?={either(known.openers)}|{either(known.condition)}|{either(known.asks)}\s)|{_DASH}",
+                rf"(?={either(known.openers)}|{either(known.condition)}|{either(known.asks_within)})|{_DASH}",
                 re.I,
             ),
         }

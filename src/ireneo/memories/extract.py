@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
 from ireneo.language.moments import Moment, dated, moments
-from ireneo.language.predicates import Predicate, predicate, told_of
+from ireneo.language.predicates import Predicate, predicate, tokens, told_of, verb_forms
 from ireneo.language.spoken import Facts, Predication
 from ireneo.language.topics import Names, Words
 from ireneo.memories.earnest import Statement, statements
@@ -25,6 +25,8 @@ MOST = 40
 _LONGEST_VALUE = 80
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _WHICH = ("new", "current", "old", "next", "own")
+_ON = lazy_re(r"^(?:on|at|for|to|am|um|auf) ", re.I)
+_SINGULAR = ("missus", "boss")
 _SPLIT = lazy_re(r",?\s+(?:and|or|und|oder|sowie|plus|nor|&)\s+|\s*,\s*")
 _FIGURE = lazy_re(r"\d")
 _NAME = lazy_re(r"([A-ZÄÖÜ][\w-]*)(?: [A-ZÄÖÜ][\w-]*)?")
@@ -212,7 +214,14 @@ class _FactReader:
             name = next((parts[key] for key in ("name", "name_b", "name_c") if parts.get(key)), None)
             word = next((parts[key] for key in ("word", "word_b", "word_c") if parts.get(key)), "")
             code = _relations().get(word.casefold())
-            if not name or not code or name.casefold() in _no_names() or not name[0].isupper():
+            name = name.removesuffix("'s") if name else None
+            if (
+                not name
+                or not code
+                or (word.casefold().endswith("s") and word.casefold() not in _SINGULAR)
+                or name.casefold() in _no_names()
+                or not name[0].isupper()
+            ):
                 continue
             self.names[code] = self.names[name] = name
             called = attribute_of(word)
@@ -280,12 +289,12 @@ class _FactReader:
         first, _, rest = low.partition(" ")
         if first in ("my", "our"):
             words = rest.split()
-            for size in (len(words), 1):
-                code = _relations().get(" ".join(words[-size:])) or _relations().get(words[0] if words else "")
-                if code:
-                    return self.names.get(
-                        code, f"{self.subject}'s {words[-1] if words[-1] in _relations() else words[0]}"
-                    ), ""
+            said_words = subject.split()[1:]
+            last = _relations().get(" ".join(words[-2:])) or _relations().get(words[-1] if words else "")
+            named = len(words) > 1 and said_words[1][:1].isupper()
+            if code := last or (_relations().get(words[0]) if named else None):
+                word = words[-1] if last else words[0]
+                return self.names.get(code, f"{self.subject}'s {word}"), ""
             return self.subject, rest
         if first == "the" and rest:
             return self.subject, rest if rest.split()[-1] in of_language(Facts, "en").dated | of_language(
@@ -306,22 +315,25 @@ class _FactReader:
     ) -> Iterator[SaidFact]:
         """The fact that an attribute is, or becomes, what the words say."""
         rows, known, words = _rows(statement.language), of_language(Facts, statement.language), name.split()
-        found = next(filter(None, (each.match(becomes) for each in rows.becomes)), None)
-        if found is None or len(words) > 3 or {words[0], words[-1]} & known.no_attribute:
-            return
-        dated_one, raw = words[-1] in known.dated, found["value"]
-        value = self._value(raw.removeprefix(found["lead"] or "") if dated_one else raw, statement.language)
-        times = self._times(value, statement.language, ahead=dated_one)
-        if not value or (
-            dated_one and not (_FIGURE.search(value) or self._times(found[0], statement.language, ahead=True))
+        at, found = next(((at, hit) for at, row in enumerate(rows.becomes) if (hit := row.match(becomes))), (0, None))
+        if (
+            found is None
+            or (at == len(rows.becomes) - 1 and not _FIGURE.search(found["value"]))
+            or len(words) > 3
+            or {words[0], words[-1]} & known.no_attribute
         ):
             return
-        attribute = attribute_of(
-            " ".join(word for word in words if word not in ("new", "current", "old", "next", "own"))
-        )
-        yield self._fact(
-            statement, said, subject=subject, attribute=attribute, value=dated(value, times), ahead=dated_one
-        )
+        dated_one, raw = words[-1] in known.dated, found["value"]
+        if dated_one:
+            times = self._times(raw, statement.language, ahead=True)
+            if not times and not _FIGURE.search(raw):
+                return
+            raw = _ON.sub("", dated(raw, times))
+        value = self._value(raw, statement.language)
+        if not value:
+            return
+        attribute = attribute_of(" ".join(word for word in words if word not in _WHICH))
+        yield self._fact(statement, said, subject=subject, attribute=attribute, value=value, ahead=dated_one)
 
     def _filled(
         self,
@@ -351,9 +363,10 @@ class _FactReader:
 
     def _german(self, statement: Statement) -> Iterator[SaidFact]:
         for row, pattern in _rows("de").says:
-            found = pattern.search(statement.text)
-            subject = self._german_subject(found.groupdict().get("of")) if found else ""
-            if found is None or not subject:
+            found, subject = pattern.search(statement.text), ""
+            while found and not (subject := self._german_subject(found.groupdict().get("of"))):
+                found = pattern.search(statement.text, found.start() + 1)
+            if found is None:
                 continue
             raw = found.groupdict().get("value") or ""
             values = [row.value] if row.value else self._values(raw, row, "de")
@@ -441,8 +454,8 @@ class _FactReader:
         """The statement told of the speaker, and since when it is so, where it says that."""
         rows = _rows(statement.language)
         past = said.tense in ("past", "perfect") if said else bool(rows.happened.search(statement.text))
-        ahead = ahead or not past or bool(rows.coming.search(statement.text))
-        times = self._times(statement.text, statement.language, ahead=ahead)
+        side = True if ahead or rows.coming.search(statement.text) else False if past else None
+        times = self._times(statement.text, statement.language, ahead=side)
         begun = [each for each in times if each.since or (said and said.tense in ("past", "perfect"))]
         began = begun[0].at if begun and self.at and begun[0].at <= self.at else None
         text = dated(statement.text, times)
@@ -451,18 +464,13 @@ class _FactReader:
             clause = text if said.subject else f"I {text[0].lower()}{text[1:]}" if own else text
             now = predicate(clause, self._named(statement))
             told = told_of(clause, now, self.who)
-        elif statement.language == "de" and (spoken := self._german_third(text)):
-            told = spoken
         else:
             told = f"{self.who} sagte: „{text}“" if statement.language == "de" else f"{self.who} said: “{text}”"
             return told, began
         told = told[0].upper() + told[1:]
         return (told if told[-1] in ".!…" else f"{told}."), began
 
-    def _german_third(self, text: str) -> str:
-        return ""
-
-    def _times(self, text: str, language: str, *, ahead: bool) -> list[Moment]:
+    def _times(self, text: str, language: str, *, ahead: bool | None) -> list[Moment]:
         return moments(text, self.at, language, ahead=ahead) if self.at else []
 
     def _kept(self, statement: Statement, kind: Kind, said: Predicate | None = None) -> SaidFact:
@@ -490,20 +498,44 @@ class _FactReader:
         count = len(_WORDS.findall(text))
         if rows.idle_state.search(text) or rows.address.search(text):
             return None
-        if statement.made_up and not re.match(r"(?:i|ich|my|mein\w*)\b", text, re.I):
+        if statement.made_up and not re.match(r"(?:i|ich)\b", text, re.I):
             return None
-        if said is not None and (said.verb.split()[-1] in known.idle or rows.idle.match(said.said)):
+        if said is not None and (
+            said.verb.split()[-1] in known.idle or rows.idle.match(said.said.removeprefix("do not "))
+        ):
             return None
         own = bool(rows.own.search(text)) or any(re.search(rf"\b{re.escape(name)}\b", text) for name in self.names)
-        other = rows.of_others.match(text) if not statement.made_up else None
-        of_other = other is not None and other["name"].casefold() not in _no_names()
-        figure = bool(_FIGURE.search(text)) and count <= 25 and not rows.asks.match(text)
+        of_other = not statement.made_up and _speaks_of_somebody(text, statement.language)
+        figure = bool(_FIGURE.search(text)) and count <= 25 and not rows.asks.match(text) and not _is_code(text)
         elided = bool(said and said.subject == "") and count >= 3
         changed = bool(_LARGE.search(text)) and statement.language != "de" and bool(rows.changed.search(text))
         if not (((own or of_other or changed) and count >= 3) or figure or elided):
             return None
-        past = bool(said and said.tense in ("past", "perfect")) or bool(rows.happened.search(text))
+        past = said.tense in ("past", "perfect") if said else bool(rows.happened.search(text))
         return "episodic" if past else "semantic"
+
+
+def _is_code(text: str) -> bool:
+    """Whether it has figures and no words: moves of a game, numbers of parts. "27:58" is a time."""
+    words = _WORDS.findall(text)
+    return not any(word.isalpha() and len(word) > 2 for word in words) and not all(word[0].isdigit() for word in words)
+
+
+def _speaks_of_somebody(text: str, language: str) -> bool:
+    """Whether a statement begins with a name and a verb: somebody does, or did, something."""
+    rows = _rows(language)
+    found = rows.of_others.match(text)
+    if found and found["name"].casefold() not in _no_names():
+        return True
+    named = _NAME.match(text)
+    if language == "de" or named is None or named[1].casefold() in _no_names():
+        return False
+    words = [each.low for each in tokens(text)[:4]]
+    if words[0].endswith("'s") and len(words) > 2:
+        return True
+    words = words[1:]
+    verb = next((word for word in words if word not in of_language(Facts, "en").adverbs and word != "'s"), "")
+    return verb_forms().get(verb, ("", ""))[1] in ("s", "past") or verb in ("is", "was", "has")
 
 
 class _Rows(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,260 @@
+"""What is read of what people tell in passing: sentences of our own, with what a reader would keep of each."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from ireneo.memories.extract import SaidFact, said_facts
+from ireneo.memories.slots import attribute_of, holding_of
+
+NOW = datetime(2031, 5, 14, 10, 0, tzinfo=UTC)
+"""A Wednesday."""
+
+
+def told(text: str, *before: str) -> list[SaidFact]:
+    return said_facts(text, speaker="Ines", at=NOW, before=before)
+
+
+SLOTS = (
+    ("We finally moved to Tavira, and the boxes are everywhere.", "home", "Tavira"),
+    ("I live in a tiny flat near Olhão with two flatmates.", "home", "tiny flat near Olhão"),
+    ("btw I'm based in Ghent these days, so euros please", "home", "Ghent"),
+    ("I've been living in Turku for six years now.", "home", "Turku"),
+    ("I grew up in Malmö, if that matters for the accent.", "origin", "Malmö"),
+    ("I'm originally from Recife.", "origin", "Recife"),
+    ("I was born in Aarhus.", "birthplace", "Aarhus"),
+    ("I work at Hexagon Labs and my days are long.", "employer", "Hexagon Labs"),
+    ("Just started my new job at Fenwick & Sons!", "employer", "Fenwick & Sons"),
+    ("I joined Norrland Energi in March.", "employer", "Norrland Energi"),
+    ("I'm a freelance illustrator, mostly children's books.", "job", "freelance illustrator"),
+    ("I work as a night nurse.", "job", "night nurse"),
+    ("I got promoted to lead archivist last week.", "job", "lead archivist"),
+    ("I retired in April.", "job", "retired"),
+    ("I'm vegetarian, by the way.", "diet", "vegetarian"),
+    ("I went vegan last autumn.", "diet", "vegan"),
+    ("I'm badly allergic to walnuts.", "allergy", "walnuts"),
+    ("Turns out I have a latex allergy.", "allergy", "latex"),
+    ("I'm lactose intolerant so no cream please", "allergy", "lactose intolerant"),
+    ("I can't eat mussels.", "avoids", "mussels"),
+    ("We adopted a greyhound called Otto.", "pet", "greyhound called Otto"),
+    ("I have two cats, Miso and Pip.", "pet", "two cats"),
+    ("I have three kids.", "child", "three kids"),
+    ("I speak Portuguese.", "language", "Portuguese"),
+    ("I'm learning Finnish, slowly.", "learns", "Finnish"),
+    ("I play the cello in a quartet.", "plays", "cello"),
+    ("I've taken up pottery.", "hobby", "pottery"),
+    ("I hate coriander.", "dislike", "coriander"),
+    ("I can't stand open-plan offices.", "dislike", "open-plan offices"),
+    ("I love long train rides.", "like", "long train rides"),
+    ("I'm a huge fan of brutalist architecture.", "like", "brutalist architecture"),
+    ("I prefer aisle seats.", "preference", "aisle seats"),
+    ("I take 50 mg of sertraline in the morning.", "medication", "50 mg of sertraline"),
+    ("I was diagnosed with asthma as a kid.", "condition", "asthma"),
+    ("I weigh 71.5 kg as of this morning.", "weight", "71.5 kg"),
+    ("I'm down to 69 kg!", "weight", "69 kg"),
+    ("I'm 178 cm tall.", "height", "178 cm tall"),
+    ("I'm 41.", "age", "41"),
+    ("I just turned 34.", "age", "34"),
+    ("I have a Le Monde subscription.", "subscription", "Le Monde"),
+    ("I drive a rusty Volvo.", "vehicle", "rusty Volvo"),
+    ("We got engaged in Siena!", "marital_status", "engaged"),
+    ("I'm married to Tove.", "partner", "Tove"),
+    ("I study marine biology.", "studies", "marine biology"),
+    ("My favourite colour is teal.", "favourite colour", "teal"),
+    ("My shoe size is 42.", "shoe size", "42"),
+    ("My rent went up to 940 euros.", "rent", "940 euros"),
+    ("My dentist appointment is on Friday at 9.", "dentist appointment", "16 May 2031 at 9"),
+    ("I volunteer at the food bank.", "volunteering", "food bank"),
+    ("Ich wohne jetzt in Lübeck.", "home", "Lübeck"),
+    ("Seit März wohne ich in Bregenz.", "home", "Bregenz"),
+    ("Bin letzte Woche nach Graz übersiedelt.", "home", "Graz"),
+    ("Ich arbeite bei Festo.", "employer", "Festo"),
+    ("Ich arbeite als Hebamme.", "job", "Hebamme"),
+    ("Ich bin Lehrerin an einer Dorfschule.", "job", "Lehrerin"),
+    ("Ich komme ursprünglich aus Jena.", "origin", "Jena"),
+    ("Ich bin allergisch gegen Haselnüsse.", "allergy", "Haselnüsse"),
+    ("Ich habe eine Pollenallergie.", "allergy", "Pollenallergie"),
+    ("Ich esse kein Schweinefleisch.", "avoids", "Schweinefleisch"),
+    ("Wir haben eine Katze namens Mohrle.", "pet", "Katze namens Mohrle"),
+    ("Ich lerne Norwegisch.", "learns", "Norwegisch"),
+    ("Ich spiele Geige.", "plays", "Geige"),
+    ("Ich hasse Koriander.", "dislike", "Koriander"),
+    ("Ich bin seit Mai verheiratet.", "marital_status", "verheiratet"),
+    ("Ich wiege 82 kg.", "weight", "82 kg"),
+    ("Mein Lieblingstier ist der Otter.", "lieblingstier", "Otter"),
+    ("Ich heiße Wiebke.", "name", "Wiebke"),
+    ("Nenn mich bitte Tini.", "called", "Tini"),
+    ("Call me Jo, everyone does.", "called", "Jo"),
+)
+
+TOLD = (
+    # What fills no slot is kept as it was said, of whoever said it, with its times written out.
+    ("We repainted the hallway yesterday.", "Ines repainted the hallway on 13 May 2031."),
+    ("My brother broke his wrist last Saturday.", "Ines's brother broke his wrist on 10 May 2031."),
+    ("I'm flying to Lisbon next Tuesday.", "Ines is flying to Lisbon on 20 May 2031."),
+    ("I've got choir practice on Mondays.", "Ines has got choir practice on Mondays."),
+    ("I cycle to work, 12 km each way.", "Ines cycles to work, 12 km each way."),
+    ("I lent my tent to my cousin three days ago.", "Ines lent their tent to their cousin on 11 May 2031."),
+    ("My boss gave me a raise.", "Ines's boss gave them a raise."),
+    ("Also, my flight got cancelled this morning.", "Ines's flight got cancelled on 14 May 2031."),
+    ("Ran the night market race in 48:12.", "Ines ran the night market race in 48:12."),
+    ("I don't drink coffee after noon.", "Ines doesn't drink coffee after noon."),
+    ("Gestern habe ich den Zaun gestrichen.", "Ines sagte: „Am 13. Mai 2031 habe ich den Zaun gestrichen.“"),
+)
+
+KINDS = (
+    ("procedural", "When I bottle honey I always warm the jars first, then strain it twice."),
+    ("procedural", "I always back up the ledger before I close the month."),
+    ("procedural", "Wenn ich Brot backe, kommt zuerst der Vorteig, dann ruht er zwölf Stunden."),
+    ("failure", "I tried soaking the labels off with vinegar but it ruined the paper."),
+    ("failure", "Hab das neue Plugin ausprobiert, aber es stürzt beim Export ab."),
+    ("episodic", "We hiked up to the old fort on Sunday."),
+    ("episodic", "My neighbour sold his boat last week."),
+)
+
+MANNER = (
+    "Keep your answers short, please.",
+    "From now on answer in metric units.",
+    "Please never use emojis with me.",
+    "Don't sugar-coat things for me.",
+    "Be blunt with me.",
+    "No bullet points, please.",
+    "Bitte antworte immer auf Deutsch.",
+    "Keine Emojis bitte.",
+)
+
+TRAPS = (
+    "If I lived in Oslo I'd ski to work.",
+    "I wish I had a dog.",
+    "What if I moved to Peru?",
+    "Maybe I'll quit and become a baker.",
+    "I might be allergic to kiwis, not sure.",
+    "I could eat a horse.",
+    "I'm basically a vampire at this point.",
+    "I'm married to my job lol",
+    "My cat runs a hedge fund, just kidding.",
+    "I've told you a million times.",
+    "I'm allergic to Mondays.",
+    "I live in the office these days.",
+    "Yeah right, and I'm the queen of Denmark.",
+    "Do I need a visa for Chile?",
+    "Where should I live if I like fog?",
+    'My uncle always says "I have never paid for a coffee in my life".',
+    'Translate this into French: "I live in Dublin and I have two sons."',
+    "Please proofread: I am working as a clerk since five years and I like my job very much.",
+    "Let's role-play. I'm a customer, I bought a broken kettle and I live in Leeds.",
+    "Pretend I'm your landlord. I own four houses.",
+    "In my novel, Edda lives in Tromsø and hunts seals.",
+    "My protagonist is allergic to silver.",
+    "You are now a pirate. I'm your captain and I have a parrot.",
+    "Imagine I had twins.",
+    "One day I'll have a farm.",
+    "She told me I should move to Ghent.",
+    "Can you write a bio that says I speak Welsh?",
+    "How do you say 'I am a vegetarian' in Thai?",
+    "I guess I like jazz.",
+    "I wonder whether I have ADHD.",
+    "I dreamed I was living in Kyoto.",
+    "Thanks, that helps a lot!",
+    "ok perfect",
+    "Sounds great, I'll give it a try.",
+    "Wenn ich reich wäre, hätte ich ein Boot.",
+    "Vielleicht ziehe ich nach Hamburg.",
+    "Ich hätte gern einen Hund.",
+    "Stell dir vor, ich wäre Bürgermeisterin.",
+    "Ich bin mit meinem Laptop verheiratet.",
+    "Kleiner Scherz: ich bin der Kaiser von China.",
+    "Mein Chef meinte, ich wohne im Büro.",
+    'Übersetz mir das bitte: "Ich wohne in Köln und habe drei Kinder."',
+    "In meinem Roman lebt Greta in Husum.",
+    "Wohnst du gern in der Cloud?",
+    "Wo kann man in Linz gut essen?",
+    "Soll ich nach Wien ziehen?",
+    "Danke, passt!",
+    "Angenommen, ich kündige morgen.",
+)
+
+
+@pytest.mark.parametrize(("text", "attribute", "value"), SLOTS)
+def test_a_statement_fills_its_slot(text: str, attribute: str, value: str) -> None:
+    found = [(fact.attribute, fact.value) for fact in told(text)]
+    assert (attribute, value) in found
+
+
+@pytest.mark.parametrize(("text", "wanted"), TOLD)
+def test_what_fills_no_slot_is_told_of_the_speaker(text: str, wanted: str) -> None:
+    assert [fact.text for fact in told(text)] == [wanted]
+
+
+@pytest.mark.parametrize(("kind", "text"), KINDS)
+def test_how_things_are_done_what_failed_and_what_happened(kind: str, text: str) -> None:
+    assert [fact.kind for fact in told(text)] == [kind]
+
+
+@pytest.mark.parametrize("text", MANNER)
+def test_how_the_assistant_is_to_be(text: str) -> None:
+    assert {fact.attribute for fact in told(text)} == {"manner"}
+
+
+@pytest.mark.parametrize("text", TRAPS)
+def test_what_is_not_stated_in_earnest_is_not_read(text: str) -> None:
+    assert told(text) == []
+
+
+def test_what_is_said_in_a_play_goes_on_being_play() -> None:
+    assert told("I own a bakery in Bath.", "Let's pretend you are a tax inspector and I'm a baker.") == []
+    assert told("I own a bakery in Bath.", "How do I register a shop?")
+
+
+def test_several_things_of_one_message_are_told_apart() -> None:
+    found = told("I'm allergic to cashews, sesame and latex, and my sister Lena lives in Graz. Can you plan a menu?")
+    assert [fact.value for fact in found if fact.attribute == "allergy"] == ["cashews", "sesame", "latex"]
+    assert ("sibling", "Lena") in [(fact.attribute, fact.value) for fact in found]
+    assert ("Lena", "home", "Graz") in [(fact.subject, fact.attribute, fact.value) for fact in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "attribute", "value"),
+    [
+        ("I'm no longer vegan.", "diet", "vegan"),
+        ("I quit Hexagon Labs.", "employer", "Hexagon Labs"),
+        ("I'm not allergic to strawberries after all.", "allergy", "strawberries"),
+        ("I don't play tennis anymore.", "plays", "tennis"),
+    ],
+)
+def test_what_is_over_is_said_to_be(text: str, attribute: str, value: str) -> None:
+    assert [(fact.attribute, fact.value, fact.against) for fact in told(text)] == [(attribute, value, True)]
+
+
+def test_since_when_it_is_so_is_read() -> None:
+    (fact,) = [each for each in told("I have been living in Faro since January.") if each.attribute == "home"]
+    assert fact.at == datetime(2031, 1, 1, tzinfo=UTC)
+    (event,) = told("We buried the hamster two days ago.")
+    assert event.at
+    assert event.at.date() == datetime(2031, 5, 12, tzinfo=UTC).date()
+
+
+def test_the_words_of_a_fact_stand_in_the_message() -> None:
+    for text, _, _ in SLOTS:
+        for fact in told(text):
+            assert fact.quote in text
+            assert fact.at
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "holding"),
+    [
+        ("place of residence", "home", "one"),
+        ("Wohnort", "home", "one"),
+        ("Allergies", "allergy", "set"),
+        ("weight", "weight", "series"),
+        ("Miete", "rent", "series"),
+        ("favourite colour", "favourite colour", "one"),
+        ("spoken languages", "spoken languages", "set"),
+        ("DNS", "dns", "one"),
+    ],
+)
+def test_an_attribute_has_one_code_and_holds_as_the_world_does(name: str, code: str, holding: str) -> None:
+    assert (attribute_of(name), holding_of(name)) == (code, holding)
