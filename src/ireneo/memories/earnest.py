@@ -226,7 +226,7 @@ def _marks() -> dict[str, dict[str, re.Pattern[str]]]:
             "condition": lazy_re(rf"\W{{0,9}}{either(known.condition)}", re.I),
             "asks": lazy_re(rf"\W{{0,9}}{either(known.asks)}", re.I),
             "hangs": lazy_re(rf"\W{{0,9}}{either(known.hangs)}", re.I),
-            "rules": lazy_re(rf"\W{{0,9}}{either(known.rules)}", re.I),
+            "rules": lazy_re(rf"\W{{0,1}}{either(known.rules)}", re.I),
             "leads": lazy_re(
                 rf"{either(known.leads)}(?:\s*[,:;.!–—-]+\s*|\s+(?={either(known.openers)}))|[\s,:;–—-]+", re.I
             ),
