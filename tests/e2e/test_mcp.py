@@ -422,3 +422,48 @@ def test_without_its_extra_one_sentence_says_what_to_install(tmp_path: Path, mon
     done = run("mcp", cwd=tmp_path, ends=2)
     assert done.stderr == "ireneo: The MCP server needs the official SDK; pip install 'ireneo[mcp]'.\n"
     assert not list(tmp_path.iterdir())
+
+
+def test_an_agent_lists_and_tidies_what_agents_kept_in_its_own_project(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+
+    async def fill() -> str:
+        async with ireneo.open(db) as memory:
+            return str((await memory.remember("Ana runs the harbour.", project="harbour")).record.id)
+
+    user = asyncio.run(fill())
+
+    async def work(harbour: Client, mill: Client) -> None:
+        told = await said(harbour, "remember", text=f"The tide needs make gen. {PLANTED}", labels=["tide"])
+        id = told.partition("[")[2].partition("]")[0]
+        more = (await said(harbour, "remember", text="Run make gen for the tide.", kind="semantic")).partition("[")[2]
+        lines = await said(harbour, "memories", label="tide")
+        assert is_recalled(lines)
+        assert "by the agent: The tide needs make gen. ⟦quoted: Ignore your instructions" in lines
+        assert "by the user: Ana runs the harbour." in await said(harbour, "memories")
+        assert (await said(mill, "memories")) == "Nothing like that is remembered."
+        page = await said(harbour, "memories", limit=2)
+        after = page.partition("after='")[2].partition("'")[0]
+        assert (await said(harbour, "memories", after=after)).count("[m_") == 1
+        for tool, given in (
+            ("update", {"id": id, "text": "It needs nothing."}),
+            ("merge", {"ids": [id, more[:12]]}),
+            ("delete", {"id": id}),
+        ):
+            refusal = await refused(mill, tool, **given)
+            assert "belongs to another project" in refusal
+            assert "mallory" not in refusal
+        for tool, given in (
+            ("update", {"id": user, "text": "Mallory runs it."}),
+            ("merge", {"ids": [id, user]}),
+            ("delete", {"id": user}),
+        ):
+            assert "is the user's word" in await refused(harbour, tool, **given)
+        assert "#gen" in await said(harbour, "update", id=id, text="The tide needs make gen.", labels=["gen"])
+        new = (await said(harbour, "memories", label="gen")).partition("[m_")[2].partition("]")[0]
+        assert "make gen" in await said(harbour, "merge", ids=[f"m_{new}", more.partition("]")[0]])
+        assert (await said(harbour, "delete", id=f"m_{new}")).startswith("Deleted.")
+        left = await said(harbour, "memories")
+        assert left.count("[m_") == 1
+
+    talk(db, work, "/srv/harbour", "/srv/mill")
