@@ -72,7 +72,7 @@ async def test_pages_neither_repeat_nor_hide_a_memory_while_others_come_and_go(s
     async with opened(store) as (_, memory):
         day = timedelta(days=1)
         for number in range(9):
-            await memory.remember(f"Berth {number} is taken.", at=MAY + day * (number // 2), project="harbour")
+            await memory.remember(f"Boat {number} has two masts.", at=MAY + day * (number // 2), project="harbour")
         seen: list[str] = []
         after = ""
         while True:
@@ -81,11 +81,11 @@ async def test_pages_neither_repeat_nor_hide_a_memory_while_others_come_and_go(s
             if not page.after:
                 break
             after = page.after
-            await memory.remember(f"Since then {len(seen)} came.", at=MAY + day * 90, project="harbour")
-            await memory.remember(f"Of another project {len(seen)}.", at=MAY - day, project="mill")
+            await memory.remember(f"Buoy {len(seen)} is red.", at=MAY + day * 90, project="harbour")
+            await memory.remember(f"Mill wheel {len(seen)} is oak.", at=MAY - day, project="mill")
             # The place where a page ended holds also where its memory is gone.
             await memory.delete([page[-1].id])
-        assert sorted(seen) == [f"Berth {number} is taken." for number in range(9)]
+        assert sorted(seen) == [f"Boat {number} has two masts." for number in range(9)]
 
 
 @every_store
