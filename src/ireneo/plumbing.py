@@ -24,6 +24,7 @@ __all__ = [
     "LogFile",
     "holds_memories",
     "instructions",
+    "neutralised",
     "project_here",
     "project_named",
     "runs_among",
@@ -44,6 +45,13 @@ def project_named(given: str) -> str:
     from ireneo.engine.projects import project_asked
 
     return project_asked(given) or ""
+
+
+def neutralised(text: str) -> str:
+    """`text` with what is worded as an instruction to a model marked as quoted."""
+    from ireneo.grounding.neutral import neutralise
+
+    return neutralise(text)
 
 
 def project_here(folder: str) -> str:

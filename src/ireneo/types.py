@@ -11,6 +11,7 @@ from ireneo.engine.archive import ArchiveCandidate
 from ireneo.engine.diary import Diary
 from ireneo.engine.doctor.checks import Finding
 from ireneo.engine.doctor.secrets import SecretPlace, Secrets, SecretsIn
+from ireneo.engine.editing import Deleted, ListedState, MemoryPage, MemorySource
 from ireneo.engine.encode import AnthropicContext, OpenAIContext, ResponsesContext
 from ireneo.engine.exchange import Exported, FileFormat, FileState, MemoriesImported, MemoryFault, MemoryFile
 from ireneo.engine.expand import Tool
@@ -92,6 +93,7 @@ __all__ = [
     "ClaimTotals",
     "CompactOptions",
     "ContextSettings",
+    "Deleted",
     "Diary",
     "DiaryAuthor",
     "DiaryEntry",
@@ -123,6 +125,7 @@ __all__ = [
     "LearnedSession",
     "Lesson",
     "Line",
+    "ListedState",
     "LogFault",
     "LogFormatName",
     "LogPlace",
@@ -136,6 +139,8 @@ __all__ = [
     "MemoryFault",
     "MemoryFile",
     "MemoryId",
+    "MemoryPage",
+    "MemorySource",
     "Mention",
     "MergedLessons",
     "MessageId",

@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "compacting": DOMAIN | {"ports", "engine", "adapters"},
     "wiring": DOMAIN | {"prompts", "ports", "engine", "adapters", "compacting"},
     "guard": DOMAIN | {"ports", "engine", "adapters"},
-    "plumbing": frozenset({"adapters", "engine", "memories"}),
+    "plumbing": frozenset({"adapters", "engine", "memories", "grounding"}),
     "faces": frozenset({"", "sync", "types", "plumbing", "guard", "ports", "testing"}),
     "errors": frozenset(),
     "patterns": frozenset(),

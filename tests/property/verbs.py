@@ -175,6 +175,7 @@ READING: Mapping[str, Verb] = {
         goal="Run the integration tests", task_type="release", about_to="make integration", project="kestrel"
     ),
     "history": lambda memory: memory.history("Anna"),
+    "memories": lambda memory: memory.memories(project="kestrel", label="pet", limit=2),
     "get": lambda memory: memory.get(["m_"]),
     "archive_candidates": lambda memory: memory.archive_candidates(),
     "pads": lambda memory: memory.pads(),
@@ -229,6 +230,14 @@ async def _forget(memory: Memory) -> None:
     await memory.forget(memory=told.record.id)
 
 
+async def _edit(memory: Memory) -> None:
+    one = await memory.remember("The dog is called Rex.", labels=["pet"])
+    two = await memory.remember("Rex is the dog's name.")
+    told = await memory.update(one.record.id, text="The dog is called King.", project="kestrel")
+    joined = await memory.merge([told.id, two.record.id])
+    await memory.delete([joined.id, one.record.id])
+
+
 async def _review(memory: Memory) -> None:
     lesson = next(iter(await memory.lessons()), None)
     try:
@@ -279,6 +288,9 @@ WRITING: Mapping[str, Verb] = {
     "remember": remembering,
     "remember_all": lambda memory: memory.remember_all([("Bo lives in Riga.", {}), ("Bo is a smith.", {})]),
     "used": _used,
+    "update": _edit,
+    "merge": _edit,
+    "delete": _edit,
     "archive": _archive,
     "restore": _archive,
     "reflect": lambda memory: memory.reflect(force=True),

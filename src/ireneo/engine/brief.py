@@ -18,6 +18,7 @@ from ireneo.engine.scratchpad import check_pad
 from ireneo.engine.serving import Nearness, Shelf, nearness
 from ireneo.engine.vectors import HeldVectors
 from ireneo.errors import BadInput, MemoryNotFound, StoreError
+from ireneo.grounding.neutral import neutralise
 from ireneo.lessons.alike import content_of
 from ireneo.lessons.confidence import cues_to_read, share_of, standing_of
 from ireneo.lessons.lessons import applies, expected_cost, projects_of
@@ -147,6 +148,7 @@ async def brief(
         scope = Scope.of(tx, space, cue)
         shelf = Shelf(tx, space, cue, scope, now, held)
         found, said = _found(tx, space, cue, scope, shelf, asked)
+        found = [replace(each, record=_inert(each.record)) for each in found]
         lessons = _opening_lessons(tx, space, cue, now, scope) if cue.project else []
         return make_brief(pad, found, now, budget, resources.count, lessons, shelf.standing(cue.goal), said)
 
@@ -160,6 +162,11 @@ async def brief(
         # It was read, and serves as it is; another may have erased one of them since.
         return replace(made, unmarked=str(error))
     return made
+
+
+def _inert(record: Record) -> Record:
+    """A memory whose words can't be taken for an instruction, unless they are the user's."""
+    return record if record.origin == "user" else replace(record, text=neutralise(record.text))
 
 
 def _found(

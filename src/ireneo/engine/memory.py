@@ -21,6 +21,18 @@ from ireneo.engine.check import check, keep_traps, so_far_in_log
 from ireneo.engine.doctor.checks import Finding
 from ireneo.engine.doctor.examine import examine
 from ireneo.engine.doctor.secrets import Secrets, secrets
+from ireneo.engine.editing import (
+    PAGE,
+    Deleted,
+    ListedState,
+    ListQuery,
+    MemoryEdit,
+    MemoryPage,
+    delete,
+    list_memories,
+    merge,
+    update,
+)
 from ireneo.engine.exchange import Exported, FileFormat, MemoriesImported, MemoryFile, export_memories, import_memories
 from ireneo.engine.forget import ErasureReceipt, forget
 from ireneo.engine.imports import Imported, JoinedImport, import_session, stored_name
@@ -428,6 +440,86 @@ class Memory:
     async def remember_all(self, texts: Iterable[tuple[str, MemoryDetails]]) -> Sequence[Remembered]:
         """Remember many texts, each with what is told of it, in one transaction: all of them or, on BadInput, none."""
         return await self._store.write(remember_all, self._resources, self.space, texts)
+
+    async def memories(
+        self,
+        *,
+        kind: Kind | None = None,
+        subject: str | None = None,
+        project: str | None = None,
+        label: str | None = None,
+        state: ListedState | None = None,
+        text: str = "",
+        limit: int = PAGE,
+        after: str = "",
+    ) -> MemoryPage:
+        """The memories of which all that is given is true, the newest first, at most `limit` of them.
+
+        Those that stand, active or disputed, where no `state` is given; ``"any"`` and ``"archived"`` are states here.
+        With `project` as they are seen from there; with `text` those that have these words in them. The next page is
+        asked with the `after` of this one, and what is written meanwhile neither repeats nor hides one.
+        """
+        asked = ListQuery(
+            kind=kind,
+            subject=subject,
+            project=project,
+            label=label,
+            state=state,
+            text=text,
+            limit=limit,
+            after=after,
+        )
+        return await list_memories(self._resources, self.space, asked)
+
+    async def update(
+        self,
+        id: str,
+        *,
+        text: str | None = None,
+        subject: str | None = None,
+        attribute: str | None = None,
+        value: str | None = None,
+        labels: Sequence[str] | None = None,
+        project: str | None = None,
+        pinned: bool | None = None,
+        at: datetime | None = None,
+        origin: Source = "user",
+    ) -> Record:
+        """Change a memory, and give it as it is then; what is not given stays. Nothing is rewritten in place.
+
+        New words or another slot are a word of `origin`, which takes the place of the old one, `at` a time or now.
+        `labels` are all that it has then; the `project` is where it belongs, ``"*"`` for every one. An agent changes
+        only what agents remembered. Raises MemoryNotFound and BadInput.
+        """
+        edit = MemoryEdit(
+            text=text,
+            subject=subject,
+            attribute=attribute,
+            value=value,
+            labels=labels,
+            project=project,
+            pinned=pinned,
+            at=at,
+        )
+        return await update(self._resources, self.space, id, edit, origin)
+
+    async def merge(self, ids: Sequence[str], *, text: str | None = None, origin: Source = "user") -> Record:
+        """Put memories that say the same together: the first stays, worded as `text` if that is given.
+
+        It has the evidence and the labels of all; the others no longer count, and say into which they went. Raises
+        MemoryNotFound, and BadInput for memories of several kinds, and for lessons.
+        """
+        return await merge(self._resources, self.space, ids, text, origin)
+
+    async def delete(
+        self, ids: Sequence[str], *, source: bool = False, preview: bool = False, origin: Source = "user"
+    ) -> Deleted:
+        """Erase memories for good, with what was drawn from them alone, out of every byte of the store.
+
+        The messages that said so stay, and are named in what this gives; with `source` they go as well. With `preview`
+        nothing is done. Raises MemoryNotFound with nothing erased, and BadInput.
+        """
+        return await delete(self._resources, self.space, ids, source=source, preview=preview, origin=origin)
 
     async def get(self, ids: Sequence[str]) -> Sequence[Record]:
         """The memories whose ids begin with one of `ids`, in the order asked; unknown ones are passed over."""

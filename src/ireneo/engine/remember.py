@@ -29,7 +29,7 @@ from ireneo.memories.facts import Fact, facts
 from ireneo.memories.intake import LONGEST, MemoryDetails, memory_draft
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import RememberOutcome, reconcile
-from ireneo.memories.record import NAMES, MemoryDraft, MemoryId, Record, slot
+from ireneo.memories.record import GENERAL, NAMES, MemoryDraft, MemoryId, Record, slot
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 
@@ -143,7 +143,8 @@ def settle_said(tx: Transaction, space: str, drafts: Iterable[MemoryDraft]) -> l
     memory where it was said in passing, in a message.
     """
     done: list[Remembered] = []
-    for draft in drafts:
+    for told in drafts:
+        draft = _placed(tx, space, told, judged=False)
         over = _ended(tx, space, draft)
         ended = settle_drafts(tx, space, [_against(each, draft) for each in over])
         if draft.against and not draft.attribute and (ended or draft.messages):
@@ -165,7 +166,7 @@ def _ended(tx: Transaction, space: str, draft: MemoryDraft) -> list[Record]:
     known = [found.record for found in tx.search.memories(space, sorted(near))]
     if draft.attribute:
         known += tx.memories.of_key(space, "semantic", slot(draft.subject, draft.attribute))
-    here = {each.id: each for each in known if {"", draft.project} & {piece.project for piece in each.evidence}}
+    here = {each.id: each for each in known if {"", GENERAL, draft.project} & set(each.projects)}
     return replaced_by(draft, list(here.values()), often)
 
 

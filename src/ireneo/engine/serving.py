@@ -216,6 +216,9 @@ def _question(words: Iterable[tuple[str, float]]) -> Question:
 
 
 def _rules(record: Record) -> bool:
+    if record.origin != "user":
+        # How the user wants to be answered, nobody else says.
+        return False
     if record.attribute in MANNER:
         return True
     return not record.cue and record.kind in ("semantic", "procedural") and is_standing(record.text)

@@ -19,7 +19,7 @@ import ireneo
 from ireneo.errors import BadInput, IreneoError
 from ireneo.faces.cli.notes import noted
 from ireneo.faces.cli.output import cut
-from ireneo.plumbing import project_here
+from ireneo.plumbing import neutralised, project_here
 from ireneo.types import MemoryDetails, Remembered
 
 if TYPE_CHECKING:
@@ -100,8 +100,8 @@ that nothing of it is evidence: what was recalled must not come back as somethin
 
 
 def recalled(text: str) -> str:
-    """`text` between the two marks, which nothing in it can end."""
-    return "\n".join([BEGINS, text.replace("[BRIEF]", "(BRIEF)").replace(ENDS, "(/BRIEF)"), ENDS])
+    """`text` between the two marks, which nothing in it can end; what is worded as an instruction is marked as such."""
+    return "\n".join([BEGINS, neutralised(text.replace("[BRIEF]", "(BRIEF)").replace(ENDS, "(/BRIEF)")), ENDS])
 
 
 def told(opened: ireneo.Expanded) -> str:
@@ -159,6 +159,7 @@ OfKind = Annotated[
     Literal["episodic", "semantic", "procedural", "failure"] | None,
     Field(description="What happened, what is true, how it is done, or what failed; found from the text if not given."),
 ]
+AgentsId = Annotated[str, Field(description="The memory, one that an agent kept.")]
 Arguments = Annotated[
     dict[str, object] | str, Field(description="Its arguments; of a shell the command alone will do.")
 ]
@@ -217,16 +218,72 @@ class Tools:
         text: Annotated[str, Field(description="One plain statement that makes sense by itself, with its why.")],
         kind: OfKind = None,
         task_type: Annotated[str, Field(description="Of a procedure: the sort of task it is for.")] = "",
+        labels: Annotated[list[str] | None, Field(description="Words of your own to list it by.")] = None,
     ) -> str:
         """Keep something for later sessions: a fact, how something is done, or an approach that failed and why.
 
         Not for notes on the task at hand: those go on the `scratchpad`.
         """
-        details = MemoryDetails(origin="agent", task_type=task_type, project=self._project)
+        details = MemoryDetails(origin="agent", task_type=task_type, project=self._project, labels=labels or ())
         if kind is not None:
             details["kind"] = kind
         done = await self._memory.remember(text, **details)
         return f"{done.did} [{done.record.id[:SHORT]}] as {done.record.kind}: {done.reason}"
+
+    async def memories(
+        self,
+        kind: AnyKind = None,
+        subject: Annotated[str, Field(description="Only facts about it.")] = "",
+        label: Annotated[str, Field(description="Only those that bear this label.")] = "",
+        text: Annotated[str, Field(description="Only those with these words in them.")] = "",
+        limit: Annotated[int, Field(description="At most so many.", ge=1, le=100)] = 20,
+        after: Annotated[str, Field(description="What the page before said, for the next one.")] = "",
+    ) -> str:
+        """List what is remembered, the newest first, one line each; `recall` finds what answers a question."""
+        found = await self._memory.memories(
+            kind=kind,
+            subject=subject or None,
+            label=label or None,
+            text=text,
+            limit=limit,
+            after=after,
+            project=self._project,
+        )
+        lines = [_listed_memory(each) for each in found]
+        lines += [f"(More: memories with after={found.after!r})"] if found.after else []
+        return recalled("\n".join(lines)) if lines else "Nothing like that is remembered."
+
+    async def update(
+        self,
+        id: AgentsId,
+        text: Annotated[str, Field(description="Its new words; what it said before stays in its history.")] = "",
+        labels: Annotated[list[str] | None, Field(description="All labels that it is to bear.")] = None,
+    ) -> str:
+        """Put a memory that an agent kept in other words, or label it. What the user said is the user's to change."""
+        record = await self._agents(id)
+        done = await self._memory.update(record.id, text=text or None, labels=labels, origin="agent")
+        return recalled(_listed_memory(done))
+
+    async def merge(
+        self,
+        ids: Annotated[list[str], Field(description="Memories that say the same; the first is the one that stays.")],
+    ) -> str:
+        """Put memories together that agents kept and that say the same."""
+        named = [(await self._agents(each)).id for each in ids]
+        return recalled(_listed_memory(await self._memory.merge(named, origin="agent")))
+
+    async def delete(self, id: AgentsId) -> str:
+        """Delete a memory that an agent kept and that should not be kept at all; of a wrong one, use `dispute`."""
+        done = await self._memory.delete([(await self._agents(id)).id], origin="agent")
+        stay = f" {len(done.sources)} messages that said so stay in the log." if done.sources else ""
+        return f"Deleted.{stay}{' ' + done.note if done.note else ''}"
+
+    async def _agents(self, id: str) -> Record:
+        """The memory of that id, as it is seen from here."""
+        opened = await self._memory.lookup(id.strip("[] "), project=self._project)
+        if opened.memory is None:
+            raise BadInput(f"{id} is no memory; give the id of one, as `memories` and `recall` show it.")
+        return opened.memory
 
     async def check(
         self,
@@ -355,6 +412,15 @@ def _found(each: RecallHit) -> str:
     return f"[{each.id[:SHORT]}] {each.kind}{doubt}{when}: {said}"
 
 
+def _listed_memory(each: Record) -> str:
+    """One line for a memory: whose word it is belongs to it."""
+    doubt = f", {each.state}" if each.state != "active" else ", to be reconsidered" if each.stale else ""
+    when = f", {each.when:%Y-%m-%d}" if each.when else ""
+    labels = "".join(f" #{label}" for label in each.labels)
+    said = cut(" ".join((each.text + labels).split()), LINE_CHARACTERS)
+    return f"[{each.id[:SHORT]}] {each.kind}{doubt}{when}, by the {each.origin}: {said}"
+
+
 def _listed(lines: Sequence[str], shown: int) -> str:
     left = [f"({len(lines) - shown} more have no room; raise `budget` for them.)"] if shown < len(lines) else []
     return recalled("\n".join([*lines[:shown], *left]))
@@ -375,7 +441,7 @@ def _pad(pad: Pad) -> str:
     lines += [f"- [{'x' if item.done else ' '}] {item.text}" for item in pad.plan]
     lines += [f"Fact: {fact}" for fact in pad.facts]
     lines += [f"Open: {question}" for question in pad.questions]
-    return "\n".join(lines)
+    return neutralised("\n".join(lines))
 
 
 P = ParamSpec("P")
@@ -425,6 +491,10 @@ def make_server(memory: ireneo.Memory, *, project: str = "") -> MemoryServer:
         (tools.brief, ADDS),
         (tools.recall, READS),
         (tools.remember, ADDS),
+        (tools.memories, READS),
+        (tools.update, ADDS),
+        (tools.merge, ADDS),
+        (tools.delete, REWRITES),
         (tools.check, READS),
         (tools.expand, READS),
         (tools.scratchpad, REWRITES),

@@ -20,7 +20,7 @@ from msgspec.structs import FieldInfo, asdict, fields, replace
 
 from ireneo.log.message import digest
 from ireneo.memories.intake import MOST_BYTES
-from ireneo.memories.record import NAMES, TRUST, Evidence, Kind, MemoryDraft, Period, Record, Source
+from ireneo.memories.record import NAMES, TRUST, Evidence, Kind, MemoryChange, MemoryDraft, Period, Record, Source
 from ireneo.patterns import lazy_re
 
 SEAL = "as_exported"
@@ -28,7 +28,10 @@ SEAL = "as_exported"
 _SEALED = ("kind", "text", *NAMES)
 """What a person may reword, so that it is another memory then."""
 _KNOWN = {each.name for each in fields(Record)} | {SEAL}
-_INSIDE = {"evidence": {each.name for each in fields(Evidence)}, "periods": {each.name for each in fields(Period)}}
+_INSIDE = {
+    name: {each.name for each in fields(kind)}
+    for name, kind in (("evidence", Evidence), ("periods", Period), ("changes", MemoryChange))
+}
 _AN_EXAMPLE = "2026-05-03T10:00:00Z, or +02:00 for the Z"
 _PLACE = lazy_re(r"`?\$\.?(\w*)")
 
@@ -395,6 +398,11 @@ def word_of(entry: MemoryEntry, known: Record | None, now: datetime) -> MemoryDr
     return replace(_draft(record, said), value=value)
 
 
+def as_told_of(record: Record, piece: Evidence) -> MemoryDraft:
+    """A piece of evidence as a word for a memory."""
+    return _draft(record, piece)
+
+
 def against(record: Record, now: datetime, *, origin: Source = "user", why: str = "") -> MemoryDraft:
     """The word of a person, or of `origin`, that a memory does not hold as it stands, and why."""
     return _draft(
@@ -443,6 +451,8 @@ def carried(stored: Record, told: Record, *, is_new: bool) -> Record:
         reflected=stored.reflected or told.reflected,
     )
     words = {"text": told.text, "drawn": told.drawn} if told.drawn else {}
+    changed = {(each.at, each.origin): each for each in (*told.changes, *stored.changes)}
+    grown = replace(grown, changes=tuple(changed[name] for name in sorted(changed)))
     if not is_new:
         return grown
     away = {"archived": told.archived, "archived_at": told.archived_at, "archived_why": told.archived_why}

@@ -137,7 +137,7 @@ def memory_number(number: int, terms: int) -> int:
 
 
 def terms_of_memory(record: Record) -> list[str]:
-    """The terms that a memory is found by: those of its text, those that only its slot or its name has, and its kind.
+    """The terms that a memory is found by: those of its text, of its slot or its name alone, its kind and labels.
 
     None where there is nothing in it to search.
     """
@@ -148,12 +148,17 @@ def terms_of_memory(record: Record) -> list[str]:
             if term not in told:
                 told.add(term)
                 found.append(term)
-    return [*found, kind_term(record.kind)] if found else []
+    return [*found, kind_term(record.kind), *map(label_term, record.labels)] if found else []
 
 
 def kind_term(kind: Kind) -> str:
     """The term under which the memories of a kind stand in an index; no word of a text is ever equal to it."""
     return f"#{kind}"
+
+
+def label_term(label: str) -> str:
+    """The term under which the memories that bear a label stand; no word of a text is ever equal to it."""
+    return f"#={label}"
 
 
 def _pieces(draft: Draft) -> Iterator[str]:

@@ -258,6 +258,12 @@ class MemoryFilter(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Only those from which no conclusion was drawn yet."""
     stale: bool = False
     """Only those that must be reconsidered."""
+    projects: tuple[str, ...] | None = None
+    """Only those that may be of one of these (empty: of none), as `SearchPort.of_projects` tells; None: of any."""
+    ids: tuple[MemoryId, ...] = ()
+    """Only these; empty: any."""
+    after: tuple[datetime, MemoryId] | None = None
+    """Only those that stand behind this place in the order of a list: an `at` and an id."""
 
 
 def folded(name: str) -> str:

@@ -80,6 +80,10 @@ class SqlMemories(Port, MemoriesPort):
             stale=wanted.stale,
             cues=write_json(wanted.cues),
             lessons=wanted.lessons,
+            projects=None if wanted.projects is None else write_json(wanted.projects),
+            ids=write_json(wanted.ids),
+            after_at=None if wanted.after is None else microseconds(wanted.after[0]),
+            after_id=None if wanted.after is None else wanted.after[1],
             limit=END if limit is None else limit,
         )
 

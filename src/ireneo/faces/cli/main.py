@@ -18,6 +18,7 @@ from ireneo.errors import BadInput, IreneoError, MissingExtra
 from ireneo.faces.cli.brief import brief, pad, reflect
 from ireneo.faces.cli.context import compact, context, snapshot
 from ireneo.faces.cli.demo import demo
+from ireneo.faces.cli.editing import delete, memories, merge, update
 from ireneo.faces.cli.files import log_on_stderr
 from ireneo.faces.cli.imports import export, import_logs
 from ireneo.faces.cli.lessons import check, hook, learn, lessons, report
@@ -74,8 +75,8 @@ OF_THE_EXTRA = ("mcp", "pydantic")
 def mcp(project: Project = "", *, stored: Stored) -> None:
     """Serve the memory to an agent over MCP.
 
-    On standard input and output, with nine tools: brief, recall, remember, check, expand, scratchpad, dispute,
-    notes_request, take_notes. It needs the extra `mcp`.
+    On standard input and output, with thirteen tools: brief, recall, remember, memories, update, merge, delete, check,
+    expand, scratchpad, dispute, notes_request, take_notes. It needs the extra `mcp`.
     """
     try:
         from ireneo.faces.mcp import make_server
@@ -150,6 +151,10 @@ _COMMANDS = (
     (MEMORIES, "brief", brief, "ireneo brief --goal 'mail Anna' --about-to 'lp letter.pdf'"),
     (MEMORIES, "reflect", reflect, "ireneo reflect --force"),
     (MEMORIES, "pad", pad, "ireneo pad letter --goal 'mail Anna' --plan 'find her address'"),
+    (MEMORIES, "memories", memories, "ireneo memories --label travel"),
+    (MEMORIES, "update", update, "ireneo update m_2uyvezr 'Anna lives in Lisbon.'"),
+    (MEMORIES, "merge", merge, "ireneo merge m_2uyvezr m_q7hd3xa"),
+    (MEMORIES, "delete", delete, "ireneo delete m_2uyvezr --source"),
     (MEMORIES, "history", history, "ireneo history Anna"),
     (MEMORIES, "fading", fading, "ireneo fading --limit 5"),
     (MEMORIES, "restore", restore, "ireneo restore m_2uyvezr"),

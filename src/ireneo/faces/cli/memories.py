@@ -117,6 +117,8 @@ def remember(
         write_json(remembered_answer(done))
     else:
         sys.stdout.write(told_of(done))
+        if told.get("project") and not (telling.project or telling.general):
+            tell(f"It belongs to project {told['project']}, this folder's; --general tells it to all.")
 
 
 def remembered_answer(done: Remembered) -> dict[str, object]:

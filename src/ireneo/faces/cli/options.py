@@ -218,7 +218,11 @@ class Scoped(Struct, frozen=True, kw_only=True):
     def hint(self, memory: Memory) -> str:
         """What else can be asked, where nothing was found and there are other projects than this folder's."""
         here = None if self.project is not None else self.name
-        if not here or all(each.project in (None, "", GENERAL, here) for each in memory.sessions()):
+        if not here:
+            return ""
+        known = {each.project for each in memory.sessions()}
+        known.update(name for each in memory.memories(limit=LOOKED_AT) for name in each.projects)
+        if known <= {None, "", GENERAL, here}:
             return ""
         return f" It was asked for what belongs to project {here} or is marked as general; --all-projects asks for all."
 
@@ -240,6 +244,8 @@ BRANCH = "@"
 MAIN = "main"
 TRIAL = Path(":memory:")
 """Where it is tried whether something can be stored at all."""
+LOOKED_AT = 100
+"""So many memories are looked at for other projects."""
 LISTED = 5
 """So many sessions are named where a name fits several."""
 

@@ -133,6 +133,11 @@ def memories_are_listed_by_time(store: Place) -> None:
     expect(listed(store, MemoryFilter()), ["4", "0", *tied, "2"], "all")
     expect(listed(store, MemoryFilter(), 2), ["4", "0"], "the first two")
     expect(listed(store, MemoryFilter(), 0), [], "the first none")
+    for first, each in enumerate(store.memories.list(SPACE, MemoryFilter()), start=1):
+        behind = ["4", "0", *tied, "2"][first:]
+        expect(listed(store, MemoryFilter(after=(each.at, each.id))), behind, f"those behind the first {first}")
+    gone = MemoryFilter(after=(NOON + MINUTE, MemoryId("m_~")))
+    expect(listed(store, gone), [*tied, "2"], "those behind a place where nothing stands")
 
 
 @check
@@ -155,8 +160,17 @@ def memories_are_listed_by_what_they_are(store: Place) -> None:
     named = {name: replace(each, id=MemoryId(f"m_{name}"), text=name) for name, each in change.items()}
     put(store, base, *named.values())
     every = {"base", *named}
+    of = {"reflected": ("harbour", "mill"), "stale": ("mill",), "subject": ("*",)}
+    for name, projects in of.items():
+        pieces = tuple(replace(named[name].evidence[0], project=each, session="") for each in projects)
+        put(store, replace(named[name], evidence=pieces))
     cases: list[tuple[MemoryFilter, set[str]]] = [
         (MemoryFilter(), every),
+        (MemoryFilter(ids=(base.id, named["stale"].id, MemoryId("m_none"))), {"base", "stale"}),
+        (MemoryFilter(projects=("harbour", "*")), {"reflected", "subject"}),
+        (MemoryFilter(projects=("mill",), stale=True), {"stale"}),
+        (MemoryFilter(projects=("", "mill")), every - {"subject"}),
+        (MemoryFilter(projects=(), cues=("edit unread",)), set()),
         (MemoryFilter(kind="failure"), {"kind", "other lesson"}),
         (MemoryFilter(kind="episodic"), every - {"kind", "other lesson"}),
         (MemoryFilter(kind="procedural"), set()),

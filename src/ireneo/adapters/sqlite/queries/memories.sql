@@ -63,6 +63,16 @@ WHERE space = :space
   AND (:states = '[]' OR state IN (SELECT value FROM json_each(:states)))
   AND (:lessons = 0 OR cue <> '')
   AND (:cues = '[]' OR cue IN (SELECT value FROM json_each(:cues)))
+  AND (:after_at IS NULL OR at < :after_at OR (at = :after_at AND id > :after_id))
+  AND (:ids = '[]' OR id IN (SELECT value FROM json_each(:ids)))
+  AND (
+    :projects IS NULL
+    OR NOT EXISTS (SELECT 1 FROM memory_projects AS p WHERE p.space = :space AND p.number = memories.number)
+    OR EXISTS (
+        SELECT 1 FROM memory_projects AS p
+        WHERE p.space = :space AND p.number = memories.number AND p.project IN (SELECT value FROM json_each(:projects))
+    )
+  )
 ORDER BY at DESC, id
 LIMIT :limit;
 
@@ -95,6 +105,16 @@ WHERE space = :space
   AND (:stale = 0 OR stale = 1)
   AND (:archived IS NULL OR archived = :archived)
   AND (:states = '[]' OR state IN (SELECT value FROM json_each(:states)))
+  AND (:after_at IS NULL OR at < :after_at OR (at = :after_at AND id > :after_id))
+  AND (:ids = '[]' OR id IN (SELECT value FROM json_each(:ids)))
+  AND (
+    :projects IS NULL
+    OR NOT EXISTS (SELECT 1 FROM memory_projects AS p WHERE p.space = :space AND p.number = memories.number)
+    OR EXISTS (
+        SELECT 1 FROM memory_projects AS p
+        WHERE p.space = :space AND p.number = memories.number AND p.project IN (SELECT value FROM json_each(:projects))
+    )
+  )
 ORDER BY at DESC, id
 LIMIT :limit;
 

@@ -27,7 +27,7 @@ from ireneo.faces.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from ireneo.types import ArchiveCandidate, Fact, Finding, Lesson, RecallHit, Record
+    from ireneo.types import ArchiveCandidate, Fact, Finding, Lesson, MemoryPage, RecallHit, Record
 
 _SESSIONS = (
     Column("session", widest=80),
@@ -111,6 +111,14 @@ _FOUND = (
     Column("id"),
     Column("text", widest=10_000),
 )
+_MEMORIES = (
+    Column("kind", widest=21),
+    Column("since"),
+    Column("project", widest=20),
+    Column("id"),
+    Column("memory", widest=10_000),
+)
+_PLACES = {"": "", "*": "all"}
 _FADING = (
     Column("kept", widest=BAR),
     Column("", right=True),
@@ -143,6 +151,27 @@ def show_recalled(found: Sequence[RecallHit], budget: int | None = None, hint: s
         parts = " · ".join(f"{name} {value:.4g}" for name, value in each.parts)
         label = f"{number:>{len(str(len(found)))}}  {each.score:.4f}"
         show_labelled(screen, label, Text(printable(parts)), width=len(label) + len(MARGIN) * 2)
+
+
+def show_memories(found: MemoryPage, space: str, hint: str = "") -> None:
+    """One row for each memory, the newest first, and under them how the next page is asked for."""
+    screen = console()
+    if not found:
+        screen.print(f"  No memory of space {space} is like that.{hint}", soft_wrap=True, markup=False, highlight=False)
+        return
+    rows = [
+        [
+            Text(each.kind if each.state == "active" else f"{each.kind}, {each.state}", style=KIND_STYLES[each.kind]),
+            Text(day_of(each.at)),
+            Text(printable(" ".join(sorted({_PLACES.get(name, name) for name in each.projects}))), style="dim"),
+            Text(short(each.id), style="dim"),
+            Text(one_line(" ".join([each.text, *(f"#{label}" for label in each.labels)]))),
+        ]
+        for each in found
+    ]
+    show_columns(screen, _MEMORIES, rows)
+    if found.after:
+        screen.print(f"\n  More: --after '{found.after}'", soft_wrap=True, markup=False, highlight=False)
 
 
 def show_fading(found: Sequence[ArchiveCandidate], space: str) -> None:

@@ -1,0 +1,407 @@
+"""Memories by hand: listed page by page, changed, put together and deleted.
+
+Nothing is rewritten in place. New words are a new word of whoever gives them, and the old ones are spoken against; what
+is changed beside the words is noted with when and by whom. An agent changes what agents remembered, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Literal, TypeAlias, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.engine.branches import memory_named
+from ireneo.engine.forget import forget
+from ireneo.engine.projects import place_all, project_asked, project_told
+from ireneo.engine.remember import USES_KEPT, settle_drafts
+from ireneo.engine.resources import Resources
+from ireneo.engine.review import review
+from ireneo.engine.scope import KIND_NAMES, MOST_RESULTS, Scope, ScopeLimits, open_projects, told_there
+from ireneo.errors import BadInput, MemoryNotFound
+from ireneo.log.message import MessageId, short
+from ireneo.log.tree import SessionKey
+from ireneo.memories.exchange import against, as_told_of
+from ireneo.memories.index import label_term
+from ireneo.memories.intake import MemoryDetails, check_labels, memory_draft
+from ireneo.memories.record import (
+    Kind,
+    MemoryChange,
+    MemoryId,
+    Record,
+    Source,
+    State,
+    supporting,
+)
+from ireneo.memories.wording import one_line
+from ireneo.ports.memories import MemoryFilter
+from ireneo.ports.store import Transaction
+
+PAGE = 100
+"""Memories that a page has where nobody says how many."""
+READ = 500
+"""Memories that are read at a time until a page is full."""
+MOST_SOURCES = 32
+"""Messages that new words name: by them they go when these are forgotten."""
+STATES: tuple[State, ...] = get_args(State)
+ListedState: TypeAlias = State | Literal["archived", "any"]
+_STANDING: tuple[State, ...] = ("active", "disputed")
+
+
+class MemoryPage(tuple[Record, ...]):
+    """Memories, the newest first; `after` is what the next page is asked with, empty where nothing follows."""
+
+    after: str
+
+    def __new__(cls, found: Iterable[Record] = (), after: str = "") -> MemoryPage:
+        """Hold `found` in its order."""
+        made = super().__new__(cls, found)
+        made.after = after
+        return made
+
+
+class ListQuery(Struct, frozen=True, kw_only=True):
+    """Which memories are listed, checked."""
+
+    kind: Kind | None = None
+    subject: str | None = None
+    project: str | None = None
+    label: str | None = None
+    state: ListedState | None = None
+    text: str = ""
+    limit: int = PAGE
+    after: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise BadInput for what can't be asked."""
+        if self.kind is not None and self.kind not in KIND_NAMES:
+            raise BadInput(f"There is no kind {self.kind!r} of memory; take one of {', '.join(KIND_NAMES)}.")
+        if self.state is not None and self.state not in (*STATES, "archived", "any"):
+            raise BadInput(f"`state` is {self.state!r}; give one of {', '.join(STATES)}, archived or any.")
+        for name, text in (("subject", self.subject), ("label", self.label), ("text", self.text)):
+            if text is not None and not isinstance(text, str):
+                raise BadInput(f"`{name}` is {type(text).__name__}; give a string.")
+        if type(self.limit) is not int or not 1 <= self.limit <= MOST_RESULTS:
+            raise BadInput(f"`limit` is {self.limit!r}; give a whole number from 1 to {MOST_RESULTS:,}.")
+
+    def wants(self, record: Record) -> bool:
+        """Whether a memory, as it is seen, is one of those."""
+        if self.state == "archived":
+            stands = record.archived
+        elif self.state in STATES:
+            stands = record.state == self.state and not record.archived
+        else:
+            stands = self.state == "any" or (record.state in _STANDING and not record.archived)
+        return (
+            stands
+            and (self.label is None or self.label in record.labels)
+            and one_line(self.text).casefold() in one_line(record.text).casefold()
+        )
+
+
+async def list_memories(resources: Resources, space: str, asked: ListQuery) -> MemoryPage:
+    """The memories that are meant, the newest first, a page at a time."""
+    if asked.project is not None:
+        await place_all(resources.store, space)
+    return await resources.store.read(_page, space, asked)
+
+
+def _page(tx: Transaction, space: str, asked: ListQuery) -> MemoryPage:
+    limits = ScopeLimits(project=project_asked(asked.project), undone=asked.project is None)
+    scope = Scope.of(tx, space, limits)
+    opened = open_projects(tx, space, limits.project)
+    wanted = MemoryFilter(
+        kind=asked.kind,
+        subject=asked.subject,
+        projects=None if opened is None else tuple(sorted(opened)),
+        after=_place(asked.after) if asked.after else None,
+    )
+    found: list[Record] = []
+    while len(found) <= asked.limit:
+        read = _labelled(tx, space, asked.label, wanted) if asked.label else tx.memories.list(space, wanted, READ)
+        seen = read if limits.project is None else [each for each in scope.seen(read) if each is not None]
+        found += [each for each in seen if asked.wants(each)]
+        if asked.label or len(read) < READ:
+            break
+        wanted = replace(wanted, after=(read[-1].at, read[-1].id))
+    page = found[: asked.limit]
+    stored = {each.id: each for each in tx.memories.get(space, [page[-1].id])} if len(found) > asked.limit else {}
+    return MemoryPage(page, _told(stored[page[-1].id]) if stored else "")
+
+
+def _labelled(tx: Transaction, space: str, label: str, wanted: MemoryFilter) -> Sequence[Record]:
+    """All memories that bear a label and are meant, in the order of a list."""
+    term = label_term(label)
+    documents = list(tx.search.postings(space, "memories", [term])[term])
+    ids = [each.record.id for each in tx.search.memories(space, documents)]
+    return tx.memories.list(space, replace(wanted, ids=tuple(ids))) if ids else []
+
+
+def _told(record: Record) -> str:
+    """Where a page ends, to be handed in again: it holds also where that memory is gone by then."""
+    return f"{record.at.astimezone(UTC).isoformat()} {record.id}"
+
+
+def _place(after: str) -> tuple[datetime, MemoryId]:
+    at, _, id = after.partition(" ")
+    try:
+        return datetime.fromisoformat(at), MemoryId(id)
+    except (ValueError, TypeError):
+        raise BadInput(f"`after` is {after!r}; give what the page before told as its `after`.") from None
+
+
+class MemoryEdit(Struct, frozen=True, kw_only=True):
+    """What is to be changed about a memory; None: it stays."""
+
+    text: str | None = None
+    subject: str | None = None
+    attribute: str | None = None
+    value: str | None = None
+    labels: Sequence[str] | None = None
+    project: str | None = None
+    pinned: bool | None = None
+    at: datetime | None = None
+    """Since when the new words are so; None: from now on."""
+
+    @property
+    def said(self) -> dict[str, str]:
+        """Its new words and slot, by name."""
+        given = {name: getattr(self, name) for name in ("text", "subject", "attribute", "value")}
+        return {name: each for name, each in given.items() if each is not None}
+
+
+async def update(resources: Resources, space: str, id: str, edit: MemoryEdit, origin: Source = "user") -> Record:
+    """Change a memory; gives it as it is then, which is another one where its words or its slot became others.
+
+    Raises MemoryNotFound, and BadInput where nothing is given or `origin` may not change it.
+    """
+    if edit == MemoryEdit() or (edit.at is not None and not edit.said):
+        raise BadInput("There is nothing to change; give words, a slot, labels, a project, or whether it is pinned.")
+    edit, now = _checked(resources, edit), resources.clock.now()
+    record = await resources.store.read(_changeable, space, id, origin)
+    if record.cue and edit.said:
+        if set(edit.said) != {"text"} or origin != "user":
+            raise BadInput(f"{short(record.id)} is a lesson: the user alone rewords it, and it has no slot.")
+        await review(resources, space, record.id, "edit", edit.text or "")
+
+    def settle(tx: Transaction) -> Record:
+        record = _changeable(tx, space, id, origin)
+        if edit.said and not record.cue:
+            record = _reword(tx, space, record, edit, now, origin)
+        change = MemoryChange(
+            at=now,
+            origin=origin,
+            labels=None if edit.labels is None else tuple(edit.labels),
+            project=edit.project,
+            pinned=edit.pinned,
+        )
+        if change != MemoryChange(at=now, origin=origin):
+            pinned = record.pinned if edit.pinned is None else edit.pinned
+            record = replace(record, changes=(*record.changes, change), pinned=pinned)
+            tx.memories.put(space, [record])
+        return record
+
+    return await resources.store.write(settle)
+
+
+def _checked(resources: Resources, edit: MemoryEdit) -> MemoryEdit:
+    """What is to be changed, without secrets, and the project by its name."""
+    check_labels(edit.labels or ())
+    told = MemoryDetails(labels=edit.labels or (), project=edit.project or "")
+    for name in ("subject", "attribute", "value"):
+        if (given := getattr(edit, name)) is not None:
+            told[name] = given
+    text, told = resources.cleaning().told(edit.text or "", told)
+    labels = None if edit.labels is None else tuple(dict.fromkeys(each.strip() for each in told["labels"]))
+    project = None if edit.project is None else project_told(told["project"])
+    said = {name: value for name, value in {**told, "text": text}.items() if name in edit.said}
+    return replace(edit, labels=labels, project=project, **said)
+
+
+def _changeable(tx: Transaction, space: str, id: str, origin: Source) -> Record:
+    """The memory of that id, where `origin` may change it."""
+    record = memory_named(tx, space, id)
+    if record is None or record.state == "erased":
+        raise MemoryNotFound(f"There is no memory {id!r} in space {space!r}; `ireneo memories` lists those there are.")
+    other = next((each.origin for each in record.evidence if each.origin not in (origin, "agent")), None)
+    if origin != "user" and other is not None:
+        whose = "the user's word" if other == "user" else f"no agent's word, but a {other}'s"
+        raise BadInput(
+            f"{short(record.id)} is {whose}; an agent changes only what agents remembered: dispute it, or ask the user."
+        )
+    return record
+
+
+def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: datetime, origin: Source) -> Record:
+    """Say a memory anew, and let go of what it said before."""
+    text = edit.text or record.text
+    names = {name: edit.said.get(name, getattr(record, name)) for name in ("subject", "attribute")}
+    # A text that was changed and does not name the value any more says another one.
+    keeps = edit.text is None and not ({"subject", "attribute"} & set(edit.said))
+    value = edit.value or (record.value if keeps or record.value.casefold() in text.casefold() else "")
+    details = MemoryDetails(kind=record.kind, value=value, origin=origin, labels=record.labels, pinned=record.pinned)
+    details |= {"task_type": record.task_type, "name": record.name, "conditions": record.conditions, **names}  # type: ignore[typeddict-item]
+    if record.signature:
+        details["signature"] = record.signature
+    # What holds over time holds so from now on; what happened, happened when it did.
+    details["at"] = edit.at or (now if record.periods else record.at)
+    word = replace(memory_draft(text, details, now), messages=_shown(record))
+    done = settle_drafts(tx, space, told_there(tx, space, record, word), judged=True)[-1].record
+    if done.id == record.id:
+        change = MemoryChange(at=now, origin=origin, text=record.text)
+        done = replace(done, text=word.text, changes=(*done.changes, change)) if word.text != record.text else done
+        tx.memories.put(space, [done])
+        return done
+    (old,) = [each for each in tx.memories.get(space, [record.id]) if each.id == record.id]
+    if old.state in _STANDING:
+        said = against(old, now, origin=origin, why=f"Now it is put so: {one_line(word.text)}")
+        settle_drafts(tx, space, told_there(tx, space, old, said), judged=True)
+    return done
+
+
+def _shown(record: Record) -> tuple[MessageId, ...]:
+    named = (name for piece in supporting(record) for name in piece.messages)
+    return tuple(dict.fromkeys(named))[-MOST_SOURCES:]
+
+
+async def merge(
+    resources: Resources, space: str, ids: Sequence[str], text: str | None = None, origin: Source = "user"
+) -> Record:
+    """Put memories that say the same together: the first stays, with the evidence of all; the others are let go of.
+
+    With `text` it is worded so. Raises MemoryNotFound, and BadInput for what can't be one.
+    """
+    now = resources.clock.now()
+
+    def settle(tx: Transaction) -> Record:
+        named = (memory_named(tx, space, each) for each in ids)
+        found = {each.id: each for each in named if each is not None}
+        if len(set(ids)) != len(found) or len(found) < 2:
+            _all_changeable(tx, space, ids, origin)
+            raise BadInput("Name at least two different memories; the first is the one that stays.")
+        stays, *others = _all_changeable(tx, space, ids, origin)
+        for each in others:
+            if each.kind != stays.kind or each.cue or stays.cue:
+                why = "lessons are merged by learning" if each.cue or stays.cue else "they are of different kinds"
+                raise BadInput(f"{short(stays.id)} and {short(each.id)} can't be one memory: {why}.")
+        return _join(tx, space, stays, others, now, origin)
+
+    record = await resources.store.write(settle)
+    return await update(resources, space, record.id, MemoryEdit(text=text), origin) if text else record
+
+
+def _all_changeable(tx: Transaction, space: str, ids: Sequence[str], origin: Source) -> list[Record]:
+    return [_changeable(tx, space, each, origin) for each in ids]
+
+
+def _join(
+    tx: Transaction, space: str, stays: Record, others: Sequence[Record], now: datetime, origin: Source
+) -> Record:
+    for each in others:
+        told = zip(each.evidence, each.projects, strict=True)
+        pieces = [replace(piece, project=project, labels=each.labels) for piece, project in told if not piece.against]
+        settle_drafts(tx, space, [as_told_of(stays, piece) for piece in pieces], judged=True)
+    (joined,) = [each for each in tx.memories.get(space, [stays.id]) if each.id == stays.id]
+    every = (joined, *others)
+    joined = replace(
+        joined,
+        uses=tuple(sorted({use for each in every for use in each.uses}, reverse=True)[:USES_KEPT]),
+        used=sum(each.used for each in every),
+        helped=sum(each.helped for each in every),
+        harmed=sum(each.harmed for each in every),
+        pinned=any(each.pinned for each in every),
+        archived=all(each.archived for each in every),
+        changes=(
+            *joined.changes,
+            MemoryChange(at=now, origin=origin, labels=tuple(sorted({name for each in every for name in each.labels}))),
+        ),
+    )
+    tx.memories.put(space, [joined])
+    gone = {each.id for each in others}
+    tx.memories.put(space, [_drawn_from(each, gone, joined.id) for each in tx.memories.citing(space, sorted(gone))])
+    why = f"It says the same as {short(joined.id)}, which took in what speaks for it."
+    for each in others:
+        # As if it had never been told: the one that stays tells when it was so.
+        word = replace(against(each, now, origin=origin, why=why), at=min(piece.at for piece in each.evidence))
+        settle_drafts(tx, space, told_there(tx, space, each, word), judged=True)
+    return next(each for each in tx.memories.get(space, [joined.id]) if each.id == joined.id)
+
+
+def _drawn_from(record: Record, gone: set[MemoryId], instead: MemoryId) -> Record:
+    """A conclusion that rests on the memory that stays, and no longer on those that became part of it."""
+    pieces = (
+        replace(piece, memories=tuple(dict.fromkeys(instead if name in gone else name for name in piece.memories)))
+        for piece in record.evidence
+    )
+    return replace(record, evidence=tuple(pieces))
+
+
+class MemorySource(Struct, frozen=True, kw_only=True):
+    """A message that says what a memory does."""
+
+    session: str
+    message: MessageId
+    text: str
+
+
+class Deleted(Struct, frozen=True, kw_only=True):
+    """What deleting memories came to."""
+
+    memories: tuple[Record, ...]
+    """Those that were named, as they were."""
+    sources: tuple[MemorySource, ...] = ()
+    """The messages that said so: they stay, and may teach it again, unless they were to go as well."""
+    preview: bool = False
+    complete: bool = True
+    """Nothing of it stands in any byte of the store any more; false for a preview."""
+    note: str = ""
+    """What is left to do."""
+
+
+async def delete(
+    resources: Resources,
+    space: str,
+    ids: Sequence[str],
+    *,
+    source: bool = False,
+    preview: bool = False,
+    origin: Source = "user",
+) -> Deleted:
+    """Erase memories for good, as `forget` does; with `source` also the messages that said so.
+
+    Raises MemoryNotFound with nothing erased where one is not there, and BadInput where `origin` may not change one.
+    """
+    if isinstance(ids, str) or not ids:
+        raise BadInput("Name the memories that are to be deleted, as a list of their ids.")
+
+    def look(tx: Transaction) -> Deleted:
+        records = {each.id: each for each in _all_changeable(tx, space, ids, origin)}
+        return Deleted(memories=tuple(records.values()), sources=sources_of(tx, space, tuple(records.values())))
+
+    meant = await resources.store.read(look)
+    if preview:
+        return replace(meant, preview=True, complete=False)
+    receipts = []
+    for record in meant.memories:
+        # One may have gone with another one that it was drawn from.
+        with suppress(MemoryNotFound):
+            receipts.append(await forget(resources, space, memory=record.id))
+    for message in dict.fromkeys(each.message for each in meant.sources if source):
+        receipts.append(await forget(resources, space, message=message))
+    complete = all(each.complete for each in receipts)
+    note = "" if complete else " ".join(dict.fromkeys(each.note for each in receipts if each.note))
+    return replace(meant, sources=() if source else meant.sources, complete=complete, note=note)
+
+
+def sources_of(tx: Transaction, space: str, records: Sequence[Record]) -> tuple[MemorySource, ...]:
+    """The messages that say what memories do, each once, the oldest piece of evidence first."""
+    found: dict[tuple[str, MessageId], MemorySource] = {}
+    for piece in (piece for record in records for piece in record.evidence if piece.session and piece.messages):
+        for each in tx.log.find(SessionKey(space, piece.session), list(piece.messages)):
+            if each.id in piece.messages and not each.erased:
+                source = MemorySource(session=piece.session, message=each.id, text=each.text)
+                found.setdefault((piece.session, each.id), source)
+    return tuple(found.values())
