@@ -22,7 +22,7 @@ from ireneo.memories.index import Vector
 from ireneo.memories.kinds import KINDS, worth
 from ireneo.memories.ranking import Question, RecallHit, likeness
 from ireneo.memories.record import Kind, MemoryId, Record, State
-from ireneo.memories.serving import COMMON, FEW, UNRELATED, Purpose, Served, is_standing, rules_here, telling
+from ireneo.memories.serving import COMMON, FEW, UNRELATED, Purpose, Served, is_standing, rules_here, support, telling
 from ireneo.memories.wording import day, one_line
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import Embedder
@@ -57,9 +57,14 @@ class Nearness(Struct, frozen=True, kw_only=True):
     mean: float
     deviation: float
 
-    def of(self, cosine: float) -> float:
-        """By how many deviations something is nearer than what is unrelated."""
-        return (cosine - self.mean) / self.deviation
+    def support(self, cosines: Mapping[str, tuple[RecallHit, float]]) -> dict[str, float]:
+        """What it adds to the score of each of what was found, or takes off."""
+        known = [cosine for _, cosine in cosines.values()]
+        middle, spread = fmean(known), max(pstdev(known), LEAST_DEVIATION)
+        return {
+            name: support((cosine - self.mean) / self.deviation, (cosine - middle) / spread)
+            for name, (_, cosine) in cosines.items()
+        }
 
 
 async def nearness(embedder: Embedder | None, goal: str) -> Nearness | None:
@@ -118,12 +123,12 @@ class Shelf:
         question = _question(purpose.wanted())
         for kind in kinds:
             # Of many of one kind none of another is crowded out.
-            found.update({each.id: (each, cosine) for each, cosine in self._memories(question, near, kind)})
+            found.update({each.id: (each, nearness) for each, nearness in self._memories(question, near, kind)})
         common = self._common(purpose)
         served = [
             BriefCandidate(record=record, score=one.score * worth(record, self.now), why=one.why)
-            for record, cosine in found.values()
-            if record.kind in kinds and (one := self._serves(purpose, record, common, near.of(cosine) if near else 0.0))
+            for record, nearness in found.values()
+            if record.kind in kinds and (one := self._serves(purpose, record, common, nearness))
         ]
         served.sort(key=lambda each: (-each.score, -each.record.at.timestamp(), each.record.id))
         best = [one for kind in kinds for one in [each for each in served if each.record.kind == kind][: MOST[kind]]]
@@ -138,9 +143,8 @@ class Shelf:
     def _said_of(self, purpose: Purpose, question: Question, near: Nearness | None) -> list[BriefLine]:
         own = frozenset(terms(purpose.text))
         found = []
-        for hit, cosine in self._messages(question, near):
-            far = near.of(cosine) if near else 0.0
-            served = [(one, each) for each in telling(hit.text) if (one := purpose.serves(each, nearness=far))]
+        for hit, nearness in self._messages(question, near):
+            served = [(one, each) for each in telling(hit.text) if (one := purpose.serves(each, nearness=nearness))]
             if served and likeness(own, frozenset(terms(hit.text))) < THE_GOAL:
                 best = max(served, key=lambda each: each[0].score)
                 found.append((hit, best[0], [each for _, each in served]))
@@ -181,21 +185,23 @@ class Shelf:
         index = MemoryIndex(RecallQuery(text="brief", kind=kind, project=self._limits.project), self.now, self._scope)
         found = by_words(self._tx.search, self._space, index, question, looked_at=LOOKED_AT_FOR_SOME)
         cosines = self._cosines(index, near)
+        support = near.support(cosines) if near and cosines else {}
         for hit in [*(each.read.recalled for each in found), *(each for each, _ in cosines.values())]:
             record = hit.record
             if record is not None and record.state in SHOWN.get(record.kind, ("active",)):
-                yield record, cosines[hit.id][1] if hit.id in cosines else (near.mean if near else 0.0)
+                yield record, support.get(hit.id, 0.0)
 
     def _messages(self, question: Question, near: Nearness | None) -> Iterator[tuple[RecallHit, float]]:
         """The same of what the user said."""
         index = MessageIndex(RecallQuery(text="brief", project=self._limits.project), self._scope)
         found = by_words(self._tx.search, self._space, index, question)
         cosines = self._cosines(index, near)
+        support = near.support(cosines) if near and cosines else {}
         hits = {hit.id: hit for hit in (each.read.recalled for each in found)}
         hits.update((name, hit) for name, (hit, _) in cosines.items())
         for hit in hits.values():
             if hit.role == "user":
-                yield hit, cosines[hit.id][1] if hit.id in cosines else (near.mean if near else 0.0)
+                yield hit, support.get(hit.id, 0.0)
 
     def _cosines(self, index: MemoryIndex | MessageIndex, near: Nearness | None) -> dict[str, tuple[RecallHit, float]]:
         if near is None:

@@ -363,6 +363,8 @@ class Serving(Topic, frozen=True, kw_only=True):
     requests: Row = ()
     """How a sentence begins that asks for something and tells nothing, unless it names one of `persons`."""
     persons: Row = ()
+    unreal: Row = ()
+    """What is only imagined, or told in a story."""
     shared: Set = frozenset()
     """The areas in which it matters what holds of the people around the user."""
     personal: Set = frozenset()

@@ -38,8 +38,14 @@ FEW = 5
 """So many of them may always have it."""
 LONG = 16
 """Terms from which one shared word may stand there by chance."""
-NEAR = 3.0
-"""So many deviations above what is unrelated something is near the goal."""
+APART = -0.3
+"""What is taken off where something lies further from the goal than most that is known."""
+FURTHER = -0.2
+"""Deviations below what is known of other matters, from which on something lies apart."""
+ABOVE, FAR_ABOVE = (3.0, 2.0), (4.0, 2.5)
+"""So many above what is unrelated and above what is known something is near the goal, and so near that it serves."""
+MOST_SUPPORT = 0.3
+"""What being near adds; alone it is no answer: of what a small model calls near two in three are of other matters."""
 UNRELATED = (
     "The committee will publish its report in spring.",
     "Copper conducts electricity better than iron.",
@@ -59,6 +65,7 @@ _QUOTED = lazy_re(r"\"[^\"]{1,600}\"|[“„«][^“”»]{1,600}[”“»]")
 """What is quoted is another's word: a text to be translated, a message to be sent."""
 _STANDING = lazy_re(lambda: either(topic(Serving).standing), re.I)
 _REQUEST = lazy_re(lambda: rf"(?:{either(topic(Serving).requests)})\b(?!.*\b{either(topic(Serving).persons)}\b)", re.I)
+_UNREAL = lazy_re(lambda: either(topic(Serving).unreal), re.I)
 _FOR = lazy_re(lambda: either(topic(Serving).standing_for), re.I)
 COMPOUND = 5
 """Letters of a word that is known again at the end of a longer one: Geburtstagsgeschenk."""
@@ -107,10 +114,21 @@ def _read(text: str) -> dict[str, str]:
     """The words of a text by their terms; those of the stop list are left out."""
     found: dict[str, str] = {}
     for word in _WORD.findall(_QUOTED.sub(" ", text).casefold()):
-        for term in (word, *word.split("-")) if "-" in word else (word,):
-            if stems := terms(term):
-                found.setdefault(stems[0], term)
+        if "-" in word:
+            found.setdefault(word, word)
+        for piece in word.split("-"):
+            if stems := terms(piece):
+                found.setdefault(stems[0], piece)
     return found
+
+
+def support(above_unrelated: float, above_known: float) -> float:
+    """What an embedder adds to the score: by how many deviations a text is nearer than others to the goal."""
+    if above_known < FURTHER:
+        return APART
+    if above_unrelated >= FAR_ABOVE[0] and above_known >= FAR_ABOVE[1]:
+        return SERVES
+    return MOST_SUPPORT * max(0.0, min(above_unrelated / ABOVE[0], above_known / ABOVE[1], 1.0))
 
 
 def is_standing(text: str) -> bool:
@@ -129,8 +147,12 @@ def rules_here(text: str, goal: str) -> bool:
 
 
 def telling(text: str) -> list[str]:
-    """The sentences of a message that tell something: no questions, and no mere requests."""
-    return [each for each in sentences(text, small_opens=True) if not each.endswith("?") and not _REQUEST.match(each)]
+    """The sentences of a message that tell something: no questions, no mere requests, nothing that is only imagined."""
+    return [
+        each
+        for each in sentences(text, small_opens=True)
+        if not (each.endswith("?") or _REQUEST.match(each) or _UNREAL.search(each))
+    ]
 
 
 class Purpose:
@@ -162,8 +184,8 @@ class Purpose:
     ) -> Served | None:
         """How well a text serves the goal; None where it does not.
 
-        `common` are terms that many have; `of_others`: it is about people whom the goal does not name;
-        `nearness` is by how many deviations it is nearer to the goal than what is unrelated.
+        `common` are terms that many have; `of_others`: it is about people whom the goal does not name; `nearness` is
+        what an embedder adds or takes off.
         """
         read = _read(text)
         if not read:
@@ -189,10 +211,7 @@ class Purpose:
             score += SAME_AREA
         elif elsewhere and self.areas and not shared:
             score -= ELSEWHERE
-        if nearness > 0:
-            score += SERVES * nearness / NEAR
-            if nearness >= NEAR:
-                why.append("it is near in meaning")
+        score += nearness
         return Served(score=score, why="; ".join(why) or "it is near in meaning") if score >= SERVES else None
 
     def _areas_shared(self) -> frozenset[str]:
