@@ -261,7 +261,9 @@ def test_what_rules_drew_and_the_model_calls_worthless_is_not_told() -> None:
         for each in (plain, judged):
             long = "The tug was called.\n" * 2_000
             refused = f"Exit code 1\n{long}fatal: the tug knows no --all: refused"
-            await each.tell("one", *ran(5, "harbour tow --all", refused, failed=True), *ran(6, "harbour tow", "towed"))
+            for at in (5, 7):
+                lost = ran(at, "harbour tow --all", refused, failed=True)
+                await each.tell("one", *lost, *ran(at + 1, "harbour tow", "towed"))
             await each.learn()
         told = [each.lesson for each in await plain.memory.lessons()]
         assert told

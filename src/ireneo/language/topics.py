@@ -212,34 +212,46 @@ class Constraints(Topic, frozen=True, kw_only=True):
 class Rulings(Topic, frozen=True, kw_only=True):
     """How users tell an agent what holds in later work: beside what binds (`Constraints`), how they correct it."""
 
-    denies: Row = ()
-    """At the beginning: what the agent did, said or is about to do is not how it is to be."""
-    denied: Row = ()
-    """Anywhere: the same."""
-    settled: Row = ()
-    """Anywhere: how it is done here, or where something belongs."""
-    needless: Row = ()
-    """Anywhere: what is not wanted, or not worth doing."""
-    wanted: Row = ()
-    """Anywhere: how it is to be, where it is said of what was done or is about to be."""
-    consults: Row = ()
-    """Anywhere: how the agent works with the user: what it asks for, what it waits for, how it answers."""
-    doubts: Row = ()
-    """Anywhere in a question: how it should be instead."""
+    negates: Row = ()
+    """Anywhere: it says no."""
+    owed: Row = ()
+    """Anywhere: something is to be so."""
+    reaches: Row = ()
+    """Anywhere: it holds always, everywhere, for all of a kind, or whenever something is so."""
+    contrasts: Row = ()
+    """Anywhere: one thing, and not another; as it is done already."""
     ours: Row = ()
     """Anywhere: who does so is a team, and not a program."""
+    holds: Row = ()
+    """Anywhere: verbs in the present, by which things are said to be so."""
+    places: Row = ()
+    """Anywhere: where something belongs, what it is for."""
+    consults: Row = ()
+    """Anywhere: how the agent works with the user: what it asks for, what it waits for, who decides."""
+    blames: Row = ()
+    """Anywhere: what the agent did is not how it is to be."""
+    doubts: Row = ()
+    """Anywhere in a question: its answer is implied."""
+    reports: Row = ()
+    """Anywhere: somebody tells what they see or think, and rules nothing."""
+    happened: Row = ()
+    """Anywhere: it tells of what is past."""
+    at_hand: Row = ()
+    """Anywhere: it is of the task at hand alone."""
+    hedges: Row = ()
+    """Anywhere: it weighs, asks for words, or plans a step; whoever knows nothing of the task has no use for it."""
+    joins: Row = ()
+    """At the beginning: it goes on with what was said before."""
+    points: Row = ()
+    """Anywhere: words that stand for what was named before."""
+    definite: Set = frozenset()
+    """Words before one thing that both know of: what is done to it is a step."""
+    subjects: Set = frozenset()
+    """Words with which neither an order nor a statement on a kind of things begins."""
     polite: Row = ()
     """At the beginning: what makes a question of what is ordered."""
     tags: Row = ()
     """At the end of what is stated: with it the speaker asks to be agreed with."""
-    elsewhere: Row = ()
-    """At the beginning: so reviews are worded that somebody hands over."""
-    surely: Row = ()
-    """Anywhere in such a question: its answer is implied."""
-    at_hand: Row = ()
-    """Anywhere: it is of the task at hand alone."""
-    reports: Row = ()
-    """Anywhere: somebody tells what happens, or what was found, and rules nothing."""
     reasons: Row = ()
     """At the beginning of a sentence, or behind a comma: it gives the reason of what was said before."""
     refused: Row = ()
@@ -256,27 +268,6 @@ class Rulings(Topic, frozen=True, kw_only=True):
     """Words that say nothing of what a ruling is about, beside the stop list."""
     harness: Row = ()
     """At the beginning of a message: a program wrote it in the user's place, or the user pasted another's plan."""
-
-
-class StandingRules(Topic, frozen=True, kw_only=True):
-    """What makes a ruling one for later runs, whoever reads it there, and what ties it to its task."""
-
-    general: Row = ()
-    """Anywhere: it holds always, everywhere, or for all of a kind."""
-    ours: Row = ()
-    """Anywhere: it is how things are done here, or what the project is."""
-    orders: Row = ()
-    """At the beginning of a sentence: an order on how to work."""
-    process: Row = ()
-    """Anywhere: what work itself consists of: commits, tests, reviews, tools, style."""
-    tied: Row = ()
-    """Anywhere: it speaks of what is before the speaker now."""
-    vague: Row = ()
-    """At the beginning: it says nothing of itself, as it only answers or points."""
-    pointing: Row = ()
-    """Anywhere: what is to be done is done to something that is not named."""
-    binds: Row = ()
-    """Anywhere: without one of these it is a piece of a sentence, and rules nothing."""
 
 
 class Kinds(Topic, frozen=True, kw_only=True):

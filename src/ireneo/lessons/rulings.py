@@ -24,6 +24,7 @@ from ireneo.lessons.facts import PLACES
 from ireneo.lessons.observe import MOST_SOURCES
 from ireneo.lessons.run import MODEL, RULING, Observation, Trigger, is_ruling
 from ireneo.lessons.shell import RunMaterial, run_steps
+from ireneo.lessons.standing import RULES, STANDS, alone_weight, blames, consults, of_task, weight
 from ireneo.log.message import Call, Message, MessageId, without_recalled
 from ireneo.log.outcome import was_refused, was_stopped
 from ireneo.memories.record import Record, is_kept
@@ -41,8 +42,6 @@ MOSTLY = 3
 LONGEST = 320
 MOST = 4
 """Rulings of one message."""
-RULES = 2.0
-"""How much has to speak for a sentence."""
 ABOUT = 140
 """Characters of what a ruling is about."""
 TOLD_ELSEWHERE = 1_500
@@ -61,33 +60,15 @@ def _words() -> Rulings:
     return topic(Rulings)
 
 
-def _anywhere(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
-    return lazy_re(lambda: rf"(?<!\w){either(rows())}", re.I)
-
-
 def _begins(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
     return lazy_re(lambda: either(rows()), re.I)
 
 
-_LEAD = lazy_re(lambda: rf"(?:{either(topic(Constraints).lead)}\b[\s,.!:*_—–-]*)+", re.I)
-_DENIES = _begins(lambda: _words().denies)
-_DENIED = _anywhere(lambda: _words().denied)
-_SETTLED = _anywhere(lambda: _words().settled)
-_NEEDLESS = _anywhere(lambda: _words().needless)
-_WANTED = _anywhere(lambda: _words().wanted)
-_CONSULTS = _anywhere(lambda: _words().consults)
-_DOUBTS = _anywhere(lambda: _words().doubts)
-_ASKS = _begins(lambda: topic(Constraints).asks)
-_OURS = _anywhere(lambda: _words().ours)
 _POLITE = _begins(lambda: _words().polite)
 _TAG = lazy_re(lambda: either(_words().tags), re.I)
-_ELSEWHERE = _begins(lambda: _words().elsewhere)
-_SURELY = _anywhere(lambda: _words().surely)
-_AT_HAND = _anywhere(lambda: _words().at_hand)
-_REPORTS = _anywhere(lambda: _words().reports)
 _REASON = _begins(lambda: _words().reasons)
 _HARNESS = _begins(lambda: _words().harness)
-_QUOTED = lazy_re(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“\n]{1,400}“|`[^`\n]{1,400}`")
+_NO = lazy_re(r"(?:no|nope|nein)\b", re.I)
 _COMMAND_TAG = lazy_re(r"\s*<command-(?:message|name)>")
 _WRITTEN_UP = lazy_re(r"^#{1,6} |^</?[a-zA-Z_][\w-]{1,40}>|^[^\S\n]{0,8}[-*] \[[ x]\]", re.M)
 _HELPER = lazy_re(r"/(?:agent|sidechain)-|-sidechain-\d+\Z")
@@ -237,7 +218,7 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
     """The rulings in what a user says at once."""
     own = [each for each in own_words(said.text) if each.text]
     marks = [_weight(each, said, works=works) for each in own]
-    denied = [_denies(each.text) for each in own]
+    denied = [blames(each.text) for each in own]
     if not said.opening and any(denied):
         # Beside a no stands what is to be instead.
         marks = [
@@ -272,69 +253,41 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
 
 
 def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
-    """How much speaks for a sentence being a ruling."""
-    sentence = _QUOTED.sub("X", own.text[:2_000]).strip()
+    """How much speaks for a sentence being a ruling, where it stands."""
+    sentence = own.text[:2_000].strip()
     if polite := _POLITE.match(sentence):
         sentence = sentence[polite.end() :].rstrip("?")
         own = replace(own, text=sentence)
-    found = _LEAD.match(sentence)
-    bare = sentence[found.end() :] if found else sentence
-    hand = bool(_AT_HAND.search(sentence))
     if own.step or len(sentence) < 6 or sentence.endswith(":"):
         return 0.0
-    if _ELSEWHERE.match(bare):
-        return 0.0
-    if _ASKS.match(bare) and not sentence.rstrip().endswith("?") and not said.chosen:
-        return 0.0
     agreed = _TAG.search(sentence)
-    if agreed and (said.chosen or _NEEDLESS.search(sentence)):
+    if agreed and said.chosen:
         sentence = sentence[: agreed.start()] + "."
-    if sentence.rstrip("\"'”’)]*_").endswith("?"):
-        doubts = not said.opening and not hand and not _REPORTS.search(sentence) and _DOUBTS.search(sentence)
-        asks = agreed and (_WANTED.search(sentence) or _NEEDLESS.search(sentence))
-        sure = asks or said.chosen or _SURELY.search(sentence) or _SETTLED.search(sentence)
-        blames = not said.opening and _denies(sentence) and len(_content(sentence)) >= FEW
-        return RULES if doubts and sure else RULES - DENIED if blames else 0.0
-    binds = binding_strength(replace(own, text=sentence) if agreed else own)
+    binds, speaks, hand = binding_strength(replace(own, text=sentence)), weight(sentence), of_task(sentence)
     if said.opening or not works:
         # What a task says of itself is the task.
-        settled = bool(_CONSULTS.search(sentence)) or (
-            binds > 0 and bool(_SETTLED.search(sentence) and _OURS.search(sentence))
-        )
-        return RULES if own.personal and not hand and (binds > STRONG or (works and settled)) else 0.0
-    told = _REPORTS.search(sentence)
+        told = works and (consults(sentence) or binds > 0) and alone_weight(sentence) >= STANDS
+        beyond = binds > STRONG or told
+        return RULES if own.personal and not hand and beyond else 0.0
     if not own.personal:
-        return binds if binds >= STRONG and not hand and not told else 0.0
-    lifts = () if _NEEDLESS.search(sentence) else lifts_in(own.text, replaces=False)
-    if any(sentence in each or each in sentence for each in lifts):
+        return binds if binds >= STRONG and not hand and speaks > 0 else 0.0
+    lifts = lifts_in(own.text, replaces=False)
+    if any(sentence in each or each in sentence for each in lifts) and not blames(sentence):
         return 0.0  # What is allowed again rules nothing.
-    weight = binds + 0.5 * said.stopped + 0.5 * said.chosen + 1.0 * (bool(agreed) and said.chosen)
-    weight += 2.0 * _denies(sentence)
-    weight += 2.0 * bool(_SETTLED.search(sentence))
-    weight += 2.0 * bool(_NEEDLESS.search(sentence))
-    weight += 1.0 * bool(_WANTED.search(sentence))
-    weight += 2.0 * bool(_CONSULTS.search(sentence))
-    return weight - 1.0 * hand - 1.0 * bool(told)
-
-
-def _denies(sentence: str) -> bool:
-    """Whether a sentence says no to what the agent did or said."""
-    found = _LEAD.match(sentence)
-    bare = sentence[found.end() :] if found else sentence
-    return bool(_DENIES.match(sentence) or _DENIES.match(bare) or _DENIED.search(sentence))
+    bound = binds if speaks > 0 and not hand else 0.0
+    return max(bound, speaks) + 0.5 * said.stopped + 0.5 * said.chosen + 1.0 * (bool(agreed) and said.chosen)
 
 
 def _only_denies(text: str) -> bool:
     """Whether a text says no, and nothing of what is to be instead."""
-    rules = any(how.search(text) for how in (_SETTLED, _NEEDLESS, _WANTED, _CONSULTS))
-    return _denies(text) and not rules
+    return blames(text) and weight(text) < STANDS
 
 
 def _tells(first: OwnSentence, text: str) -> bool:
     """Whether a ruling says itself what it is about: it neither answers something nor points back to it."""
     if text != first.text and text.endswith(first.text) and text == first.with_before:
         return True
-    return not (_DENIES.match(text) or points_back(first) or len(_content(text)) < FEW)
+    return not (_NO.match(text) or points_back(first) or len(_content(text)) < FEW)
 
 
 def _why(text: str, own: Sequence[OwnSentence]) -> str:
@@ -378,9 +331,7 @@ def reach(text: str) -> float:
     about = _ON.match(text)
     out = 0.0
     for each in own_words(text[about.end() :] if about else text):
-        settled = 2.0 * bool(_CONSULTS.search(each.text)) + 1.5 * bool(_SETTLED.search(each.text))
-        settled += 1.0 * _denies(each.text)
-        out = max(out, binding_strength(each) + settled - 1.5 * bool(_AT_HAND.search(each.text)))
+        out = max(out, binding_strength(each) + weight(each.text))
     # A call that was refused tells of how the user wants to work, a sentence only of itself.
     return out - (about is not None and "`: “" not in about[0])
 
@@ -583,7 +534,7 @@ def _trigger(text: str) -> Trigger | None:
 
 def binding_forbids(text: str) -> bool:
     """Whether a text forbids something for good, and not only for the time being."""
-    return any(binding_strength(each) >= STRONG or _CONSULTS.search(each.text) for each in own_words(text))
+    return any(binding_strength(each) >= STRONG or consults(each.text) for each in own_words(text))
 
 
 def _command_of(act: str) -> str:
