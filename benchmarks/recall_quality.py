@@ -1,46 +1,49 @@
-"""How often recall finds all that answers a question: ours against plain full text, and with vectors.
+"""How often recall finds all that answers a question, and the newer before the older: against plain full text.
 
     python benchmarks/recall_quality.py [--data ../shared/data] [--parts] [--embedder NAME]
 
 Strict: a question counts when its *whole* evidence is among the first 10 messages, or all its sessions among the first
 5. Of the game, "any" counts a question when a turn of its stretch is among the first 10, and "cover" the share of the
 stretch's turns of four words and more that are. The questions are in two halves: what is worth keeping helps both.
-`--parts` leaves out each part of the ranking by turns (a quarter of an hour). `--embedder` measures
-an embedder's vectors besides, alone and fused; `local` embeds all of it in some minutes.
+"Newest" counts the questions about what was told again otherwise of which the newest telling stands first; of those
+that ask of now, and of all. `--parts` leaves out each part of the ranking by turns. `--embedder` recalls with its
+vectors as well; `local` embeds all of it in half an hour.
 
-Ours runs on an index in this process, with the same numbers that a store keeps.
+Ours is recall as it is called, on a file that is made for it.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from types import ModuleType
 
 import apsw
 
 sys.path.insert(0, str(Path(__file__).parent))
-from ireneo.adapters.embed.opening import open_embedder
+import ireneo.sync
+from ireneo import Draft
+from ireneo.engine import recall as recalling
 from ireneo.language import words
-from ireneo.memories import ranking as first_look
-from ireneo.memories import ranking as reading
-from ireneo.memories import ranking as second_look
-from ireneo.memories.index import ASSISTANT, USER, document_number, place_of
-from ireneo.memories.ranking import VECTOR_WEIGHT, IndexStats, Passage, Postings, fuse
+from ireneo.log.message import Text
+from ireneo.memories import ranking
+from ireneo.memories.ranking import read_question
+from ireneo.sync import Memory
 from recall_data import Asked, Pool, assistants, games
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 Ranking = list[int]
 Search = Callable[[Asked], Ranking]
 Ranker = Callable[[Pool], Search]
-EMBEDDED_AT_ONCE = 256
-Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+Rows = dict[tuple[str, str], int]
+_STORED: dict[tuple[str, str | None], tuple[Memory, Rows]] = {}
 
 
 def plain(width: int) -> Ranker:
@@ -66,90 +69,47 @@ def plain(width: int) -> Ranker:
     return ranker
 
 
-class Index:
-    """What a store keeps of a pool, in this process."""
-
-    def __init__(self, pool: Pool) -> None:
-        """Read every message."""
-        self.passages: list[Passage] = []
-        self.places: dict[int, int] = {}
-        self.listed: dict[str, list[int]] = {}
-        size = 0
-        for row, (session, place, said) in enumerate(pool.messages()):
-            held = words.terms(said.text)
-            size += len(held)
-            role = ASSISTANT if said.role == "assistant" else USER
-            number = document_number(session, place, len(held), role)
-            self.places[place_of(number)] = row
-            self.passages.append(Passage(number=number, text=said.text, role=said.role, author=said.author, at=said.at))
-            for term in dict.fromkeys(held):
-                self.listed.setdefault(term, []).append(number)
-        self.shelf = IndexStats(documents=len(self.passages), terms=size)
-
-
-_INDEXES: dict[str, Index] = {}
-
-
-def ours(pool: Pool) -> Search:
-    """The ranking without a model."""
-    if pool.name not in _INDEXES:
-        _INDEXES[pool.name] = Index(pool)
-    index = _INDEXES[pool.name]
-    listed, places, passages, shelf = index.listed, index.places, index.passages, index.shelf
-
-    def search(asked: Asked) -> Ranking:
-        question = reading.read_question(asked.text, now=asked.at, speakers=pool.speakers)
-        counts = {term: len(listed.get(term, ())) for term, _ in question.terms}
-        read = first_look.terms_to_read(question, counts, first_look.READ_AT_MOST)
-        postings = [Postings(term=t, count=n, numbers=listed[t] if t in read else None) for t, n in counts.items()]
-        found = first_look.candidates(question, postings, shelf)
-        texts = [passages[places[each.place]] for each in found if each.place in places]
-        ranked = second_look.rank(question, found, texts, postings, shelf)
-        return [places[place_of(each.number)] for each in ranked]
-
-    return search
-
-
-def embedding(name: str) -> Embed:
-    """The vectors of texts by the embedder called `name`, each text embedded once."""
-    embedder = open_embedder(name)
-    if embedder is None:
-        sys.exit("Name an embedder, such as local.")
-    known: dict[str, Sequence[float]] = {}
-
-    def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        for start in range(0, len(new), EMBEDDED_AT_ONCE):
-            some = new[start : start + EMBEDDED_AT_ONCE]
-            vectors = asyncio.run(embedder.embed(some))
-            known.update(zip(some, ([*memoryview(each).cast("b")] for each in vectors), strict=True))
-            print(f"  {start + len(some):,} of {len(new):,} texts embedded", end="\r", file=sys.stderr)
-        return [known[text] for text in texts]
-
-    return embed
-
-
-def with_vectors(embed: Embed, beside: Ranker | None = None, weight: float = 1.0) -> Ranker:
-    """Vectors alone, or fused by rank with another ranking."""
+def ours(embedder: str | None = None) -> Ranker:
+    """Recall as it is called, with an embedder's vectors where one is named."""
 
     def ranker(pool: Pool) -> Search:
-        import numpy as np
-
-        def directions(texts: Sequence[str]) -> np.ndarray:
-            rows = np.asarray(embed(texts), dtype=np.float32)
-            return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-
-        everything = directions([message.text for _, _, message in pool.messages()])
-        questions = dict(zip((a.text for a in pool.asked), directions([a.text for a in pool.asked]), strict=True))
-        other = beside(pool) if beside else None
+        memory, rows = _stored(pool, embedder)
 
         def search(asked: Asked) -> Ranking:
-            near = [int(row) for row in np.argsort(-(everything @ questions[asked.text]), kind="stable")[:200]]
-            return [row for row, _ in fuse([other(asked)[:100], near[:100]], [1.0, weight])] if other else near
+            hits = memory.recall(asked.text, limit=20, at=asked.at)
+            return [rows[each.session, each.id] for each in hits]
 
         return search
 
     return ranker
+
+
+@cache
+def _folder() -> Path:
+    return Path(mkdtemp(prefix="recall-"))
+
+
+def _stored(pool: Pool, embedder: str | None) -> tuple[Memory, Rows]:
+    """A memory that holds the pool, and the row of each of its messages."""
+    key = (pool.name, embedder)
+    if key not in _STORED:
+        memory = ireneo.sync.open(_folder() / f"{len(_STORED)}.db", embedder=embedder, durability="normal")
+        rows: Rows = {}
+        for number, said in enumerate(pool.sessions):
+            session = memory.session(f"{number:05}")
+            drafts = [
+                Draft(
+                    role="assistant" if each.role == "assistant" else "user",
+                    parts=(Text(text=each.text, author=each.author),),
+                    at=each.at,
+                )
+                for each in said
+            ]
+            for name in session.append(drafts).ids:
+                rows[session.id, name] = len(rows)
+        memory.embed()
+        _STORED[key] = memory, rows
+    return _STORED[key]
 
 
 def measured(ranker: Ranker, chat: Pool, played: Sequence[Pool]) -> tuple[list[str], Counter[str], Counter[str]]:
@@ -157,6 +117,8 @@ def measured(ranker: Ranker, chat: Pool, played: Sequence[Pool]) -> tuple[list[s
     search = ranker(chat)
     turns, anywhere, sessions = Halves(), Halves(), Halves()
     right, asked_of = Counter[str](), Counter[str]()
+    newest: dict[bool, list[bool]] = {True: [], False: []}
+    times = [message.at for _, _, message in chat.messages()]
     session_at = [session for session, _, _ in chat.messages()]
     for asked in chat.asked:
         found = search(asked)
@@ -168,6 +130,11 @@ def measured(ranker: Ranker, chat: Pool, played: Sequence[Pool]) -> tuple[list[s
             anywhere.add(asked, bool(asked.evidence & set(found[:10])))
             right[asked.kind] += whole
             asked_of[asked.kind] += 1
+        told = sorted(asked.evidence, key=lambda row: (times[row], row))
+        if asked.kind == "knowledge-update" and len({session_at[row] for row in told}) > 1:
+            best = next((row for row in found if row in asked.evidence), None)
+            of_now = read_question(asked.text, now=asked.at).of_now
+            newest[of_now].append(best is not None and session_at[best] == session_at[told[-1]])
     of_game, cover = Halves(), Halves()
     for pool in played:
         search = ranker(pool)
@@ -177,7 +144,9 @@ def measured(ranker: Ranker, chat: Pool, played: Sequence[Pool]) -> tuple[list[s
             full = {row for row in asked.evidence if len(words.terms(said[row])) >= 4} or asked.evidence
             of_game.add(asked, bool(asked.evidence & found))
             cover.add(asked, len(full & found) / len(full))
-    return [str(each) for each in (turns, anywhere, sessions, of_game, cover)], right, asked_of
+    every = [*newest[True], *newest[False]]
+    first = f"{sum(newest[True])}/{len(newest[True])} {sum(every)}/{len(every)}"
+    return [*(str(each) for each in (turns, anywhere, sessions, of_game, cover)), first], right, asked_of
 
 
 class Halves:
@@ -202,37 +171,26 @@ def changed(*changes: tuple[ModuleType, str, object]) -> Iterator[None]:
     before = [(module, name, getattr(module, name)) for module, name, _ in changes]
     for module, name, value in changes:
         setattr(module, name, value)
-    forget(changes)
     try:
         yield
     finally:
         for module, name, value in before:
             setattr(module, name, value)
-        forget(changes)
-
-
-def forget(changes: Sequence[tuple[ModuleType, str, object]]) -> None:
-    """Drop what was read by other rules of words."""
-    if any(module is words for module, _, _ in changes):
-        words._stem.cache_clear()
-        _INDEXES.clear()
 
 
 PARTS: dict[str, tuple[tuple[ModuleType, str, object], ...]] = {
-    "no neighbours": ((first_look, "SHADE", (1.0, 0, 0, 0, 0, 0)), (second_look, "SHADE", (1.0, 0, 0, 0, 0, 0))),
-    "two neighbours a side": ((first_look, "SHADE", (1.0, 0.5, 0.3, 0, 0, 0)),),
-    "short ones not taken alike": ((first_look, "SHORT", 1.0),),
-    "no length": ((first_look, "LENGTH_SHARE", 0.0),),
-    "no words about the answer": ((reading, "FRAME_WEIGHT", 1.0),),
-    "common words kept": ((words, "common_words", frozenset),),
-    "no irregular forms": ((words, "base_forms", dict),),
-    "no side": ((first_look, "SIDE_FAVOUR", 0.0), (second_look, "SIDE_FAVOUR", 0.0)),
-    "no speaker": ((second_look, "SPEAKER_FAVOUR", 0.0),),
-    "no words of time": ((second_look, "TIME_WORD_FAVOUR", 0.0),),
-    "no figures": ((second_look, "FIGURE_FAVOUR", 0.0),),
-    "no window of time": ((second_look, "WINDOW_FAVOUR", 0.0),),
-    "no phrases": ((second_look, "PHRASE_FAVOUR", 0.0),),
-    "1,000 postings read": ((first_look, "READ_AT_MOST", 1_000),),
+    "no neighbours": ((ranking, "SHADE", (1.0, 0, 0, 0, 0, 0)),),
+    "short ones not taken alike": ((ranking, "SHORT", 1.0),),
+    "no length": ((ranking, "LENGTH_SHARE", 0.0),),
+    "no words about the answer": ((ranking, "FRAME_WEIGHT", 1.0),),
+    "no side": ((ranking, "SIDE_FAVOUR", 0.0),),
+    "no speaker": ((ranking, "SPEAKER_FAVOUR", 0.0),),
+    "no words of time": ((ranking, "TIME_WORD_FAVOUR", 0.0),),
+    "no figures": ((ranking, "FIGURE_FAVOUR", 0.0),),
+    "no window of time": ((ranking, "WINDOW_FAVOUR", 0.0),),
+    "no phrases": ((ranking, "PHRASE_FAVOUR", 0.0),),
+    "no words alike": ((ranking, "ALIKE_TRIED", 0),),
+    "newer not first": ((recalling, "NEAR_ENOUGH", 1e9),),
 }
 
 
@@ -250,14 +208,11 @@ def main() -> None:
     if not given.data.is_dir():
         sys.exit(f"{given.data} is needed, and is not there: name the folder of the sample data with --data.")
     chat, played = assistants(given.data), games(given.data)
-    rankers: dict[str, Ranker] = {f"plain FTS5, {width} a side": plain(width) for width in (0, 1, 2)} | {"ours": ours}
+    rankers: dict[str, Ranker] = {f"plain FTS5, {width} a side": plain(width) for width in (0, 1, 2)} | {"ours": ours()}
     if given.embedder:
-        embed = embedding(given.embedder)
-        rankers["vectors"] = with_vectors(embed)
-        rankers["plain FTS5 + vectors"] = with_vectors(embed, plain(0))
-        rankers["ours + vectors"] = with_vectors(embed, ours, VECTOR_WEIGHT)
+        rankers[f"ours, {given.embedder}"] = ours(given.embedder)
     print("each: first half, second half, all")
-    print_row("", ["turns@10", "any turn@10", "sessions@5", "game: any@10", "game: cover@10"])
+    print_row("", ["turns@10", "any turn@10", "sessions@5", "game: any@10", "game: cover@10", "newest first"])
     by_kind = {}
     for name, ranker in rankers.items():
         cells, right, asked_of = measured(ranker, chat, played)
@@ -266,7 +221,7 @@ def main() -> None:
     if given.parts:
         for name, changes in PARTS.items():
             with changed(*changes):
-                print_row(name, measured(ours, chat, played)[0])
+                print_row(name, measured(ours(), chat, played)[0])
     kinds = sorted(by_kind["ours"][1])
     print("\nturns@10 by the kind of question")
     print_row("", [kind.replace("single-session", "single") for kind in kinds])

@@ -11,7 +11,7 @@ from tests.unit.recall_shelf import SmallShelf
 
 from ireneo.language.words import terms
 from ireneo.memories import index as of
-from ireneo.memories.ranking import fuse, pack, read_question, repeats_last, verbatim_first
+from ireneo.memories.ranking import pack, read_question, repeats_last, verbatim_first
 
 NOW = datetime(2024, 2, 29, 12, tzinfo=UTC)
 WORDS = [
@@ -110,14 +110,6 @@ def test_a_message_that_holds_a_term_is_found_by_it(told: list[list[tuple[str | 
     found = {each.number for each in shelf.ranked(asked)}
     wanted = {term for term, _ in read_question(asked, speakers=shelf.speakers).terms}
     assert {number for number, each in shelf.passages.items() if wanted & set(terms(each.text))} <= found
-
-
-@settings(deadline=None)
-@given(st.lists(st.lists(st.integers(0, 20)), max_size=4))
-def test_fusing_loses_and_doubles_nothing(rankings: list[list[int]]) -> None:
-    fused = fuse(rankings)
-    assert sorted(item for item, _ in fused) == sorted({item for ranking in rankings for item in ranking})
-    assert [score for _, score in fused] == sorted((score for _, score in fused), reverse=True)
 
 
 @settings(deadline=None)

@@ -5,22 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ireneo.language.words import terms
-from ireneo.memories.ranking import fuse, likeness, pack, repeats_last, verbatim_first
-
-
-def test_what_several_rankings_place_well_comes_first() -> None:
-    assert [item for item, _ in fuse([["a", "b", "c"], ["d", "b", "e"]])] == ["b", "a", "d", "c", "e"]
-
-
-def test_one_ranking_is_kept_as_it_is() -> None:
-    assert [item for item, _ in fuse([["c", "a", "b"]])] == ["c", "a", "b"]
-    assert fuse([]) == ()
-
-
-def test_a_weight_counts_a_ranking_more() -> None:
-    assert next(iter(fuse([["a"], ["b"]], [1.0, 1.1])))[0] == "b"
-    with pytest.raises(ValueError, match="as many weights"):
-        fuse([["a"], ["b"]], [1.0])
+from ireneo.memories.ranking import likeness, pack, repeats_last, verbatim_first
 
 
 def test_a_message_goes_before_what_was_extracted_from_it() -> None:

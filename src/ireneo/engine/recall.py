@@ -17,11 +17,14 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.scope import RecallQuery, Scope
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import EmbedderError
-from ireneo.language.times import Window
 from ireneo.log.message import MessageId
 from ireneo.memories.index import Vector, author_of_message, kind_term, numbers_at, place_of, text_of_message
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.ranking import (
+    ALIKE_AT_MOST,
+    MEANT_AT_MOST,
+    NEAR_ENOUGH,
+    OF_ONE_MATTER,
     SEEDS,
     SHADE,
     VECTOR_WEIGHT,
@@ -31,9 +34,12 @@ from ireneo.memories.ranking import (
     Question,
     RecallHit,
     RecallResults,
+    alike_words,
     around_event,
+    asked_of,
     candidates,
-    fuse,
+    likeness,
+    moved_up,
     pack,
     rank,
     read_question,
@@ -41,6 +47,8 @@ from ireneo.memories.ranking import (
     terms_to_read,
     verbatim_first,
     weights,
+    with_alike,
+    words_of,
 )
 from ireneo.memories.ranking import IndexStats as Size
 from ireneo.memories.record import Record, disputes
@@ -129,12 +137,14 @@ class MemoryIndex:
     name: Name = "memories"
     reach = 0
 
-    def __init__(self, asked: RecallQuery, now: datetime, scope: Scope, window: Window | None = None) -> None:
-        """Look for what is asked at the time `now`; `window` is the time that the question names."""
+    def __init__(self, asked: RecallQuery, now: datetime, scope: Scope, question: Question | None = None) -> None:
+        """Look for what is asked at the time `now`; `question` tells of which time it asks."""
         self._asked = asked
         self._scope = scope
         self.narrows = scope.narrows_memories
         self._now = now
+        window = question.window if question else None
+        self._past = question is not None and question.past and asked.at is None
         over = window.until if window and asked.at is None else None
         self._then = over - INSTANT if over is not None and over <= now else None
         """The last moment of the time that the question names, where that is over."""
@@ -167,30 +177,37 @@ class MemoryIndex:
         return KINDS[record.kind].holds(record, asked.at or self._now) or self._held_then(record)
 
     def _held_then(self, record: Record) -> bool:
-        """Whether it was the case in the time that the question names."""
+        """Whether it was the case in the time that the question asks of."""
+        if self._past:
+            return not record.archived and bool(record.periods) and not KINDS[record.kind].holds(record, self._now)
         return self._then is not None and KINDS[record.kind].holds(record, self._then)
 
     def _read(self, found: FoundMemory) -> ReadDocument:
         record = found.record
-        messages = tuple(MessageId(name) for each in record.evidence for name in each.messages)
-        recalled = RecallHit(
-            id=record.id,
-            kind=record.kind,
-            text=record.text,
-            score=0.0,
-            at=record.when,
-            session=record.sessions[0] if record.sessions else "",
-            sources=tuple(dict.fromkeys(messages)),
-            state=record.state,
-            stale=record.stale,
-            against=disputes(record),
-            record=record,
-        )
+        recalled = hit_of_memory(record)
         passage = Passage(number=found.document, text=record.text, role=record.kind, at=record.when)
         factors = KINDS[record.kind].score(record, self._now)
-        if self._then is not None:
+        if self._past or self._then is not None:
             factors = (*factors, ("time asked of", HELD_THEN if self._held_then(record) else HELD_ELSE))
         return ReadDocument(passage=passage, recalled=recalled, factors=factors)
+
+
+def hit_of_memory(record: Record, score: float = 0.0) -> RecallHit:
+    """A memory as it is recalled."""
+    messages = (MessageId(name) for each in record.evidence for name in each.messages)
+    return RecallHit(
+        id=record.id,
+        kind=record.kind,
+        text=record.text,
+        score=score,
+        at=record.when,
+        session=record.sessions[0] if record.sessions else "",
+        sources=tuple(dict.fromkeys(messages)),
+        state=record.state,
+        stale=record.stale,
+        against=disputes(record),
+        record=record,
+    )
 
 
 SearchIndex: TypeAlias = MessageIndex | MemoryIndex
@@ -236,6 +253,12 @@ def by_words(
         read = {term: [number for number in numbers if number in within] for term, numbers in read.items()}
     read = index.within(read)
     postings = [Postings(term=term, count=counts[term], numbers=read.get(term)) for term, _ in question.terms]
+    words = alike_words(question) if question.widens else {}
+    some = sorted({word for each in words.values() for word, _ in each})
+    few = search.postings(space, index.name, some, ALIKE_AT_MOST)
+    if within is not None:
+        few = {word: [number for number in numbers if number in within] for word, numbers in few.items()}
+    postings = with_alike(postings, words, index.within(few), whole)
     look = _further_down if index.narrows and not index.reach else _closely
     found, documents, postings = look(search, space, index, question, postings, whole, looked_at)
     passages = [each.passage for each in documents.values()]
@@ -276,13 +299,18 @@ def _closely(
         looked.update(places)
         if not index.narrows:
             break
-        wanted = {place_of(number) for number in documents}
+        passed_over = looked - {place_of(number) for number in documents}
         postings = [
             replace(
-                each, numbers=[one for one in each.numbers if place_of(one) in wanted or place_of(one) not in looked]
+                each,
+                numbers=None
+                if each.numbers is None
+                else [one for one in each.numbers if place_of(one) not in passed_over],
+                alike=tuple(
+                    (share, [one for one in numbers if place_of(one) not in passed_over])
+                    for share, numbers in each.alike
+                ),
             )
-            if each.numbers
-            else each
             for each in postings
         ]
         looked_at *= 2
@@ -302,6 +330,7 @@ def _further_down(
     """The same on an index without neighbours: from the best on, until enough are wanted of what was read."""
     found = candidates(question, postings, whole, reach=0, at_most=FURTHEST, seeds=FURTHEST)
     numbers = {place_of(number): number for each in postings for number in each.numbers or ()}
+    numbers |= {place_of(number): number for each in postings for _, some in each.alike for number in some}
     likely = set(index.likely([numbers[each.place] for each in found]))
     left = [each.place for each in found if numbers[each.place] in likely]
     documents: dict[int, ReadDocument] = {}
@@ -362,6 +391,10 @@ LEAST_SHARE = 0.2
 """What the words of a question find with less than this share of the best one's score is no answer to it."""
 SPARE = 2
 """So many times as many are ranked to the end as are wanted, since some repeat others."""
+FIRST = 20
+"""Of so many the newer goes first; what is further down would push out of them what answers."""
+FOLLOWED = 16
+"""What took the place of what took its place is followed so far."""
 BY_WORDS = "It was looked for by the words alone: "
 
 
@@ -389,31 +422,102 @@ def _recall(
     speakers = [name for name, spoke in tx.search.authors(space).items() if spoke >= SPEAKS]
     question = read_question(asked.text, now=asked.at or now, speakers=speakers)
     scope = Scope.of(tx, space, asked)
-    indexes: list[SearchIndex] = [MemoryIndex(asked, now, scope, question.window)]
+    indexes: list[SearchIndex] = [MemoryIndex(asked, now, scope, question)]
     if asked.messages and asked.kind is None:
         indexes.insert(0, MessageIndex(asked, scope))
     looked_at = max(LOOKED_AT if asked.kind is None else LOOKED_AT_FOR_SOME, SPARE * asked.limit)
-    worded: list[ScoredDocument] = []
-    meant: list[ScoredDocument] = []
+    worded = [by_words(tx.search, space, index, question, looked_at=looked_at) for index in indexes]
+    meant: list[list[ScoredDocument]] = [[] for _ in indexes]
     bare = 0
     """How many have no vector yet."""
-    for index in indexes:
-        worded += by_words(tx.search, space, index, question, looked_at=looked_at)
-        if meaning is None:
-            continue
+    if meaning is not None:
         try:
-            meant += by_meaning(tx, space, index, meaning, held, looked_at=looked_at)
+            meant = [by_meaning(tx, space, index, meaning, held, looked_at=looked_at) for index in indexes]
+            for index in indexes:
+                bare += tx.search.size(space, index.name).documents - held.count(space, index.name, meaning.embedder)
         except EmbedderError as error:
-            meaning, note, meant, bare = None, f"{BY_WORDS}{error}", [], 0
-            continue
-        bare += tx.search.size(space, index.name).documents - held.count(space, index.name, meaning.embedder)
-    found = sorted(map(_scored, worded), key=lambda each: -each.score)
+            note = f"{BY_WORDS}{error}"
+    mixed = [each for some, near in zip(worded, meant, strict=True) for each in _mixed(some, near, question, looked_at)]
+    found = sorted(map(_scored, mixed), key=lambda each: -each.score)
     found = [each for each in found if each.score >= LEAST_SHARE * found[0].score]
-    if meant:
-        found = _mixed([found, list(map(_scored, meant))])
     if bare > 0:
         note = f"{bare:,} of what is searched have no vector yet and were looked for by their words; `work` makes them."
+    if question.of_now:
+        found = _now_first(tx, space, scope, question, found, asked)
     return RecallResults(_chosen(found, asked, resources), note)
+
+
+def _now_first(
+    tx: Transaction, space: str, scope: Scope, question: Question, found: Sequence[RecallHit], asked: RecallQuery
+) -> list[RecallHit]:
+    """What was found with the newer before the older that answers as well, and nothing before what took its place."""
+    head = min(asked.limit, FIRST)
+    about = {_name(each): words_of(question, each.text) for each in found[:head]}
+
+    def renews(one: RecallHit, other: RecallHit) -> bool:
+        return (
+            one.at is not None
+            and other.at is not None
+            and one.at > other.at
+            and (one.role, one.author) == (other.role, other.author)
+            and one.score >= NEAR_ENOUGH * other.score
+            and likeness(about[_name(one)], about[_name(other)]) >= OF_ONE_MATTER
+        )
+
+    first = moved_up(found[:head], renews)
+    if asked.at is not None:
+        # What took the place of what may have done so later.
+        return [*_falling(first), *found[head:]]
+    best = [*first, *found[head : SPARE * asked.limit]]
+    ordered: list[RecallHit] = []
+    for each in best:
+        ordered += [one for one in _instead(tx, space, scope, question, each, best, asked) if one not in ordered]
+        if each not in ordered:
+            ordered.append(each)
+    return [*_falling(ordered), *found[SPARE * asked.limit :]]
+
+
+def _instead(
+    tx: Transaction,
+    space: str,
+    scope: Scope,
+    question: Question,
+    hit: RecallHit,
+    best: Sequence[RecallHit],
+    asked: RecallQuery,
+) -> list[RecallHit]:
+    """What is told in the place of what a message says and no longer holds: those that say so, and the memory."""
+    if hit.record is not None:
+        return []
+    cited = [each for each in scope.seen(tx.memories.citing(space, [hit.id])) if each is not None]
+    found: list[RecallHit] = []
+    for record in cited:
+        if record.state not in ("superseded", "retired") or not record.periods or not words_of(question, record.text):
+            continue
+        holds = _holding(tx, space, scope, record)
+        says = {
+            name for each in (holds or record).evidence if each.against is (holds is None) for name in each.messages
+        }
+        if hit.id in says:
+            continue
+        found += [each for each in best if each.record is None and each.id in says]
+        if holds is not None:
+            known = next((each for each in best if each.id == holds.id and each.record is not None), None)
+            allowed = asked.kind in (None, holds.kind)
+            found += [known] if known else [hit_of_memory(holds, hit.score)] if allowed else []
+    return found
+
+
+def _holding(tx: Transaction, space: str, scope: Scope, record: Record) -> Record | None:
+    """The memory that holds in the place of one that was superseded, followed to the last."""
+    for _ in range(FOLLOWED):
+        if record.superseded_by is None:
+            break
+        (following,) = scope.seen(tx.memories.get(space, [record.superseded_by])) or (None,)
+        if following is None:
+            return None
+        record = following
+    return record if record.holds else None
 
 
 async def _meaning(resources: Resources, text: str) -> tuple[QueryVector | None, str]:
@@ -427,16 +531,21 @@ async def _meaning(resources: Resources, text: str) -> tuple[QueryVector | None,
     return QueryVector(embedder=resources.embedder.name, vector=vector), ""
 
 
-def _mixed(lists: Sequence[Sequence[RecallHit]]) -> list[RecallHit]:
-    """One ranking of the one by words and the one by meaning, by their ranks: the scores are not of one measure."""
-    ranked = [sorted(each, key=lambda one: -one.score) for each in lists]
-    found: dict[_Name, RecallHit] = {}
-    for each in (one for ranking in ranked for one in ranking):
-        known = found.get(_name(each))
-        found[_name(each)] = each if known is None else replace(known, parts=(*known.parts, *each.parts))
-    weights = [1.0, *(VECTOR_WEIGHT for _ in ranked[1:])]
-    fused = fuse([[_name(each) for each in ranking] for ranking in ranked], weights)
-    return [replace(found[name], score=score) for name, score in fused]
+def _mixed(
+    worded: Sequence[ScoredDocument], near: Sequence[ScoredDocument], question: Question, looked_at: int
+) -> list[ScoredDocument]:
+    """What the words of a question find and what is near to it in meaning, with what both count together."""
+    found = {each.read.passage.number: each for each in worded}
+    # What is as near as anything is tells nothing: it counts by how much it is nearer than the last that is looked at.
+    least = near[-1].relevance if len(near) >= looked_at else 0.0
+    for each in near:
+        passage = each.read.passage
+        counts = VECTOR_WEIGHT * (each.relevance - least) * (1 + asked_of(question, passage))
+        if counts > 0 and len(passage.text) <= MEANT_AT_MOST:
+            known = found.get(passage.number) or ScoredDocument(read=each.read, relevance=0.0, parts=())
+            parts = (*known.parts, ("meaning", counts))
+            found[passage.number] = replace(known, relevance=known.relevance + counts, parts=parts)
+    return list(found.values())
 
 
 def _name(found: RecallHit) -> _Name:

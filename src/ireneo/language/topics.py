@@ -310,6 +310,8 @@ class Questions(Topic, frozen=True, kw_only=True):
     before: Row = ()
     after: Row = ()
     """It asks of what was before or after something, which follows."""
+    past: Row = ()
+    """It asks what was once the case, and perhaps no longer is."""
     frame: Set = frozenset()
     """What a question says about itself, or about the sort of answer that it wants."""
     time_words: Row = ()

@@ -6,15 +6,18 @@ import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from heapq import nlargest
 from typing import Literal, TypeAlias, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import either, from_data, topic
+from ireneo.language.alike import alike
+from ireneo.language.detect import language_of_sentence
+from ireneo.language.files import either, from_data, of_language, topic
 from ireneo.language.times import Window, time_window
-from ireneo.language.topics import Questions
+from ireneo.language.topics import Questions, Words
 from ireneo.language.words import common_words, terms
 from ireneo.log.message import MessageId
 from ireneo.memories.index import ASSISTANT, CLASS_BITS, LENGTHS, MOST_IN_SESSION, USER, length_class, place_of, role_of
@@ -31,6 +34,7 @@ _ASKER = lazy_re(lambda: rf"\b{either(topic(Questions).asker)}\b", re.I)
 _ANSWERER = lazy_re(lambda: rf"\b{either(topic(Questions).answerer)}\b", re.I)
 _BEGGING = lazy_re(lambda: rf"\b{either(topic(Questions).begging)}\b", re.I)
 _WHEN = lazy_re(lambda: rf"\b{either(topic(Questions).when)}\b", re.I)
+_PAST = lazy_re(lambda: rf"\b{either(topic(Questions).past)}\b", re.I)
 _HOW_MANY = lazy_re(lambda: rf"\b{either(topic(Questions).how_many)}\b", re.I)
 _AROUND = lazy_re(
     lambda: (
@@ -58,8 +62,14 @@ class Question(Struct, frozen=True, kw_only=True):
     """It asks of what was before or after something that it names ("before the move")."""
     event: tuple[str, ...] = ()
     """The terms of what that is."""
+    past: bool = False
+    """It asks what was once the case ("used to", "originally", "before the move"), and names no time."""
+    of_now: bool = True
+    """It asks what is the case now: it names no time that is over, and doesn't ask of the past."""
     asks_when: bool = False
     asks_how_many: bool = False
+    widens: bool = False
+    """Words alike in meaning to its terms count as well."""
 
 
 def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[str] = ()) -> Question:
@@ -68,9 +78,12 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     of_names = {term for name in who for term in terms(name)}
     wanted = dict.fromkeys(terms(text))
     about = [term for term in wanted if term not in of_names] or list(wanted)
+    about = [term for term in about if term not in _stop_terms(language_of_sentence(text))] or about
     # A name that is also a month's ("April") names no time.
     window = time_window(_without(text, who), now)
     direction, event = _event(text) if window is None else (None, ())
+    past = window is None and (direction == "before" or bool(_PAST.search(text)))
+    over = window is not None and (now is None or (window.until is not None and window.until <= now))
     return Question(
         terms=tuple((term, FRAME_WEIGHT if term in _frame_terms() else 1.0) for term in about),
         who=who,
@@ -81,6 +94,9 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
         window=window,
         direction=direction,
         event=event,
+        past=past,
+        of_now=not past and not over,
+        widens=True,
         asks_when=bool(_WHEN.search(text)),
         asks_how_many=bool(_HOW_MANY.search(text)),
     )
@@ -126,6 +142,12 @@ def _event(text: str) -> tuple[Literal["before", "after"] | None, tuple[str, ...
     return ("before" if found["before"] else "after"), event
 
 
+@cache
+def _stop_terms(language: str) -> frozenset[str]:
+    """The common words of another language than English, as the terms that an index has of them."""
+    return frozenset() if language == "en" else frozenset(terms(" ".join(of_language(Words, language).stop)))
+
+
 @from_data
 def _frame_terms() -> frozenset[str]:
     return frozenset(terms(" ".join(topic(Questions).frame)))
@@ -149,6 +171,8 @@ class Postings(Struct, frozen=True, kw_only=True):
     """How many documents of the space hold it; known also where they are not listed."""
     numbers: Sequence[int] | None = None
     """The numbers of the documents that hold it, rising; None where the term is too common to be read."""
+    alike: tuple[tuple[float, Sequence[int]], ...] = ()
+    """The documents that hold a word alike in meaning, each list with what that word counts beside the term."""
 
 
 class Passage(Struct, frozen=True, kw_only=True):
@@ -201,9 +225,18 @@ SIDE_FAVOUR = 0.4
 FEW_DOCUMENTS = 100
 """Documents that a small space counts as having, where it is asked how rare a term is."""
 SEEDS = 100
+ALIKE = 8
+"""Words alike in meaning that are counted in for a term, of those that stand in the space."""
+ALIKE_TRIED = 16
+"""The nearest so many are looked for."""
+ALIKE_WEIGHT = 0.5
+"""What such a word counts beside the term itself, times its cosine, and never more than the term for being rarer."""
+ALIKE_AT_MOST = 500
+"""Documents up to which such a word is read: a commoner one tells too little."""
 _LOW = (1 << CLASS_BITS) - 1
-_Places: TypeAlias = tuple[float, dict[int, int]]
-"""What a term is worth, and the numbers of the documents that hold it, by their places."""
+_Places: TypeAlias = tuple[float, dict[int, int], dict[int, tuple[int, float]]]
+"""What a term is worth, the numbers of the documents that hold it, by their places, and of those that hold only a word
+alike in meaning, with what that counts beside it."""
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
@@ -214,6 +247,8 @@ class Candidate(Struct, frozen=True, kw_only=True):
     """What the terms that stand at the place itself count."""
     score: float
     """The same with those that stand near it."""
+    alike: float = 0.0
+    """What of `own` words alike in meaning count."""
 
 
 def terms_to_read(question: Question, counts: Mapping[str, int], at_most: int = READ_AT_MOST) -> tuple[str, ...]:
@@ -231,6 +266,36 @@ def terms_to_read(question: Question, counts: Mapping[str, int], at_most: int = 
         chosen.append(term)
         left -= count
     return tuple(chosen)
+
+
+def alike_words(question: Question) -> dict[str, list[tuple[str, float]]]:
+    """For each term of the matter the words alike in meaning that are none of the question's, with their cosines."""
+    asked = {term for term, _ in question.terms}
+    return {
+        term: [(word, cosine) for word, cosine in alike(term, ALIKE_TRIED) if word not in asked]
+        for term, weight in question.terms
+        if weight > FRAME_WEIGHT
+    }
+
+
+def with_alike(
+    postings: Sequence[Postings],
+    words: Mapping[str, Sequence[tuple[str, float]]],
+    numbers: Mapping[str, Sequence[int]],
+    stats: IndexStats,
+) -> list[Postings]:
+    """`postings` with the documents that hold words alike in meaning; `numbers` has those of such words."""
+    found = []
+    for each in postings:
+        worth = rarity(each.count, stats.documents)
+        held = [(word, cosine) for word, cosine in words.get(each.term, ()) if numbers.get(word)][:ALIKE]
+        counted = (
+            (ALIKE_WEIGHT * cosine * min(1.0, rarity(len(numbers[word]), stats.documents) / worth), numbers[word])
+            for word, cosine in held
+            if worth
+        )
+        found.append(replace(each, alike=tuple(counted)))
+    return found
 
 
 def rarity(count: int, documents: int) -> float:
@@ -276,40 +341,60 @@ def candidates(
     plain = tuple(factors[low >> 2] for low in range(1 << CLASS_BITS))
     side = {"user": USER, "assistant": ASSISTANT}.get(question.side or "")
     favoured = tuple(value * (1 + SIDE_FAVOUR * (low & 3 == side)) for low, value in enumerate(plain))
-    read = [
-        (worth[each.term], {number >> CLASS_BITS: number for number in each.numbers})
-        for each in postings
-        if each.numbers and each.term in worth
-    ]
+    read = [_places(worth[each.term], each) for each in postings if each.term in worth]
     own = _own(read, favoured)
     best_own = nlargest(seeds, own, key=own.__getitem__)
     near = {seed + step for seed in best_own for step in range(-2 * reach, 2 * reach + 1)}
     score = _shaded(read, plain, near, reach)
     best = nlargest(at_most, score, key=score.__getitem__)
-    return tuple(Candidate(place=place, own=own.get(place, 0.0), score=score[place]) for place in best)
+    return tuple(
+        Candidate(
+            place=place,
+            own=own.get(place, 0.0),
+            score=score[place],
+            alike=sum(
+                worth * less[place][1] * favoured[less[place][0] & _LOW] for worth, _, less in read if place in less
+            ),
+        )
+        for place in best
+    )
+
+
+def _places(worth: float, postings: Postings) -> _Places:
+    own = {number >> CLASS_BITS: number for number in postings.numbers or ()}
+    less: dict[int, tuple[int, float]] = {}
+    # The least first: of several such words at a place, that counts which counts most.
+    for share, numbers in sorted(postings.alike, key=lambda each: each[0]):
+        for number in numbers:
+            if (place := number >> CLASS_BITS) not in own:
+                less[place] = (number, share)
+    return worth, own, less
 
 
 def _own(read: Sequence[_Places], table: Sequence[float]) -> dict[int, float]:
     """What the terms count at the places where they stand."""
     own: dict[int, float] = {}
     # The longest list comes first, since a whole dict is made faster than a dict is added to.
-    for worth, places in sorted(read, key=lambda each: -len(each[1])):
+    for worth, places, less in sorted(read, key=lambda each: -len(each[1])):
         values = [worth * value for value in table]
         if own:
             for place, number in places.items():
                 own[place] = own.get(place, 0.0) + values[number & _LOW]
         else:
             own = {place: values[number & _LOW] for place, number in places.items()}
+        for place, (number, share) in less.items():
+            own[place] = own.get(place, 0.0) + share * values[number & _LOW]
     return own
 
 
 def _shaded(read: Sequence[_Places], table: Sequence[float], near: set[int], reach: int) -> dict[int, float]:
     """What the terms count at the places in `near` where they stand, and at those up to `reach` from there."""
     score: dict[int, float] = {}
-    for worth, places in read:
+    for worth, places, less in read:
         best: dict[int, float] = {}
-        for place in sorted(places.keys() & near):
-            value = worth * table[places[place] & _LOW]
+        for place in sorted((places.keys() | less.keys()) & near):
+            number, share = less[place] if place in less else (places[place], 1.0)
+            value = worth * share * table[number & _LOW]
             ordinal = place & MOST_IN_SESSION - 1
             for step in range(-min(reach, ordinal), reach + 1):
                 counted = value * SHADE[abs(step)]
@@ -380,10 +465,21 @@ def rank(
 def _scored(question: Question, found: Candidate, passage: Passage, common: float) -> Ranked:
     base = found.score + common
     own = min(found.own, found.score)
-    parts = [("words", own), ("words nearby", found.score - own), ("common words", common)]
+    akin = min(found.alike, own)
+    parts = [
+        ("words", own - akin),
+        ("words alike", akin),
+        ("words nearby", found.score - own),
+        ("common words", common),
+    ]
     parts += [(name, base * share) for name, share in _favours(question, passage)]
     kept = tuple((name, value) for name, value in parts if value)
     return Ranked(number=passage.number, score=sum(value for _, value in kept), parts=kept)
+
+
+def asked_of(question: Question, passage: Passage) -> float:
+    """How much more a passage counts for who says it, as a share."""
+    return sum(share for name, share in _favours(question, passage) if name in ("speaker", "side"))
 
 
 def _favours(question: Question, passage: Passage) -> Iterator[tuple[str, float]]:
@@ -429,31 +525,13 @@ def _held(text: str) -> tuple[frozenset[str], int]:
     return frozenset(read), len(read)
 
 
+VECTOR_WEIGHT = 1.0
+"""What a cosine counts, as far as it is over that of the last that is looked at, beside the share of a question's words
+that a document has."""
+MEANT_AT_MOST = 800
+"""Letters of a text up to which its vector counts: one vector of a longer text says too little of any of it."""
+
 FusedItem = TypeVar("FusedItem", bound=Hashable)
-
-DAMPING = 60
-"""The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)."""
-
-VECTOR_WEIGHT = 0.3
-"""What a ranking by the vectors of a small model counts beside ours; as much as ours, it would cost ten points."""
-
-
-def fuse(
-    rankings: Sequence[Sequence[FusedItem]], weights: Sequence[float] | None = None, *, damping: int = DAMPING
-) -> tuple[tuple[FusedItem, float], ...]:
-    """Every item of `rankings` once, with the sum of weight / (damping + rank) over them, best first.
-
-    Of equal ones the one that stands in an earlier ranking, further up, comes first. Vectors come in here, as one more
-    ranking.
-    """
-    weights = [1.0] * len(rankings) if weights is None else weights
-    if len(weights) != len(rankings):
-        raise ValueError(f"{len(rankings)} rankings need as many weights, not {len(weights)}.")
-    score: dict[FusedItem, float] = {}
-    for ranking, weight in zip(rankings, weights, strict=True):
-        for place, item in enumerate(dict.fromkeys(ranking), 1):
-            score[item] = score.get(item, 0.0) + weight / (damping + place)
-    return tuple(sorted(score.items(), key=lambda each: -each[1]))
 
 
 def verbatim_first(
@@ -474,6 +552,30 @@ def verbatim_first(
 
 
 Item = TypeVar("Item")
+
+NEAR_ENOUGH = 0.7
+"""The share of a document's score that a newer one of the same speaker must have at the least to go before it."""
+OF_ONE_MATTER = 0.6
+"""The share of the question's words that either has, or alike ones, which both must have."""
+
+
+def moved_up(ranking: Iterable[Item], goes_before: Callable[[Item, Item], bool]) -> list[Item]:
+    """`ranking` with each item right before the first one above it that it `goes_before`."""
+    ordered: list[Item] = []
+    for item in ranking:
+        place = next((at for at, other in enumerate(ordered) if goes_before(item, other)), len(ordered))
+        ordered.insert(place, item)
+    return ordered
+
+
+def words_of(question: Question, text: str) -> frozenset[str]:
+    """The terms of the question that a text (the beginning of a long one) has, or words alike in meaning to them."""
+    held = set(terms(text[:_READ]))
+    words = alike_words(question)
+    return frozenset(
+        term for term, _ in question.terms if term in held or any(word in held for word, _ in words.get(term, ()))
+    )
+
 
 NEARLY_THE_SAME = 0.9
 """The share of their terms that two texts must have in common (Jaccard's measure) to count as the same."""

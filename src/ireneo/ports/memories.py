@@ -68,8 +68,10 @@ class SearchPort(Protocol):
     def count(self, space: str, index: IndexName, terms: Sequence[str]) -> Mapping[str, int]:
         """How many documents have each term; those that none has count 0."""
 
-    def postings(self, space: str, index: IndexName, terms: Sequence[str]) -> Mapping[str, Sequence[int]]:
-        """The numbers of the documents that have each term, rising; none of a term that no document has."""
+    def postings(
+        self, space: str, index: IndexName, terms: Sequence[str], at_most: int | None = None
+    ) -> Mapping[str, Sequence[int]]:
+        """The numbers of the documents that have each term, rising; none of a term that more than `at_most` have."""
 
     def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
         """Read messages without natives and records, in the order asked; unknown ones are passed over.

@@ -65,14 +65,18 @@ class SqlSearch(Port, SearchPort):
         return counted
 
     @reads
-    def postings(self, space: str, index: IndexName, terms: Sequence[str]) -> Mapping[str, Sequence[int]]:
-        """The numbers of the documents that have each term, rising, as the index has them."""
+    def postings(
+        self, space: str, index: IndexName, terms: Sequence[str], at_most: int | None = None
+    ) -> Mapping[str, Sequence[int]]:
+        """The numbers of the documents that have each term, rising, as the index has them; of none more is read."""
         prefix = find_prefix(self._database, space)
         found: dict[str, list[int]] = {term: [] for term in terms}
         if prefix is not None:
+            limit = -1 if at_most is None else at_most + 1
             for term in found:
-                ((numbers,),) = self._database.rows(_FIND[index], space_term=token(prefix, term))
-                found[term] = _NUMBERS.decode(numbers)
+                ((numbers,),) = self._database.rows(_FIND[index], space_term=token(prefix, term), limit=limit)
+                read = _NUMBERS.decode(numbers)
+                found[term] = read if at_most is None or len(read) <= at_most else []
         return found
 
     @reads

@@ -48,6 +48,10 @@ OTHER_KEY = SessionKey(SPACE, "other")
 def found(tx: Transaction, *terms: str) -> list[list[str]]:
     """The ids of the messages that have each term, in the order of their numbers; counts and postings agree."""
     postings = tx.search.postings(SPACE, "messages", terms)
+    for at_most in (0, 1):
+        few = {term: numbers if len(numbers) <= at_most else [] for term, numbers in postings.items()}
+        found = {term: list(each) for term, each in tx.search.postings(SPACE, "messages", terms, at_most).items()}
+        expect(found, {term: list(each) for term, each in few.items()}, f"the postings of terms in {at_most} at most")
     counted = tx.search.count(SPACE, "messages", terms)
     expect(dict(counted), {term: len(postings[term]) for term in terms}, "how many are counted")
     out: list[list[str]] = []

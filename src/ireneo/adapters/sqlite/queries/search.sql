@@ -15,10 +15,14 @@ SELECT count(*) FROM memory_words WHERE memory_words MATCH '"' || :space_term ||
 
 -- name: messages_with
 -- As one value: ten thousand rows would each cost a step and an object.
-SELECT json_group_array(rowid) FROM message_words WHERE message_words MATCH '"' || :space_term || '"';
+SELECT json_group_array(number) FROM (
+    SELECT rowid AS number FROM message_words WHERE message_words MATCH '"' || :space_term || '"' LIMIT :limit
+);
 
 -- name: memories_with
-SELECT json_group_array(rowid) FROM memory_words WHERE memory_words MATCH '"' || :space_term || '"';
+SELECT json_group_array(number) FROM (
+    SELECT rowid AS number FROM memory_words WHERE memory_words MATCH '"' || :space_term || '"' LIMIT :limit
+);
 
 -- name: message_of_document
 -- By its place: what a number says of length and role besides is not always known to who asks.

@@ -1,0 +1,100 @@
+"""What holds now goes first, the past is told where it is asked of, and words alike in meaning find each other."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from tests.unit.test_engine_recall import opened, said
+from tests.unit.waiting import waited
+
+from ireneo import Memory
+from ireneo.language.alike import alike
+from ireneo.memories.ranking import moved_up, read_question
+
+MAY = datetime(2026, 5, 3, 12, tzinfo=UTC)
+MONTH = timedelta(days=30)
+
+
+async def told(memory: Memory, *texts: str) -> list[str]:
+    session = await memory.session("talk")
+    ids: list[str] = []
+    for number, text in enumerate(texts):
+        ids += (await session.append([said(text, at=MAY + number * MONTH)])).ids
+    return ids
+
+
+async def first(memory: Memory, question: str) -> str:
+    return (await memory.recall(question))[0].text
+
+
+@waited
+async def test_of_two_that_answer_alike_the_newer_is_first_and_with_the_past_the_older(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await told(memory, "My weight is 96 kilos today.", "The kiln is warm.", "My weight is 91 kilos by now.")
+        assert "91" in await first(memory, "How many kilos is my weight?")
+        assert "96" in await first(memory, "How many kilos was my weight in May 2026?")
+        assert "96" in await first(memory, "What was my weight in kilos originally?")
+
+
+@waited
+async def test_nothing_stands_before_what_took_its_place(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        old, new = await told(memory, "I rent a flat in Bremen, near the harbour.", "Since Friday it is Porto for me!")
+        for id, town, at in ((old, "Bremen", MAY), (new, "Porto", MAY + MONTH)):
+            await memory.remember(
+                f"The user lives in {town}.",
+                kind="semantic", subject="user", attribute="home", value=town, at=at, messages=[id], session="talk",
+            )  # fmt: skip
+        found = [each.text for each in await memory.recall("Where is the flat that I rent and live in?")]
+        assert min(at for at, text in enumerate(found) if "Porto" in text) < min(
+            at for at, text in enumerate(found) if "Bremen" in text
+        )
+        assert "The user lives in Bremen." not in found
+        past = [each.text for each in await memory.recall("Where did the user live originally?")]
+        assert past.index("The user lives in Bremen.") < past.index("The user lives in Porto.")
+
+
+@waited
+async def test_words_alike_in_meaning_find_each_other_and_the_parts_say_so(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await told(memory, "The supervisor wants the report.", "The kiln is warm.", "Herons stand in the reeds.")
+        (found, *_) = await memory.recall("Who is my boss?", explain=True)
+    assert found.text == "The supervisor wants the report."
+    assert dict(found.parts)["words alike"] > 0
+    assert sum(value for _, value in found.parts) == pytest.approx(found.score)
+
+
+def test_the_nearest_words_come_first() -> None:
+    near = alike("boss", 5)
+    assert len(near) == 5
+    assert near[0][0] == "supervisor"
+    assert [cosine for _, cosine in near] == sorted((cosine for _, cosine in near), reverse=True)
+    assert alike("xyzzy", 5) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "of_now"),
+    [
+        ("How much do I weigh?", True),
+        ("Wo wohne ich?", True),
+        ("What am I doing this week?", True),
+        ("Where did I work before the move?", False),
+        ("Which car did I use to drive?", False),
+        ("What do I use to clean it?", True),
+        ("I used to live where?", False),
+        ("Wo habe ich früher gewohnt?", False),
+        ("What did I weigh in March 2026?", False),
+    ],
+)
+def test_a_question_says_whether_it_asks_of_now(question: str, of_now: bool) -> None:
+    assert read_question(question, now=MAY).of_now is of_now
+
+
+def test_the_common_words_of_german_ask_for_nothing() -> None:
+    assert [term for term, _ in read_question("Wo wohne ich und wer ist mein Hund?").terms] == ["wohn", "hund"]
+
+
+def test_an_item_goes_before_the_first_that_it_replaces() -> None:
+    assert moved_up([1, 5, 2, 6], lambda one, other: one == other + 1) == [2, 1, 6, 5]
