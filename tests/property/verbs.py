@@ -178,6 +178,7 @@ READING: Mapping[str, Verb] = {
     "memories": lambda memory: memory.memories(project="kestrel", label="pet", limit=2),
     "get": lambda memory: memory.get(["m_"]),
     "archive_candidates": lambda memory: memory.archive_candidates(),
+    "archived": lambda memory: memory.archived(),
     "pads": lambda memory: memory.pads(),
     "pad": lambda memory: memory.scratchpad("letter").read(),
     "export_memories": _export,

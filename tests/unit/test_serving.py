@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.property.invariants.houses import House, every_store, live_in
@@ -40,13 +40,18 @@ async def known(memory: Memory) -> None:
 async def say(memory: Memory, *texts: str) -> Sequence[str]:
     session = await memory.session("chat")
     at = datetime(2026, 5, 3, 9, 30, tzinfo=UTC)
-    return (await session.append([Draft(role="user", parts=(Text(text=text),), at=at) for text in texts])).ids
+    drafts = [
+        Draft(role="user", parts=(Text(text=text),), at=at + timedelta(minutes=number))
+        for number, text in enumerate(texts)
+    ]
+    return (await session.append(drafts)).ids
 
 
 def texts(lines: Sequence[BriefLine]) -> list[str]:
     return [line.text for line in lines]
 
 
+MONDAY = datetime(2026, 5, 4, tzinfo=UTC)
 MANNER = "The user wants short answers without emojis. (since March 2025)"
 
 
@@ -131,8 +136,25 @@ def test_what_rules_nothing_is_no_rule(text: str) -> None:
 
 def test_a_rule_for_one_sort_of_texts_stands_for_that_alone() -> None:
     rule = "For all my emails: three sentences at most, no exclamation marks."
-    assert rules_here(rule, "Write an email to the council")
-    assert not rules_here(rule, "Plan a hike")
+    assert rules_here(rule, "Write an email to the council", MONDAY)
+    assert not rules_here(rule, "Plan a hike", MONDAY)
+
+
+def test_a_rule_for_one_day_stands_on_that_day() -> None:
+    rule = "Speak Welsh with me on Mondays."
+    assert rules_here(rule, "Plan a hike", MONDAY)
+    assert not rules_here(rule, "Plan a hike", MONDAY + timedelta(days=1))
+    assert rules_here(rule, "Plan Monday's hike", MONDAY + timedelta(days=1))
+
+
+@every_store
+def test_what_was_taken_back_since_is_told_in_its_place(store: str) -> None:
+    async def work(house: House, memory: Memory) -> None:
+        _, late = await say(memory, "I can't have gluten at all.", "The test was wrong, so gluten is back on my plate.")
+        lines = (await memory.brief(goal="Plan a breakfast")).lines
+        assert [line.id for line in lines] == [late]
+
+    within(store, work)
 
 
 def test_questions_and_requests_tell_nothing() -> None:

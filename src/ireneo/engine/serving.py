@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from math import sqrt
 from statistics import fmean, pstdev
@@ -14,15 +14,28 @@ from ireneo.engine.scope import RecallQuery, Scope, ScopeLimits
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import EmbedderError
 from ireneo.language.files import topic
+from ireneo.language.sentences import sentences
 from ireneo.language.topics import Serving
 from ireneo.language.words import terms
 from ireneo.log.message import MessageId
+from ireneo.log.tree import SessionKey
 from ireneo.memories.brief import BriefCandidate, BriefLine, line_of
 from ireneo.memories.index import Vector
 from ireneo.memories.kinds import KINDS, worth
 from ireneo.memories.ranking import Question, RecallHit, likeness
-from ireneo.memories.record import Kind, MemoryId, Record, State
-from ireneo.memories.serving import COMMON, FEW, UNRELATED, Purpose, Served, is_standing, rules_here, support, telling
+from ireneo.memories.record import Kind, MemoryId, Record, State, supporting
+from ireneo.memories.serving import (
+    COMMON,
+    FEW,
+    UNRELATED,
+    Purpose,
+    Served,
+    is_standing,
+    rules_here,
+    support,
+    takes_back,
+    telling,
+)
 from ireneo.memories.wording import day, one_line
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import Embedder
@@ -38,8 +51,8 @@ MANNER = frozenset({"manner", "called"})
 """The attributes that say how the user wants to be answered."""
 SPEAKERS = frozenset({"", "user", "the user", "me", "i"})
 """Subjects that are whoever speaks."""
-SAID_AGAIN = 0.4
-"""A sentence that has this share of the words of a memory says the same."""
+SAID_AGAIN = 0.5
+"""What has this share of the words of a text says the same."""
 THE_GOAL = 0.7
 """A message that is this like the goal is the goal."""
 LONGEST_QUOTED = 260
@@ -86,6 +99,41 @@ def _cosine(one: Vector, other: Vector) -> float:
     return product / (sqrt(sum(a * a for a in left) * sum(b * b for b in right)) or 1.0)
 
 
+class Quoted(Struct, frozen=True, kw_only=True):
+    """A message that may be quoted, and what of it serves."""
+
+    id: str
+    text: str
+    at: datetime | None
+    author: str | None
+    served: Served
+    said: tuple[str, ...]
+
+    @classmethod
+    def of(cls, hit: RecallHit, served: Served, said: Sequence[str]) -> Quoted:
+        """What was found, and the sentences of it that serve."""
+        return cls(id=hit.id, text=hit.text, at=hit.at, author=hit.author, served=served, said=tuple(said))
+
+    @property
+    def when(self) -> float:
+        """When it was said, to be compared."""
+        return self.at.timestamp() if self.at else 0.0
+
+    def line(self, said: Sequence[str], *, whole: bool) -> BriefLine:
+        """It as a brief shows it: all of it where it is short, else the sentences that are `said`."""
+        text = one_line(self.text if whole and len(self.text) <= LONGEST_QUOTED else " … ".join(said))
+        text = text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1].rstrip()}…"
+        who = f"{self.author}: " if self.author and not text.startswith(self.author) else ""
+        when = f" ({day(self.at)})" if self.at else ""
+        return BriefLine(
+            id=MessageId(self.id),
+            kind="message",
+            text=f"{who}“{text}”{when}",
+            score=round(self.served.score, 4),
+            why=self.served.why,
+        )
+
+
 class Shelf:
     """What of a space may be seen in one transaction, as far as a brief looks for it."""
 
@@ -104,16 +152,20 @@ class Shelf:
         """How the user wants to be answered: by the memories that say it, and else by the messages."""
         question = _question((word, 1.0) for word in topic(Serving).standing_words)
         why = "it holds whatever is asked"
-        rules = [each for each, _ in self._memories(question, None) if _rules(each) and rules_here(each.text, goal)]
-        rules = sorted(rules, key=lambda each: each.at, reverse=True)[:MOST_STANDING]
-        said = [
-            (hit, Served(score=1.0, why=why), [one])
-            for hit, _ in self._messages(question, None)
-            if (one := next(filter(is_standing, telling(hit.text)), "")) and rules_here(hit.text, goal)
+        rules = [
+            each for each, _ in self._memories(question, None) if _rules(each) and rules_here(each.text, goal, self.now)
         ]
-        said = sorted(said, key=lambda each: each[0].at.timestamp() if each[0].at else 0.0, reverse=True)
-        lines = [_memory_line(each, why, self.now) for each in rules]
-        return [*lines, *self._unsaid(said)][:MOST_STANDING]
+        rules = sorted(rules, key=lambda each: each.at, reverse=True)[:MOST_STANDING]
+        said = {
+            hit.id: Quoted.of(hit, Served(score=1.0, why=why), [one])
+            for hit, _ in self._messages(question, None)
+            if (one := next(filter(is_standing, telling(hit.text)), "")) and rules_here(hit.text, goal, self.now)
+        }
+        kept, quoted = self._in_own_words(rules, lambda each: Served(score=1.0, why=why))
+        said.update((each.id, each) for each in quoted)
+        newest = sorted(said.values(), key=lambda each: (-each.when, each.id))
+        lines = [_memory_line(each, why, self.now) for each in kept]
+        return [*lines, *self._unsaid(newest, kept)][:MOST_STANDING]
 
     def serving(
         self, purpose: Purpose, near: Nearness | None, kinds: Collection[Kind]
@@ -132,7 +184,41 @@ class Shelf:
         ]
         served.sort(key=lambda each: (-each.score, -each.record.at.timestamp(), each.record.id))
         best = [one for kind in kinds for one in [each for each in served if each.record.kind == kind][: MOST[kind]]]
-        return best, self._said_of(purpose, question, near)[:MOST_MESSAGES]
+        why = {each.record.id: Served(score=each.score, why=each.why) for each in best}
+        kept, quoted = self._in_own_words([each.record for each in best], lambda each: why[each.id])
+        said = {each.id: each for each in [*quoted, *self._said_of(purpose, question, near)]}
+        ranked = sorted(said.values(), key=lambda each: (-each.served.score, -each.when, each.id))
+        return [each for each in best if each.record in kept], self._unsaid(ranked, kept)[:MOST_MESSAGES]
+
+    def _in_own_words(
+        self, records: Sequence[Record], served: Callable[[Record], Served]
+    ) -> tuple[list[Record], list[Quoted]]:
+        """The memories that say it best themselves, and the messages that say it better than the others.
+
+        What fills no slot is a piece of what was said: the user's own words, with what stood around them, tell more.
+        """
+        kept: list[Record] = []
+        quoted: list[Quoted] = []
+        for record in records:
+            said = None if record.attribute not in ("", *MANNER) or record.origin != "user" else self._source(record)
+            if said is None:
+                kept.append(record)
+            else:
+                quoted.append(Quoted.of(said, served(record), list(sentences(said.text, small_opens=True))))
+        return kept, quoted
+
+    def _source(self, record: Record) -> RecallHit | None:
+        """The one short message of the user's that a memory was read from; None where there is none."""
+        pieces = supporting(record)
+        if len(pieces) != 1 or len(pieces[0].messages) != 1 or not pieces[0].session:
+            return None
+        for message in self._tx.log.find(SessionKey(self._space, pieces[0].session), pieces[0].messages):
+            if message.role == "user" and not message.erased and len(message.draft.text) <= LONGEST_QUOTED:
+                draft = message.draft
+                return RecallHit(
+                    id=message.id, kind="message", text=draft.text, score=0.0, at=draft.at, author=draft.author
+                )
+        return None
 
     def _serves(self, purpose: Purpose, record: Record, common: frozenset[str], nearness: float) -> Served | None:
         names = (record.subject, record.attribute, record.value, record.name, record.task_type)
@@ -140,26 +226,41 @@ class Shelf:
         of_others = record.subject.casefold() not in SPEAKERS
         return purpose.serves(f"{record.text} {more}", common=common, of_others=of_others, nearness=nearness)
 
-    def _said_of(self, purpose: Purpose, question: Question, near: Nearness | None) -> list[BriefLine]:
+    def _said_of(self, purpose: Purpose, question: Question, near: Nearness | None) -> Iterator[Quoted]:
+        """The messages that serve a goal; what was taken back since stands for what it takes back."""
         own = frozenset(terms(purpose.text))
-        found = []
-        for hit, nearness in self._messages(question, near):
+        hits = [
+            each for each in self._messages(question, near) if likeness(own, frozenset(terms(each[0].text))) < THE_GOAL
+        ]
+        for hit, nearness in hits:
             served = [(one, each) for each in telling(hit.text) if (one := purpose.serves(each, nearness=nearness))]
-            if served and likeness(own, frozenset(terms(hit.text))) < THE_GOAL:
-                best = max(served, key=lambda each: each[0].score)
-                found.append((hit, best[0], [each for _, each in served]))
-        found.sort(key=lambda each: (-each[1].score, -(each[0].at.timestamp() if each[0].at else 0.0), each[0].id))
-        return self._unsaid(found)
+            if served:
+                best = max(served, key=lambda each: each[0].score)[0]
+                later = self._newest([one for one, _ in hits if takes_back(one.text, hit.text, purpose.areas)], hit)
+                yield Quoted.of(later or hit, best, telling(later.text) if later else [each for _, each in served])
 
-    def _unsaid(self, found: Sequence[tuple[RecallHit, Served, list[str]]]) -> list[BriefLine]:
-        """Quotations of messages; without what a memory says that cites them, whether it holds still or not."""
+    def _newest(self, hits: Sequence[RecallHit], than: RecallHit) -> RecallHit | None:
+        """The last of those that were said after another one."""
+        after = [each for each in hits if each.at and than.at and each.at > than.at and telling(each.text)]
+        return max(after, key=lambda each: (each.at or self.now, each.id), default=None)
+
+    def _unsaid(self, found: Sequence[Quoted], shown: Collection[Record]) -> list[BriefLine]:
+        """Quotations of messages, without what the memories that are shown say, and what holds no longer."""
         out = []
-        citing = self._citing([hit.id for hit, _, _ in found])
-        for hit, served, said in found:
-            learned = [frozenset(terms(each.text)) for each in citing.get(hit.id, ())]
-            left = [each for each in said if not any(_says(each, words) for words in learned)]
+        names = {each.id for each in shown}
+        citing = self._citing([each.id for each in found])
+        for each in found:
+            learned = citing.get(each.id, ())
+            over = [frozenset(terms(one.text)) for one in learned if not KINDS[one.kind].holds(one, self.now)]
+            told = [frozenset(terms(one.text)) for one in learned if one.id in names]
+            left = [
+                sentence
+                for sentence in each.said
+                if not any(_share(words, sentence) >= SAID_AGAIN for words in over)
+                and not any(_share(frozenset(terms(sentence)), words) >= SAID_AGAIN for words in told)
+            ]
             if left:
-                out.append(_quotation(hit, served, left))
+                out.append(each.line(left, whole=not over))
         return out
 
     def _about_whom(self, purpose: Purpose) -> Iterator[tuple[MemoryId, tuple[Record, float]]]:
@@ -185,23 +286,23 @@ class Shelf:
         index = MemoryIndex(RecallQuery(text="brief", kind=kind, project=self._limits.project), self.now, self._scope)
         found = by_words(self._tx.search, self._space, index, question, looked_at=LOOKED_AT_FOR_SOME)
         cosines = self._cosines(index, near)
-        support = near.support(cosines) if near and cosines else {}
+        added = near.support(cosines) if near and cosines else {}
         for hit in [*(each.read.recalled for each in found), *(each for each, _ in cosines.values())]:
             record = hit.record
             if record is not None and record.state in SHOWN.get(record.kind, ("active",)):
-                yield record, support.get(hit.id, 0.0)
+                yield record, added.get(hit.id, 0.0)
 
     def _messages(self, question: Question, near: Nearness | None) -> Iterator[tuple[RecallHit, float]]:
         """The same of what the user said."""
         index = MessageIndex(RecallQuery(text="brief", project=self._limits.project), self._scope)
         found = by_words(self._tx.search, self._space, index, question)
         cosines = self._cosines(index, near)
-        support = near.support(cosines) if near and cosines else {}
+        added = near.support(cosines) if near and cosines else {}
         hits = {hit.id: hit for hit in (each.read.recalled for each in found)}
         hits.update((name, hit) for name, (hit, _) in cosines.items())
         for hit in hits.values():
             if hit.role == "user":
-                yield hit, support.get(hit.id, 0.0)
+                yield hit, added.get(hit.id, 0.0)
 
     def _cosines(self, index: MemoryIndex | MessageIndex, near: Nearness | None) -> dict[str, tuple[RecallHit, float]]:
         if near is None:
@@ -225,24 +326,16 @@ def _rules(record: Record) -> bool:
     if record.origin != "user":
         # How the user wants to be answered, nobody else says.
         return False
-    if record.attribute in MANNER:
+    if record.attribute in MANNER and not any(each.messages for each in record.evidence):
         return True
     return not record.cue and record.kind in ("semantic", "procedural") and is_standing(record.text)
 
 
-def _says(sentence: str, words: frozenset[str]) -> bool:
-    return bool(words) and len(words & frozenset(terms(sentence))) >= SAID_AGAIN * len(words)
+def _share(words: frozenset[str], other: str | frozenset[str]) -> float:
+    """The share of `words` that another text has as well."""
+    beside = frozenset(terms(other)) if isinstance(other, str) else other
+    return len(words & beside) / len(words) if words else 0.0
 
 
 def _memory_line(record: Record, why: str, now: datetime) -> BriefLine:
     return BriefLine(id=record.id, kind=record.kind, text=line_of(record, now), score=1.0, why=why)
-
-
-def _quotation(hit: RecallHit, served: Served, said: Sequence[str]) -> BriefLine:
-    text = one_line(hit.text if len(hit.text) <= LONGEST_QUOTED else " … ".join(said))
-    text = text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1].rstrip()}…"
-    who = f"{hit.author}: " if hit.author and not text.startswith(hit.author) else ""
-    when = f" ({day(hit.at)})" if hit.at else ""
-    return BriefLine(
-        id=MessageId(hit.id), kind="message", text=f"{who}“{text}”{when}", score=round(served.score, 4), why=served.why
-    )

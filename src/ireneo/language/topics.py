@@ -358,6 +358,8 @@ class Serving(Topic, frozen=True, kw_only=True):
     persons: Row = ()
     unreal: Row = ()
     """What is only imagined, or told in a story."""
+    turned: Row = ()
+    """What says that something is another now than it was."""
     shared: Set = frozenset()
     """The areas in which it matters what holds of the people around the user."""
     personal: Set = frozenset()

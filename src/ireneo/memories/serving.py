@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 
 from msgspec import Struct
 
+from ireneo.language.detect import writes_nouns_large
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.sentences import sentences
+from ireneo.language.times import weekday_numbers
 from ireneo.language.topics import Persons, Serving
 from ireneo.language.words import terms
 from ireneo.patterns import lazy_re
@@ -22,7 +25,7 @@ LONGEST_GOAL = 600
 """Characters of a goal that are read: what stands further down is a paste."""
 SERVES = 0.65
 """From here on something serves a goal."""
-SHARED, WEAK, AREA, NAMED = 1.0, 0.5, 0.7, 0.7
+SHARED, WEAK, AREA, NAMED = 1.0, 0.4, 0.7, 0.7
 """What a shared word counts, one that only names an area, what tells something there, and who the goal names."""
 COMMONLY = 0.35
 """What a shared word counts that many have."""
@@ -36,15 +39,15 @@ COMMON = 0.2
 """A word that more than this share of what is searched has tells little: it takes two of them."""
 FEW = 5
 """So many of them may always have it."""
-LONG = 16
-"""Terms from which one shared word may stand there by chance."""
+LONG = 18
+"""Words from which a shared one may stand there by chance; those of any text don't count."""
 APART = -0.3
 """What is taken off where something lies further from the goal than most that is known."""
 FURTHER = -0.2
 """Deviations below what is known of other matters, from which on something lies apart."""
-ABOVE, FAR_ABOVE = (3.0, 2.0), (4.0, 2.5)
+ABOVE, FAR_ABOVE = (3.0, 2.0), (4.0, 3.3)
 """So many above what is unrelated and above what is known something is near the goal, and so near that it serves."""
-MOST_SUPPORT = 0.3
+MOST_SUPPORT = 0.2
 """What being near adds; alone it is no answer: of what a small model calls near two in three are of other matters."""
 UNRELATED = (
     "The committee will publish its report in spring.",
@@ -61,11 +64,14 @@ UNRELATED = (
 """Sentences that hardly any goal is about: how near these are to it shows what an embedder calls far."""
 
 _WORD = lazy_re(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_NAME = lazy_re(r"(?<=[^.!?:\s]\s)[A-Z][a-zà-ÿ]+")
+"""A word that is written like a name, and does not begin a sentence."""
 _QUOTED = lazy_re(r"\"[^\"]{1,600}\"|[“„«][^“”»]{1,600}[”“»]")
 """What is quoted is another's word: a text to be translated, a message to be sent."""
 _STANDING = lazy_re(lambda: either(topic(Serving).standing), re.I)
 _REQUEST = lazy_re(lambda: rf"(?:{either(topic(Serving).requests)})\b(?!.*\b{either(topic(Serving).persons)}\b)", re.I)
 _UNREAL = lazy_re(lambda: either(topic(Serving).unreal), re.I)
+_TURNED = lazy_re(lambda: rf"(?<!\w){either(topic(Serving).turned)}(?!\w)", re.I)
 _FOR = lazy_re(lambda: either(topic(Serving).standing_for), re.I)
 COMPOUND = 5
 """Letters of a word that is known again at the end of a longer one: Geburtstagsgeschenk."""
@@ -136,14 +142,33 @@ def is_standing(text: str) -> bool:
     return _STANDING.search(text) is not None
 
 
-def rules_here(text: str, goal: str) -> bool:
-    """Whether a rule that is for one sort of texts alone has to do with the goal."""
+def rules_here(text: str, goal: str, now: datetime) -> bool:
+    """Whether a rule that is for one sort of texts or one day alone has to do with the goal."""
+    if days := _weekdays_in(text):
+        # What is for one day of the week stands on that day, and where the goal names it.
+        return not days.isdisjoint({*_weekdays_in(goal), now.weekday()})
     found = _FOR.search(text)
     return (
         found is None
         or not goal.strip()
         or found[found.lastindex or 0].casefold().rstrip("s").removeprefix("e-").removeprefix("e") in goal.casefold()
     )
+
+
+def _weekdays_in(text: str) -> set[int]:
+    known = weekday_numbers()
+    return {
+        known[name] for word in _WORD.findall(text.casefold()) for name in (word, word.rstrip("s")) if name in known
+    }
+
+
+def takes_back(later: str, earlier: str, areas: Collection[str]) -> bool:
+    """Whether what was said later says of the same matter that it is another now."""
+    if not _TURNED.search(later):
+        return False
+    before, after = _read(earlier), _read(later)
+    both = {word for stem, word in after.items() if stem in before and word not in topic(Serving).plain}
+    return len(both) > 2 or any(not _areas(word, _tells()).isdisjoint(areas) for word in both)
 
 
 def telling(text: str) -> list[str]:
@@ -164,6 +189,11 @@ class Purpose:
         read = _read(self.text)
         self.words = {stem: word for stem, word in read.items() if word not in topic(Serving).plain}
         self.areas = frozenset(area for word in read.values() for area in _areas(word, _asks()))
+        self._names = (
+            frozenset(word.casefold() for word in _NAME.findall(self.text))
+            if not writes_nouns_large(self.text)
+            else frozenset[str]()
+        )
         self.named: dict[str, str] = {}
         """Who is named in it, by the terms of the name."""
 
@@ -193,7 +223,7 @@ class Purpose:
         score = 0.0
         why: list[str] = []
         shared = {word: stem in common for stem, word in self.words.items() if stem in read}
-        if shared and (len(read) < LONG or len(shared) > 1):
+        if shared and (len(set(read.values()) - topic(Serving).plain) < LONG or len(shared) > 1):
             # The name of an area is a weaker sign than a word that is of the matter alone.
             score += sum(COMMONLY if commonly else _weight(word) for word, commonly in shared.items())
             why.append(f"it speaks of {', '.join(list(shared)[:4])}")
@@ -202,6 +232,9 @@ class Purpose:
             score += NAMED
             why.append(named[0])
         told, beside, elsewhere = self._areas_of(read)
+        if self.areas and not (told or beside) and shared.keys() <= self._names:
+            # Of whom the goal names it is wanted what matters for it.
+            return None
         if told.keys() <= topic(Serving).personal and not (named or shared):
             told = {}
         if told and not (of_others and not named and self._areas_shared().isdisjoint(told)):
