@@ -11,6 +11,7 @@ from tests.progress import progress_of
 from ireneo import Memory
 from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.engine import learn as learning
 from ireneo.engine.learn import LearnedSession
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import Resources
@@ -409,5 +410,22 @@ def test_what_memory_recalled_into_a_run_is_not_shown_to_a_model() -> None:
         shown = house.model.prompts[0].user
         assert "pier.toml" in shown
         assert not [name for name in ("oars.txt", "flags.txt", "ropes.txt") if name in shown]
+
+    done(work())
+
+
+def test_a_model_is_told_a_long_run_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        monkeypatch.setattr(learning, "PART_TOKENS", 1)
+        house = House(*(reply() for _ in range(learning.MOST_PARTS)))
+        turns: list[Draft] = []
+        for at in range(20):
+            turns.append(Draft(role="user", parts=(Text(text=f"Berth ship {at}."),)))
+            turns += ran(100 + at, f"harbour berth {at}", "berthed")
+        await house.tell("one", *turns)
+        await house.learn()
+        asked = [each.user for each in house.model.prompts]
+        assert 1 < len(asked) <= learning.MOST_PARTS
+        assert [sum(f"Berth ship {at}." in each for each in asked) for at in range(20)] == [1] * 20
 
     done(work())

@@ -69,6 +69,20 @@ def _read_window(
     return PathWindow(spoken=window, put_in=put_in), head.position + 1
 
 
+def parts(window: PathWindow, most: int) -> list[PathWindow]:
+    """A window in pieces of so many tokens, each of which begins with a turn; a piece without one is twice as long."""
+    out: list[PathWindow] = []
+    size = 0
+    for message in sorted((*window.spoken, *window.put_in), key=lambda each: each.position):
+        turn, answer = size >= most and message.opens_turn, size >= 2 * most and message.role == "assistant"
+        if not out or turn or answer:
+            out.append(PathWindow(spoken=[], put_in=[]))
+            size = 0
+        (out[-1].spoken if message.draft.origin == "spoken" else out[-1].put_in).append(message)
+        size += message.tokens
+    return [each for each in out if each.spoken]
+
+
 def shortened(draft: Draft) -> Draft:
     """`draft` with the middle of its long texts left out."""
     if all(_size(part) <= MOST_RESULT for part in draft.parts):

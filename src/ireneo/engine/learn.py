@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.diary import windows, written_on_path
+from ireneo.engine.diary import parts, windows, written_on_path
 from ireneo.engine.forgetting import ErasurePlan, EvidenceTrace, LostSources, settle_left
 from ireneo.engine.leasing import Worker
 from ireneo.engine.projects import session_project
@@ -259,6 +259,10 @@ def _text(seen: Observation) -> str:
     return f"{seen.text} {seen.limits}".strip()
 
 
+PART_TOKENS = 250_000
+"""So much of a run is told to a model at once: of more it would be shown too little."""
+MOST_PARTS = 8
+"""Parts of one run, which are larger where it is longer: its lessons never cost more questions than that."""
 LABELLED = 3
 """So many messages from either end of a run are asked for what its log says of it as a whole."""
 LEARN = "learn"
@@ -291,8 +295,8 @@ class _SessionRead(Struct, frozen=True, kw_only=True):
 
     project: str
     outcome: RunOutcome
-    last: RunMaterial
-    """The run, or the last window of a long one."""
+    run: RunMaterial
+    """The run, without its messages."""
     whole: Studied
 
 
@@ -330,8 +334,8 @@ async def _learn_session(
     told, failed = Synthesis(), ""
     if model is not None and read.whole.calls:
         try:
-            known, drawn = await resources.store.read(_known_and_drawn, due.info.key.space, read)
-            told = await synthesise(model, read.last, read.whole.entries, known, drawn, resources.count)
+            async for each in _told_by_model(resources, due, model, read):
+                told = told.joined(each)
         except ModelError as error:
             _LOG.warning("%s The lessons of %s are drawn without it.", error, due.info.key.session)
             failed = str(error)
@@ -358,6 +362,21 @@ async def _learn_session(
         tokens_in=sum(each.tokens_in for each in told.usage),
         tokens_out=sum(each.tokens_out for each in told.usage),
     )
+
+
+async def _told_by_model(
+    resources: Resources, due: DueRun, model: LanguageModel, read: _SessionRead
+) -> AsyncIterator[Synthesis]:
+    """What a model makes of a run, part by part: a question each, at most `MOST_PARTS` however long the run is."""
+    known, drawn = await resources.store.read(_known_and_drawn, due.info.key.space, read)
+    most = max(PART_TOKENS, -(-due.head.total_tokens // MOST_PARTS))
+    async for window in windows(resources.store, due.info.key, due.head, resources.drawing()):
+        for part in parts(window, most):
+            here = {message.id for message in (*part.spoken, *part.put_in)}
+            entries = [each for each in read.whole.entries if each.opening in here]
+            rules = [each for each in drawn if not here.isdisjoint(each.sources)]
+            material = replace(read.run, messages=tuple(part.spoken), put_in=tuple(part.put_in))
+            yield await synthesise(model, material, entries, known, rules, resources.count)
 
 
 def _known_and_drawn(tx: Transaction, space: str, read: _SessionRead) -> tuple[list[Record], list[Observation]]:
@@ -392,12 +411,12 @@ async def _read(resources: Resources, due: DueRun) -> _SessionRead:
     said = await resources.store.read(_said_of_run, key, due.head)
     noted = tuple(replace(each, text=cleaning.text(each.text)) for each in noted_words(said))
     outcome = outcome_of(said)
-    last = RunMaterial(session=key.session, source=source, project=project, outcome=outcome, noted=noted, messages=())
+    run = RunMaterial(session=key.session, source=source, project=project, outcome=outcome, noted=noted, messages=())
     whole = Studied()
     async for window in windows(resources.store, key, due.head, cleaning):
-        last = replace(last, messages=tuple(window.spoken), put_in=tuple(window.put_in))
-        whole = join_windows((whole, await asyncio.to_thread(study, last, resources.count, written)))
-    return _SessionRead(project=project, outcome=outcome, last=last, whole=whole)
+        material = replace(run, messages=tuple(window.spoken), put_in=tuple(window.put_in))
+        whole = join_windows((whole, await asyncio.to_thread(study, material, resources.count, written)))
+    return _SessionRead(project=project, outcome=outcome, run=run, whole=whole)
 
 
 def _said_of_run(tx: Transaction, key: SessionKey, head: Head) -> list[Draft]:

@@ -61,6 +61,15 @@ class Synthesis(Struct, frozen=True, kw_only=True):
     """What was not let stand, and why."""
     usage: tuple[Usage, ...] = ()
 
+    def joined(self, other: Synthesis) -> Synthesis:
+        """What was made of two parts of one run."""
+        return Synthesis(
+            observations=(*self.observations, *other.observations),
+            worthless=self.worthless | other.worthless,
+            refused=(*self.refused, *other.refused),
+            usage=(*self.usage, *other.usage),
+        )
+
 
 async def synthesise(
     model: LanguageModel,
