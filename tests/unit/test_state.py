@@ -62,6 +62,25 @@ def test_what_was_changed_since_the_last_commit_is_told_in_one_line() -> None:
     assert "src/part_2.py" not in shown(many)[0]
 
 
+def test_what_version_control_lists_as_changed_wins_over_what_was_changed_before() -> None:
+    changed = changing("/home/me/tide/src/a.py", "/home/me/tide/src/b.py")
+    for clean in ("On branch main\nnothing to commit, working tree clean", ""):
+        assert not any("Changed" in text for text in shown(changed, run("git status --short", clean)))
+    listed = run("git status --short", " M src/b.py\n?? notes.txt")
+    assert shown(changed, listed) == ["Changed, and no commit seen since: src/b.py, notes.txt."]
+    again = changing("/home/me/tide/src/b.py")
+    assert shown(changed, listed, again) == ["Changed, and no commit seen since: notes.txt, /home/me/tide/src/b.py."]
+    of_one_file = run("git status src/a.py", "On branch main\nnothing to commit, working tree clean")
+    assert "b.py" in shown(changed, of_one_file)[-1]
+
+
+def test_what_was_removed_and_what_was_only_tried_is_not_told_as_changed() -> None:
+    assert shown(changing("src/a.py"), run("rm src/a.py", "")) == []
+    assert shown(run("rm -rf old", ""), changing("/tmp/try/a.py")) == []
+    elsewhere = run("cd /tmp/try && git init && git commit -m initial", "[master 83cc426] initial")
+    assert shown(COMMITTED, elsewhere) == ["Last commit 4f2a91c on rows: Keep every row", "On branch rows."]
+
+
 def test_a_change_or_a_commit_that_was_refused_is_not_told_as_done() -> None:
     refused = step("", "Edit", {"file_path": "src/a.py", "old_string": "a", "new_string": "b"}, REFUSAL, failed=True)
     assert shown(refused) == []

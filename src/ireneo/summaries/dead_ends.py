@@ -187,7 +187,7 @@ def _thrown_away(steps: Sequence[Step], place: int) -> Line | None:
         return None
     why = _told(step)
     files = ", ".join(lost[-3:])
-    command = clip(" ".join(step.command.split()), 90)
+    command = clip(step.action.subject, 90)
     reason = f": {why.rstrip('.')}" if why else ""
     text = f"I tried changing {files} — abandoned, and taken back with `{command}`{reason}."
     return _line(step, text, GIVEN_UP if why else FAILED, subject=f"undo {files}")

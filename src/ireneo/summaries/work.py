@@ -148,7 +148,8 @@ class WorkStrategy:
         if section == "names":
             return " ".join(names)
         if section == "direction":
-            return f"- The user: “{line.text}”"
+            refusing = f", refusing {line.subject}" if line.subject else ""
+            return f"- The user{refusing}: “{line.text}”"
         times = dict(line.verbs).get("tried", 1) if section == "dead_ends" else 1
         return f"- {line.text}" + (f" (tried {times} times)" if times > 1 else "")
 
