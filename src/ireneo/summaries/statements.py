@@ -31,6 +31,8 @@ LONGEST_LINE = 200
 """Characters of a line of code."""
 FURTHER = 0.35
 """Of its worth, so much a further line adds to the statement in which it stands."""
+RULES = 0.8
+"""What a condition is worth more with what follows from it."""
 LONGEST_LEAD = 160
 WIDTH = 60
 """A line of prose that is longer and ends no sentence goes on in the next one."""
@@ -415,7 +417,7 @@ class _Passage:
             shown = clip(said.rstrip(" {:" if is_definition(line) else " {"), LONGEST_LINE)
             lead = f"{clip(led, LONGEST_LINE)}: " if led else ""
             self.told += ("" if not self.told else " " if self.told[-1] in "{([,=" else "; ") + lead + shown
-            self.worth += [code_worth(line), code_worth(led)] if led else [code_worth(line)]
+            self.worth += [max(code_worth(line), code_worth(led)) + RULES] if led else [code_worth(line)]
 
     def end(self) -> None:
         """Take a condition in of which nothing is known but itself."""
@@ -430,7 +432,7 @@ class _Passage:
         place = f"{within}: " if within and not self.names_itself else ""
         best = max(self.worth, default=0.0)
         if self.told:
-            worth = max(best, explains) + FURTHER * (sum(self.worth) - best) + bool(explains)
+            worth = max(best, explains) + FURTHER * (sum(self.worth) - best + min(best, explains))
             yield CodeStatement(f"{place}`{self.told}`" + (f" — {why}" if explains else ""), worth)
         elif explains:
             yield CodeStatement(f"{place}{why}", explains)
