@@ -175,6 +175,10 @@ class LineOffer(Struct, frozen=True, kw_only=True):
     """Names that may stand at its end without a statement about them."""
 
 
+_DEFINES_NAME = lazy_re(r"^(?:(?P<place>\w+): )?`(?:[a-z]+ (?:\([^()`]*\) )?(?P<name>\w{4,})\b)?")
+SPOKEN: frozenset[SectionName] = frozenset({"strategy", "discoveries", "direction", "dead_ends"})
+OF_USE = 1.5
+"""How much more code is worth of which is spoken later."""
 _CODE = lazy_re(r"^(?:\w+: )?`(?P<code>[^`]{12,})`")
 
 
@@ -231,7 +235,17 @@ class Allotter:
         strategy, count = statements.strategy, statements.count
         styles = {**strategy.sections("goal"), **strategy.sections("turn")}
         self._headings = {name: (style.heading, count(style.heading) + 1) for name, style in styles.items()}
+        self._later = self._spoken_later()
         self._worth = {name: strategy.worth(name) for name in {statement.section for _, statement in self.candidates}}
+
+    def _spoken_later(self) -> dict[str, int]:
+        """Where each name is spoken of last: what was read of it earlier was of use."""
+        out: dict[str, int] = {}
+        for _, statement in self.candidates:
+            if statement.section in SPOKEN and not statement.line.subject:
+                for name in artifacts(statement.line.text):
+                    out[name] = max(out.get(name, -1), statement.line.position)
+        return out
 
     def fill(self, room: int) -> int:
         """Choose until nothing more fits into `room`; returns what was spent. May be called again with what is left."""
@@ -299,6 +313,10 @@ class Allotter:
         shown, rarity = self._shown, self._rarity
         fresh = sum(rarity[term] * SHOWN_AGAIN[min(shown[term], 2)] for term in statement.terms)
         value = statement.line.weight * self._worth[statement.section] * (BARE + (1 - BARE) * fresh / self._all[place])
+        if statement.section in ABOUT and statement.line.subject:
+            about = _DEFINES_NAME.match(statement.line.text)
+            if about and self._later.get(about["name"] or about["place"], -1) > statement.line.position:
+                value *= OF_USE
         if statement.section in LASTING:
             return value
         return value * (1 - AGING * max(self.end - statement.line.position, 0) / self.end)
