@@ -9,6 +9,7 @@ from ireneo.log.message import Draft
 from ireneo.summaries.state import MOST_FILES, shown_state, standing_state, state_lines
 from ireneo.summaries.steps import steps
 from ireneo.summaries.summary import Line
+from ireneo.summaries.work import recorded
 
 REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was rejected."
 COMMITTED = run("git commit -am 'Keep every row'", "[rows 4f2a91c] Keep every row\n 1 file changed, 2 insertions(+)")
@@ -141,3 +142,12 @@ def test_of_several_stretches_the_newest_of_each_stands_wherever_it_is_told() ->
     ]
     assert set(shown_state(reversed(parts))) == set(shown_state(parts))
     assert standing_state(standing_state(parts)) == standing_state(parts)
+
+
+def test_a_line_is_disputed_in_the_words_in_which_it_is_shown() -> None:
+    assert recorded("- The user: “Keep every row.”") == "Keep every row."
+    assert recorded("The user, refusing my edit of …/src/a.py (`keep`): “Keep every row.”") == "Keep every row."
+    passed = "`pytest` passed."
+    assert recorded(f"- {passed} Files were changed since.") == passed
+    assert recorded("Changed, and no commit seen since: src/a.py, src/b.py and 3 more.") == "src/a.py"
+    assert recorded("src/a.py reads the file.") == "src/a.py reads the file."

@@ -113,7 +113,7 @@ class ViewSlot:
             lines = tuple(statements.of(self.item, done))
             if any(each.claim for each in self.doubts):
                 lines = tuple(statements.price(each.section, self._marked(each.line)) for each in lines)
-            standing = [statements.price(name, line) for name, line in self.standing]
+            standing = [statements.price(name, self._marked(line)) for name, line in self.standing]
             return LineOffer(
                 statements=(*(each for each in lines if self._is_needed(each)), *standing),
                 limit=block_limit(self.item) + sum(each.cost for each in standing),

@@ -25,6 +25,8 @@ FAILS = 8.0
 LESS = 2.5
 STALE = 0.6
 """Of its worth, what a check keeps after which files were changed."""
+SINCE_CHECK = " Files were changed since."
+SINCE_COMMIT = "Changed, and no commit seen since: "
 SHORT = 60
 """Characters of an output that is quoted beside the outcome."""
 MOST_CHECKS = 4
@@ -105,10 +107,10 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = ()) -> list[Line]:
     if any(line.position not in shown_there for line in files):
         shown = [line.text for line in files[-MOST_FILES:]]
         more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
-        out.append(replace(files[-1], text=f"Changed, and no commit seen since: {', '.join(shown)}{more}."))
+        out.append(replace(files[-1], text=f"{SINCE_COMMIT}{', '.join(shown)}{more}."))
     if files:
         checks = [
-            replace(line, text=f"{line.text} Files were changed since.", weight=line.weight * STALE)
+            replace(line, text=f"{line.text}{SINCE_CHECK}", weight=line.weight * STALE)
             if line.position < files[-1].position
             else line
             for line in checks
