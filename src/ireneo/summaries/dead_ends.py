@@ -49,7 +49,7 @@ def worked(steps: Sequence[Step]) -> list[Line]:
     """Say which failures were got over, and what was changed between: the same command failed and then passed."""
     out: dict[str, Line] = {}
     for place, step in enumerate(steps):
-        if not step.failed_itself:
+        if not step.failed_itself or not step.action.shell:
             continue
         success = _same_later(steps, place)
         if success is None:
