@@ -30,7 +30,7 @@ class Quarters:
 
 @pytest.mark.parametrize(
     ("name", "budget", "policy"),
-    [("wide", 650, CODING), ("narrow", 350, CODING), ("batched", 480, BATCHED)],
+    [("wide", 700, CODING), ("narrow", 350, CODING), ("batched", 480, BATCHED)],
 )
 def test_a_context_reads_as_it_did(name: str, budget: int, policy: Policy) -> None:
     context = compact_drafts(session(), budget, ireneo.chat_format("openai"), policy, Quarters().count)

@@ -176,7 +176,7 @@ def test_a_dispute_is_shown_at_once_and_gone_when_a_model_has_written_again(
         note = await session.dispute(block.id, " The cause was another one. ", claim=claim)
         assert (note.text, note.claim) == ("The cause was another one.", claim)
         shown = next(row for row in (await look(session)).view if row.what == "summary")
-        assert ("(disputed)\n" in shown.text) == claimed
+        assert ("(disputed)\n" in f"{shown.text}\n") == claimed
         assert "(disputed): The cause was another one." in shown.text.splitlines()[0]
         came = await progress_of(session.summarise, BUDGET, preset=FINE)
         assert {each.outcome for each in came} <= {"written", "repaired"}

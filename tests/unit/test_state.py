@@ -9,6 +9,7 @@ from ireneo.log.message import Draft
 from ireneo.summaries.state import MOST_FILES, shown_state, standing_state, state_lines
 from ireneo.summaries.steps import steps
 from ireneo.summaries.summary import Line
+from ireneo.summaries.work import recorded
 
 REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was rejected."
 COMMITTED = run("git commit -am 'Keep every row'", "[rows 4f2a91c] Keep every row\n 1 file changed, 2 insertions(+)")
@@ -60,6 +61,25 @@ def test_what_was_changed_since_the_last_commit_is_told_in_one_line() -> None:
     many = changing(*(f"src/part_{number}.py" for number in range(MOST_FILES + 3)))
     assert shown(many)[0].endswith(f"src/part_{MOST_FILES + 2}.py and 3 more.")
     assert "src/part_2.py" not in shown(many)[0]
+
+
+def test_what_version_control_lists_as_changed_wins_over_what_was_changed_before() -> None:
+    changed = changing("/home/me/tide/src/a.py", "/home/me/tide/src/b.py")
+    for clean in ("On branch main\nnothing to commit, working tree clean", ""):
+        assert not any("Changed" in text for text in shown(changed, run("git status --short", clean)))
+    listed = run("git status --short", " M src/b.py\n?? notes.txt")
+    assert shown(changed, listed) == ["Changed, and no commit seen since: src/b.py, notes.txt."]
+    again = changing("/home/me/tide/src/b.py")
+    assert shown(changed, listed, again) == ["Changed, and no commit seen since: notes.txt, /home/me/tide/src/b.py."]
+    of_one_file = run("git status src/a.py", "On branch main\nnothing to commit, working tree clean")
+    assert "b.py" in shown(changed, of_one_file)[-1]
+
+
+def test_what_was_removed_and_what_was_only_tried_is_not_told_as_changed() -> None:
+    assert shown(changing("src/a.py"), run("rm src/a.py", "")) == []
+    assert shown(run("rm -rf old", ""), changing("/tmp/try/a.py")) == []
+    elsewhere = run("cd /tmp/try && git init && git commit -m initial", "[master 83cc426] initial")
+    assert shown(COMMITTED, elsewhere) == ["Last commit 4f2a91c on rows: Keep every row", "On branch rows."]
 
 
 def test_a_change_or_a_commit_that_was_refused_is_not_told_as_done() -> None:
@@ -122,3 +142,12 @@ def test_of_several_stretches_the_newest_of_each_stands_wherever_it_is_told() ->
     ]
     assert set(shown_state(reversed(parts))) == set(shown_state(parts))
     assert standing_state(standing_state(parts)) == standing_state(parts)
+
+
+def test_a_line_is_disputed_in_the_words_in_which_it_is_shown() -> None:
+    assert recorded("- The user: “Keep every row.”") == "Keep every row."
+    assert recorded("The user, refusing my edit of …/src/a.py (`keep`): “Keep every row.”") == "Keep every row."
+    passed = "`pytest` passed."
+    assert recorded(f"- {passed} Files were changed since.") == passed
+    assert recorded("Changed, and no commit seen since: src/a.py, src/b.py and 3 more.") == "src/a.py"
+    assert recorded("src/a.py reads the file.") == "src/a.py reads the file."

@@ -236,7 +236,33 @@ def test_a_condition_is_told_with_what_follows_it_and_within_what_it_stands() ->
         """
     assert coded(text) == [
         "`func GetAuthor(path string) string`",
-        'GetAuthor: `if local == ""; return globalAuthor(path)`',
+        'GetAuthor: `if local == "": return globalAuthor(path)`',
+    ]
+
+
+def test_a_condition_that_hands_on_an_error_or_writes_to_a_log_is_not_told() -> None:
+    text = """\
+        func Load(path string) (Rows, error) {
+        \trows, err := read(path)
+        \tif err != nil {
+        \t\treturn nil, fmt.Errorf("failed to read: %w", err)
+        \t}
+        \tif len(rows) == 0 {
+        \t\tlogging.Debug(ctx, "nothing there",
+        \t\t\tslog.String("path", path))
+        \t\treturn nil, nil
+        \t}
+
+        \t// An old file has no head, so it gets one.
+        \tif !rows.headed() { // before 2019
+        \t\trows.head = unknown
+        \t}
+        }
+        """
+    assert coded(text) == [
+        "`func Load(path string) (Rows, error)`",
+        "Load: `rows, err := read(path); if len(rows) == 0: return nil, nil`",
+        "Load: `if !rows.headed() // before 2019: rows.head = unknown` — An old file has no head, so it gets one.",
     ]
 
 
@@ -248,7 +274,9 @@ def test_only_what_is_new_is_told_and_the_rest_says_where_it_stands() -> None:
             if self.limit == 40:
                 self.commit()
         """
-    assert coded(text, fresh={"if self.limit == 40:"}) == ["flush: `if self.limit == 40`"]
+    assert coded(text, fresh={"if self.limit == 40:"}) == [
+        "flush: `if self.limit == 40: self.commit()` — The disk is slow."
+    ]
     assert coded(text, fresh=set()) == []
 
 
@@ -288,12 +316,12 @@ def test_the_lines_that_say_what_went_wrong_are_told_once_each() -> None:
     assert len(errors("\n".join(f"error: row {number} is missing" for number in range(99)), 120)) <= 120
 
 
-def test_a_short_output_is_shown_whole_and_a_long_one_by_its_ends() -> None:
-    assert shown_output("12 rows\n  written ") == "12 rows written"
-    long = shown_output(f"begin {'row ' * 400}end")
-    assert long.startswith("begin row")
-    assert long.endswith("row end")
-    assert " […] " in long
+def test_a_short_output_is_shown_whole_and_of_a_long_one_what_is_spoken_of_or_counts() -> None:
+    assert shown_output("12 rows\n  \x1b[0;31mwritten\x1b[0m ") == "12 rows written"
+    long = "\n".join(["begin", *(f"a row of part_{number} is read" for number in range(40)), "412 rows"])
+    assert shown_output(long) == "412 rows"
+    assert shown_output(long, "The row of `part_7` is the wrong one.") == "a row of part_7 is read […] 412 rows"
+    assert shown_output("row " * 400, "The row is wrong.") == "", "its beginning and end say nothing"
 
 
 def test_what_a_harness_hung_on_is_no_output() -> None:
@@ -309,9 +337,18 @@ def test_what_a_tool_put_before_the_lines_of_a_file_goes() -> None:
         "x = 1",
         "y = 2",
     ]
-    assert seen_lines("src/led-ger/rows.py:12:def keep_row(row):\nsrc/rows-2.py-13-    return row") == [
+    assert seen_lines("src/led-ger/rows-2.py:12:def keep_row(row):\nsrc/led-ger/rows-2.py-13-    return row") == [
         "def keep_row(row):",
         "    return row",
+    ]
+
+
+def test_lines_of_different_places_are_not_told_as_one_passage() -> None:
+    output = "a.py:12:def keep_row(row):\nb.py:30:    if row == 41:\nb.py:31:        return limit"
+    assert seen_lines(output)[1] == "--"
+    assert [each.text for each in code(seen_lines(output))] == [
+        "`def keep_row(row)`",
+        "`if row == 41: return limit`",
     ]
 
 

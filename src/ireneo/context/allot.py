@@ -12,10 +12,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.grounding.claims import artifacts
 from ireneo.language.words import common_words, letters
 from ireneo.log.message import Count, Recount
+from ireneo.patterns import lazy_re
 from ireneo.summaries.dead_ends import overturned, succeeded
 from ireneo.summaries.names import faded
 from ireneo.summaries.summary import ABOUT, Choice, Line, SectionName, Strategy, Summary
@@ -43,6 +45,10 @@ NAMES_FROM = 7_000
 nothing is said of answers nothing, it can only be looked for again."""
 SUBJECT_TOKENS = 6
 """What the line costs that names the subject of the statements under it, beside its name."""
+
+
+GOT_OVER = 0.5
+"""Of its worth, what a check keeps that failed and passed later: why it failed may be asked."""
 
 
 class PricedLine(Struct, frozen=True, kw_only=True, gc=False):
@@ -98,10 +104,12 @@ class Statements:
         return out
 
     def of(self, summary: Summary, done: Mapping[str, int]) -> Iterator[PricedLine]:
-        """The statements of a block; a failure of what was `done` later is none."""
+        """The statements of a block; a failure of what was `done` later is none, but that of a check is worth less."""
         for statement in self._block(summary).statements:
             if statement.section not in ("dead_ends", "operations") or not overturned(statement.line, done):
                 yield statement
+            elif "check" in dict(statement.line.verbs):
+                yield replace(statement, line=replace(statement.line, weight=statement.line.weight * GOT_OVER))
 
     def price(self, section: SectionName, line: Line) -> PricedLine:
         """What a line says and costs."""
@@ -167,6 +175,26 @@ class LineOffer(Struct, frozen=True, kw_only=True):
     """Names that may stand at its end without a statement about them."""
 
 
+_DEFINES_NAME = lazy_re(r"^(?:(?P<place>\w+): )?`(?:[a-z]+ (?:\([^()`]*\) )?(?P<name>\w{4,})\b)?")
+SPOKEN: frozenset[SectionName] = frozenset({"strategy", "discoveries", "direction", "dead_ends"})
+OF_USE = 1.5
+"""How much more code is worth of which is spoken later."""
+_CODE = lazy_re(r"^(?:\w+: )?`(?P<code>[^`]{12,})`")
+
+
+def _told_once(candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[int, PricedLine]]:
+    """The statements without those that show the same code as another, which is worth more or says more of it."""
+    best: dict[str, tuple[float, int, int]] = {}
+    codes: list[str] = []
+    for place, (_, statement) in enumerate(candidates):
+        found = _CODE.match(statement.line.text) if statement.section in ABOUT else None
+        codes.append(found["code"] if found else "")
+        if found:
+            said = (statement.line.weight, len(statement.line.text), place)
+            best[found["code"]] = max(best.get(found["code"], said), said)
+    return [each for place, each in enumerate(candidates) if not codes[place] or best[codes[place]][2] == place]
+
+
 class Allotter:
     """Chooses what `offers` show; `end` is the path's last position.
 
@@ -188,7 +216,9 @@ class Allotter:
         self.end = max(end, 1)
         self.room = room
         self.left = [room if offer.limit is None else offer.limit for offer in offers]
-        self.candidates = [(number, statement) for number, offer in enumerate(offers) for statement in offer.statements]
+        self.candidates = _told_once(
+            [(number, statement) for number, offer in enumerate(offers) for statement in offer.statements]
+        )
         self.chosen: set[int] = set()
         self.names: dict[int, list[str]] = {}
         share = NAMES_SHARE * min(room / NAMES_FROM, 1.0)
@@ -205,7 +235,17 @@ class Allotter:
         strategy, count = statements.strategy, statements.count
         styles = {**strategy.sections("goal"), **strategy.sections("turn")}
         self._headings = {name: (style.heading, count(style.heading) + 1) for name, style in styles.items()}
+        self._later = self._spoken_later()
         self._worth = {name: strategy.worth(name) for name in {statement.section for _, statement in self.candidates}}
+
+    def _spoken_later(self) -> dict[str, int]:
+        """Where each name is spoken of last: what was read of it earlier was of use."""
+        out: dict[str, int] = {}
+        for _, statement in self.candidates:
+            if statement.section in SPOKEN and not statement.line.subject:
+                for name in artifacts(statement.line.text):
+                    out[name] = max(out.get(name, -1), statement.line.position)
+        return out
 
     def fill(self, room: int) -> int:
         """Choose until nothing more fits into `room`; returns what was spent. May be called again with what is left."""
@@ -273,6 +313,10 @@ class Allotter:
         shown, rarity = self._shown, self._rarity
         fresh = sum(rarity[term] * SHOWN_AGAIN[min(shown[term], 2)] for term in statement.terms)
         value = statement.line.weight * self._worth[statement.section] * (BARE + (1 - BARE) * fresh / self._all[place])
+        if statement.section in ABOUT and statement.line.subject:
+            about = _DEFINES_NAME.match(statement.line.text)
+            if about and self._later.get(about["name"] or about["place"], -1) > statement.line.position:
+                value *= OF_USE
         if statement.section in LASTING:
             return value
         return value * (1 - AGING * max(self.end - statement.line.position, 0) / self.end)
@@ -297,10 +341,9 @@ class Allotter:
         spent = 0
         for _, number, name, alone in likely:
             cost = alone + (0 if number in self.names else heading)
-            if name in standing or spent + cost > room or cost > self.left[number]:
+            if name in standing or spent + cost > room:
                 continue
             standing.add(name)
             self.names.setdefault(number, []).append(name)
-            self.left[number] -= cost
             spent += cost
         return spent

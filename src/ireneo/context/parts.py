@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.log.harness import without_reminders
+from ireneo.log.harness import line_numbers, without_reminders
 from ireneo.log.message import (
     CALL_TOKENS,
     MESSAGE_TOKENS,
@@ -86,6 +86,8 @@ def _cut(text: str, share: float, opener: str, size: int, count: Count) -> Short
     )
 
 
+LEAST_OF_FILE = 0.1
+"""Of a file nothing is shown where less has room: neither its beginning nor lines that stand apart say anything."""
 TELLING_SHARE = 0.6
 """Of what is shown of a long output, so much are the lines in its midst that say most."""
 
@@ -103,6 +105,8 @@ def excerpt(text: str, tokens: int, opener: str, count: Count) -> str | None:
     if hung_on > MARK_TOKENS and size - hung_on <= limit:
         return f"{said}\n[… {hung_on:,} tokens left out · open with {opener} …]"
     lines = said.splitlines()
+    if limit < size * LEAST_OF_FILE and line_numbers(said):
+        return f"[… {size:,} tokens left out · open with {opener} …]"
     ends = shorten(said, int(tokens * (1 - TELLING_SHARE)), opener, count) if len(lines) >= FEWEST_LINES else None
     if ends is not None:
         # Whole lines, where there is one.

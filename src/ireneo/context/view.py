@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.allot import Allotter, LineOffer, Statements, terms
+from ireneo.context.allot import Allotter, LineOffer, PricedLine, Statements, terms
 from ireneo.context.parts import Fitted, fit, mask, share, without_thinking
 from ireneo.log.message import (
     MESSAGE_TOKENS,
@@ -26,9 +27,10 @@ from ireneo.log.message import (
     weigh,
 )
 from ireneo.log.tree import Annotation
+from ireneo.patterns import lazy_re
 from ireneo.summaries.notes import STANDS_BESIDE, is_written
-from ireneo.summaries.state import shown_state, state_lines
-from ireneo.summaries.steps import clip, steps
+from ireneo.summaries.state import CHECK, shown_state, state_lines
+from ireneo.summaries.steps import clip, short_path, steps
 from ireneo.summaries.summary import Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
 
 NOTES_TOKENS = 14
@@ -98,6 +100,12 @@ class ViewSlot:
         """Of a block: what its message costs besides its text."""
         self.standing: Sequence[tuple[SectionName, Line]] = ()
         """Of the last block: where the work stands, and what waits for the user."""
+        self.is_newest = False
+        """It is the last block, and no check was run behind it."""
+        self.checked: Mapping[str, int] = {}
+        """The checks of which the last block says how they ended, and where they were run."""
+        self.names: Sequence[Line] = ()
+        """Of the last block: the names that all of them know."""
 
     def offer(self, statements: Statements, done: Mapping[str, int]) -> LineOffer:
         """The lines and names that it could show; a dead end of an approach that was `done` later is none."""
@@ -105,10 +113,11 @@ class ViewSlot:
             lines = tuple(statements.of(self.item, done))
             if any(each.claim for each in self.doubts):
                 lines = tuple(statements.price(each.section, self._marked(each.line)) for each in lines)
+            standing = [statements.price(name, self._marked(line)) for name, line in self.standing]
             return LineOffer(
-                statements=(*lines, *(statements.price(name, line) for name, line in self.standing)),
-                limit=block_limit(self.item),
-                names=tuple(self.item.lines("names")),
+                statements=(*(each for each in lines if self._is_needed(each)), *standing),
+                limit=block_limit(self.item) + sum(each.cost for each in standing),
+                names=tuple(self.names),
             )
         return LineOffer(statements=())
 
@@ -117,6 +126,14 @@ class ViewSlot:
         if isinstance(self.item, Summary):
             return count(header(self.item, self._doubt)) + 1 + self.frame
         return sum(weigh(self.draft().parts, count))
+
+    def _is_needed(self, statement: PricedLine) -> bool:
+        """Whether the last block doesn't say the same, and newer."""
+        line = statement.line
+        if statement.section == "status":
+            return self.is_newest or line.text.startswith("COMPLETE")
+        at = self.checked.get(line.subject, -1) if statement.section == "operations" else -1
+        return line.position > at or (line.failed and line.position < at)
 
     @property
     def _doubt(self) -> str:
@@ -135,16 +152,32 @@ class ViewSlot:
             raise TypeError("a summary is written from its choice")
         return self.fitted
 
-    def shown(self, choice: Choice, count: Count, strategy: Strategy) -> ContextItem:
-        """Settle it."""
+    def shown(self, choice: Choice, count: Count, strategy: Strategy, files: set[str]) -> ContextItem:
+        """Settle it; `files` are those that stand above lines before it with their whole path, and grows by its own."""
         if isinstance(self.item, Summary):
-            shown = show_block(self.item, render(self.item, choice, strategy, self._doubt), self.frame, count)
+            text = _with_files(render(self.item, choice, strategy, self._doubt), files)
+            shown = show_block(self.item, text, self.frame, count)
             return replace(shown, disputed=self._doubt)
         draft = self.draft()
         changed = self.masked and isinstance(self.fitted, Fitted) and not self.fitted.whole
         # What was to be shortened, and had no need of it, is whole as well.
         whole = not isinstance(self.fitted, Fitted) or self.fitted.whole
         return _message(self.item, draft, sum(weigh(draft.parts, count)), masked=changed, whole=whole)
+
+
+_FILE = lazy_re(r"^- (?P<path>/[^\n]{1,400}):$", re.MULTILINE)
+
+
+def _with_files(text: str, files: set[str]) -> str:
+    """The text of a block, each file that lines stand under with its whole path where it stands first."""
+
+    def told(found: re.Match[str]) -> str:
+        path = found["path"]
+        again = path in files
+        files.add(path)
+        return f"- {short_path(path) if again else path}:"
+
+    return _FILE.sub(told, text)
 
 
 def block_limit(summary: Summary) -> int:
@@ -208,6 +241,11 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
         if is_written(blocks[-1]) and blocks[-1].lines("status"):
             state = [replace(line, weight=line.weight * STANDS_BESIDE) for line in state]
         last.standing = [*(("state", line) for line in state), *([("open", waiting)] if waiting else [])]
+        last.names = [line for block in blocks for line in block.lines("names")]
+        last.is_newest = not any(line.subject.startswith(CHECK) for line in live)
+        checked = {line.subject.removeprefix(CHECK): line.position for line in state if line.subject.startswith(CHECK)}
+        for slot in slots:
+            slot.checked = checked
     done = statements.done(blocks)
     offers = [slot.offer(statements, done) for slot in slots]
     aim = room
@@ -229,8 +267,9 @@ def _fill(
     left = room - fixed
     for _ in range(FILLS):
         allotter.fill(max(left, 0))
+        files: set[str] = set()
         shown = [
-            slot.shown(choice, statements.count, statements.strategy)
+            slot.shown(choice, statements.count, statements.strategy, files)
             for slot, choice in zip(slots, allotter.choices(), strict=True)
         ]
         left = room - sum(each.tokens for each in shown)

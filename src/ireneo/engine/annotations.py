@@ -20,7 +20,7 @@ from ireneo.summaries.policy import CODING, Policy
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story_path import StoryPath
 from ireneo.summaries.summary import Line, Thread
-from ireneo.summaries.work import WorkPath
+from ireneo.summaries.work import WorkPath, recorded
 
 SHOWN = 60
 """Characters of each pin, where a name calls several."""
@@ -96,8 +96,7 @@ def dispute(tx: Transaction, key: SessionKey, name: str, reason: str, claim: str
     if not reason.strip():
         raise BadInput("Say why the summary is disputed: whoever writes it again has nothing else to go by.")
     summary = find_summary(tx, key, name)
-    # As it is shown, a statement has a dash before it.
-    claim = claim.strip().removeprefix("- ")
+    claim = recorded(claim)
     if claim and not any(claim in line.text for section in summary.sections for line in section.lines):
         raise BadInput(f"Summary {name} doesn't say “{claim}”; give the claim in its words, or leave it out.")
     reason = reason.strip()

@@ -49,7 +49,7 @@ def worked(steps: Sequence[Step]) -> list[Line]:
     """Say which failures were got over, and what was changed between: the same command failed and then passed."""
     out: dict[str, Line] = {}
     for place, step in enumerate(steps):
-        if not step.failed_itself:
+        if not step.failed_itself or not step.action.shell:
             continue
         success = _same_later(steps, place)
         if success is None:
@@ -187,7 +187,7 @@ def _thrown_away(steps: Sequence[Step], place: int) -> Line | None:
         return None
     why = _told(step)
     files = ", ".join(lost[-3:])
-    command = clip(" ".join(step.command.split()), 90)
+    command = clip(step.action.subject, 90)
     reason = f": {why.rstrip('.')}" if why else ""
     text = f"I tried changing {files} — abandoned, and taken back with `{command}`{reason}."
     return _line(step, text, GIVEN_UP if why else FAILED, subject=f"undo {files}")

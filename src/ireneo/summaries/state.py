@@ -23,12 +23,19 @@ WORTH = 6.0
 FAILS = 8.0
 """What a check is worth that failed last: it is open, and may block what follows."""
 LESS = 2.5
+STALE = 0.6
+"""Of its worth, what a check keeps after which files were changed."""
+SINCE_CHECK = " Files were changed since."
+SINCE_COMMIT = "Changed, and no commit seen since: "
 SHORT = 60
 """Characters of an output that is quoted beside the outcome."""
 MOST_CHECKS = 4
 MOST_FILES = 12
+MOST_LISTED = 24
 MOST_TASKS = 24
 CHANGED, CHECK, COMMIT, BRANCH, TASKS, SHARED = "changed ", "check ", "commit", "branch", "tasks", "shared"
+LISTED = "listed"
+"""What version control listed as changed: all that was changed before, and is not in it, is changed no longer."""
 
 _ON_BRANCH = lazy_re(r"^(?:On branch |Switched to (?:a new )?branch '?)(?P<name>[^\s']{1,200})", re.MULTILINE)
 _COMMITTED = lazy_re(
@@ -41,6 +48,15 @@ _REQUEST = lazy_re(r"https?://[^\s\"'<>]{1,200}/(?:pull|merge_requests)/\d+")
 _COMMIT_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bcommit\b")
 _LOG_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\blog\b(?![^|;&\n]{0,200}(?:--all|--grep|-S|-G| -- |\.\.))")
 _LOGGED = lazy_re(r"(?:commit )?[0-9a-f]{7,40}\b[^\n]{0,160}")
+_STATUS_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bstatus\b(?P<rest>[^|;&\n]{0,80})")
+_CLEAN = lazy_re(r"nothing to commit|working (?:tree|directory) clean")
+_LISTED = lazy_re(
+    r"^(?:\s*(?:modified|new file|deleted|renamed):\s+|(?: [MADRCU]|[MADRCU][ MD]|\?\?) )(?P<path>[^\s].{0,300})$",
+    re.MULTILINE,
+)
+_ELSEWHERE = lazy_re(r"(?:\bcd|\bgit -C)\s+[\"']?(?:/tmp/|/private/|/var/folders/|\$\(mktemp|\$\{?\w*TE?MP)")
+"""A repository that was made to try something."""
+_SCRATCH = ("/tmp/", "/var/folders/", "/private/")
 _PUSH_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bpush\b")
 
 
@@ -63,7 +79,7 @@ def standing_state(lines: Iterable[Line]) -> list[Line]:
     for line in sorted(lines, key=lambda line: line.position):
         out.pop(line.subject, None)
         out[line.subject] = line
-    committed = out[COMMIT].position if COMMIT in out else -1
+    committed = max((out[key].position for key in (COMMIT, LISTED) if key in out), default=-1)
     planned = max((line.position for line in out.values() if line.subject.startswith(TASKS)), default=-1)
     return [
         line
@@ -79,23 +95,36 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = ()) -> list[Line]:
     What the messages that are shown say themselves, `live`, is not told again; what it overtakes isn't either.
     """
     lines, shown_there = standing_state([*told, *live]), {line.position for line in live}
-    files = [line for line in lines if line.subject.startswith(CHANGED) and line.text]
+    files = _each_once([line for line in lines if line.subject.startswith(CHANGED) and line.text])
     checks = _unsettled([line for line in lines if line.subject.startswith(CHECK)])
     checks = [line for line in checks if line.position not in shown_there][-MOST_CHECKS:]
     kept = [
-        line for line in lines if not line.subject.startswith((CHANGED, CHECK)) and line.position not in shown_there
+        line
+        for line in lines
+        if line.text and not line.subject.startswith((CHANGED, CHECK)) and line.position not in shown_there
     ]
     out = [line for line in kept if not line.subject.startswith(TASKS)]
     if any(line.position not in shown_there for line in files):
         shown = [line.text for line in files[-MOST_FILES:]]
         more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
-        out.append(replace(files[-1], text=f"Changed, and no commit seen since: {', '.join(shown)}{more}."))
+        out.append(replace(files[-1], text=f"{SINCE_COMMIT}{', '.join(shown)}{more}."))
     if files:
         checks = [
-            replace(line, text=f"{line.text} Files were changed since.") if line.position < files[-1].position else line
+            replace(line, text=f"{line.text}{SINCE_CHECK}", weight=line.weight * STALE)
+            if line.position < files[-1].position
+            else line
             for line in checks
         ]
     return [*out, *checks, *(line for line in kept if line.subject.startswith(TASKS))]
+
+
+def _each_once(files: Sequence[Line]) -> list[Line]:
+    """The files without those that stand there again, with more of their path."""
+    return [
+        line
+        for place, line in enumerate(files)
+        if not any(other.text.endswith(f"/{line.text}") for other in (*files[:place], *files[place + 1 :]))
+    ]
 
 
 def _unsettled(checks: Sequence[Line]) -> list[Line]:
@@ -111,7 +140,7 @@ def _unsettled(checks: Sequence[Line]) -> list[Line]:
 def _told(step: Step) -> Iterator[Line]:
     action = step.action
     if action.kind in CHANGES:
-        if not step.failed:
+        if not step.failed and not action.subject.startswith(_SCRATCH):
             yield _line(step, f"{CHANGED}{action.subject}", action.subject, LESS)
     elif action.kind == "plan":
         yield from _tasks(step)
@@ -124,7 +153,8 @@ def _told(step: Step) -> Iterator[Line]:
                 f"`{clip(action.subject, 100)}` {came}.",
                 FAILS if step.failed else WORTH,
             )
-        yield from _not_shared(step) if step.failed else _version(step)
+        if not _ELSEWHERE.search(step.command):
+            yield from _not_shared(step) if step.failed else _version(step)
 
 
 def _not_shared(step: Step) -> Iterator[Line]:
@@ -146,12 +176,26 @@ def _version(step: Step) -> Iterator[Line]:
         yield _line(step, COMMIT, f"Last commit: `{clip(step.action.subject, 160)}`", WORTH)
     if _LOG_COMMAND.search(step.command) and (found := _LOGGED.match(output.strip())):
         yield _line(step, "head", f"The newest commit that `git log` showed: {found[0].strip()}", LESS + 1)
+    status = _STATUS_COMMAND.search(step.command)
+    # With a path, it tells of that alone.
+    if status and all(word.startswith(("-", "2>")) for word in status["rest"].split()):
+        yield from _listed(step, output)
     if found := _ON_BRANCH.search(output):
         yield _line(step, BRANCH, f"On branch {found['name']}.", WORTH)
     if found := _REQUEST.search(output):
         yield _line(step, "request", f"Pull request: {found[0]}", WORTH)
     if _PUSH_COMMAND.search(step.command) and (found := _PUSHED.search(output)):
         yield _line(step, SHARED, f"Pushed {' '.join(found['what'].split())}.", WORTH)
+
+
+def _listed(step: Step, output: str) -> Iterator[Line]:
+    """What version control lists as changed; where it lists nothing, nor says that it is clean, nothing is known."""
+    listed = [found["path"].strip() for found in _LISTED.finditer(output)][:MOST_LISTED]
+    if listed or not output.strip() or _CLEAN.search(output):
+        yield _line(step, LISTED, "", LESS)
+        for path in listed:
+            # Behind the list itself, which takes back what was known before it.
+            yield replace(_line(step, f"{CHANGED}{path}", path, LESS), position=step.position)
 
 
 def _came(step: Step, output: str) -> str:

@@ -14,12 +14,13 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
+from ireneo.grounding.claims import artifacts
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.sentences import sentences
 from ireneo.language.topics import Prose
 from ireneo.log.harness import GUTTER, without_reminders
 from ireneo.patterns import lazy_re
-from ireneo.summaries.steps import clip
+from ireneo.summaries.steps import TAGS, clip
 
 LONGEST = 360
 """Characters of one statement; a longer one is cut at a word with a mark."""
@@ -28,10 +29,10 @@ GROUPED = 280
 SHORT_ITEM = 90
 LONGEST_LINE = 200
 """Characters of a line of code."""
-TELLING = 1.5
-"""A line of code that is worth less stands alone or not at all."""
 FURTHER = 0.35
 """Of its worth, so much a further line adds to the statement in which it stands."""
+RULES = 0.8
+"""What a condition is worth more with what follows from it."""
 LONGEST_LEAD = 160
 WIDTH = 60
 """A line of prose that is longer and ends no sentence goes on in the next one."""
@@ -249,7 +250,7 @@ def prose_worth(said: str) -> float:
     if asks(said):
         worth *= 0.5
     if is_intent(said):
-        worth *= 0.6 if cues["reason"] else 0.35
+        worth *= 0.4 if cues["reason"] else 0.2
     return worth * min(1.0, len(said.split()) / ENOUGH_WORDS)
 
 
@@ -263,18 +264,31 @@ _TYPED = lazy_re(r"^\s*(?:public|private|protected|static|final|override|virtual
 _DEFINED = lazy_re(
     r"(?:func(?:\s*\([^()]*\))?|def|class|fn|function|interface|struct|enum|trait|type|const|let|var)\s+(\w+)"
 )
-_COMMENT = lazy_re(r"^\s*(?://++|#++(?!!)|--\s|/?\*++|;;++|\"\"\"|<!--)\s*+(?P<said>.*)$")
+_COMMENT = lazy_re(r"^\s*(?://++|#++(?!!)|--\s|/?\*++(?=[\s/]|$)|;;++|\"\"\"|<!--)\s*+(?P<said>.*)$")
 _CLOSES = ("*/", "-->", '"""')
 _TEST = lazy_re(r"^\s*(?:func Test|def test_|(?:it|test|describe)\()")
 _BOILER = lazy_re(
     r"^\s*(?:import\b|from\b.*\bimport\b|package\b|use\b|using\b|#include|[{}\[\]();,]*$|return(?: nil| err)?;?$"
-    r"|if err != nil|\} else \{|else:?$|try:?$|pass$|default:$|t\.(?:Parallel|Helper)\(|fi$|done$|esac$|then$|end$)"
+    r"|if err != nil|\} else \{|else:?$|try:?$|pass$|default:$"
+    r"|(?:const|var|type) \($|t\.(?:Parallel|Helper)\(|fi$|done$|esac$|then$|end$)"
 )
 _TELLING = lazy_re(
     r"\b(?:if|elif|case|when|while|for|return|raise|throw|assert|switch|match|default|timeout|limit|max|min)\b"
     r"|[=:]\s*(?:\d|true|false|nil|null|None|True|False)|\w\(?[\"'][^\"'\n]*\w \w[^\"'\n]*[\"']"
 )
-_CONDITION = lazy_re(r"(?:\}?\s*else\s+)?(?:if|elif|case|when|except|for|while|switch)\b")
+_CONDITION = lazy_re(r"(?:\}?\s*else\s+)?(?:if|elif|case|default|when|except|catch|for|while|switch)\b|\}?\s*else\b")
+_LEADS = ("{", ":", ")", " then", " do", "else")
+"""How a condition ends that leads what follows from it."""
+_REMARK = lazy_re(r" [{:] (?=//)|: (?=# )")
+"""Between such a condition and a comment behind it."""
+_CLOSING = lazy_re(r"^(?:[{}\[\]();,]*|fi|done|esac|end)(?:[;,)]|\)\()*$")
+_IF_ERROR = lazy_re(r"\b\w*[eE]rr\w* (?:!=|is not) (?:nil|None|null)")
+_HANDS_ON = lazy_re(
+    r"^(?:return|raise|throw|panic|t\.Fatalf?|require\.NoError|assert\.NoError)\b[^\n]*\b(?:\w*Err|err|error|exc?|e)\)*;?$"
+)
+"""An error that is only handed on stands in every file."""
+_LOGS = lazy_re(r"^(?:\w+\.)?(?:log|logger|logging|slog|console)\.")
+_PLAIN_RETURN = lazy_re(r"^\s*return \w+;?$")
 _OPENS = lazy_re(
     r"^\s*(?:(?:export|pub|public|private|protected|static|async|default|abstract|final)\s+)*"
     r"(?:func|def|class|fn|function|interface|struct|enum|trait|impl|module)\b"
@@ -289,6 +303,11 @@ def defined(line: str) -> str:
     return found[1] if found else ""
 
 
+def is_definition(line: str) -> bool:
+    """Whether a line of code defines a name that others use: no variable of a function's own."""
+    return bool(_OPENS.match(line) or _TYPED.match(line) or (_DEFINES.match(line) and not line[0].isspace()))
+
+
 def code_worth(line: str) -> float:
     """What a line of code is worth to a reader who doesn't see the file; 0 for what every file has."""
     if _BOILER.match(line) or _COLOUR.search(line):
@@ -299,72 +318,126 @@ def code_worth(line: str) -> float:
         return 0.8 + 0.7 * min(_cues_of(comment)["contrast"], 3) + 1.5 * gives_reason(comment)
     if _TEST.match(line):
         return 1.5
-    if _DEFINES.match(line) or _TYPED.match(line):
+    if is_definition(line):
         # A variable without its value says nothing but its name.
         return 4.0 if any(mark in line for mark in "({=") else 3.0 if _OPENS.match(line) else 0.6
     if _SHELL.match(line):
         return 0.4
+    if _PLAIN_RETURN.match(line):
+        return 0.6
     return 1.6 + 0.4 * bool(_VALUE.search(line)) if _TELLING.search(line) else 0.6
 
 
 def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[CodeStatement]:
-    """The telling lines of code in order: those that stand together, with the comment before them, as one statement.
+    """The telling passages of code in order: lines that stand together, with the comment before them.
 
-    With `fresh` only these lines (without what they are indented by) are told; the others say where they stand.
+    A condition stands with what follows from it. With `fresh` only these lines (without what they are indented by), and
+    what they belong to, are told; the others say where they stand.
     """
-    passage, within = _Passage(), ""
+    passage, within, name = _Passage(), "", ""
     for line in lines:
         said = " ".join(line.split())
         told = fresh is None or line.strip() in fresh
-        words, defines = _comment(line), bool(_DEFINES.match(line) or _TYPED.match(line))
-        worth = code_worth(line) if told else 0.0
-        if not said or (words is None and not told and not defines):
-            continue
-        shown = clip(said.rstrip(" {:"), LONGEST_LINE)
-        if (passage.lines and (words is not None or defines)) or not passage.has_room(shown):
+        if said == APART:
             yield from passage.take(within)
-        if words is not None:
-            passage.words += [words] if words and told else []
-        elif worth >= TELLING and shown not in passage.lines:
-            passage.lines.append(shown)
-            passage.worth.append(worth)
-        elif worth and not passage.lines and not passage.words:
-            yield CodeStatement(f"{within}: `{shown}`" if within else f"`{shown}`", worth)
-        if defines:
-            # Its own name stands in its first line.
+            within, passage.held = "", ""
+            continue
+        if (words := _comment(line)) is not None:
+            if not passage.explaining:
+                yield from passage.take(within)
+            passage.explain(words, told=told)
+            continue
+        defines = is_definition(line)
+        if (defines and not passage.explaining) or (not said and passage.is_long):
+            yield from passage.take(within)
+        passage.add(line, said, told=told)
+        if defines and _OPENS.match(line):
+            name = defined(line)
+        elif defines:
+            # What a type is made of follows its name.
+            within, passage.names_itself = defined(line) if said.endswith(("{", "(")) else within, True
+        # Its own name stands in a signature, and its parameters belong to it.
+        if name and not said.endswith(("(", ",")):
             yield from passage.take("")
-            within = defined(line) if _OPENS.match(line) else within
+            within, name, passage.held = name, "", ""
+        elif not passage.has_room:
+            yield from passage.take(within)
+    passage.end()
     yield from passage.take(within)
 
 
 class _Passage:
-    """Telling lines of code that stand together, and the comment before them."""
+    """Lines of code that stand together, and the comment before them."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
-        self.lines: list[str] = []
+        self.explaining = False
+        """The last line was one of a comment."""
+        self.fresh_words = False
+        self.names_itself = False
+        """It begins with a definition, which says where the rest stands."""
+        self.told = ""
         self.worth: list[float] = []
+        self.held = ""
+        """A condition that waits for what follows from it."""
+        self.fresh_held = False
 
-    def has_room(self, line: str) -> bool:
-        """Whether the statement may take in one line more."""
-        return sum(map(len, self.lines)) + len(line) <= GROUPED
+    @property
+    def has_room(self) -> bool:
+        """Whether the passage may take in one line more."""
+        return len(self.told) < GROUPED
+
+    @property
+    def is_long(self) -> bool:
+        """Whether an empty line ends the passage."""
+        return bool(self.words) or len(self.told) > GROUPED // 2
+
+    def explain(self, words: str, *, told: bool) -> None:
+        """Take in a line of a comment."""
+        self.words += [words] if words else []
+        self.fresh_words |= told
+        self.explaining = True
+
+    def add(self, line: str, said: str, *, told: bool) -> None:
+        """Take a line in, unless it says nothing, or only hands an error on."""
+        self.explaining = False
+        if _CLOSING.match(said):
+            # A call that went on over several lines closes nothing.
+            self.held = self.held if said.startswith((")", "]")) else ""
+        elif _CONDITION.match(said) and (said.endswith(_LEADS) or _REMARK.search(said)):
+            said = _REMARK.sub(" ", said).lstrip("} ").rstrip(" {:")
+            self.held = f"{self.held}: {said}" if 0 < len(self.held) < SHORT_ITEM else said
+            self.fresh_held = told
+        elif not _LOGS.match(said):
+            led, self.held = self.held, ""
+            if not (told or (led and self.fresh_held)) or _HANDS_ON.search(said):
+                return
+            if _BOILER.match(said) and (not led or led == "else" or _IF_ERROR.search(led)):
+                return
+            shown = clip(said.rstrip(" {:" if is_definition(line) else " {"), LONGEST_LINE)
+            lead = f"{clip(led, LONGEST_LINE)}: " if led else ""
+            self.told += ("" if not self.told else " " if self.told[-1] in "{([,=" else "; ") + lead + shown
+            self.worth += [max(code_worth(line), code_worth(led)) + RULES] if led else [code_worth(line)]
+
+    def end(self) -> None:
+        """Take a condition in of which nothing is known but itself."""
+        if self.held and self.fresh_held:
+            self.told += f"{'; ' if self.told else ''}{self.held}"
+            self.worth.append(code_worth(self.held))
 
     def take(self, within: str) -> Iterator[CodeStatement]:
         """The statement of what was taken in: the first line counts in full, each further one for a third."""
-        why = clip(" ".join(self.words), LONGEST)
+        why = clip(" ".join(self.words), LONGEST) if self.fresh_words or self.told else ""
         explains = code_worth(f"# {why}") if why else 0.0
-        place = f"{within}: " if within else ""
-        if self.lines:
-            best = max(self.worth)
-            if not explains and all(map(_CONDITION.match, self.lines)):
-                # Without what follows from it, a condition says little.
-                best *= 0.5
-            worth = max(best, explains) + FURTHER * (sum(self.worth) - best) + bool(explains)
-            told = f"`{'; '.join(self.lines)}`" + (f" — {why}" if explains else "")
-            yield CodeStatement(f"{place}{told}", worth)
+        place = f"{within}: " if within and not self.names_itself else ""
+        best = max(self.worth, default=0.0)
+        if self.told:
+            worth = max(best, explains) + FURTHER * (sum(self.worth) - best + min(best, explains))
+            yield CodeStatement(f"{place}`{self.told}`" + (f" — {why}" if explains else ""), worth)
         elif explains:
             yield CodeStatement(f"{place}{why}", explains)
-        self.words, self.lines, self.worth = [], [], []
+        self.words, self.told, self.worth = [], "", []
+        self.explaining = self.fresh_words = self.names_itself = False
 
 
 def _comment(line: str) -> str | None:
@@ -385,23 +458,43 @@ _WRONG = lazy_re(
     r"|unused|invalid|unexpected|refus|reject|conflict|traceback|exception|missing|\([a-z]+\)$",
     re.IGNORECASE,
 )
+_HEADS = lazy_re(r"[\w ]{1,30}:$")
+"""A line that only leads others."""
+_COLOURED = lazy_re(r"\x1b?\[\d{0,3}(?:;\d{1,3}){0,4}m")
 _RULER = lazy_re(r"[=_-]{4,}")
+_FIGURE = lazy_re(r"(?<![\w.])\d[\d.,]*\d\b")
 _PASSED = lazy_re(r"^(?:ok\b|PASS\b|--- PASS|=== |#|\?)")
 _PLACE = lazy_re(r"^(?:[\w@~+-]*+[./])++[\w@+-]*+:\d+(?::\d+)?:?\s*")
-_AT_LINE = lazy_re(r"^\s*\d+[-:]")
-_FOUND_AT = lazy_re(r"^(?:[\w@~+-]*+[./])++[\w@+-]{0,60}?[-:]\d{1,7}[-:]")
+_AT_LINE = lazy_re(r"^\s*(?P<number>\d{1,9})[-:]")
+_FOUND_AT = lazy_re(r"^(?P<path>(?:[\w@~+-]*+[./])++[\w@+-]{0,60}?)[-:](?P<number>\d{1,7})[-:]")
+APART = "--"
+"""Stands between lines of an output that don't follow each other."""
 _HUNK = lazy_re(r"^@@ -\d")
 MOST_ERRORS = 6
+MOST_LINES = 2
+"""Lines of a long output that are shown since they say how much there is of something, or that are spoken of."""
 SHOWN_OUTPUT = 220
+_TOTAL = lazy_re(
+    r"\b\d+ (?:passed|failed|errors?|warnings?|issues?|tests?|files? changed|insertions?|deletions?|found|matches|rows?"
+    r"|problems?|vulnerabilities)\b|\btoo large\b|\b(?:total|summary|coverage)\b[:\s]",
+    re.IGNORECASE,
+)
+_HARNESS_SAYS = lazy_re(r"^Shell cwd was reset to .*$", re.MULTILINE)
 
 
 def errors(output: str, limit: int = 320) -> str:
     """The different lines of an output that say what went wrong, the first with its place; empty where none does."""
     found: dict[str, str] = {}
-    for raw in output.splitlines():
+    for raw in TAGS.sub("\n", _COLOURED.sub("", output)).splitlines():
         # pytest begins the lines of a failure with an E.
         line = " ".join(raw.removeprefix("E  ").split()).rstrip(".")
-        if len(line) > 8 and _WRONG.search(line) and not _PASSED.match(line) and not _RULER.match(line):
+        if (
+            len(line) > 8
+            and not _HEADS.match(line)
+            and _WRONG.search(line)
+            and not _PASSED.match(line)
+            and not _RULER.match(line)
+        ):
             found.setdefault(_PLACE.sub("", line), line)
         if len(found) == MOST_ERRORS:
             break
@@ -409,28 +502,46 @@ def errors(output: str, limit: int = 320) -> str:
     return clip("; ".join([*first, *rest]), limit)
 
 
-def shown_output(output: str) -> str:
-    """An output on one line: whole where it is short, else its beginning and end."""
+def shown_output(output: str, following: str = "") -> str:
+    """An output on one line: whole where it is short, else the lines with totals, or of which `following` speaks.
+
+    Empty where a long one has neither: its beginning and end say nothing.
+    """
+    output = _HARNESS_SAYS.sub("", _COLOURED.sub("", output))
     said = " ".join(output.split())
     if len(said) <= SHOWN_OUTPUT:
         return said
-    half = SHOWN_OUTPUT // 2
-    return f"{said[:half].rsplit(' ', 1)[0]} […] {said[-half:].split(' ', 1)[-1]}"
+    spoken = frozenset(artifacts(following)).union(_FIGURE.findall(following))
+    lines = {" ".join(line.split()): line for line in output.splitlines() if 0 < len(line.strip()) <= LONGEST_LINE}
+    named = {
+        line: len(spoken.intersection(artifacts(line)).union(spoken.intersection(_FIGURE.findall(line))))
+        for line in lines
+    }
+    best = sorted((line for line in lines if named[line]), key=lambda line: -named[line])[:MOST_LINES]
+    totals = [line for line in lines if _TOTAL.search(line)][-MOST_LINES:]
+    return clip(" […] ".join(line for line in lines if line in best or line in totals), SHOWN_OUTPUT)
 
 
 def seen_lines(output: str) -> list[str]:
     """The lines of a file or of a search, without what the tool put before each."""
-    lines = [_without_place(line) for line in without_reminders(output).splitlines()]
+    lines = list(_without_places(without_reminders(output).splitlines()))
     if any(_HUNK.match(line) for line in lines):
         # Of a diff what it adds, and what stands around it.
         return [line[1:] for line in lines if line[:1] in ("+", " ") and not line.startswith("+++")]
     return lines
 
 
-def _without_place(line: str) -> str:
-    """A line without its number, or where a search found it."""
-    bare = GUTTER.sub("", line)
-    return _FOUND_AT.sub("", bare if bare != line else _AT_LINE.sub("", line))
+def _without_places(lines: Sequence[str]) -> Iterator[str]:
+    """The lines without their numbers and places, with a mark between those that don't follow each other."""
+    before: tuple[str, int] | None = None
+    for line in lines:
+        found = _FOUND_AT.match(line) or _AT_LINE.match(line)
+        at = (found["path"] if "path" in found.re.groupindex else "", int(found["number"])) if found else None
+        if at and before and at != (before[0], before[1] + 1):
+            yield APART
+        before = at or before
+        bare = GUTTER.sub("", line)
+        yield line[found.end() :] if found and bare == line else bare
 
 
 def survives(lines: Sequence[str], removed: Sequence[str]) -> list[str]:

@@ -127,7 +127,7 @@ _HEREDOC = lazy_re(
     r"(?:cat|tee)\b[^\n|]{0,160}?(?:>>?|tee(?: -a)?)\s*+(?P<path>[\w./~@+-]{1,400}+)[^\n]{0,80}<<"
     r"|<<[^\n]{0,400}>\s*(?P<other>[\w./-]+)"
 )
-_MOVING = lazy_re(r"\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s+\S+)\s*(?:&&|;)\s*")
+_MOVING = lazy_re(r"\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s+\S+|rm\s+-rf?\s+\S+)\s*(?:&&|;)\s*")
 _STEP = lazy_re(r"&&|\|\||;|\n")
 # The same command is run again with more or fewer of its lines shown: that makes it no other command.
 _FILTERS = lazy_re(
@@ -141,7 +141,7 @@ _LONGEST_LINE = 10_000
 _SILENT = lazy_re(r"^(?:cd|source|export|set|sleep|echo|true|pwd|exit|\.)\b|^#")
 
 _BY_PROGRAM: dict[ActionKind, re.Pattern[str]] = {
-    "edit": lazy_re(r"^(?:sed\b.*\s-i|perl\b.*\s-p?i|patch\b|apply_patch|git apply|mv |cp |rm )"),
+    "edit": lazy_re(r"^(?:sed\b.*\s-i|perl\b.*\s-p?i|patch\b|apply_patch|git apply|mv |cp )"),
     "check": lazy_re(
         r"^(?:\S*pytest|tox|nox|go (?:test|vet|build)|cargo (?:test|build|check|clippy)|make\b|mvn|gradle|yarn|pnpm"
         r"|npm (?:test|run)|tsc|mypy|ruff|eslint|golangci-lint|gofmt|mise (?:run|test)|ctest|cmake|gcc|jest|vitest"
@@ -203,7 +203,7 @@ def _of_file(tool: str, path: str, given: dict[str, object]) -> Action:
     if added or "content" in given:
         return Action(kind="write", subject=path, added=added)
     if pattern:
-        return Action(kind="search", subject=_clip(f"{pattern} in {_short_path(path)}"))
+        return Action(kind="search", subject=_clip(f"{pattern} in {short_path(path)}"))
     if re.search(r"edit|write|create|insert|replace|patch", tool, re.IGNORECASE) and "view" not in str(
         given.get("command")
     ):
@@ -249,13 +249,13 @@ def _clip(text: str, limit: int = 160) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
-def _short_path(path: str) -> str:
-    """The end of a path: where a search was made matters less than what was searched for."""
+def short_path(path: str) -> str:
+    """The end of a path, for a reader who knows it, or needs no more."""
     parts = path.rstrip("/").split("/")
     return path if len(parts) <= 3 else "…/" + "/".join(parts[-2:])
 
 
-_TAGS = lazy_re(r"</?(?:tool_use_error|error|output|stderr|stdout|returncode|output_head|output_tail|warning)>")
+TAGS = lazy_re(r"</?(?:tool_use_error|error|output|stderr|stdout|returncode|output_head|output_tail|warning)>")
 _NAMED = lazy_re(
     r"(?:^|\s)(?:[A-Z]\w*(?:Error|Exception)\b|error(?:\[\w+\])?:|Error:|ERROR|fatal:|panic:|FAIL(?:ED|:)?\b|E\s{2,}\S|"
     r"--- FAIL|undefined:|cannot |could not |no such |not found|permission denied|command not found|Traceback)",
@@ -299,7 +299,7 @@ def error_line(output: str, limit: int = 200) -> str:
     Python puts the error last, compilers put it first: of the lines that name an error the last one of a
     traceback is taken, else the first; where none does, the last line that says anything.
     """
-    lines = [line.strip() for line in _TAGS.sub("\n", output).splitlines()]
+    lines = [line.strip() for line in TAGS.sub("\n", output).splitlines()]
     lines = [line for line in lines if any(char.isalnum() for char in line) and not _HEADING.fullmatch(line)]
     if not lines:
         return ""

@@ -25,6 +25,7 @@ from ireneo.summaries.names import merged, named
 from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, standing
 from ireneo.summaries.state import standing_state, state_lines
 from ireneo.summaries.statements import (
+    CodeStatement,
     asks,
     code,
     decides,
@@ -36,7 +37,7 @@ from ireneo.summaries.statements import (
     shown_output,
     survives,
 )
-from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, error_line, steps
+from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, error_line, short_path, steps
 from ireneo.summaries.summary import QUOTED, Line, Mention, Section, SectionName, Summary
 
 RULED = 10.0
@@ -47,8 +48,10 @@ UNDER_WAY = "PARTIAL"
 """The status of a stretch that ends within a turn: by itself it says nothing, and is not shown."""
 ASKED = 5.0
 """What the agent asked last."""
-LEAST = 0.9
+LEAST = 0.4
 """A statement that is worth less is not kept."""
+SAID = 0.9
+"""A sentence of the agent that is worth less neither."""
 CLOSING = 1.3
 """The words that end a turn tell what came of it, and are worth so many times as much."""
 ANSWERED = 1.3
@@ -64,12 +67,17 @@ READ_PROSE = 0.35
 WRITTEN_CODE = 1.0
 TESTS = 0.6
 """Of that, in a file of tests."""
-READ_CODE = 0.25
-"""Of what a line of code is worth, where it was only read."""
+READ_CODE = 0.15
+"""Of what a passage of code is worth, where it was only read: at the least, and once more for each name that the agent
+works with."""
 WORD_CHARACTERS = 480
 """Of a message of the user, so much stands in its own words in one statement."""
-MOST_SEEN = 16
+MOST_SEEN = 32
 """Statements that one output leaves, the weightiest."""
+BARE = 0.6
+"""Of that, a signature alone."""
+TELLING = 2.0
+"""A passage that is worth no more is told only where it has a name that the agent works with."""
 _DOCUMENTS = (".md", ".txt", ".rst", ".adoc")
 
 DEEDS: dict[ActionKind, str] = {
@@ -84,6 +92,10 @@ DEEDS: dict[ActionKind, str] = {
     "fetch": "fetched",
     "ask": "asked",
 }
+ACTED = 0.5
+"""What is told of a stretch of which nothing else can be."""
+REFUSED = 5.0
+"""A call that the user refused without a word."""
 MOST_ACTS = 4
 """Acts of one kind that are named where nothing came of them that could be told."""
 UNTOLD: frozenset[SectionName] = frozenset({"goal", "state", "names", "status"})
@@ -131,7 +143,7 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
                 *_harmless(_reported(done)),
                 *_harmless(_seen(done, known)),
             ],
-            "operations": _harmless(_operations(done, {line.subject for line in given_up})),
+            "operations": _harmless(_operations(messages, done, {line.subject for line in given_up})),
             "dead_ends": given_up,
             "worked": worked(done),
             "artifacts": list(_changes(done)),
@@ -157,7 +169,7 @@ def _acts(done: Sequence[Step]) -> Line:
         f"{deed} {', '.join(list(subjects)[:MOST_ACTS])}" + (" and others" if len(subjects) > MOST_ACTS else "")
         for deed, subjects in by_deed.items()
     ]
-    return _line(done[-1], f"I {'; '.join(told)}.", 1.0)
+    return _line(done[-1], f"I {'; '.join(told)}.", ACTED)
 
 
 def _harmless(lines: Iterable[Line]) -> list[Line]:
@@ -209,7 +221,8 @@ def _said(messages: Sequence[Message], *, ends_turn: bool) -> list[Line]:
         closing = ends_turn and place == last and not message.draft.calls
         for text in prose(message.text):
             worth = prose_worth(text) * (CLOSING if closing else 1.0)
-            out.append(Line(text=text, weight=round(worth, 2), position=message.position, sources=(message.id,)))
+            if worth >= SAID:
+                out.append(Line(text=text, weight=round(worth, 2), position=message.position, sources=(message.id,)))
     return out
 
 
@@ -228,10 +241,22 @@ def _answers(done: Sequence[Step]) -> Iterator[Line]:
     """The user's words that stand in what came back: why a call was refused, and what a question was answered."""
     for step in done:
         if step.rejected and (words := said_in_refusal(step)):
-            yield _line(step, words, RULED)
+            yield _line(step, words, RULED, subject=_meant(step))
         elif step.action.kind == "ask" and not step.failed:
             for text in prose(without_reminders(step.output)):
                 yield _line(step, text, RULED - 1)
+
+
+def _meant(step: Step) -> str:
+    """What a call would have done, that the user refused."""
+    action = step.action
+    if action.shell:
+        return f"`{clip(action.subject, 110)}`"
+    new = next(
+        (name for line in action.added.splitlines() if (name := defined(line)) and name not in action.removed), ""
+    )
+    deed = {"edit": "my edit of", "write": "my writing of"}.get(action.kind, f"my {action.kind} of")
+    return f"{deed} {short_path(action.subject)}" + (f" (`{new}`)" if new else "")
 
 
 def _changes(done: Sequence[Step]) -> Iterator[Line]:
@@ -298,14 +323,20 @@ def _seen(done: Sequence[Step], known: Mapping[str, int]) -> Iterator[Line]:
             ]
         else:
             found = [
-                _line(step, each.text, each.worth * READ_CODE * min(used, 3), subject=path)
+                _line(step, each.text, _read_worth(each) * (1 + min(used, 3)), subject=path)
                 for each in code(lines)
-                if each.worth >= 2 and (used := sum(known.get(name, 0) > 1 for name in artifacts(each.text)))
+                if (used := sum(known.get(name, 0) > 1 for name in artifacts(each.text))) or each.worth > TELLING
             ]
         yield from _heaviest(found, MOST_SEEN)
 
 
-def _operations(done: Sequence[Step], given_up: Container[str]) -> Iterator[Line]:
+def _read_worth(said: CodeStatement) -> float:
+    """What a passage of code is worth that was only read: a signature without a word on it says hardly what it is."""
+    bare = bool(defined(said.text.lstrip("`"))) and said.text.endswith("`")
+    return said.worth * READ_CODE * (BARE if bare else 1.0)
+
+
+def _operations(messages: Sequence[Message], done: Sequence[Step], given_up: Container[str]) -> Iterator[Line]:
     """What was run, and what came of it; of one command the last time, and not what is told as `given_up`."""
     last = {step.action.subject: place for place, step in enumerate(done)}
     for place, step in enumerate(done):
@@ -318,14 +349,22 @@ def _operations(done: Sequence[Step], given_up: Container[str]) -> Iterator[Line
             if key(step) in given_up:
                 continue
             yield _outcome(step, f"{named} failed: {errors(output) or step.error}", 3.5)
+        elif step.rejected and not said_in_refusal(step):
+            yield _line(step, f"The user refused {_meant(step)}.", REFUSED)
         elif step.failed or step.result is None:
             continue  # It was refused or broken off, or nothing came back yet: it has no outcome.
         elif last[subject] != place or kind not in ("check", "run", "save", "fetch"):
             continue
         elif kind == "check" and not (wrong := errors(output, 200)):
             yield _outcome(step, f"{named} passed", 1.2)
-        elif said := wrong if kind == "check" else shown_output(output):
+        elif said := wrong if kind == "check" else shown_output(output, _said_after(messages, step)):
             yield _outcome(step, f"{named} → {said}", 3.0 if kind == "save" else 1.8)
+
+
+def _said_after(messages: Sequence[Message], step: Step) -> str:
+    """What the agent says next: it speaks of what it has just seen."""
+    later = (each for each in messages if each.position > step.position and each.role == "assistant")
+    return next((message.text for message in later if message.text), "")
 
 
 def _outcome(step: Step, text: str, worth: float) -> Line:
@@ -367,7 +406,7 @@ def _status(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: boo
         text = "PARTIAL — the turn ended without an answer."
     return Line(
         text=text,
-        weight=4.0 if failed else 0.0 if text == UNDER_WAY else 0.3,
+        weight=4.0 if failed else 0.0 if text == UNDER_WAY else 0.1,
         position=last.position,
         sources=(last.id,),
     )
@@ -440,7 +479,10 @@ def _together(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:
             kept.setdefault(section.name, []).extend(section.lines)
     kept["dead_ends"] = _still_dead(children)
     kept["artifacts"] = _newest_of_each(kept.get("artifacts", ()), _definition)
-    kept["operations"] = _newest_of_each(kept.get("operations", ()), lambda line: line.subject)
+    # Why a check failed may be asked after it passed.
+    kept["operations"] = _newest_of_each(
+        kept.get("operations", ()), lambda line: "" if line.failed and "check" in dict(line.verbs) else line.subject
+    )
     kept["open"] = kept.get("open", [])[-1:]
     kept["state"] = standing_state(kept.get("state", ()))
     names = kept.get("names", [])

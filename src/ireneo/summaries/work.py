@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import TypeAlias
@@ -12,9 +13,11 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import artifacts
 from ireneo.log.message import Message, MessageId, is_own_block
 from ireneo.log.tree import atoms, settled
+from ireneo.patterns import lazy_re
 from ireneo.summaries.notes import is_written, rolled_up, without_replaced
 from ireneo.summaries.pins import MAX_PINS, constraints, standing
 from ireneo.summaries.policy import CODING, Policy
+from ireneo.summaries.state import SINCE_CHECK, SINCE_COMMIT
 from ireneo.summaries.steps import CHANGES, ActionKind, understand
 from ireneo.summaries.summary import (
     Atom,
@@ -148,12 +151,24 @@ class WorkStrategy:
         if section == "names":
             return " ".join(names)
         if section == "direction":
-            return f"- The user: “{line.text}”"
+            refusing = f", refusing {line.subject}" if line.subject else ""
+            return f"- The user{refusing}: “{line.text}”"
         times = dict(line.verbs).get("tried", 1) if section == "dead_ends" else 1
         return f"- {line.text}" + (f" (tried {times} times)" if times > 1 else "")
 
 
 WORK = WorkStrategy()
+_USER_SAID = lazy_re(r"The user(?:, refusing [^“]{1,300})?: “(?P<words>.*)”", re.DOTALL)
+
+
+def recorded(shown: str) -> str:
+    """What a record has of a line that a context shows: the user's words, what is told of the state, or all of it."""
+    shown = shown.strip().removeprefix("- ").removesuffix(SINCE_CHECK)
+    if (said := _USER_SAID.fullmatch(shown)) is not None:
+        return said["words"]
+    if shown.startswith(SINCE_COMMIT):
+        return shown.removeprefix(SINCE_COMMIT).split(", ")[0].rstrip(".")
+    return shown
 
 
 def strategy_of(policy: Policy) -> Strategy:
