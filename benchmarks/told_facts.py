@@ -1,0 +1,152 @@
+"""Conversations with gold beside them: how many of the facts told are in memory, and what is held that shouldn't be.
+
+    python benchmarks/told_facts.py <folder> [--dump told.txt]
+
+The folder has `conversations.jsonl` (id, user, language, turns with role, at and text), `gold.jsonl` (conversation,
+turn, fact, kind, holds_at_end, replaces), `traps.jsonl` (conversation, turn, must_not_be_kept) and `sets.jsonl`
+(conversation, set, at_end, gone). Every turn is appended with its time, `work` reads what was said by rules, and what
+is held then is compared with the gold by the words that both have. Words are a thermometer: whether a fact is there is
+for readers to decide, and the dump shows them all that is held, and what isn't any more, beside the gold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+import ireneo
+from ireneo.types import Record
+
+ENOUGH = 0.5
+"""The share of a fact's telling words that a memory must have for it to count as there."""
+COMMON = frozenset(
+    "a an the is are was were has have had in on at of for to with and or no not since from by as it its their his her "
+    "he she they that this der die das ein eine ist sind hat im am in auf mit und seit von bei nicht zu".split()
+)
+
+
+class Counts(Struct):
+    """What was found over all conversations."""
+
+    wanted: int = 0
+    there: int = 0
+    changes: int = 0
+    superseded: int = 0
+    held: int = 0
+    outdated: int = 0
+    traps: int = 0
+    trapped: int = 0
+    sets: int = 0
+    whole: int = 0
+
+
+def lines(folder: Path, name: str) -> list[dict[str, object]]:
+    path = folder / f"{name}.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+async def told(conversation: Mapping[str, object]) -> list[Record]:
+    """What is held after a conversation, and what was and isn't any more."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with ireneo.open(Path(folder) / "memory.db", durability="normal") as memory:
+            session = await memory.session(str(conversation["id"]))
+            for turn in conversation["turns"]:  # type: ignore[attr-defined]
+                await session.append([{"role": turn["role"], "content": turn["text"], "timestamp": turn["at"]}])
+            await memory.work()
+            names = [match[0] for match in re.finditer(r"m_[a-z2-7]{26}", await exported(memory))]
+            return list(await memory.get(list(dict.fromkeys(names)))) if names else []
+
+
+async def exported(memory: ireneo.Memory) -> str:
+    return "\n".join(each.text for each in await memory.export_memories("jsonl"))
+
+
+def telling(text: str, *without: str) -> set[str]:
+    words = re.findall(r"[^\W_]+", text.casefold())
+    return {word[:6] for word in words} - {word[:6] for word in (*COMMON, *(each.casefold() for each in without))}
+
+
+def nearest(fact: str, user: str, records: Iterable[Record]) -> tuple[float, Record | None]:
+    """The share of a fact's words that the memory nearest to it has, and that memory."""
+    words = telling(fact, user)
+    shares = [(len(words & telling(each.text)) / max(1, len(words)), each) for each in records]
+    return max(shares, key=lambda share: share[0], default=(0.0, None))
+
+
+def compared(
+    conversation: Mapping[str, object],
+    records: Sequence[Record],
+    gold: Sequence[Mapping[str, object]],
+    traps: Sequence[Mapping[str, object]],
+    sets: Sequence[Mapping[str, object]],
+    counts: Counts,
+) -> list[str]:
+    """Count what of the gold is held; the lines of the dump."""
+    user = str(conversation["user"])
+    active = [each for each in records if each.holds]
+    counts.held += len(active)
+    told_lines = [
+        f"===== {conversation['id']} {user}",
+        "-- gold: + there, - missing; x no longer so, ! held all the same",
+    ]
+    for fact in gold:
+        share, record = nearest(str(fact["fact"]), user, active)
+        found = share >= ENOUGH
+        if fact["holds_at_end"]:
+            counts.wanted += 1
+            counts.there += found
+            told_lines.append(f"{'+' if found else '-'} {fact['fact']}")
+            if fact.get("replaces"):
+                counts.changes += 1
+                _, old = nearest(str(fact["replaces"]), user, records)
+                counts.superseded += found and (old is None or not old.holds or old is record)
+        else:
+            counts.outdated += found
+            told_lines.append(f"{'!' if found else 'x'} {fact['fact']}")
+    for trap in traps:
+        share, record = nearest(str(trap["must_not_be_kept"]), user, active)
+        counts.traps += 1
+        counts.trapped += share >= 0.6
+        told_lines += [f"! trap: {trap['must_not_be_kept']} <- {record.text}"] if record and share >= 0.6 else []
+    for each in sets:
+        values, gone = (" ".join(r.text for r in active).casefold(), [str(value) for value in each["gone"]])  # type: ignore[attr-defined]
+        counts.sets += 1
+        counts.whole += all(telling(str(v)) & telling(values) for v in each["at_end"]) and all(  # type: ignore[attr-defined]
+            not any(nearest(v, user, [r])[0] == 1 for r in active if not r.evidence[-1].against) for v in gone
+        )
+    told_lines.append("-- held (what no longer holds in brackets)")
+    for record in sorted(records, key=lambda one: one.recorded):
+        line = f"{record.at:%Y-%m-%d} {record.kind[:4]} {record.text}"
+        told_lines.append(line if record.holds else f"[{line}] {record.reason}")
+    return told_lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--dump", type=Path)
+    given = parser.parse_args()
+    gold, traps, sets = (lines(given.folder, name) for name in ("gold", "traps", "sets"))
+    counts, dump = Counts(), list[str]()
+    for conversation in lines(given.folder, "conversations"):
+        records = asyncio.run(told(conversation))
+        of = [[each for each in rows if each["conversation"] == conversation["id"]] for rows in (gold, traps, sets)]
+        dump += compared(conversation, records, *of, counts)
+    if given.dump:
+        given.dump.write_text("\n".join(dump) + "\n", encoding="utf-8")
+    print(f"facts that hold at the end and are in memory   {counts.there} of {counts.wanted}")
+    print(f"changes: the new held, the old no longer       {counts.superseded} of {counts.changes}")
+    print(f"outdated among what is held                    {counts.outdated} of {counts.held}")
+    print(f"traps that read as held                        {counts.trapped} of {counts.traps}")
+    print(f"sets of which all is held and nothing gone     {counts.whole} of {counts.sets}")
+
+
+if __name__ == "__main__":
+    main()
