@@ -59,13 +59,8 @@ async def told(conversation: Mapping[str, object]) -> list[Record]:
             session = await memory.session(str(conversation["id"]))
             for turn in conversation["turns"]:  # type: ignore[attr-defined]
                 await session.append([{"role": turn["role"], "content": turn["text"], "timestamp": turn["at"]}])
-            await memory.work()
-            names = [match[0] for match in re.finditer(r"m_[a-z2-7]{26}", await exported(memory))]
-            return list(await memory.get(list(dict.fromkeys(names)))) if names else []
-
-
-async def exported(memory: ireneo.Memory) -> str:
-    return "\n".join(each.text for each in await memory.export_memories("jsonl"))
+            await memory.work(until_idle=True)
+            return list(await memory.memories(state="any", limit=500))
 
 
 def telling(text: str, *without: str) -> set[str]:
