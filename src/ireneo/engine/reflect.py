@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
@@ -25,7 +26,10 @@ from ireneo.errors import ModelError
 from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.grounding.status import error_text
 from ireneo.language.detect import other_language
+from ireneo.language.files import either, topic
+from ireneo.language.sentences import sentences
 from ireneo.language.times import worded
+from ireneo.language.topics import Outcomes
 from ireneo.language.words import terms
 from ireneo.lessons.lessons import projects_of
 from ireneo.memories.record import TRUST, MemoryDraft, MemoryId, Record
@@ -39,6 +43,7 @@ from ireneo.memories.reflect import (
     reflection_due,
     still_stands,
 )
+from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel, Usage
 from ireneo.ports.store import Transaction
@@ -46,6 +51,9 @@ from ireneo.prompts import REFLECT
 from ireneo.prompts.replies import ConclusionSaid, ReflectReply
 from ireneo.summaries.steps import clip
 
+_UNDONE = lazy_re(lambda: rf"\b{either(topic(Outcomes).undone)}\b", re.I)
+_FAILS = lazy_re(lambda: rf"\b{either(topic(Outcomes).fails)}\b", re.I)
+_OFTEN = lazy_re(lambda: rf"\b{either(topic(Outcomes).often)}\b", re.I)
 _SHOWN = 80
 """Characters of a refused conclusion that are told with the reason."""
 
@@ -90,8 +98,24 @@ def unsupported(conclusion: Conclusion, cited: Sequence[Record]) -> str:
     given = [*texts, *(f"{count} times" for count in sorted(counts)), *days]
     if claim := unshown(text, given, counts):
         return f"The {claim.kind} “{claim.text[:_SHOWN]}” stands in none of its episodes."
+    if undone := _undone(text, texts):
+        return f"“{undone[:_SHOWN]}” did not come about, and is no instance of it."
     language = other_language(text, " ".join(texts))
     return f"It is in {language}, and its episodes are in another language." if language else ""
+
+
+def _undone(text: str, told: Sequence[str]) -> str:
+    """The sentence of an episode by which what a conclusion counts did not come about; "" where there is none."""
+    if not _OFTEN.search(text) or _UNDONE.search(text) or _FAILS.search(text):
+        return ""
+    said = set(terms(text))
+    for each in told:
+        shared = [(len(said & set(terms(sentence))), sentence) for sentence in sentences(each)]
+        most = max((number for number, _ in shared), default=0)
+        nearest = [sentence for number, sentence in shared if number == most]
+        if most and all(_UNDONE.search(sentence) for sentence in nearest):
+            return nearest[0]
+    return ""
 
 
 def _checked(drawn: Sequence[tuple[Conclusion, str]], known: Mapping[MemoryId, Record]) -> Conclusions:

@@ -229,7 +229,9 @@ class Tools:
             details["kind"] = kind
         done = await self._memory.remember(text, **details)
         became = (done, *done.more)
-        return "\n".join(f"{each.did} [{each.record.id[:SHORT]}] as {each.record.kind}: {each.reason}" for each in became)
+        return "\n".join(
+            f"{each.did} [{each.record.id[:SHORT]}] as {each.record.kind}: {each.reason}" for each in became
+        )
 
     async def memories(
         self,
