@@ -204,7 +204,7 @@ def test_who_works_on_waits_until_a_talk_has_paused() -> None:
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(desk.memory.work(), 0.3)
         assert desk.model.prompts == []
-        desk.clock.move(timedelta(minutes=2))
+        desk.clock.move(timedelta(minutes=6))
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(desk.memory.work(), 0.3)
         assert len(desk.model.prompts) == 1

@@ -51,7 +51,7 @@ BATCH = 32
 """Messages that rules read in one transaction: so much is done again after a crash, at the most."""
 STRETCH, STRETCH_TOKENS = 120, 2_500
 """Messages that a model reads at a time, at the most, and what they may come to as they are shown."""
-QUIET = timedelta(minutes=1)
+QUIET = timedelta(minutes=5)
 """What was said less long ago waits for more, where there is time: a question to a model costs more than its words."""
 BEFORE = 4
 """Messages before a stretch that its first ones may answer or put right."""
