@@ -23,7 +23,7 @@ from ireneo.prompts.replies import FactSaid, FactsReply
 from ireneo.testing.scripted import ManualClock, Script, ScriptedLLM
 
 MONDAY = datetime(2026, 3, 9, 9, tzinfo=UTC)
-NOTHING = FactsReply()
+NOTHING = FactsReply(facts=[])
 MOVED = FactSaid(
     message=1,
     quote="moved to Porto",

@@ -157,7 +157,7 @@ class FactSaid(Struct, frozen=True, kw_only=True):
 class FactsReply(Struct, frozen=True, kw_only=True):
     """What a stretch of a conversation tells; nothing, where it tells nothing that lasts."""
 
-    facts: Annotated[list[FactSaid], Meta(max_length=80)] = []
+    facts: Annotated[list[FactSaid], Meta(max_length=80)]
 
 
 class ConclusionSaid(Struct, frozen=True, kw_only=True):
