@@ -132,7 +132,7 @@ def test_a_story_of_many_voices_is_not_taken_for_a_conversation() -> None:
         await desk.memory.work(until_idle=True, preset="story")
         assert await desk.all() == []
         companion = await desk.memory.session("companion")
-        await companion.append([draft("user", PORTO)])
+        await companion.append([draft("user", PORTO), draft("assistant", "How is it there?")])
         await desk.memory.work(until_idle=True, preset="story")
         assert [each.text for each in await desk.all()] == ["The user lives in Porto."]
 

@@ -194,7 +194,8 @@ def due_intake(
 ) -> Stretch | None:
     """The first messages of a branch that nobody has read yet, so many at a time; None where there are none.
 
-    A story of many voices is no conversation: what its characters say of themselves is true of nobody.
+    A story is no conversation unless one voice talks with an assistant: what its characters say of themselves is true
+    of nobody.
     """
     head = tx.log.head(key, branch)
     if head is None:
@@ -202,9 +203,10 @@ def due_intake(
     read = max(tx.read_marks.read_to(key, head.id, each) for each in {READ, mark})
     if read == head.position:
         return None
-    if policy.story is not None and len(tx.log.speakers(key.space, key.session)) > 1:
-        return None
     path = tx.log.path(key, head.id, max(0, read + 1 - BEFORE), read + most)
+    answered = any(message.role == "assistant" for message in path)
+    if policy.story is not None and (not answered or len(tx.log.speakers(key.space, key.session)) > 1):
+        return None
     new = next(place for place, message in enumerate(path) if message.position > read)
     info = tx.sessions.get(key)
     return Stretch(
