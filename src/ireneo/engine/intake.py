@@ -34,7 +34,7 @@ from ireneo.engine.reading import (
 from ireneo.engine.remember import Remembered, settle_drafts, settle_said
 from ireneo.engine.resources import Resources
 from ireneo.errors import ModelError, SpendingLimit
-from ireneo.log.message import Message, Text, said_in
+from ireneo.log.message import Message, Text, said_in, voices_in
 from ireneo.log.tree import SessionKey
 from ireneo.memories.extract import SaidFact, said_facts
 from ireneo.memories.record import TRUST, MemoryDraft, Source
@@ -204,8 +204,7 @@ def due_intake(
     if read == head.position:
         return None
     path = tx.log.path(key, head.id, max(0, read + 1 - BEFORE), read + most)
-    answered = any(message.role == "assistant" for message in path)
-    if policy.story is not None and (not answered or len(tx.log.speakers(key.space, key.session)) > 1):
+    if policy.story is not None and not _talks_with_assistant(tx, key, path):
         return None
     new = next(place for place, message in enumerate(path) if message.position > read)
     info = tx.sessions.get(key)
@@ -217,6 +216,13 @@ def due_intake(
         messages=tuple(_fitting(path[new:])),
         erased=tx.erasure.count(key),
     )
+
+
+def _talks_with_assistant(tx: Transaction, key: SessionKey, path: Sequence[Message]) -> bool:
+    """Whether one voice alone talks with an assistant there, and in all of the session."""
+    near = {name for message in path for name in voices_in(message.parts)}
+    answered = any(message.role == "assistant" for message in path)
+    return answered and len(near) <= 1 and len(tx.log.speakers(key.space, key.session)) <= 1
 
 
 def _fitting(messages: Sequence[Message]) -> Iterator[Message]:
