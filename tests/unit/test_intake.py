@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.progress import progress_of
@@ -28,11 +28,11 @@ class Desk:
 
     def __init__(self, *, listen: bool = True) -> None:
         self.store = InMemoryStore()
-        clock = ManualClock(NOON)
+        self.clock = ManualClock(NOON)
         self.means = Resources(
             store=self.store,
             count=EstimatedTokenizer().count,
-            clock=clock,
+            clock=self.clock,
             listen=listen,
             redactor=SecretRedactor,
             keep_secrets=True,
@@ -132,7 +132,7 @@ def test_a_story_of_many_voices_is_not_taken_for_a_conversation() -> None:
         await desk.memory.work(until_idle=True, preset="story")
         assert await desk.all() == []
         companion = await desk.memory.session("companion")
-        await companion.append([draft("user", PORTO)])
+        await companion.append([draft("user", PORTO), draft("assistant", "How is it there?")])
         await desk.memory.work(until_idle=True, preset="story")
         assert [each.text for each in await desk.all()] == ["The user lives in Porto."]
 
@@ -182,5 +182,31 @@ def test_a_secret_stays_in_its_message() -> None:
         assert key not in told
         assert "hunter2" not in told
         assert "REDACTED" not in told
+
+    run(work())
+
+
+def test_what_changed_again_and_again_is_concluded_from_what_was_said() -> None:
+    async def work() -> None:
+        desk = Desk()
+        desk.clock.move(timedelta(days=365))
+        towns = ("Porto", "Lugo", "Bergen", "Tallinn")
+        moves = [
+            Draft(role="user", parts=(Text(text=f"I live in {town}."),), at=NOON + timedelta(days=30 * at))
+            for at, town in enumerate(towns)
+        ]
+        await desk.said(*moves[:3])
+        (first,) = (await desk.memory.reflect(force=True)).conclusions
+        assert first.record.text == (
+            "The home of the user changed 2 times from 1 May 2026 to 30 June 2026: Porto, Lugo, Bergen."
+        )
+        assert len(first.record.sources) == 3
+        assert (await desk.memory.reflect(force=True)).episodes == 0
+        await desk.said(*moves[3:])
+        (again,) = (await desk.memory.reflect(force=True)).conclusions
+        assert (again.did, again.changed[0].id) == ("superseded", first.record.id)
+        assert again.record.text.endswith("Porto, Lugo, Bergen, Tallinn.")
+        await desk.memory.forget(message=again.record.sources[0])
+        assert "Porto" not in " ".join(each.text for each in await desk.all())
 
     run(work())

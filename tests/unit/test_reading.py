@@ -23,7 +23,7 @@ from ireneo.prompts.replies import FactSaid, FactsReply
 from ireneo.testing.scripted import ManualClock, Script, ScriptedLLM
 
 MONDAY = datetime(2026, 3, 9, 9, tzinfo=UTC)
-NOTHING = FactsReply()
+NOTHING = FactsReply(facts=[])
 MOVED = FactSaid(
     message=1,
     quote="moved to Porto",
@@ -204,7 +204,7 @@ def test_who_works_on_waits_until_a_talk_has_paused() -> None:
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(desk.memory.work(), 0.3)
         assert desk.model.prompts == []
-        desk.clock.move(timedelta(minutes=2))
+        desk.clock.move(timedelta(minutes=6))
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(desk.memory.work(), 0.3)
         assert len(desk.model.prompts) == 1

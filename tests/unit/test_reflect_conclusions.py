@@ -186,3 +186,50 @@ def test_a_conclusion_needs_two_events_that_still_hold() -> None:
     drawn = concluded("Anna is late when she travels to Porto", TRAIN, CAR, SNOW)
     assert still_stands(drawn, known(TRAIN, CAR)) == ""
     assert "Fewer than two" in still_stands(drawn, known(TRAIN))
+
+
+MARKET = [episode("Vera bought figs at the market in Lugo.", day) for day in (0, 31, 62)]
+CALLED_OFF = [
+    episode("Vera wanted to swim in the lake before work. It rained, and she stayed in.", 0, source="m_a"),
+    episode("Vera swam in the lake before work.", 7, source="m_b"),
+    episode("Vera's swim in the lake was called off.", 14, source="m_c"),
+]
+ABGESAGT = [
+    episode("Vera wollte im See schwimmen.", 0, source="m_a"),
+    episode("Das Schwimmen im See wurde abgesagt.", 7, source="m_b"),
+]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Vera bought figs at the market in Lugo from May to July.",
+        "Vera buys figs in Lugo in May, June and July 2026.",
+        "Vera bought figs at the market in Lugo on 1 May and on June 1st.",
+        "In spring and summer Vera bought figs in Lugo.",
+    ],
+)
+def test_the_days_of_episodes_may_be_told_in_any_wording(text: str) -> None:
+    assert unsupported(concluded(text, *MARKET), MARKET) == ""
+
+
+@pytest.mark.parametrize("text", ["Vera buys figs in Lugo in August.", "Vera bought figs in Lugo on 3 May."])
+def test_other_days_are_no_days_of_theirs(text: str) -> None:
+    assert "stands in none" in unsupported(concluded(text, *MARKET), MARKET)
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "stands"),
+    [
+        ("Vera swam in the lake 3 times.", CALLED_OFF, False),
+        ("Vera often swims in the lake before work.", CALLED_OFF, False),
+        ("Vera often does not swim in the lake.", CALLED_OFF, True),
+        ("Of 3 times that Vera meant to swim in the lake, one was called off.", CALLED_OFF, True),
+        ("Vera schwimmt oft im See.", ABGESAGT, False),
+        ("Vera kam 2 mal nicht zum Schwimmen im See.", ABGESAGT, True),
+        ("Vera bought figs at the market 3 times.", MARKET, True),
+    ],
+)
+def test_what_did_not_come_about_is_not_counted(text: str, told: list[Record], stands: bool) -> None:
+    refused = unsupported(concluded(text, *told), told)
+    assert refused == "" if stands else "did not come about" in refused

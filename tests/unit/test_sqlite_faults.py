@@ -107,6 +107,10 @@ BREAKS = {
     "payloads_of_nothing": ("UPDATE payloads SET position = 9 WHERE position = 3", f"of segment 0 of {WHERE}"),
     "summaries_of_nothing": ("UPDATE summaries SET last_position = 6", f"of {WHERE} covers positions 2 to 6"),
     "rebuilds_of_nothing": ("UPDATE rebuilds SET at = 'm_other'", f"hangs on position 5 of {WHERE}"),
+    "read_marks_of_nothing": (
+        "INSERT INTO read_marks VALUES (1, 0, 'read', 99)",
+        f"Segment 0 of {WHERE} was read up to position 99",
+    ),
     "annotations_of_nothing": ("UPDATE annotations SET segment = 1", f"hangs on position 4 of {WHERE}"),
     "leases_with_unknown_token": (
         "UPDATE sessions SET leased = 0",

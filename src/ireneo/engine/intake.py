@@ -34,7 +34,7 @@ from ireneo.engine.reading import (
 from ireneo.engine.remember import Remembered, settle_drafts, settle_said
 from ireneo.engine.resources import Resources
 from ireneo.errors import ModelError, SpendingLimit
-from ireneo.log.message import Message, Text, said_in
+from ireneo.log.message import Message, Text, said_in, voices_in
 from ireneo.log.tree import SessionKey
 from ireneo.memories.extract import SaidFact, said_facts
 from ireneo.memories.record import TRUST, MemoryDraft, Source
@@ -51,7 +51,7 @@ BATCH = 32
 """Messages that rules read in one transaction: so much is done again after a crash, at the most."""
 STRETCH, STRETCH_TOKENS = 120, 2_500
 """Messages that a model reads at a time, at the most, and what they may come to as they are shown."""
-QUIET = timedelta(minutes=1)
+QUIET = timedelta(minutes=5)
 """What was said less long ago waits for more, where there is time: a question to a model costs more than its words."""
 BEFORE = 4
 """Messages before a stretch that its first ones may answer or put right."""
@@ -194,7 +194,8 @@ def due_intake(
 ) -> Stretch | None:
     """The first messages of a branch that nobody has read yet, so many at a time; None where there are none.
 
-    A story of many voices is no conversation: what its characters say of themselves is true of nobody.
+    A story is no conversation unless one voice talks with an assistant: what its characters say of themselves is true
+    of nobody.
     """
     head = tx.log.head(key, branch)
     if head is None:
@@ -202,9 +203,9 @@ def due_intake(
     read = max(tx.read_marks.read_to(key, head.id, each) for each in {READ, mark})
     if read == head.position:
         return None
-    if policy.story is not None and len(tx.log.speakers(key.space, key.session)) > 1:
-        return None
     path = tx.log.path(key, head.id, max(0, read + 1 - BEFORE), read + most)
+    if policy.story is not None and not _talks_with_assistant(tx, key, path):
+        return None
     new = next(place for place, message in enumerate(path) if message.position > read)
     info = tx.sessions.get(key)
     return Stretch(
@@ -215,6 +216,13 @@ def due_intake(
         messages=tuple(_fitting(path[new:])),
         erased=tx.erasure.count(key),
     )
+
+
+def _talks_with_assistant(tx: Transaction, key: SessionKey, path: Sequence[Message]) -> bool:
+    """Whether one voice alone talks with an assistant there, and in all of the session."""
+    near = {name for message in path for name in voices_in(message.parts)}
+    answered = any(message.role == "assistant" for message in path)
+    return answered and len(near) <= 1 and len(tx.log.speakers(key.space, key.session)) <= 1
 
 
 def _fitting(messages: Sequence[Message]) -> Iterator[Message]:

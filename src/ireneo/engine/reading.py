@@ -51,6 +51,7 @@ _SHOWN = 80
 _KINDS: Mapping[str, Kind] = {"fact": "semantic", "plan": "semantic", "event": "episodic", "howto": "procedural"}
 _TAGS = ("</known>", "</conversation>")
 _QUOTATION = lazy_re(r"[“„«][^“”„«»\n]{12,}[”“»]|(?<!\w)\"[^\"\n]{12,}\"(?!\w)")
+_NUMBER = lazy_re(r"\s*\[?K?(\d{1,4})\b")
 _BARE = lazy_re(r"[\W_]+")
 
 
@@ -153,7 +154,7 @@ class _Check:
     def __init__(self, said: Sequence[Utterance], before: Sequence[Utterance], known: Sequence[Record]) -> None:
         self._said = said
         self._all = [*before, *said]
-        self._known = {f"K{number}": each for number, each in enumerate(known, start=1)}
+        self._known = {str(number): each for number, each in enumerate(known, start=1)}
         self._given = [
             *(f"{each.speaker}: {each.text}" for each in self._all),
             *(f"{each.subject} {each.attribute} {each.value} {each.text}" for each in known),
@@ -165,7 +166,8 @@ class _Check:
             raise BadInput(f"It cites message {fact.message}, which there is not.")
         said = self._said[fact.message - 1]
         self._check_quote(fact, said)
-        replaced = [self._known[name] for name in fact.replaces if name in self._known]
+        named = [found[1] for each in fact.replaces if (found := _NUMBER.match(each))]
+        replaced = [self._known[number] for number in dict.fromkeys(named) if number in self._known]
         since, until = _window(fact.since, said), _window(fact.until, said)
         days = [each.since for each in (since, until) if each and each.since]
         self._check_words(fact, said, replaced, [*days, *_days_told(said)])

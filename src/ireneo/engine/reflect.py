@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
@@ -21,11 +22,14 @@ from ireneo.engine.reading import unshown
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits
-from ireneo.errors import ModelError
+from ireneo.errors import BadInput, ModelError
 from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.grounding.status import error_text
 from ireneo.language.detect import other_language
+from ireneo.language.files import either, topic
+from ireneo.language.sentences import sentences
 from ireneo.language.times import worded
+from ireneo.language.topics import Outcomes
 from ireneo.language.words import terms
 from ireneo.lessons.lessons import projects_of
 from ireneo.memories.record import TRUST, MemoryDraft, MemoryId, Record
@@ -33,12 +37,14 @@ from ireneo.memories.reflect import (
     EPISODES_DUE,
     MOST_CONCLUSIONS,
     Conclusion,
+    changes,
     check_conclusion,
     conclude,
     events,
     reflection_due,
     still_stands,
 )
+from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel, Usage
 from ireneo.ports.store import Transaction
@@ -46,6 +52,9 @@ from ireneo.prompts import REFLECT
 from ireneo.prompts.replies import ConclusionSaid, ReflectReply
 from ireneo.summaries.steps import clip
 
+_UNDONE = lazy_re(lambda: rf"\b{either(topic(Outcomes).undone)}\b", re.I)
+_FAILS = lazy_re(lambda: rf"\b{either(topic(Outcomes).fails)}\b", re.I)
+_OFTEN = lazy_re(lambda: rf"\b{either(topic(Outcomes).often)}\b", re.I)
 _SHOWN = 80
 """Characters of a refused conclusion that are told with the reason."""
 
@@ -59,10 +68,12 @@ class Conclusions(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage(calls=0)
 
 
-def draw_offline(episodes: Sequence[Record], new: frozenset[MemoryId]) -> Conclusions:
-    """What recurs in `episodes`, of which some are `new`; nothing where nothing does."""
-    known = {episode.id: episode for episode in episodes}
-    return _checked([(each, "") for each in conclude(episodes, new)], known)
+def draw_offline(
+    episodes: Sequence[Record], new: frozenset[MemoryId], histories: Sequence[Sequence[Record]] = ()
+) -> Conclusions:
+    """What recurs in `episodes`, of which some are `new`, and what changed in `histories`."""
+    known = {each.id: each for told in (episodes, *histories) for each in told}
+    return _checked([(each, "") for each in (*conclude(episodes, new), *changes(histories))], known)
 
 
 async def draw(model: LanguageModel, episodes: Sequence[Record], concluded: Sequence[str]) -> Conclusions:
@@ -90,8 +101,24 @@ def unsupported(conclusion: Conclusion, cited: Sequence[Record]) -> str:
     given = [*texts, *(f"{count} times" for count in sorted(counts)), *days]
     if claim := unshown(text, given, counts):
         return f"The {claim.kind} “{claim.text[:_SHOWN]}” stands in none of its episodes."
+    if undone := _undone(text, texts):
+        return f"“{undone[:_SHOWN]}” did not come about, and is no instance of it."
     language = other_language(text, " ".join(texts))
     return f"It is in {language}, and its episodes are in another language." if language else ""
+
+
+def _undone(text: str, told: Sequence[str]) -> str:
+    """The sentence of an episode by which what a conclusion counts did not come about; "" where there is none."""
+    if not _OFTEN.search(text) or _UNDONE.search(text) or _FAILS.search(text):
+        return ""
+    said = set(terms(text))
+    for each in told:
+        shared = [(len(said & set(terms(sentence))), sentence) for sentence in sentences(each)]
+        most = max((number for number, _ in shared), default=0)
+        nearest = [sentence for number, sentence in shared if number == most]
+        if most and all(_UNDONE.search(sentence) for sentence in nearest):
+            return nearest[0]
+    return ""
 
 
 def _checked(drawn: Sequence[tuple[Conclusion, str]], known: Mapping[MemoryId, Record]) -> Conclusions:
@@ -206,6 +233,8 @@ CONFIDENCE, MOST_CONFIDENCE = 0.5, 0.9
 
 _EPISODES = MemoryFilter(kind="episodic", states=("active",), archived=False)
 _UNREFLECTED = replace(_EPISODES, unreflected=True)
+_CHANGED = MemoryFilter(kind="semantic", states=("superseded",), archived=False, unreflected=True)
+"""What somebody said and what holds no longer: that it changed is what happened."""
 
 _LOG = logging.getLogger("ireneo")
 
@@ -230,14 +259,38 @@ class _ReflectionInput(Struct, frozen=True, kw_only=True):
     """What there is to look back on."""
 
     new: tuple[Record, ...]
-    earlier: tuple[Record, ...]
-    concluded: tuple[str, ...]
+    """Episodes, and what changed, that nobody looked back on yet."""
+    earlier: tuple[Record, ...] = ()
+    concluded: tuple[str, ...] = ()
+    histories: tuple[tuple[Record, ...], ...] = ()
+    """The values of each slot in which something changed, by time."""
+
+    @property
+    def told(self) -> list[Record]:
+        """What a model is told: the new episodes, and all that held in the slots that changed."""
+        found = {each.id: each for each in self.new} | {each.id: each for held in self.histories for each in held}
+        return sorted(found.values(), key=lambda each: (each.at, each.id))
 
 
 def is_due(tx: Transaction, space: str) -> bool:
     """Whether there is reason to look back: so many new episodes, or a conclusion that has lost ground."""
-    new = tx.memories.list(space, _UNREFLECTED, EPISODES_DUE)
+    new = [*tx.memories.list(space, _UNREFLECTED, EPISODES_DUE), *_changed(tx, space, EPISODES_DUE)]
     return reflection_due(new) or bool(tx.memories.list(space, STALE, 1))
+
+
+def _changed(tx: Transaction, space: str, most: int) -> list[Record]:
+    """What people said in messages, and what is no longer so."""
+    return [each for each in tx.memories.list(space, _CHANGED, most) if _is_said(each)]
+
+
+def _is_said(record: Record) -> bool:
+    return record.origin == "user" and all(piece.messages for piece in record.evidence)
+
+
+def _history(tx: Transaction, space: str, key: str, here: Callable[[Sequence[Record]], list[Record]]) -> list[Record]:
+    """The values that held one after the other under a key, by time."""
+    held = [each for each in here(tx.memories.of_key(space, "semantic", key)) if each.periods and _is_said(each)]
+    return sorted(held, key=lambda each: (each.at, each.id))
 
 
 async def reflect(resources: Resources, space: str, *, force: bool = False, models: Models | None = None) -> Reflected:
@@ -256,9 +309,9 @@ async def reflect(resources: Resources, space: str, *, force: bool = False, mode
 
 def _read(tx: Transaction, space: str, *, force: bool) -> _ReflectionInput:
     # Where many wait, the newest come first: no more is read than is looked at.
-    new = list(tx.memories.list(space, _UNREFLECTED, BATCH))
+    new = [*tx.memories.list(space, _UNREFLECTED, BATCH), *_changed(tx, space, BATCH)]
     if not (reflection_due(new) or force):
-        return _ReflectionInput(new=(), earlier=(), concluded=())
+        return _ReflectionInput(new=())
     # What one project shows is concluded there: the project of the newest comes first, the others with the next ones.
     project = _first_project(tx, space, new)
     here = _scope(tx, space, project)
@@ -268,7 +321,11 @@ def _read(tx: Transaction, space: str, *, force: bool) -> _ReflectionInput:
     listed = tx.memories.list(space, MemoryFilter(kind="semantic", states=("active",), archived=False), COUNTED)
     facts = here(listed)
     concluded = [fact.text for fact in facts if fact.origin == "derived"][:TOLD]
-    return _ReflectionInput(new=tuple(batch), earlier=tuple(earlier), concluded=tuple(concluded))
+    keys = dict.fromkeys(each.key for each in batch if each.kind == "semantic")
+    histories = tuple(tuple(_history(tx, space, key, here)) for key in keys)
+    return _ReflectionInput(
+        new=tuple(batch), earlier=tuple(earlier), concluded=tuple(concluded), histories=tuple(filter(None, histories))
+    )
 
 
 def _first_project(tx: Transaction, space: str, records: Sequence[Record]) -> str:
@@ -297,9 +354,9 @@ async def _drawn(models: Models, read: _ReflectionInput) -> tuple[Conclusions, s
     failed, usage = "", Usage(calls=0)
     refused: tuple[str, ...] = ()
     model = models.for_task("reflect")
-    if model is not None and len(events(read.new)) > 1:
+    if model is not None and len(events(read.told)) > 1:
         try:
-            asked = await draw(model, read.new, read.concluded)
+            asked = await draw(model, read.told, read.concluded)
         except ModelError as error:
             _LOG.warning("%s What recurs is concluded without it.", error)
             failed = str(error)
@@ -307,8 +364,9 @@ async def _drawn(models: Models, read: _ReflectionInput) -> tuple[Conclusions, s
             if asked.drawn:
                 return asked, ""
             refused, usage = asked.refused, asked.usage
-    new = frozenset(episode.id for episode in read.new)
-    offline = await asyncio.to_thread(draw_offline, [*read.new, *read.earlier], new)
+    episodes = [each for each in read.new if each.kind == "episodic"]
+    new = frozenset(episode.id for episode in episodes)
+    offline = await asyncio.to_thread(draw_offline, [*episodes, *read.earlier], new, read.histories)
     return Conclusions(drawn=offline.drawn, refused=(*refused, *offline.refused), usage=usage), failed
 
 
@@ -317,15 +375,16 @@ def _store(
 ) -> Reflected:
     """Settle what was drawn, mark its episodes, and reconsider what lost ground; nothing where another was quicker."""
     now = resources.clock.now()
-    known = {episode.id: episode for episode in (*read.new, *read.earlier)}
+    known = {each.id: each for each in (*read.told, *read.earlier)}
     again = tx.memories.get(space, [episode.id for episode in read.new])
     cited = list(dict.fromkeys(name for each in drawn.drawn for name in each.memories))
-    stands = {episode.id for episode in tx.memories.get(space, cited) if episode.holds}
+    # What was so and is no longer did happen all the same.
+    stands = {each.id for each in tx.memories.get(space, cited) if each.holds or each.state == "superseded"}
     overtaken = len(again) < len(read.new) or any(episode.reflected for episode in again)
     settled: Sequence[Remembered] = ()
     if not overtaken:
         sound = [each for each in drawn.drawn if stands.issuperset(each.memories)]
-        settled = settle_drafts(tx, space, [_conclusion_draft(each, known, now) for each in sound])
+        settled = _settled(tx, space, [_conclusion_draft(each, known, now) for each in sound])
         marked = tx.memories.get(space, [episode.id for episode in read.new])
         tx.memories.put(space, [replace(episode, reflected=now) for episode in marked])
     changed = reconsidered(tx, space, now)
@@ -340,10 +399,24 @@ def _store(
     )
 
 
+def _settled(tx: Transaction, space: str, drafts: Sequence[MemoryDraft]) -> list[Remembered]:
+    """Settle conclusions, but for one whose messages were pruned."""
+    out: list[Remembered] = []
+    for draft in drafts:
+        try:
+            out += settle_drafts(tx, space, [draft])
+        except BadInput as gone:
+            _LOG.info("A conclusion was not kept: %s", gone)
+    return out
+
+
 def _conclusion_draft(conclusion: Conclusion, known: dict[MemoryId, Record], now: datetime) -> MemoryDraft:
     """A conclusion as what it is from then on: a memory like any other, with the episodes for its evidence."""
     cited = [known[name] for name in conclusion.memories]
     told = len(events(cited))
+    # It rests on the words by which values were told, not on whether these hold.
+    values = [each for each in cited if each.kind == "semantic"]
+    sessions = {name for each in values for name in each.sessions}
     times = [episode.when for episode in cited if episode.when is not None]
     return MemoryDraft(
         text=conclusion.text,
@@ -358,5 +431,7 @@ def _conclusion_draft(conclusion: Conclusion, known: dict[MemoryId, Record], now
         value=conclusion.value,
         task_type=conclusion.task_type,
         name=conclusion.name,
-        memories=conclusion.memories,
+        memories=tuple(each.id for each in cited if each.kind != "semantic"),
+        messages=tuple(dict.fromkeys(name for each in values for piece in each.evidence for name in piece.messages)),
+        session=sessions.pop() if len(sessions) == 1 else "",
     )

@@ -228,7 +228,10 @@ class Tools:
         if kind is not None:
             details["kind"] = kind
         done = await self._memory.remember(text, **details)
-        return f"{done.did} [{done.record.id[:SHORT]}] as {done.record.kind}: {done.reason}"
+        became = (done, *done.more)
+        return "\n".join(
+            f"{each.did} [{each.record.id[:SHORT]}] as {each.record.kind}: {each.reason}" for each in became
+        )
 
     async def memories(
         self,

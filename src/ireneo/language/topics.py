@@ -651,6 +651,17 @@ class Instructions(Topic, frozen=True, kw_only=True):
     """It asks for something, or says what has to be so."""
 
 
+class Outcomes(Topic, frozen=True, kw_only=True):
+    """What came of something that somebody meant to do."""
+
+    undone: Row = ()
+    """It did not come about: it was only wished or planned, it was called off, or it was not done."""
+    fails: Row = ()
+    """It did, and went wrong."""
+    often: Row = ()
+    """It says how often something is so."""
+
+
 class TaskType(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How goals of a type of task are worded."""
 

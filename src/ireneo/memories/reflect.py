@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from ireneo.language.words import terms
 from ireneo.memories.record import Kind, MemoryId, Record
+from ireneo.memories.wording import day
 from ireneo.patterns import lazy_re
 
 # Conclusions from episodes: when some are due, and what one must show before it is believed.
@@ -149,6 +150,8 @@ def still_stands(conclusion: Conclusion, sources: Mapping[MemoryId, Record]) -> 
 # recurs there is none.
 
 
+MOST_VALUES = 6
+"""Values that are named, the latest."""
 MOST_CITED = 32
 """Events that one conclusion counts, the newest."""
 SHARE = 0.75
@@ -212,6 +215,35 @@ def conclude(episodes: Sequence[Record], new: frozenset[MemoryId]) -> tuple[Conc
         if len(out) == MOST_CONCLUSIONS:
             break
     return tuple(out)
+
+
+CHANGES = 3
+"""So many values that held one after the other are worth a conclusion."""
+
+
+def changes(histories: Iterable[Sequence[Record]]) -> Iterator[Conclusion]:
+    """How values changed that held one after the other, each history by time, the latest change first.
+
+    What followed from the words of people is told with them; nothing is said of the reasons.
+    """
+    for told in sorted(histories, key=lambda each: each[-1].at, reverse=True):
+        if len(told) < CHANGES:
+            continue
+        first, last = told[0], told[-1]
+        who = f"the {last.subject}" if last.subject in ("user", "assistant") else last.subject
+        what = last.attribute.replace("_", " ")
+        number = len(told) - 1
+        values = ", ".join(each.value for each in told[-MOST_VALUES:])
+        text = f"The {what} of {who} changed {number} times from {day(first.at)} to {day(last.at)}: {values}."
+        if len(text) <= MOST_CHARACTERS:
+            yield Conclusion(
+                text=text,
+                subject=last.subject,
+                attribute=f"changes of {what}",
+                value=f"{number} times until {day(last.at)}",
+                memories=tuple(each.id for each in told[-MOST_CITED:]),
+                counted=(number,),
+            )
 
 
 def _outcomes(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:

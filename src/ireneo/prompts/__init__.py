@@ -14,7 +14,7 @@ NOTES_OWN = PromptText(task="notes", text="own", version=NOTES.version, max_toke
 STORY = PromptText(task="story", version=1, max_tokens=2_400)
 STORY_DEEP = PromptText(task="story", text="deep", version=STORY.version, max_tokens=STORY.max_tokens)
 """By which the deeper summaries of a story are written. Its version is the leaf's: one summarizer writes both."""
-REFLECT = PromptText(task="reflect", version=1, max_tokens=1_200)
+REFLECT = PromptText(task="reflect", version=2, max_tokens=1_200)
 FACTS = PromptText(task="facts", version=1, max_tokens=6_000)
 """What people say that should be remembered."""
 

@@ -145,19 +145,19 @@ class FactSaid(Struct, frozen=True, kw_only=True):
     """Of a fact or a plan: whom it is about, which of their properties it tells, and what that is."""
     several: bool = False
     """The property has several values side by side, and this is one of them."""
-    since: Annotated[str, Meta(max_length=10)] = ""
-    until: Annotated[str, Meta(max_length=10)] = ""
-    """Days, months or years."""
+    since: Word = ""
+    until: Word = ""
+    """Days, months or years; what is none is passed over."""
     over: bool = False
     """It has ended."""
-    replaces: Annotated[list[Annotated[str, Meta(max_length=5)]], Meta(max_length=12)] = []
+    replaces: Annotated[list[Word], Meta(max_length=12)] = []
     """The numbers of the known facts that are no longer so because of it."""
 
 
 class FactsReply(Struct, frozen=True, kw_only=True):
     """What a stretch of a conversation tells; nothing, where it tells nothing that lasts."""
 
-    facts: Annotated[list[FactSaid], Meta(max_length=80)] = []
+    facts: Annotated[list[FactSaid], Meta(max_length=80)]
 
 
 class ConclusionSaid(Struct, frozen=True, kw_only=True):

@@ -124,7 +124,10 @@ def remember(
 def remembered_answer(done: Remembered) -> dict[str, object]:
     """What became of an offer, as JSON."""
     changed = [picked(each, "id state reason stale") for each in done.changed]
-    return picked(done, "did reason") | picked(done.record, "id kind text at state") | {"changed": changed}
+    about: dict[str, object] = {"changed": changed}
+    if done.more:
+        about["more"] = [remembered_answer(each) for each in done.more]
+    return picked(done, "did reason") | picked(done.record, "id kind text at state") | about
 
 
 def told_of(done: Remembered) -> str:
@@ -137,7 +140,7 @@ def told_of(done: Remembered) -> str:
         lines.append(f"{short(each.id)} is {state}: {why}" if why else f"{short(each.id)} is {state}.")
     if record.kind == "procedural" and not record.task_type:
         lines.append("It has no task type: recall finds it by its words, but no brief shows it (--task-type).")
-    return "".join(f"  {one_line(line)}\n" for line in lines if line)
+    return "".join(f"  {one_line(line)}\n" for line in lines if line) + "".join(map(told_of, done.more))
 
 
 def _read(text: str) -> str:
