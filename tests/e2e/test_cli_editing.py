@@ -34,7 +34,7 @@ def only(db: Path, folder: Path, *more: str) -> str:
 def test_what_one_folder_remembers_another_one_is_not_told(folders: tuple[Path, Path, Path]) -> None:
     db, acme, globex = folders
     told = run("remember", f"The tide table's keys: {PLANTED}", "--origin", "agent", db=db, cwd=acme).stdout
-    assert "It belongs to project acme/api, this folder's; --general tells it to all." in told
+    assert "It belongs to this folder's project; --general tells it to all." in told
     run("remember", "The tide table is printed at nine.", "--general", db=db, cwd=acme)
     run("pad", "tide", "--goal", "tide table", "--fact", f"Tide keys: {PLANTED}", db=db, cwd=acme)
     run("pad", "tide", "--finish", f"Done with the tide table. {PLANTED}", db=db, cwd=acme)
@@ -73,6 +73,8 @@ def test_a_memory_is_listed_changed_merged_and_deleted(folders: tuple[Path, Path
     assert (joined["id"], joined["labels"], joined["projects"]) == (bergen, ["family", "home"], ["acme/api"])
     assert [each["id"] for each in listed(db, acme)] == [bergen]
     assert listed(db, globex) == []
+    assert "Oslo" in run("history", "Ana", db=db, cwd=acme).stdout
+    assert "Nothing is known of Ana." in run("history", "Ana", db=db, cwd=globex).stdout
     assert "--all-projects asks for all" in run("memories", db=db, cwd=globex).stdout
     assert "all projects" in run("update", bergen, "--general", "--no-labels", db=db, cwd=acme).stdout
     assert listed(db, globex)[0]["labels"] == []

@@ -145,7 +145,7 @@ def test_history_is_drawn(folder: Path) -> None:
     then = listed("history", "ana", "--at", "2026-02-01", cwd=folder)
     assert [(each["value"], each["attribute"]) for each in then] == [("Rome", "home")]
     assert listed("history", "Ana", "--believed", "2020-01-01", cwd=folder) == []
-    assert run("history", "Bo", cwd=folder).stdout == "Nothing is known of Bo.\n"
+    assert run("history", "Bo", "-a", cwd=folder).stdout == "Nothing is known of Bo.\n"
 
 
 def test_a_brief_has_what_its_cues_find(folder: Path) -> None:

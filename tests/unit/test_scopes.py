@@ -433,7 +433,7 @@ def as_before_scopes(path: Path) -> None:
         "DROP TABLE memory_projects",
         "DROP INDEX sessions_unplaced",
         "ALTER TABLE sessions DROP COLUMN project",
-        "DELETE FROM migrations WHERE name = 'scopes'",
+        "DELETE FROM migrations WHERE name IN ('scopes', 'projects')",
     ):
         database.execute(sql)
     database.close()

@@ -41,7 +41,7 @@ from ireneo.engine.leasing import LEASE_SECONDS, Worker
 from ireneo.engine.lessons import Lesson
 from ireneo.engine.lookup import LookupResult, dispute_id, lookup
 from ireneo.engine.merging import merge_lessons
-from ireneo.engine.projects import check_project, project_asked, project_told
+from ireneo.engine.projects import check_project, place_all, project_asked, project_told
 from ireneo.engine.recall import recall
 from ireneo.engine.reflect import Reflected, reflect
 from ireneo.engine.remember import Remembered, history, remember, remember_all, used
@@ -532,12 +532,19 @@ class Memory:
         *,
         at: datetime | None = None,
         believed_at: datetime | None = None,
+        project: str | None = None,
     ) -> Sequence[Fact]:
         """What is known of a subject, or of one of its attributes, over time: with what was corrected and disputed.
 
-        With `at` only what was true at that moment; with `believed_at` as we believed then, having been told no more.
+        With `at` only what was true at that moment; with `believed_at` as we believed then, having been told no more;
+        with `project` what was told there or is marked as general.
         """
-        return await self._store.read(history, self.space, subject, attribute, at=at, believed_at=believed_at)
+        if project is not None:
+            await place_all(self._store, self.space)
+        here = project_asked(project)
+        return await self._store.read(
+            history, self.space, subject, attribute, at=at, believed_at=believed_at, project=here
+        )
 
     async def used(self, ids: Sequence[str], *, helped: bool | None = None) -> Sequence[Record]:
         """Note that memories were acted on now and, where that is known, whether it helped or harmed.

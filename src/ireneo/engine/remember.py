@@ -286,10 +286,12 @@ def history(
     *,
     at: datetime | None = None,
     believed_at: datetime | None = None,
+    project: str | None = None,
 ) -> list[Fact]:
     """The facts about a subject, or about one of its attributes: slot by slot, each by when it began.
 
-    With `at` what was true at that moment, with `believed_at` as we believed at that one. Raises BadInput where a time
+    With `at` what was true at that moment, with `believed_at` as we believed at that one, with `project` as it is known
+    there. Raises BadInput where a time
     has no zone, or no subject is given.
     """
     if not subject.strip():
@@ -301,6 +303,8 @@ def history(
         records = tx.memories.of_key(space, "semantic", slot(subject, attribute))
     else:
         records = tx.memories.list(space, MemoryFilter(kind="semantic", subject=subject))
+    if project is not None:
+        records = Scope.of(tx, space, ScopeLimits(project=project, undone=True)).told_here(records)
     by_key: dict[str, list[Record]] = {}
     for each in records:
         by_key.setdefault(each.key, []).append(each)

@@ -271,6 +271,9 @@ CREATE TABLE memory_projects (
     PRIMARY KEY (space, number, project)
 ) STRICT, WITHOUT ROWID;
 
+-- Whether a space knows of any other project than one is asked with each recall from a project.
+CREATE INDEX memory_projects_named ON memory_projects (space, project) WHERE project NOT IN ('', '*');
+
 CREATE TRIGGER memory_unplaced AFTER DELETE ON memories BEGIN
     DELETE FROM memory_projects WHERE space = OLD.space AND number = OLD.number;
 END;

@@ -118,7 +118,7 @@ def remember(
     else:
         sys.stdout.write(told_of(done))
         if told.get("project") and not (telling.project or telling.general):
-            tell(f"It belongs to project {told['project']}, this folder's; --general tells it to all.")
+            tell("It belongs to this folder's project; --general tells it to all.")
 
 
 def remembered_answer(done: Remembered) -> dict[str, object]:
@@ -306,6 +306,7 @@ def history(
     believed: Believed = None,
     as_json: AsJson = False,
     *,
+    scoped: Scoped,
     stored: Stored,
 ) -> None:
     """Show what was true of a subject, and when.
@@ -314,7 +315,8 @@ def history(
     """
     held, known = asked(at), asked(believed)
     with reading(stored) as memory:
-        facts = memory.history(subject, attribute, at=held, believed_at=known)
+        facts = memory.history(subject, attribute, at=held, believed_at=known, project=scoped.name)
+        hint = "" if facts else scoped.hint(memory)
     if as_json:
         write_json([fact_answer(each) for each in facts])
         return
@@ -323,7 +325,7 @@ def history(
     words = [subject, *([attribute] if attribute else [])]
     words += [f"at {said(held)}"] if held else []
     words += [f"as believed at {said(known)}"] if known else []
-    show_history(facts, " · ".join(one_line(word) for word in words), datetime.now().astimezone())
+    show_history(facts, " · ".join(one_line(word) for word in words), datetime.now().astimezone(), hint)
 
 
 def fact_answer(fact: Fact) -> dict[str, object]:

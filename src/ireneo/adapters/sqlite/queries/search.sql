@@ -56,5 +56,7 @@ WHERE NOT EXISTS (
 SELECT EXISTS (
     SELECT 1 FROM sessions WHERE space = :space AND project NOT IN ('', '*', :project)
 ) OR EXISTS (
-    SELECT 1 FROM memory_projects WHERE space = :space AND project NOT IN ('', '*', :project)
+    SELECT 1 FROM memory_projects WHERE space = :space AND project NOT IN ('', '*') AND project < :project
+) OR EXISTS (
+    SELECT 1 FROM memory_projects WHERE space = :space AND project NOT IN ('', '*') AND project > :project
 );

@@ -234,11 +234,11 @@ HOLDS, OVER, DOUBTED = "█", "▓", "░"
 """What is so still, what was so, and what is not believed (any more)."""
 
 
-def show_history(facts: Sequence[Fact], title: str, now: datetime) -> None:
+def show_history(facts: Sequence[Fact], title: str, now: datetime, hint: str = "") -> None:
     """A line of time for each value, those of one attribute together, in the order in which they held."""
     screen = console()
     if not facts:
-        screen.print(f"Nothing is known of {title}.", soft_wrap=True)
+        screen.print(f"Nothing is known of {title}.{hint}", soft_wrap=True, markup=False, highlight=False)
         return
     begin = min(each.period.start for each in facts)
     end = max([now, *(each.period.end for each in facts if each.period.end)])
