@@ -63,7 +63,7 @@ UNRELATED = (
 )
 """Sentences that hardly any goal is about: how near these are to it shows what an embedder calls far."""
 
-_WORD = lazy_re(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_WORD = lazy_re(r"[^\W\d_][^\W_]*(?:[-_][^\W_]+)*")
 _NAME = lazy_re(r"(?<=[^.!?:\s]\s)[A-Z][a-zà-ÿ]+")
 """A word that is written like a name, and does not begin a sentence."""
 _QUOTED = lazy_re(r"\"[^\"]{1,600}\"|[“„«][^“”»]{1,600}[”“»]")
@@ -120,9 +120,10 @@ def _read(text: str) -> dict[str, str]:
     """The words of a text by their terms; those of the stop list are left out."""
     found: dict[str, str] = {}
     for word in _WORD.findall(_QUOTED.sub(" ", text).casefold()):
-        if "-" in word:
+        pieces = word.replace("_", "-").split("-")
+        if len(pieces) > 1:
             found.setdefault(word, word)
-        for piece in word.split("-"):
+        for piece in pieces:
             if stems := terms(piece):
                 found.setdefault(stems[0], piece)
     return found
