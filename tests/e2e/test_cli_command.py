@@ -318,7 +318,7 @@ def test_a_pipe_that_closes_early_is_no_fault(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
 def test_an_interrupted_import_leaves_whole_sessions(tmp_path: Path) -> None:
     lines = DESK.read_text().splitlines()
-    runs = [json.loads(lines[1]) | {"id": f"run-{number:04}"} for number in range(800)]
+    runs = [json.loads(lines[1]) | {"id": f"run-{number:04}"} for number in range(400)]
     (tmp_path / "many.jsonl").write_text("".join(json.dumps(each) + "\n" for each in runs))
     importing = subprocess.Popen(
         [*COMMAND, "import", "many.jsonl", "--db", "memory.db"],
@@ -342,4 +342,4 @@ def test_an_interrupted_import_leaves_whole_sessions(tmp_path: Path) -> None:
     stored = answer("sessions", cwd=tmp_path)
     assert isinstance(stored, list)
     assert {each["messages"] for each in stored} <= {11}
-    assert "800 sessions" in run("import", "many.jsonl", cwd=tmp_path).stdout
+    assert "400 sessions" in run("import", "many.jsonl", cwd=tmp_path).stdout

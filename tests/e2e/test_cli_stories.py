@@ -127,7 +127,7 @@ def test_every_command_shows_who_speaks(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no signal 9")
 def test_an_import_that_is_killed_keeps_whole_batches_and_goes_on(tmp_path: Path) -> None:
-    size = 12 * BATCH
+    size = 6 * BATCH
     story(tmp_path / "gate.jsonl", size)
     command = [*COMMAND, "import", "gate.jsonl", "--format", "chat", "--db", "memory.db"]
     importing = subprocess.Popen(command, cwd=tmp_path, env=dict(os.environ), stdout=subprocess.PIPE)

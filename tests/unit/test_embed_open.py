@@ -93,7 +93,7 @@ def test_a_package_brings_an_embedder(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize(
     ("brand", "made"),
-    [("fastembed", "with_fastembed:FastEmbedder"), ("sentence-transformers", "with_sentence_transformers:Sentence")],
+    [("fastembed", "packages:FastEmbedder"), ("sentence-transformers", "packages:SentenceEmbedder")],
 )
 def test_a_package_that_is_not_installed(brand: str, made: str, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = EntryPoint(name=brand, value=f"ireneo.adapters.embed.{made}", group=opening.GROUP)

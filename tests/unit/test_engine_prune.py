@@ -14,7 +14,7 @@ import ireneo
 from ireneo.errors import BadInput, SessionNotFound
 
 Work = Callable[[ireneo.Memory], Awaitable[None]]
-BUDGETS = (300, 700, 2000)
+BUDGETS = (300, 2000)
 
 
 @pytest.fixture(params=["in_memory", "sqlite"])

@@ -19,6 +19,9 @@ from ireneo.patterns import lazy_re
 # What happened: immutable messages, the parts that they are made of, and ids that are made from their content.
 #
 # A message's id is the hash of its parent's id, its role and its parts, so that it names the whole path to it.
+#
+# A log holds them by the hundred thousand, and none leads back to itself: the garbage collector is spared them
+# (`gc=False`).
 
 
 MessageId = NewType("MessageId", str)

@@ -1,4 +1,4 @@
-"""Open a file: know it for ours, switch it to WAL, and bring its schema up to date."""
+"""Open a file: know it for ours, switch it to WAL, and bring its schema and its indexes of words up to date."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Literal
 import apsw
 from msgspec import Struct
 
+from ireneo.adapters.sql.search import forget_words, index_memories, index_session
 from ireneo.adapters.sqlite.claim_codes import rename_claims
 from ireneo.adapters.sqlite.connection import BusyHandler, SqliteDatabase
-from ireneo.adapters.sqlite.words import BATCH, is_current, reindex
 from ireneo.errors import BadInput, NewerDatabase, NotADatabase, ReadOnlyStore, StoreError, Unreachable
+from ireneo.language.words import FORMAT
 
 APPLICATION_ID = int.from_bytes(b"Irno", "big")
 
@@ -155,3 +156,45 @@ def _switch_to_wal(connection: apsw.Connection, busy: BusyHandler, path: Path) -
             if mode != "wal":
                 raise StoreError(f"{path} lies on a file system without shared memory; move it to a local disk.")
             return
+
+
+BATCH = 20_000
+"""Messages that are indexed in one transaction: a few seconds, in which nobody else writes."""
+
+
+def is_current(database: SqliteDatabase) -> bool:
+    """Whether all of a file's words are indexed, by the rules of this version."""
+    return database.number("read_format") == FORMAT
+
+
+def reindex(database: SqliteDatabase, limit: int) -> int:
+    """Index up to `limit` messages that are not indexed yet, or are by other rules, in one transaction.
+
+    Returns how many were; once there are none left, `is_current`. Several processes may do this at once, and one that
+    ends in the middle is gone on from where it stopped. By which rules a file is indexed stands in its header, as
+    SQLite's `user_version`, and is 0 for as long as messages may be there that no index knows of.
+    """
+    with database.writing():
+        return 0 if is_current(database) else _step(database, limit)
+
+
+def _step(database: SqliteDatabase, limit: int) -> int:
+    sessions = database.rows("list_all_sessions")
+    if database.number("read_format") != 0:
+        for (space,) in database.rows("list_all_spaces"):
+            index_memories(database, space)
+        for key, _ in sessions:
+            forget_words(database, key)
+        _write_format(database, 0)
+    indexed = 0
+    for key, space in sessions:
+        indexed += index_session(database, key, space, limit - indexed)
+        if indexed >= limit:
+            return indexed
+    _write_format(database, FORMAT)
+    return indexed
+
+
+def _write_format(database: SqliteDatabase, number: int) -> None:
+    # A pragma takes no bindings.
+    database.connection.execute(f"PRAGMA user_version = {number:d}")

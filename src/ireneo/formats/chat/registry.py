@@ -496,7 +496,7 @@ class ReadMessages(Struct, frozen=True, kw_only=True):
     """One sentence on a content block that nothing tells the format of; None where each is known, or the format is."""
 
 
-class _Item(Struct, frozen=True, kw_only=True):
+class _Item(Struct, frozen=True, kw_only=True, gc=False):
     """A message, or a draft, with the place of what it came from."""
 
     index: int
