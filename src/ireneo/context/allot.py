@@ -40,7 +40,7 @@ SHORT = 3
 LENGTH = 0.85
 """A statement of twice the length is to be worth 1.8 times as much: so short ones don't take all of the room."""
 NAMES_SHARE = 0.12
-NAMES_FROM = 7_000
+NAMES_FROM = 4_500
 """Of a room of so many tokens, what names without a statement may take; of a narrower one a smaller share: a name that
 nothing is said of answers nothing, it can only be looked for again."""
 SUBJECT_TOKENS = 6

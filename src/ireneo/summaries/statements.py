@@ -287,7 +287,7 @@ _HANDS_ON = lazy_re(
     r"^(?:return|raise|throw|panic|t\.Fatalf?|require\.NoError|assert\.NoError)\b[^\n]*\b(?:\w*Err|err|error|exc?|e)\)*;?$"
 )
 """An error that is only handed on stands in every file."""
-_LOGS = lazy_re(r"^(?:\w+\.)?(?:log|logger|logging|slog|console)\.")
+_LOGS = lazy_re(r"^(?:\w+ :?= )?(?:\w+\.)?(?:log|logger|logging|slog|console)\.")
 _PLAIN_RETURN = lazy_re(r"^\s*return \w+;?$")
 _OPENS = lazy_re(
     r"^\s*(?:(?:export|pub|public|private|protected|static|async|default|abstract|final)\s+)*"

@@ -11,6 +11,7 @@ from ireneo.grounding.claims import artifacts
 from ireneo.grounding.neutral import neutralise
 from ireneo.log.harness import without_reminders
 from ireneo.log.message import Message, as_said, is_own_block, strings, without_recalled
+from ireneo.patterns import lazy_re
 from ireneo.summaries.dead_ends import (
     again,
     dead_ends,
@@ -98,6 +99,9 @@ REFUSED = 5.0
 """A call that the user refused without a word."""
 MOST_ACTS = 4
 """Acts of one kind that are named where nothing came of them that could be told."""
+REMOVED = "removed `"
+_WITHIN = lazy_re(r"(?:(?P<place>\w+): )?`(?P<code>[^`]*)")
+_CLOSER = lazy_re(r"^\W*$")
 UNTOLD: frozenset[SectionName] = frozenset({"goal", "state", "names", "status"})
 """Sections that tell nothing of what was done."""
 
@@ -284,7 +288,7 @@ def _changes(done: Sequence[Step]) -> Iterator[Line]:
         kept = {defined(line) for line in added}
         for line in survives(removed, added):
             if "(" in line and (name := defined(line)) and name not in kept:
-                yield _line(step, f"removed `{clip(' '.join(line.split()).rstrip(' {:'), 160)}`", 2.2, subject=path)
+                yield _line(step, f"{REMOVED}{clip(' '.join(line.split()).rstrip(' {:'), 160)}`", 2.2, subject=path)
 
 
 def _reported(done: Sequence[Step]) -> Iterator[Line]:
@@ -310,13 +314,13 @@ def _known(messages: Sequence[Message]) -> dict[str, int]:
 
 def _seen(done: Sequence[Step], known: Mapping[str, int]) -> Iterator[Line]:
     """What files and searches showed of the names that the agent works with."""
-    for step in done:
+    for place, step in enumerate(done):
         if step.action.kind not in ("read", "search") or step.failed:
             continue
         path = step.action.subject
         if not any(name in step.output for name, times in known.items() if times > 1):
             continue
-        lines = seen_lines(step.output)
+        lines = survives(seen_lines(step.output), _taken_away(done[place + 1 :]))
         if path.endswith(_DOCUMENTS):
             found = [
                 _line(step, text, prose_worth(text) * READ_PROSE, subject=path) for text in prose("\n".join(lines))
@@ -328,6 +332,31 @@ def _seen(done: Sequence[Step], known: Mapping[str, int]) -> Iterator[Line]:
                 if (used := sum(known.get(name, 0) > 1 for name in artifacts(each.text))) or each.worth > TELLING
             ]
         yield from _heaviest(found, MOST_SEEN)
+
+
+def _taken_away(later: Sequence[Step]) -> list[str]:
+    """The lines that changes took away: what was read of them is true no longer."""
+    return [
+        line
+        for step in later
+        if step.action.kind in CHANGES and not step.failed
+        for line in survives(step.action.removed.splitlines(), step.action.added.splitlines())
+        if line.strip() and not _CLOSER.match(line)
+    ]
+
+
+def _without_removed(kept: Mapping[SectionName, Sequence[Line]]) -> list[Line]:
+    """The findings without the code of what was removed later."""
+    gone: dict[str, int] = {}
+    for line in kept.get("artifacts", ()):
+        if line.text.startswith(REMOVED) and (name := defined(line.text.removeprefix(REMOVED))):
+            gone[f"{line.subject} {name}"] = line.position
+    return [
+        line
+        for line in kept.get("discoveries", ())
+        if not (line.subject and (found := _WITHIN.match(line.text)))
+        or gone.get(f"{line.subject} {found['place'] or defined(found['code'])}", -1) < line.position
+    ]
 
 
 def _read_worth(said: CodeStatement) -> float:
@@ -477,6 +506,7 @@ def _together(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:
     for child in children:
         for section in child.sections:
             kept.setdefault(section.name, []).extend(section.lines)
+    kept["discoveries"] = _without_removed(kept)
     kept["dead_ends"] = _still_dead(children)
     kept["artifacts"] = _newest_of_each(kept.get("artifacts", ()), _definition)
     # Why a check failed may be asked after it passed.
@@ -524,7 +554,7 @@ def _newest_of_each(lines: Iterable[Line], about: Callable[[Line], str]) -> list
 
 def _definition(line: Line) -> str:
     """The file and the name that a line of code defines; empty where it defines none."""
-    name = defined(line.text.removeprefix("removed ").lstrip("`"))
+    name = defined(line.text.removeprefix(REMOVED).lstrip("`"))
     return f"{line.subject} {name}" if name else ""
 
 
