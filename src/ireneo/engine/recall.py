@@ -5,7 +5,7 @@ And take the best that fits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
@@ -469,43 +469,37 @@ def _now_first(
         # What took the place of what may have done so later.
         return [*_falling(first), *found[head:]]
     best = [*first, *found[head : SPARE * asked.limit]]
+    said = [each.id for each in best if each.record is None]
+    over = [
+        each
+        for each in scope.seen(tx.memories.citing(space, said) if said else ())
+        if each is not None and each.state in ("superseded", "retired") and each.periods
+        if words_of(question, each.text)
+    ]
     ordered: list[RecallHit] = []
     for each in best:
-        ordered += [one for one in _instead(tx, space, scope, question, each, best, asked) if one not in ordered]
-        if each not in ordered:
-            ordered.append(each)
+        cited = [one for one in over if each.record is None and each.id in one.sources]
+        ended = [(one, _holding(tx, space, scope, one)) for one in cited]
+        for one in [*_instead(each, ended, best, asked), each]:
+            if one not in ordered:
+                ordered.append(one)
     return [*_falling(ordered), *found[SPARE * asked.limit :]]
 
 
 def _instead(
-    tx: Transaction,
-    space: str,
-    scope: Scope,
-    question: Question,
-    hit: RecallHit,
-    best: Sequence[RecallHit],
-    asked: RecallQuery,
-) -> list[RecallHit]:
-    """What is told in the place of what a message says and no longer holds: those that say so, and the memory."""
-    if hit.record is not None:
-        return []
-    cited = [each for each in scope.seen(tx.memories.citing(space, [hit.id])) if each is not None]
-    found: list[RecallHit] = []
-    for record in cited:
-        if record.state not in ("superseded", "retired") or not record.periods or not words_of(question, record.text):
-            continue
-        holds = _holding(tx, space, scope, record)
-        says = {
-            name for each in (holds or record).evidence if each.against is (holds is None) for name in each.messages
-        }
+    hit: RecallHit, ended: Iterable[tuple[Record, Record | None]], best: Sequence[RecallHit], asked: RecallQuery
+) -> Iterator[RecallHit]:
+    """What goes before a message that says what has `ended`: those that say so, and the memory that holds instead."""
+    for record, holds in ended:
+        pieces = (holds or record).evidence
+        says = {name for each in pieces if each.against is (holds is None) for name in each.messages}
         if hit.id in says:
             continue
-        found += [each for each in best if each.record is None and each.id in says]
+        yield from (each for each in best if each.record is None and each.id in says)
         if holds is not None:
             known = next((each for each in best if each.id == holds.id and each.record is not None), None)
-            allowed = asked.kind in (None, holds.kind)
-            found += [known] if known else [hit_of_memory(holds, hit.score)] if allowed else []
-    return found
+            if known or asked.kind in (None, holds.kind):
+                yield known or hit_of_memory(holds, hit.score)
 
 
 def _holding(tx: Transaction, space: str, scope: Scope, record: Record) -> Record | None:

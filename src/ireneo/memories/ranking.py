@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from ireneo.language.alike import alike
 from ireneo.language.detect import language_of_sentence
 from ireneo.language.files import either, from_data, of_language, topic
+from ireneo.language.spoken import Attributes
 from ireneo.language.times import Window, time_window
 from ireneo.language.topics import Questions, Words
 from ireneo.language.words import common_words, terms
@@ -269,13 +270,29 @@ def terms_to_read(question: Question, counts: Mapping[str, int], at_most: int = 
 
 
 def alike_words(question: Question) -> dict[str, list[tuple[str, float]]]:
-    """For each term of the matter the words alike in meaning that are none of the question's, with their cosines."""
+    """For each term of the matter the words alike in meaning that are none of the question's, with their cosines.
+
+    First the attributes that it is a name of: "live" asks for the home, in whatever language.
+    """
     asked = {term for term, _ in question.terms}
+    named = _attribute_terms()
     return {
-        term: [(word, cosine) for word, cosine in alike(term, ALIKE_TRIED) if word not in asked]
+        term: [each for each in (*named.get(term, ()), *alike(term, ALIKE_TRIED)) if each[0] not in asked]
         for term, weight in question.terms
         if weight > FRAME_WEIGHT
     }
+
+
+@from_data
+def _attribute_terms() -> dict[str, list[tuple[str, float]]]:
+    """The terms that by themselves name an attribute, with those of its code, by which memories of it are found."""
+    found: dict[str, dict[str, float]] = {}
+    for code, names in topic(Attributes).names.items():
+        for name in names:
+            said = [term for term in terms(name) if term not in _stop_terms("de")]
+            if len(said) == 1:
+                found.setdefault(said[0], {}).update(dict.fromkeys(terms(code.replace("_", " ")), 1.0))
+    return {term: list(codes.items()) for term, codes in found.items()}
 
 
 def with_alike(
