@@ -407,7 +407,7 @@ def told_of(clause: str, said: Predicate | None, who: str) -> str:
                 last = words[at].end
                 at += 1
                 continue
-        elif low in _OTHERS:
+        elif low in _OTHERS and word.word != "US":
             whom = _within(who) if word.start else who
             first_of = {"my": f"{whom}'s", "our": f"{whom}'s", "me": whom, "us": whom} if not named else {}
             new = first_of.get(low, _OTHERS[low])
