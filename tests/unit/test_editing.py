@@ -221,6 +221,10 @@ async def test_an_agent_changes_what_agents_remembered_and_nothing_else(store: s
         user = (await memory.remember("Ana lives in Oslo.", at=MAY)).record
         told = (await memory.remember("Ana lives in Rome.", origin="agent")).record
         assert told.state == "disputed", "an agent's word takes the place of no user's"
+        failed = (
+            await memory.remember("I tried to pin numpy — abandoned as its wheels are gone", kind="failure")
+        ).record
+        assert (await memory.dispute(failed.id, "It works.")).record.state == "active"  # type: ignore[union-attr]
         own = (await memory.remember("The build needs make gen.", origin="agent")).record
         told_then = MemoryDetails(kind="semantic", origin="agent", at=MAY)
         other = (await memory.remember("Run make gen before a build.", **told_then)).record

@@ -17,6 +17,8 @@ from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits, is_open, open_projects, told_there
 from ireneo.errors import BadInput, MemoryNotFound, NotFound, SummaryNotFound
+from ireneo.lessons.run import is_ruling
+from ireneo.log.message import short
 from ireneo.log.tree import MAIN, Annotation, SessionKey
 from ireneo.memories.exchange import against
 from ireneo.memories.record import TRUST, MemoryId, Record, Source
@@ -113,6 +115,10 @@ async def dispute_id(
     record = await resources.store.read(find_memory)
     if record is None:
         raise MemoryNotFound(f"There is no memory {id!r} in space {space!r}; only blocks and memories are disputed.")
+    if origin != "user" and is_ruling(record.cue):
+        raise BadInput(
+            f"{short(record.id)} is a rule of the user's, whose word it is: ask the user to drop it (`ireneo review`)."
+        )
     draft = against(record, resources.clock.now(), origin=origin, why=" ".join(reason.split()))
 
     def settle(tx: Transaction) -> Remembered:

@@ -355,6 +355,8 @@ class _Failure(MemoryKind):
         # What bears a time of its own goes before what counts from when a log was read.
         at = ([each for each in shown if each.when is not None] or shown)[-1].at
         record = replace(summed(record), at=at, state=_unless_erased(record), reason="", retired=None)
+        # What nobody saw work, and one who is trusted less only says, is not enough.
+        worked = [each for each in worked if each.sources or each.trust >= record.trust or not failed]
         if spoken:
             # What the user says of a lesson stands, whatever runs show before and after it.
             failed, worked = ([each for each in some if each in spoken] for some in (failed, worked))
