@@ -210,7 +210,12 @@ class Shelf:
     def _source(self, record: Record) -> RecallHit | None:
         """The one short message of the user's that a memory was read from; None where there is none."""
         pieces = supporting(record)
-        if len(pieces) != 1 or len(pieces[0].messages) != 1 or not pieces[0].session:
+        if (
+            self._limits.project is not None
+            or len(pieces) != 1
+            or len(pieces[0].messages) != 1
+            or not pieces[0].session
+        ):
             return None
         for message in self._tx.log.find(SessionKey(self._space, pieces[0].session), pieces[0].messages):
             if message.role == "user" and not message.erased and len(message.draft.text) <= LONGEST_QUOTED:
@@ -293,7 +298,9 @@ class Shelf:
                 yield record, added.get(hit.id, 0.0)
 
     def _messages(self, question: Question, near: Nearness | None) -> Iterator[tuple[RecallHit, float]]:
-        """The same of what the user said."""
+        """The same of what the user said; nothing within a project, where logs hold orders that were carried out."""
+        if self._limits.project is not None:
+            return
         index = MessageIndex(RecallQuery(text="brief", project=self._limits.project), self._scope)
         found = by_words(self._tx.search, self._space, index, question)
         cosines = self._cosines(index, near)

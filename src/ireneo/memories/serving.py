@@ -13,11 +13,11 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from ireneo.language.detect import writes_nouns_large
-from ireneo.language.files import either, from_data, topic
+from ireneo.language.detect import language_of_sentence, writes_nouns_large
+from ireneo.language.files import either, from_data, of_language, topic
 from ireneo.language.sentences import sentences
 from ireneo.language.times import weekday_numbers
-from ireneo.language.topics import Persons, Serving
+from ireneo.language.topics import Persons, Serving, Words
 from ireneo.language.words import terms
 from ireneo.patterns import lazy_re
 
@@ -87,6 +87,11 @@ class Served(Struct, frozen=True, kw_only=True):
 @from_data
 def _asks() -> dict[str, frozenset[str]]:
     return _by_word(topic(Serving).asks)
+
+
+@from_data
+def _asks_in_english() -> dict[str, frozenset[str]]:
+    return _by_word(of_language(Serving, "en").asks)
 
 
 @from_data
@@ -188,8 +193,12 @@ class Purpose:
         """Read a goal; of an empty one nothing is known."""
         self.text = goal.strip()[:LONGEST_GOAL]
         read = _read(self.text)
-        self.words = {stem: word for stem, word in read.items() if word not in topic(Serving).plain}
-        self.areas = frozenset(area for word in read.values() for area in _areas(word, _asks()))
+        language = language_of_sentence(self.text)
+        plain = topic(Serving).plain | of_language(Words, language).stop
+        self.words = {stem: word for stem, word in read.items() if word not in plain}
+        # A word of one language may be another one in the next: a Roman is no novel.
+        asks = _asks_in_english() if language == "en" else _asks()
+        self.areas = frozenset(area for word in read.values() for area in _areas(word, asks))
         self._names = (
             frozenset(word.casefold() for word in _NAME.findall(self.text))
             if not writes_nouns_large(self.text)

@@ -40,7 +40,7 @@ def test_nothing_said_of_somebody_is_left_that_was_not_shown(store: str, said: l
         ids = (await session.append([Draft(role="user", parts=(Text(text=text),)) for text in texts])).ids
         for at in of_memory & set(range(len(said))):
             about = f"The user's sister has {marks[at]}." if said[at] in OF_HER else f"There is {marks[at]}."
-            await memory.remember(about, messages=[ids[at]], session="run")
+            await memory.remember(about, kind="semantic", messages=[ids[at]], session="run")
         shown = await memory.forget(subject=NAME, preview=True)
         await memory.forget(subject=NAME, also=list(dict.fromkeys(each.id for each in shown.also)))
         her = {mark for mark, line in zip(marks, said, strict=True) if line in OF_HER}
