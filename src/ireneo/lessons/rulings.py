@@ -41,7 +41,7 @@ from ireneo.summaries.steps import CHANGES, clip, sentences, understand
 
 RULES = 2.0
 """How much has to speak for a sentence for it to rule."""
-STANDS = 3.0
+STANDS = 3.5
 """The same for it to be told to later runs where it was said once."""
 BEGINS = 400
 """Characters of a sentence that are read."""
@@ -53,7 +53,6 @@ def _anywhere(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
 
 _FOR = (
     (1.0, _anywhere(lambda: _words().negates)),
-    (1.0, _anywhere(lambda: _words().owed)),
     (1.0, _anywhere(lambda: _words().reaches)),
     (1.0, _anywhere(lambda: _words().contrasts)),
     (1.0, _anywhere(lambda: _words().ours)),
@@ -73,6 +72,10 @@ _REACHES = _anywhere(lambda: _words().reaches)
 _BLAMES = _anywhere(lambda: _words().blames)
 _CONSULTS = _anywhere(lambda: _words().consults)
 _HEDGES = _anywhere(lambda: _words().hedges)
+_OWED = _anywhere(lambda: _words().owed)
+_PROCESS = _anywhere(lambda: _words().process)
+_ORDERS = lazy_re(lambda: either(_words().orders), re.I)
+_CLAUSE = lazy_re(r"[,;:(–—]|\s-\s")
 _JOINS = lazy_re(lambda: either(_words().joins), re.I)
 _PASTED = lazy_re(r"[\[(/]\d+[/\])]|~/|\{|:=|^\W*\d+[.:)] |: \d+\.|\w\(\) - ")
 """What nobody says: it was taken from a program, or from a list."""
@@ -87,7 +90,7 @@ _ABOUT = lazy_re(r"\AOn (?:changing )?[“`][^\n]{1,400}?[”`]: “")
 
 def bare(sentence: str) -> str:
     """A sentence without what it opens with, and without what it quotes."""
-    said = _QUOTED.sub("X", sentence[:BEGINS]).strip()
+    said = _QUOTED.sub("X", sentence[:BEGINS].replace("_", " ").replace("*", "")).strip()
     found = _LEAD.match(said)
     return said[found.end() :] if found else said
 
@@ -100,6 +103,7 @@ def weight(sentence: str) -> float:
         implied = bool(_DOUBTS.search(said) or _BLAMES.search(said))
         return 2.0 * implied + 0.5 * bool(_CONTRASTS.search(said)) + 0.5 * bool(_REACHES.search(said)) - against
     speaks = sum(much for much, how in _FOR if how.search(said)) + bool(_NO_BESIDE.match(sentence))
+    speaks += bool(_OWED.search(said) or _OWED.search(sentence))
     return speaks + _build(said) - against - 1.5 * bool(_HAPPENED.search(said))
 
 
@@ -140,7 +144,7 @@ def stands_alone(ruling: str) -> bool:
     said = (ruling[about.end() :] if about else ruling).strip(" \"“”'")
     # What was refused says itself what it is about, where that is a command.
     refused = about is not None and about[0].endswith("`: “") and not about[0].startswith("On changing")
-    return any(alone_weight(each) >= STANDS and (refused or _tells_enough(each)) for each in sentences(said))
+    return any(alone_weight(each) + refused >= STANDS and (refused or _tells_enough(each)) for each in sentences(said))
 
 
 def _tells_enough(sentence: str) -> bool:
@@ -153,8 +157,11 @@ def alone_weight(sentence: str) -> float:
     """What a sentence weighs for somebody who knows nothing of its task: less where it points to what is not named."""
     said = bare(sentence)
     asks = said.rstrip("\"'”’)]*_ ").endswith("?")
-    tied = 1.0 * bool(_POINTS.search(said)) + 1.0 * bool(_HEDGES.search(said)) + 0.5 * bool(_JOINS.match(sentence))
-    return weight(sentence) - tied - 1.0 * asks - 2.0 * bool(_PASTED.search(sentence))
+    tied = 1.0 * bool(_POINTS.search(_CLAUSE.split(said)[0])) + 1.0 * bool(_HEDGES.search(said))
+    tied += 0.5 * bool(_JOINS.match(sentence)) + 1.0 * asks + 2.0 * bool(_PASTED.search(sentence))
+    # Of how work is done only an order counts: a program may be about commits as well.
+    orders = _ORDERS.match(said) and _PROCESS.search(said)
+    return weight(sentence) + 1.5 * bool(orders) - tied
 
 
 # What a user rules: corrections, refusals with words, and how things are done here, word for word.
