@@ -199,7 +199,7 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
     if best is not None and is_ruling(best.cue):
         # Whatever it cost; but what was said once may be of its task alone. A model was asked whether it is.
         again = sum(bool(each.held) for each in observations) >= TWICE
-        return best.cue.startswith(MODEL) or again or stands_alone(best.text)
+        return best.cue.startswith(MODEL) or again or stands_alone(best.text, named=best.trigger is not None)
     if best is None or _ACCIDENT.search(best.text):
         return False
     held, vain = sum(each.held for each in observations), sum(each.vain for each in observations)

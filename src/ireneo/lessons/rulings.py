@@ -138,12 +138,16 @@ def consults(sentence: str) -> bool:
     return bool(_CONSULTS.search(sentence))
 
 
-def stands_alone(ruling: str) -> bool:
-    """Whether `ruling` says how work is done in general: one that was heard once is told only then."""
+def stands_alone(ruling: str, *, named: bool = False) -> bool:
+    """Whether `ruling` says how work is done in general: one that was heard once is told only then.
+
+    What it is about is `named` where it is against a command, a flag or a file.
+    """
     about = _ABOUT.match(ruling)
     said = (ruling[about.end() :] if about else ruling).strip(" \"“”'")
     # What was refused says itself what it is about, where that is a command.
     refused = about is not None and about[0].endswith("`: “") and not about[0].startswith("On changing")
+    refused = refused or named
     return any(alone_weight(each) + refused >= STANDS and (refused or _tells_enough(each)) for each in sentences(said))
 
 
