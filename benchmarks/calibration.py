@@ -18,8 +18,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from foresight_data import DATA, halves
-from ireneo.lessons.confidence import cues_to_read, standing_of
-from ireneo.lessons.lessons import worth_telling
+from ireneo.lessons.lessons import cues_to_read, standing_of, worth_telling
 from ireneo.lessons.observe import ANY, ENDS_IN, GOT_OVER
 from ireneo.lessons.run import Observation, is_ruling
 from ireneo.lessons.study import observations_of

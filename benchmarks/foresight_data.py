@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.formats.logs.registry import log_format
-from ireneo.lessons.labels import outcome_of
-from ireneo.lessons.run import project_of
+from ireneo.lessons.run import outcome_of, project_of
 from ireneo.lessons.shell import RunMaterial
 from ireneo.log.message import Draft, weigh
 from ireneo.log.tree import chain

@@ -40,8 +40,7 @@ from ireneo.formats.chat.rules import Outlines, Rule, UnmatchedPairs, Violation
 from ireneo.formats.logs.format import LogFault, LoggedNode
 from ireneo.formats.logs.registry import LogFormatName
 from ireneo.lessons.guard import GuardAdvice
-from ireneo.lessons.labels import RunOutcome
-from ireneo.lessons.run import Category, ClaimTotals, DiaryAuthor, DiaryEntry, DiaryLine, LearnedRun
+from ireneo.lessons.run import Category, ClaimTotals, DiaryAuthor, DiaryEntry, DiaryLine, LearnedRun, RunOutcome
 from ireneo.log.message import Media, MessageId, Native, Opaque, Origin, Part, Role, Thinking
 from ireneo.log.tree import Annotation, AnnotationId, AnnotationKind, Head, SessionKey
 from ireneo.memories.brief import Brief, BriefLine

@@ -11,9 +11,8 @@ from tests.unit.runs import quarters
 
 from ireneo.grounding.evidence import SourceIndex, check_text
 from ireneo.grounding.neutral import instruction_like
-from ireneo.lessons.confidence import share_of, standing_of
 from ireneo.lessons.faults import normalized_error
-from ireneo.lessons.lessons import lesson_drafts
+from ireneo.lessons.lessons import lesson_drafts, share_of, standing_of
 from ireneo.lessons.observe import LONGEST, MOST_SOURCES, texts_of
 from ireneo.lessons.run import Observation
 from ireneo.lessons.shell import RunMaterial

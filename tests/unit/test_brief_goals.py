@@ -11,8 +11,7 @@ from tests.unit.lesson_runs import NOW, observed
 from tests.unit.test_lessons import learned
 
 from ireneo.engine.brief import MOST_GENERAL, opening_lessons
-from ireneo.lessons.alike import content_of
-from ireneo.lessons.relevance import RELATED, Goal
+from ireneo.lessons.relevance import RELATED, Goal, content_of
 from ireneo.lessons.run import DiaryEntry, DiaryLine, LearnedRun, Observation, Trigger
 from ireneo.log.message import MessageId
 from ireneo.memories.record import Record

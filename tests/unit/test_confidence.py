@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from tests.unit.lesson_runs import NOW, observed
 
-from ireneo.lessons.confidence import age_weight, cues_to_read, share_of, standing_of
+from ireneo.lessons.lessons import age_weight, cues_to_read, share_of, standing_of
 from ireneo.lessons.run import Category, Observation
 
 CUE = "bin/test ⇒ no such table"

@@ -8,9 +8,8 @@ import pytest
 from tests.golden.material import run
 from tests.unit.runs import material
 
-from ireneo.lessons.failing import StepFailure, failure_of
 from ireneo.lessons.faults import cleaned, read_faults
-from ireneo.lessons.shell import command_of, run_steps
+from ireneo.lessons.shell import StepFailure, command_of, failure_of, run_steps
 
 TABLE = Path(__file__).parent / "data" / "failing_outputs.txt"
 """Behind `===` a command, then what it printed, then behind `---` the step that failed and the name of the error."""

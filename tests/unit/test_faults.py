@@ -7,9 +7,8 @@ from tests.golden.material import run, step
 from tests.unit.lesson_runs import LINTED, NO_TAG, UNREAD
 from tests.unit.runs import material
 
-from ireneo.lessons.failing import failure_of
 from ireneo.lessons.faults import FOUND_NOTHING, TESTS_FAILED, WITHOUT_A_WORD, normalized_error
-from ireneo.lessons.shell import command_of, run_steps
+from ireneo.lessons.shell import command_of, failure_of, run_steps
 from ireneo.summaries.steps import error_line
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "/srv/x/rows.py", line 7, in <module>\n'

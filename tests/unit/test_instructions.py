@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ireneo.engine.instructions import MOST_LINES, instructions, said_once, section_of
 from ireneo.faces.cli.at_hand import commands_of, repository_of, texts_of
 from ireneo.faces.cli.instructions import BEGINS, block_of, difference, outside, updated, write
-from ireneo.lessons.alike import SaidAlready, alike, content_of
+from ireneo.lessons.relevance import SaidAlready, alike, content_of
 from ireneo.memories.record import MemoryId
 from ireneo.types import Lesson
 

@@ -13,7 +13,7 @@ from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.engine.resources import Resources
 from ireneo.formats.logs.registry import log_format
-from ireneo.lessons.labels import outcome_of
+from ireneo.lessons.run import outcome_of
 from ireneo.log.message import Draft, Native, Text
 from ireneo.testing.scripted import ManualClock
 

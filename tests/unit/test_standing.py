@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.lessons.standing import RULES, stands_alone, weight
+from ireneo.lessons.rulings import RULES, stands_alone, weight
 
 RULED = """\
 Dates in the ledger are always ISO 8601, with a zone.

@@ -6,8 +6,8 @@ import pytest
 from tests.golden.material import edit, run, step
 from tests.unit.runs import material
 
+from ireneo.lessons.attempts import cause, changes_named, error_quoted, file_name, named
 from ireneo.lessons.shell import run_steps
-from ireneo.lessons.step_words import cause, changes_named, error_quoted, file_name, named
 from ireneo.log.message import Draft
 from ireneo.summaries.steps import Step
 

@@ -19,10 +19,8 @@ from ireneo.engine.serving import Nearness, Shelf, nearness
 from ireneo.engine.vectors import HeldVectors
 from ireneo.errors import BadInput, MemoryNotFound, StoreError
 from ireneo.grounding.neutral import neutralise
-from ireneo.lessons.alike import content_of
-from ireneo.lessons.confidence import cues_to_read, share_of, standing_of
-from ireneo.lessons.lessons import applies, expected_cost, projects_of
-from ireneo.lessons.relevance import RELATED, Goal
+from ireneo.lessons.lessons import applies, cues_to_read, expected_cost, projects_of, share_of, standing_of
+from ireneo.lessons.relevance import RELATED, Goal, content_of
 from ireneo.lessons.rulings import merged_rulings, reach
 from ireneo.lessons.run import Observation, is_ruling
 from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine, make_brief

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ireneo.lessons.confidence import cues_to_read
 from ireneo.lessons.guard import Arguments, GuardAdvice, PastCall, SessionSoFar, TrapIndex, advice, told_in
 from ireneo.lessons.known_traps import cues_beside, known_traps
+from ireneo.lessons.lessons import cues_to_read
 from ireneo.lessons.run import Observation
 from ireneo.log.message import Message, Result
 from ireneo.log.tree import MAIN, SessionKey, chain

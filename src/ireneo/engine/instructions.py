@@ -11,8 +11,8 @@ from datetime import datetime
 from msgspec import Struct
 
 from ireneo.engine.lessons import Lesson
-from ireneo.lessons.alike import SaidAlready, content_of, first_of_each
 from ireneo.lessons.observe import DEMANDED, ENDS_IN, EXPLAINED, GOT_OVER
+from ireneo.lessons.relevance import SaidAlready, content_of, first_of_each
 from ireneo.summaries.own_words import own_words
 from ireneo.summaries.pins import binding_strength
 

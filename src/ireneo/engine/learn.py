@@ -26,15 +26,24 @@ from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.synthesis import Synthesis, synthesise, without_worthless
 from ireneo.errors import BadInput, ModelError, NotFound, SessionNotFound
-from ireneo.lessons.alike import says_the_same
-from ireneo.lessons.labels import RunOutcome, noted_words, outcome_of
 from ireneo.lessons.lessons import applies, best_worded, lesson_drafts, projects_of, taken_back, worth_telling
-from ireneo.lessons.observe import is_statistic
+from ireneo.lessons.observe import is_statistic, limited
+from ireneo.lessons.relevance import says_the_same
 from ireneo.lessons.rulings import against_ruling, related_rulings
-from ireneo.lessons.run import LEARNER, LOGGED, MODEL, RULING, LearnedRun, Observation, is_ruling
+from ireneo.lessons.run import (
+    LEARNER,
+    LOGGED,
+    MODEL,
+    RULING,
+    LearnedRun,
+    Observation,
+    RunOutcome,
+    is_ruling,
+    noted_words,
+    outcome_of,
+)
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import Studied, join_windows, study, sum_observations
-from ireneo.lessons.wording import limited
 from ireneo.lessons.write_diary import render_diary
 from ireneo.log.message import Draft
 from ireneo.log.tree import MAIN, Head, SessionKey

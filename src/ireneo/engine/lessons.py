@@ -13,8 +13,7 @@ from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.scope import is_open, open_projects, without_words_of_others
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown
-from ireneo.lessons.confidence import Standing, cues_to_read, share_of, standing_of
-from ireneo.lessons.lessons import best_worded, projects_of, quotes
+from ireneo.lessons.lessons import Standing, best_worded, cues_to_read, projects_of, quotes, share_of, standing_of
 from ireneo.lessons.rulings import merged_rulings, reach
 from ireneo.lessons.run import CATEGORY, Category, Observation, is_ruling, project_named
 from ireneo.log.message import Message, MessageId

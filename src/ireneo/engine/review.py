@@ -15,7 +15,7 @@ from ireneo.engine.branches import memory_named
 from ireneo.engine.remember import settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.errors import BadInput, MemoryNotFound
-from ireneo.lessons.alike import says_the_same
+from ireneo.lessons.relevance import says_the_same
 from ireneo.lessons.run import is_ruling
 from ireneo.memories.exchange import against, in_favour
 from ireneo.memories.record import MemoryDraft, Record, is_kept, project_of, supporting

@@ -21,11 +21,11 @@ from ireneo.language.files import either, topic
 from ireneo.language.sentences import sentences
 from ireneo.language.topics import Instructions
 from ireneo.lessons.commands import main_step, shell_steps
+from ireneo.lessons.observe import limited
 from ireneo.lessons.rulings import ruling_cue
 from ireneo.lessons.run import MODEL, Category, Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, command_of, run_steps
 from ireneo.lessons.study import MOST_SOURCES
-from ireneo.lessons.wording import limited
 from ireneo.log.message import Message, without_recalled
 from ireneo.memories.record import likeness_key
 from ireneo.patterns import lazy_re

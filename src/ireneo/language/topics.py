@@ -240,6 +240,10 @@ class Rulings(Topic, frozen=True, kw_only=True):
     """Anywhere: it is of the task at hand alone."""
     hedges: Row = ()
     """Anywhere: it weighs, asks for words, or plans a step; whoever knows nothing of the task has no use for it."""
+    orders: Row = ()
+    """At the beginning: an order on how to work, or on what not to do."""
+    process: Row = ()
+    """Anywhere: what work itself consists of, whatever the task: commits, tests, reviews, documents."""
     joins: Row = ()
     """At the beginning: it goes on with what was said before."""
     points: Row = ()

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.lessons.naming import Named, name_of
-from ireneo.lessons.programs import (
+from ireneo.lessons.naming import (
     FILTERS,
     MOVES,
     NEVER_FAILS,
     SHELLS,
     SOURCES,
+    Named,
+    name_of,
 )
 from ireneo.patterns import lazy_re
 

@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from ireneo.lessons.confidence import cues_to_read, standing_of
 from ireneo.lessons.guard import Trap, TrapIndex
-from ireneo.lessons.lessons import projects_of
+from ireneo.lessons.lessons import cues_to_read, projects_of, standing_of
 from ireneo.lessons.observe import ANY, ENDS_IN, GOT_OVER
 from ireneo.lessons.run import Observation, Trigger, is_ruling
 from ireneo.memories.record import GENERAL, Record, disputes

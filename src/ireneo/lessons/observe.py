@@ -11,6 +11,21 @@ from ireneo.lessons.shell import TriedCall
 from ireneo.log.message import Message, MessageId, Thinking
 from ireneo.patterns import lazy_re
 
+# A lesson in words: what it says, and when that does not apply.
+
+
+def limited(text: str, limits: str) -> str:
+    """The sentence of a lesson with its limits behind it."""
+    said, but = text.strip(), limits.strip()
+    if not but:
+        return said
+    end = "" if said.endswith((".", "!", "?", "”")) else "."
+    return f"{said}{end} {but}"
+
+
+# What claims of runs are called, and when their words may be told: what every reader of runs shares.
+
+
 LONGEST = 420
 """Characters of a lesson."""
 MOST_SOURCES = 8

@@ -17,7 +17,7 @@ from ireneo.lessons.commands import ShellStep, command_names, main_step, shell_s
 from ireneo.lessons.explanations import names_thing
 from ireneo.lessons.faults import FOUND_NOTHING, TESTS_FAILED, TIMED_OUT
 from ireneo.lessons.guard import NOTHING
-from ireneo.lessons.programs import LOOKS_ONLY
+from ireneo.lessons.naming import LOOKS_ONLY
 from ireneo.lessons.run import Trigger
 from ireneo.lessons.shell import TriedCall, command_of
 from ireneo.patterns import lazy_re

@@ -10,15 +10,12 @@ from msgspec.structs import replace
 
 from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.explanations import Said
-from ireneo.lessons.facts import facts
-from ireneo.lessons.findings import demands, findings
-from ireneo.lessons.mended import mended
-from ireneo.lessons.noted import noted_claims
+from ireneo.lessons.findings import demands, facts, findings, noted_claims
 from ireneo.lessons.rulings import rulings
 from ireneo.lessons.run import DiaryEntry, Observation, costs_of
 from ireneo.lessons.run import sum_costs as cost_sum
 from ireneo.lessons.shell import RunMaterial, run_steps, tried_calls
-from ireneo.lessons.traps import failures
+from ireneo.lessons.traps import failures, mended
 from ireneo.lessons.write_diary import AgentNotes, write_diary
 from ireneo.log.message import Count
 

@@ -19,10 +19,20 @@ from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like
 from ireneo.language.sentences import sentences
 from ireneo.language.words import terms
-from ireneo.lessons.attempts import Attempt, Task, task_type, way
+from ireneo.lessons.attempts import (
+    MOST_OF_AN_ERROR,
+    Attempt,
+    Task,
+    cause,
+    changes_named,
+    error_quoted,
+    named,
+    task_type,
+    telling,
+    way,
+)
 from ireneo.lessons.run import DiaryEntry, DiaryLine
 from ireneo.lessons.shell import RunMaterial
-from ireneo.lessons.step_words import MOST_OF_AN_ERROR, cause, changes_named, error_quoted, named, telling
 from ireneo.log.message import Count, MessageId, harmless, without_recalled
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
