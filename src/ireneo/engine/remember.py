@@ -24,7 +24,7 @@ from ireneo.errors import BadInput, MemoryNotFound, ModelError, NothingToKeep
 from ireneo.language.words import terms
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
-from ireneo.memories.changes import replaced_by, says_of_change
+from ireneo.memories.changes import replaced_by, says_of_change, words_of
 from ireneo.memories.facts import Fact, facts
 from ireneo.memories.intake import LONGEST, MemoryDetails, memory_draft
 from ireneo.memories.kinds import KINDS
@@ -179,7 +179,7 @@ def _against(record: Record, draft: MemoryDraft) -> MemoryDraft:
         against=True,
         adds=False,
         until=None,
-        why=draft.text,
+        why=words_of(draft.text),
         conditions={},
         **{name: getattr(record, name) for name in NAMES},
     )

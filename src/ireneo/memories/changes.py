@@ -17,7 +17,9 @@ from ireneo.patterns import lazy_re
 ALONE = 1
 """Of so many memories a word is one that stands nowhere else."""
 _LARGE = lazy_re(r"(?<=[\w,] )[A-ZÄÖÜ]\w+")
-_FRAME = lazy_re(r"(?:said|sagte|asks the assistant|bittet den Assistenten): [“„](?P<words>.{1,2000})[”“]", re.S)
+_FRAME = lazy_re(
+    r"(?:said|sagte(?: [^:„“]{1,80})?|asks the assistant|bittet den Assistenten): [“„](?P<words>.{1,2000})[”“]", re.S
+)
 MOST = 6
 """Memories that one word ends at most, and that may have a word in common for it to tell them apart: what touches more
 says something of all of them, and ends none."""
@@ -65,10 +67,10 @@ def _may_be_meant(record: Record, draft: MemoryDraft, *, named: bool) -> bool:
 
 def _names(text: str) -> set[str]:
     """The words of a memory that are written large within a sentence."""
-    return {term for found in _LARGE.finditer(_quoted(text)) for term in terms(found[0])}
+    return {term for found in _LARGE.finditer(words_of(text)) for term in terms(found[0])}
 
 
-def _quoted(text: str) -> str:
+def words_of(text: str) -> str:
     """What a memory says itself, without the frame around words that it quotes."""
     found = _FRAME.search(text)
     return found["words"] if found else text
@@ -76,7 +78,7 @@ def _quoted(text: str) -> str:
 
 def _telling(text: str) -> set[str]:
     """The words by which a memory is told from others: no times, and none that stand in every other sentence."""
-    return {term for term in terms(_quoted(text)) if term not in _plain_words() and not term.isdigit()}
+    return {term for term in terms(words_of(text)) if term not in _plain_words() and not term.isdigit()}
 
 
 @from_data

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
-from ireneo.language.moments import Moment, dated, moments
+from ireneo.language.moments import Moment, dated, moments, written_date
 from ireneo.language.predicates import Predicate, predicate, tokens, told_of, verb_forms
 from ireneo.language.spoken import Facts, Predication
 from ireneo.language.topics import Names, Words
@@ -23,6 +23,8 @@ from ireneo.patterns import lazy_re
 MOST = 40
 """Facts of one message at most."""
 _LONGEST_VALUE = 80
+_TELLING_WORDS = 5
+"""So many words a statement has at least that tells something without the sentences around it."""
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _WHICH = ("new", "current", "old", "next", "own")
 _ON = lazy_re(r"^(?:on|at|for|to|am|um|auf) ", re.I)
@@ -163,7 +165,9 @@ class _FactReader:
         slots = list(self._slots(statement, said))
         yield from slots
         if not slots and (kind := self._worth(statement, said)):
-            yield self._kept(statement, kind, said)
+            kept = self._kept(statement, kind, said)
+            if len(_WORDS.findall(statement.text)) >= _TELLING_WORDS or kind == "episodic":
+                yield self._as_said(statement, kept) if statement.text in kept.text else kept
 
     def _named(self, statement: Statement) -> frozenset[str]:
         """Who is spoken of by name: those that are known, or, of anyone, what the statement begins with."""
@@ -465,8 +469,9 @@ class _FactReader:
             now = predicate(clause, self._named(statement))
             told = told_of(clause, now, self.who)
         else:
-            told = f"{self.who} sagte: „{text}“" if statement.language == "de" else f"{self.who} said: “{text}”"
-            return told, began
+            if statement.language == "de":
+                return f"{'Der Nutzer' if self.who == 'The user' else self.who} sagte: „{text}“", began
+            return f"{self.who} said: “{text}”", began
         told = told[0].upper() + told[1:]
         return (told if told[-1] in ".!…" else f"{told}."), began
 
@@ -490,6 +495,18 @@ class _FactReader:
             confidence=0.6,
             salience=0.4,
         )
+
+    def _as_said(self, statement: Statement, kept: SaidFact) -> SaidFact:
+        """A quotation as an event of its day: what can't be retold can't be told to be over either."""
+        if self.at is None:
+            return replace(kept, kind="episodic", subject="")
+        day = written_date(self.at, "day", statement.language)
+        named = self.speaker not in ("", "user")
+        if statement.language == "de":
+            text = f"Am {day} sagte {self.speaker if named else 'der Nutzer'}: „{statement.text}“"
+        else:
+            text = f"On {day} {self.speaker if named else 'the user'} said: “{statement.text}”"
+        return replace(kept, text=text, kind="episodic", subject="", at=self.at)
 
     def _worth(self, statement: Statement, said: Predicate | None) -> Kind | None:
         """Of which kind a statement that fills no slot is worth keeping; None where it tells nothing of the speaker."""
