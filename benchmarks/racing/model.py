@@ -44,7 +44,7 @@ class ScriptedModel:
         self.last = f"{prompt.name} {words[0]} {words[-1]}" if words else f"{prompt.name} {hash(told)}"
         self._ledger.called("asked", self.last)
         await self._think()
-        value = msgspec.convert({"text": " ".join(chosen(told)), "names": []}, reply)
+        value = msgspec.convert({"text": " ".join(chosen(told)), "names": [], "facts": []}, reply)
         self._ledger.called("answered", self.last)
         return Reply(value=value, usage=Usage(tokens_in=len(prompt.user) // 4, tokens_out=100), model="scripted")
 

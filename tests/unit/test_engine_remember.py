@@ -20,7 +20,7 @@ from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.engine.resources import Resources
 from ireneo.errors import MemoryNotFound
 from ireneo.memories.intake import MemoryDetails
-from ireneo.memories.record import Record
+from ireneo.memories.record import Kind, Record
 from ireneo.ports.memories import MemoryFilter
 from ireneo.testing.scripted import ManualClock
 
@@ -219,3 +219,24 @@ async def test_a_fact_is_the_same_whether_its_slot_was_told_or_read(tmp_path: Pa
         other = await memory.remember("Anna lives in Porto.", subject="Anna", attribute=read.record.attribute)
     assert (told.did, in_part.did, other.did) == ("reinforced", "reinforced", "superseded")
     assert told.record.id == in_part.record.id == read.record.id
+
+
+@every_store
+@pytest.mark.parametrize(
+    ("done", "told"),
+    [
+        ("I restarted the harbour pump, and the port was closed meanwhile.", "episodic"),
+        ("I tried to reload the new harbour pump on its port — abandoned because it leaks.", "failure"),
+        ("Drain the harbour pump; change its port; start it from now with its log on.", "procedural"),
+    ],
+)
+@waited
+async def test_what_was_done_to_a_thing_ends_nothing_that_is_known_of_it(
+    kind: str, done: str, told: Kind, tmp_path: Path
+) -> None:
+    async with memory_of(kind, tmp_path) as memory:
+        port = (await memory.remember("The harbour pump runs on port 7401.")).record
+        await memory.remember(done, kind=told)
+        assert [each.holds for each in await memory.get([port.id])] == [True]
+        await memory.remember("The harbour pump no longer runs on that port.")
+        assert [each.holds for each in await memory.get([port.id])] == [False]

@@ -40,7 +40,7 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
         return _of_slot(draft, held)
     ends, changes = _cues()
     strong = any(pattern.search(draft.text) for pattern in ends)
-    if not strong and not any(pattern.search(draft.text) for pattern in changes):
+    if not strong and (_only_happened(draft) or not any(pattern.search(draft.text) for pattern in changes)):
         return []
     said = _telling(draft.text) - set(terms(draft.subject))
     found = []
@@ -55,6 +55,11 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
         if len(shared) >= 2 or (strong and shared and (named or min(often.get(term, 0) for term in shared) <= ALONE)):
             found.append(each)
     return found if len(found) <= MOST else []
+
+
+def _only_happened(draft: MemoryDraft) -> bool:
+    """Whether it is told what was done, and nothing quoted that may say how things are now."""
+    return draft.kind != "semantic" and words_of(draft.text) == draft.text
 
 
 def _may_be_meant(record: Record, draft: MemoryDraft, *, named: bool) -> bool:
