@@ -46,7 +46,7 @@ from ireneo.memories.reflect import (
 )
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
-from ireneo.ports.models import LanguageModel, Usage
+from ireneo.ports.models import LanguageModel, Prompt, Usage
 from ireneo.ports.store import Transaction
 from ireneo.prompts import REFLECT
 from ireneo.prompts.replies import ConclusionSaid, ReflectReply
@@ -78,11 +78,20 @@ def draw_offline(
 
 async def draw(model: LanguageModel, episodes: Sequence[Record], concluded: Sequence[str]) -> Conclusions:
     """What a model concludes from `episodes`, beyond what is `concluded` already. Raises ModelError."""
+    prompt = await asyncio.to_thread(_prompt, episodes, concluded)
+    reply = await model.ask(prompt, ReflectReply)
+    return replace(await asyncio.to_thread(_read_reply, reply.value, episodes), usage=reply.usage)
+
+
+def _prompt(episodes: Sequence[Record], concluded: Sequence[str]) -> Prompt:
     told = "\n".join(f"[{number}] {_as_told(episode)}" for number, episode in enumerate(episodes, start=1))
     known = "\n".join(f"- {_data(text)}" for text in concluded)
-    reply = await model.ask(REFLECT.render(episodes=told, known=known or "(nothing)"), ReflectReply)
-    drawn = [_conclusion(each, episodes) for each in reply.value.conclusions]
-    return replace(_checked(drawn, {episode.id: episode for episode in episodes}), usage=reply.usage)
+    return REFLECT.render(episodes=told, known=known or "(nothing)")
+
+
+def _read_reply(reply: ReflectReply, episodes: Sequence[Record]) -> Conclusions:
+    drawn = [_conclusion(each, episodes) for each in reply.conclusions]
+    return _checked(drawn, {episode.id: episode for episode in episodes})
 
 
 def unsupported(conclusion: Conclusion, cited: Sequence[Record]) -> str:
@@ -354,9 +363,10 @@ async def _drawn(models: Models, read: _ReflectionInput) -> tuple[Conclusions, s
     failed, usage = "", Usage(calls=0)
     refused: tuple[str, ...] = ()
     model = models.for_task("reflect")
-    if model is not None and len(events(read.told)) > 1:
+    told = read.told
+    if model is not None and len(await asyncio.to_thread(events, told)) > 1:
         try:
-            asked = await draw(model, read.told, read.concluded)
+            asked = await draw(model, told, read.concluded)
         except ModelError as error:
             _LOG.warning("%s What recurs is concluded without it.", error)
             failed = str(error)

@@ -51,7 +51,7 @@ _LOGGED = lazy_re(r"(?:commit )?[0-9a-f]{7,40}\b[^\n]{0,160}")
 _STATUS_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bstatus\b(?P<rest>[^|;&\n]{0,80})")
 _CLEAN = lazy_re(r"nothing to commit|working (?:tree|directory) clean")
 _LISTED = lazy_re(
-    r"^(?:\s*(?:modified|new file|deleted|renamed):\s+|(?: [MADRCU]|[MADRCU][ MD]|\?\?) )(?P<path>[^\s].{0,300})$",
+    r"^(?:[ \t]*+(?:modified|new file|deleted|renamed):[ \t]+|(?: [MADRCU]|[MADRCU][ MD]|\?\?) )(?P<path>\S.{0,300})$",
     re.MULTILINE,
 )
 _ELSEWHERE = lazy_re(r"(?:\bcd|\bgit -C)\s+[\"']?(?:/tmp/|/private/|/var/folders/|\$\(mktemp|\$\{?\w*TE?MP)")
