@@ -418,12 +418,12 @@ def test_a_process_of_its_own_finds_the_same_place(tmp_path: Path) -> None:
     assert not list(home.glob("*.db"))
 
 
-def call(number: int, command: str) -> Said:
+def call(number: int, command: str, says: str | None = None) -> Said:
     given = json.dumps({"command": command})
     function = {"name": "bash", "arguments": given}
     return {
         "role": "assistant",
-        "content": None,
+        "content": says,
         "tool_calls": [{"id": f"c{number}", "type": "function", "function": function}],
     }
 
@@ -460,9 +460,10 @@ def test_the_loop_written_by_hand_learns_and_is_told(
         goal = "Print the tide table"
         return asyncio.run(space["run"](name, goal, script(*replies, end), {"bash": bash}))  # type: ignore[arg-type]
 
-    way = [call(0, "make tide"), call(1, "make tide"), call(2, "make moon"), call(3, "make tide")]
+    why = "`make tide` reads the table that `make moon` writes."
+    way = [call(0, "make tide"), call(1, "make tide"), call(2, "make moon", why), call(3, "make tide")]
     assert went("monday", *way) == "It is printed."
-    assert "new lessons from 4 calls" in capsys.readouterr().out
+    assert "1 new lessons from 4 calls" in capsys.readouterr().out
     assert "trap:" not in json.dumps(seen[4]), "it went through it itself"
     went("tuesday", call(0, "make tide"), call(1, "make moon"), call(2, "make tide"))
     assert "run `make moon` first" in json.dumps(seen[5], ensure_ascii=False), "the brief of the next run says it"
