@@ -133,7 +133,7 @@ def test_numbers_say_what_they_are_of(tmp_path: Path) -> None:
         told = claude_log(f"harbour-{day}", [LOST, LOST, MOON, MADE], day=day, cwd="/srv/kestrel")
         (tmp_path / f"{day}.jsonl").write_text(told, encoding="utf-8")
     first = run("learn", "0.jsonl", cwd=tmp_path).stdout
-    assert "0 new lessons → memory.db" in first, "its error says what to do; of none that was seen again nothing is said"
+    assert "0 new lessons → memory.db" in first, "its error says what to do, and of none seen again nothing is said"
     again = run("learn", ".", cwd=tmp_path).stdout
     assert re.search(r"1 new lesson, and \d times a known one seen again → memory.db", again)
     call = ("check", "Bash", "make tide", "--project", "kestrel")

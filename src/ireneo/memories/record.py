@@ -382,8 +382,8 @@ def said_against(piece: Evidence, what: str = "that it is not so") -> str:
     """Who spoke against a memory and when, with the reason where one was given; `what` is said where none was."""
     why = one_line(why_against(piece)).rstrip(".")
     said = f": “{why if len(why) <= MOST_WHY else why[: MOST_WHY - 1].rstrip() + '…'}”" if why else f" {what}"
-    # When it was said in a message that is read later, that message tells.
-    when = "" if piece.messages else f" on {day(piece.recorded)}"
+    # Said in a message that is read later: that message tells when. A review names messages too, and is no later.
+    when = "" if piece.messages and piece.at < piece.recorded else f" on {day(piece.recorded)}"
     return f"{_WHO[piece.origin]} said{when}{said}."
 
 
