@@ -6,6 +6,7 @@ dropped, and a model that fails changes nothing.
 
 from __future__ import annotations
 
+import asyncio
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
@@ -31,7 +32,7 @@ from ireneo.memories.record import NAMES, Kind, MemoryDraft, Record, State
 from ireneo.memories.slots import attribute_of, holding_of
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
-from ireneo.ports.models import LanguageModel, Usage
+from ireneo.ports.models import LanguageModel, Prompt, Usage
 from ireneo.ports.store import Transaction
 from ireneo.prompts import FACTS
 from ireneo.prompts.replies import FactSaid, FactsReply
@@ -87,24 +88,29 @@ async def read_by_model(
     model: LanguageModel, said: Sequence[Utterance], before: Sequence[Utterance], known: Sequence[Record], count: Count
 ) -> FactsRead:
     """What a model reads in what is `said`, which what was said `before` explains. Raises ModelError."""
+    shown, prompt = await asyncio.to_thread(_prompt, said, before, known, count)
+    reply = await model.ask(prompt, FactsReply)
+    return replace(await asyncio.to_thread(_borne_out, reply.value, _Check(said, before, shown)), usage=reply.usage)
+
+
+def _prompt(
+    said: Sequence[Utterance], before: Sequence[Utterance], known: Sequence[Record], count: Count
+) -> tuple[list[Record], Prompt]:
+    """The known facts that are shown, and the question that shows them."""
     shown = _shown_known(known, [*before, *said], count)
-    reply = await model.ask(
-        FACTS.render(
-            known="\n".join(f"K{number} {_data(_told(each))}" for number, each in enumerate(shown, start=1))
-            or "(nothing)",
-            conversation="\n".join(_lines(said, before)),
-        ),
-        FactsReply,
-    )
-    check = _Check(said, before, shown)
+    told = "\n".join(f"K{number} {_data(_told(each))}" for number, each in enumerate(shown, start=1))
+    return shown, FACTS.render(known=told or "(nothing)", conversation="\n".join(_lines(said, before)))
+
+
+def _borne_out(reply: FactsReply, check: _Check) -> FactsRead:
     facts: list[ReadFact] = []
     refused: list[str] = []
-    for each in reply.value.facts:
+    for each in reply.facts:
         try:
             facts += check.read(each)
         except BadInput as why:
             refused.append(f"“{each.text.strip()[:_SHOWN]}”: {why}")
-    return FactsRead(facts=tuple(facts), refused=tuple(refused), usage=reply.usage)
+    return FactsRead(facts=tuple(facts), refused=tuple(refused))
 
 
 def _shown_known(known: Sequence[Record], said: Sequence[Utterance], count: Count) -> list[Record]:
