@@ -194,7 +194,7 @@ def test_what_is_over_is_so_from_the_day_that_it_names() -> None:
     [
         ("Three years at the bakery and still late.", about("Vera has been at the bakery since 2023.", since="2023")),
         ("Twenty-six yrs on the ferry.", about("Vera has worked on the ferry since about 2000.", since="2000")),
-        ("No sailing til autumn.", about("Vera sails no more until autumn 2027.")),
+        ("No sailing til february.", about("Vera sails no more until February 2027.")),
         ("Only had the parrot a week.", about("Vera has had the parrot since about 2 March 2026.", since="2026-03")),
         ("The twins turn six saturday.", about("Vera's twins turn six on 14 March 2026.", since="2020-03-14")),
         ("The twins turn six saturday.", about("Vera's twins were born on 14 March 2020.")),
@@ -244,6 +244,8 @@ def test_a_german_noun_is_no_name(said: str, text: str) -> None:
     [
         ("I work at the bakery.", about("Vera has worked at the bakery since 1987.", since="1987"), "1987"),
         ("Three years at the bakery.", about("Vera has been at the bakery since 2014.", since="2014"), "2014"),
+        ("Two of us sail.", about("Vera has sailed with somebody since 2024."), "2024"),
+        ("No sailing til february.", about("Vera sails no more until February 2028."), "2028"),
         ("The twins turn six saturday.", about("Vera's twins turn six on 19 March 2026."), "19 March"),
         ("Three fifty-one eight, my best!", about("Vera ran it in 3:41:08."), "3:41:08"),
         ("Mit einszweiundsiebzig bin ich die Kleinste.", about("Vera ist 1,84 m groß."), "84"),

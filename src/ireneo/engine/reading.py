@@ -30,7 +30,6 @@ from ireneo.language.times import (
     Window,
     dates,
     iso_window,
-    month_numbers,
     weekday_numbers,
     without_dates,
     worded,
@@ -61,6 +60,8 @@ MOST_KNOWN = 400
 REDACTED = "[REDACTED "
 """What a secret's mark begins with."""
 _SHOWN = 80
+_FEW = 3
+"""Years that a number near a message may well mean something else than."""
 _LONGEST_LIFE = 120
 """Years that somebody lives or something lasts."""
 _SHORT = 4
@@ -192,8 +193,10 @@ class _Check:
         replaced = [self._known[number] for number in dict.fromkeys(named) if number in self._known]
         if fact.over and not replaced:
             fact, replaced = self._ended(fact)
-        days = _days_told(said, self._near(said))
-        since, until = (_window(each, said, days) for each in (fact.since, fact.until))
+        days, years = _days_told(said, self._near(said))
+        # Fewer years are told by `since` or `until`: else any year near the message would stand.
+        days += [said.at.replace(year=each, day=1) for each in years if said.at and abs(each - said.at.year) > _FEW]
+        since, until = (_window(each, said, years) for each in (fact.since, fact.until))
         self._check_words(fact, said, replaced, days, [each for each in (since, until) if each])
         self._told.append(fact)
         if fact.over and until and until.until and said.at and until.until <= said.at:
@@ -320,35 +323,36 @@ def _bare(text: str) -> str:
     return _BARE.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
-def _days_told(said: Utterance, near: str) -> list[datetime]:
-    """The day of a message, the days that it tells from there on, and the years of what lasts or is so old."""
+def _days_told(said: Utterance, near: str) -> tuple[list[datetime], set[int]]:
+    """The day of a message and the days that it tells from there on; and the years of what lasts or is so old."""
     if said.at is None:
-        return []
+        return [], set()
     at = said.at
     told = [each.at for ahead in (False, True) for each in moments(said.text, at, "de", ahead=ahead)]
-    words = set(letters(said.text.casefold()))
+    doubtful = topic(Times).doubtful
+    words = {each.casefold() for each in letters(said.text) if each[0].isupper() or each not in doubtful}
     named = {day for name, day in weekday_numbers().items() if name in words}
     told += [day for back in range(-7, 8) if (day := at + timedelta(days=back)).weekday() in named]
+    for month in range(1, 13):
+        first = at.replace(month=month, day=1)
+        if words & set(worded(first).casefold().split()) - weekday_numbers().keys():
+            # The next one or the last one; where it is this month, both.
+            told += [first.replace(year=at.year + 1)] * (month <= at.month)
+            told += [first.replace(year=at.year - 1)] * (month >= at.month)
     numbers = {int(each) for each in (*units(near), *said_figures(near)) if each.isdecimal() and len(each) < 4}
     numbers.update(number for _, number in spelled(near))
-    if words & {*month_numbers(), *(name for names in topic(Times).seasons.values() for name in names)}:
-        numbers.add(1)
-    told += [
-        at.replace(year=at.year + turn * number, day=1)
-        for number in sorted(numbers)
-        if 0 < number <= _LONGEST_LIFE
-        for turn in (-1, 1)
-    ]
-    return [at, *dict.fromkeys(told)]
+    return [at, *dict.fromkeys(told)], {
+        at.year + turn * each for each in numbers if each <= _LONGEST_LIFE for turn in (-1, 1)
+    }
 
 
-def _window(text: str, said: Utterance, days: Sequence[datetime]) -> Window | None:
+def _window(text: str, said: Utterance, years: Iterable[int]) -> Window | None:
     """The time that a model names, near the message unless its year stands there or follows from what does."""
     window = iso_window(text, said.at.tzinfo if said.at else None) if text else None
     if window is None or window.since is None or said.at is None:
         return window
     year = window.since.year
-    near = abs(year - said.at.year) <= 1 or str(year) in said.text or any(each.year == year for each in days)
+    near = abs(year - said.at.year) <= 1 or str(year) in said.text or year in years
     return window if near else None
 
 
