@@ -133,6 +133,139 @@ def test_what_the_words_do_not_bear_out_is_dropped(fact: FactSaid, why: str) -> 
     run(work())
 
 
+def about(text: str, message: int = 1, **more: str) -> FactSaid:
+    """A fact of the message of that number, which `judged` lets it quote."""
+    return FactSaid(message=message, quote="", text=text, **more)
+
+
+def judged(said: Sequence[str], *told: FactSaid) -> tuple[list[Record], str]:
+    """What holds after a model told these of what Vera said, one message in two, and why the rest was refused."""
+    out: list[tuple[list[Record], str]] = []
+
+    async def work() -> None:
+        quoted = [replace(each, message=2 * each.message - 1, quote=said[each.message - 1]) for each in told]
+        desk = Desk([facts(*quoted)])
+        out.append((await desk.hear(*said), ""))
+        out[0] = (out[0][0], desk.worked[0].reason)
+
+    run(work())
+    return out[0]
+
+
+BAND = about("Vera plays in the Harbour Band.", subject="Vera", attribute="band", value="Harbour Band", kind="fact")
+
+
+@pytest.mark.parametrize("value", ["Harbour Band", "the harbour bands"])
+def test_what_is_over_may_be_worded_otherwise_and_ends_what_was_told_before(value: str) -> None:
+    over = about("Vera's evenings are over.", 2, subject="vera", attribute="band", value=value)
+    said = ["I play in the Harbour Band.", "The evening thing got axed."]
+    held, why = judged(said, replace(BAND, several=True), replace(over, over=True, several=True))
+    assert (why, [each.kind for each in held]) == ("", ["episodic"])
+
+
+def test_what_is_over_may_be_named_by_what_is_known() -> None:
+    async def work() -> None:
+        over = FactSaid(
+            message=1,
+            quote="thing got axed",
+            text="Vera's evenings are over.",
+            subject="Vera",
+            attribute="band",
+            value="Harbour Band",
+            over=True,
+        )
+        desk = Desk([facts(replace(BAND, quote="in the Harbour Band")), facts(over)])
+        await desk.hear("I play in the Harbour Band.")
+        held = await desk.hear("The evening thing got axed.", days=30)
+        assert (desk.worked[1].reason, [each.kind for each in held]) == ("", ["episodic"])
+
+    run(work())
+
+
+def test_what_is_over_is_so_from_the_day_that_it_names() -> None:
+    over = about("Vera's evenings are over.", 2, subject="Vera", attribute="band", value="Harbour Band")
+    said = ["I have played in the Harbour Band since January.", "The evening thing got axed last month."]
+    held, why = judged(said, replace(BAND, since="2026-01"), replace(over, over=True, until="2026-02"))
+    assert (why, [each.at for each in held]) == ("", [datetime(2026, 2, 1, tzinfo=UTC)])
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("Three years at the bakery and still late.", about("Vera has been at the bakery since 2023.", since="2023")),
+        ("Twenty-six yrs on the ferry.", about("Vera has worked on the ferry since about 2000.", since="2000")),
+        ("No sailing til february.", about("Vera sails no more until February 2027.")),
+        ("Only had the parrot a week.", about("Vera has had the parrot since about 2 March 2026.", since="2026-03")),
+        ("The twins turn six saturday.", about("Vera's twins turn six on 14 March 2026.", since="2020-03-14")),
+        ("The twins turn six saturday.", about("Vera's twins were born on 14 March 2020.")),
+        ("Three fifty-one eight yesterday, my best!", about("Vera ran it in 3:51:08 on 8 March 2026.")),
+        ("Mit einszweiundsiebzig bin ich die Kleinste.", about("Vera ist 1,72 m groß.")),
+        ("Zum Siebzigsten meiner Tante backe ich.", about("Veras Tante wird 70 Jahre alt.")),
+        ("Seit dreißig Jahren segle ich.", about("Vera segelt seit 1996.", since="1996")),
+    ],
+)
+def test_times_and_figures_that_follow_from_what_is_said_stand(said: str, fact: FactSaid) -> None:
+    held, why = judged([said], fact)
+    assert (why, [each.text for each in held]) == ("", [fact.text])
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        (["Ich gehe jetzt montags in die Töpferei."], "Töpfern"),
+        (["Die Salbe brennt, also schreiben wir den Wundkleber auf."], "Kleber"),
+        (["Da, wo die Salbe war, juckt es."], "Brandsalbe"),
+        (["Zum Siebzigsten backe ich."], "70"),
+        (["My Danish is getting better.", "The tutor laughs at me on Tuesdays."], "Danish"),
+    ],
+)
+def test_a_value_may_stand_anywhere_in_another_form(said: list[str], value: str) -> None:
+    fact = about("Vera likes it.", len(said), subject="Vera", attribute="hobby", value=value)
+    held, why = judged(said, fact)
+    assert (why, [each.value for each in held]) == ("", [value])
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("Die Mutti (die in Kiel) rief an, ich fahr hoch.", "Veras Mutter lebt in Kiel."),
+        ("Unser Großer studiert jetzt in Kiel, der Jonas.", "Veras ältester Sohn Jonas studiert in Kiel."),
+        ("In Rente bin ich nicht, noch vier Jahre.", "Vera geht in vier Jahren in Rente."),
+        ("Ich höre im Juni auf mit der Arbeit.", "Vera geht im Juni in Pension."),
+    ],
+)
+def test_a_german_noun_is_no_name(said: str, text: str) -> None:
+    held, why = judged([said], about(text))
+    assert (why, [each.text for each in held]) == ("", [text])
+
+
+@pytest.mark.parametrize(
+    ("said", "fact", "why"),
+    [
+        ("I work at the bakery.", about("Vera has worked at the bakery since 1987.", since="1987"), "1987"),
+        ("Three years at the bakery.", about("Vera has been at the bakery since 2014.", since="2014"), "2014"),
+        ("Two of us sail.", about("Vera has sailed with somebody since 2024."), "2024"),
+        ("No sailing til february.", about("Vera sails no more until February 2028."), "2028"),
+        ("The twins turn six saturday.", about("Vera's twins turn six on 19 March 2026."), "19 March"),
+        ("Three fifty-one eight, my best!", about("Vera ran it in 3:41:08."), "3:41:08"),
+        ("Mit einszweiundsiebzig bin ich die Kleinste.", about("Vera ist 1,84 m groß."), "84"),
+        ("Unser Großer studiert jetzt in Kiel.", about("Veras Sohn studiert jetzt in Lübeck."), "Lübeck"),
+        ("Mein Sohn hat mir geschrieben.", about("Veras Sohn Alwin hat ihr geschrieben."), "Alwin"),
+        ("Das Fest ist in Kiel.", about("Das Fest ist morgen.", attribute="party", value="Fest in Lübeck"), "Lübeck"),
+        ("I learn it with a tutor.", about("Vera learns Danish with a tutor."), "Danish"),
+        (
+            "The evening thing got axed.",
+            replace(about("It is over.", subject="Vera", attribute="band", value="Quartet"), over=True),
+            "Quartet",
+        ),
+    ],
+)
+def test_what_nobody_said_is_refused_however_it_is_told(said: str, fact: FactSaid, why: str) -> None:
+    held, refused = judged([said], fact)
+    assert held == []
+    assert why in refused
+
+
 def test_what_a_fact_replaces_is_superseded_in_its_slot_and_what_is_over_ends() -> None:
     async def work() -> None:
         lugo = replace(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
 from typing import Literal
 
 from msgspec import Struct
@@ -21,10 +21,22 @@ from ireneo.grounding.claims import TextClaim, units
 from ireneo.grounding.evidence import SourceIndex, check_text
 from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.grounding.status import error_text
+from ireneo.language.detect import language_of_sentence, writes_nouns_large
+from ireneo.language.files import from_data, of_language, topic
 from ireneo.language.moments import moments
-from ireneo.language.numbers import spelled
-from ireneo.language.times import Window, iso_window, without_dates, worded
-from ireneo.language.words import terms
+from ireneo.language.numbers import said_figures, spelled
+from ireneo.language.spoken import Facts
+from ireneo.language.times import (
+    Date,
+    Window,
+    dates,
+    iso_window,
+    weekday_numbers,
+    without_dates,
+    worded,
+)
+from ireneo.language.topics import Times, Words
+from ireneo.language.words import common_words, letters, terms
 from ireneo.log.message import Count, MessageId
 from ireneo.memories.extract import SaidFact
 from ireneo.memories.facts import holds_at
@@ -49,10 +61,19 @@ MOST_KNOWN = 400
 REDACTED = "[REDACTED "
 """What a secret's mark begins with."""
 _SHOWN = 80
+_FEW = 3
+"""Years that a number near a message may well mean something else than."""
+_LONGEST_LIFE = 120
+"""Years that somebody lives or something lasts."""
+_SHORT = 4
+"""Letters by which words of one stem are known."""
+_INFLECTED = ("e", "er", "es", "em", "en", "ein", "s")
+"""What German words end with before a noun."""
 _KINDS: Mapping[str, Kind] = {"fact": "semantic", "plan": "semantic", "event": "episodic", "howto": "procedural"}
 _TAGS = ("</known>", "</conversation>")
 _QUOTATION = lazy_re(r"[“„«][^“”„«»\n]{12,}[”“»]|(?<!\w)\"[^\"\n]{12,}\"(?!\w)")
 _NUMBER = lazy_re(r"\s*\[?K?(\d{1,4})\b")
+_DIGITS = lazy_re(r"\d+")
 _BARE = lazy_re(r"[\W_]+")
 
 
@@ -160,9 +181,11 @@ class _Check:
     def __init__(self, said: Sequence[Utterance], before: Sequence[Utterance], known: Sequence[Record]) -> None:
         self._said = said
         self._all = [*before, *said]
+        self._told: list[FactSaid] = []
         self._known = {str(number): each for number, each in enumerate(known, start=1)}
+        self._shown = [f"{each.speaker}: {each.text}" for each in self._all]
         self._given = [
-            *(f"{each.speaker}: {each.text}" for each in self._all),
+            *self._shown,
             *(f"{each.subject} {each.attribute} {each.value} {each.text}" for each in known),
         ]
 
@@ -174,13 +197,42 @@ class _Check:
         self._check_quote(fact, said)
         named = [found[1] for each in fact.replaces if (found := _NUMBER.match(each))]
         replaced = [self._known[number] for number in dict.fromkeys(named) if number in self._known]
-        since, until = _window(fact.since, said), _window(fact.until, said)
-        days = [each.since for each in (since, until) if each and each.since]
-        self._check_words(fact, said, replaced, [*days, *_days_told(said)])
+        if fact.over and not replaced:
+            fact, replaced = self._ended(fact)
+        days, years = _days_told(said, self._near(said))
+        # Fewer years are told by `since` or `until`: else any year near the message would stand.
+        days += [said.at.replace(year=each, day=1) for each in years if said.at and abs(each - said.at.year) > _FEW]
+        since, until = (_window(each, said, years) for each in (fact.since, fact.until))
+        self._check_words(fact, said, replaced, days, [each for each in (since, until) if each])
+        self._told.append(fact)
+        if fact.over and until and until.until and said.at and until.until <= said.at:
+            since = until
         began = since.since if since else None
         if began and said.at and began.date() == said.at.date():
             began = None  # Said on the day: the message tells the hour.
         return list(self._made(fact, said, replaced, began, until.until if until else None))
+
+    def _ended(self, fact: FactSaid) -> tuple[FactSaid, list[Record]]:
+        """A fact that is over, by the value that was told or known, and the known ones that it ends."""
+        words = _words(fact.value)
+
+        def is_it(subject: str | None, attribute: str | None, value: str | None) -> bool:
+            of_it = _bare(subject or "") == _bare(fact.subject)
+            of_it &= attribute_of(attribute or "") == attribute_of(fact.attribute)
+            return of_it and any(_is_said(word, _words(value or "")) for word in words)
+
+        told = [each for each in self._told if not each.over and is_it(each.subject, each.attribute, each.value)]
+        told.sort(key=lambda each: _bare(each.value) == _bare(fact.value))
+        if told:
+            return replace(fact, subject=told[-1].subject, attribute=told[-1].attribute, value=told[-1].value), []
+        known = [each for each in self._known.values() if is_it(each.subject, each.attribute, each.value)]
+        same = [each for each in known if _bare(each.value or "") == _bare(fact.value)]
+        return fact, same or known[:1]
+
+    def _near(self, said: Utterance) -> str:
+        """A message with the two before it."""
+        at = self._all.index(said)
+        return "\n".join(each.text for each in self._all[max(0, at - 2) : at + 1])
 
     def _check_quote(self, fact: FactSaid, said: Utterance) -> None:
         quote, text = _bare(fact.quote), _bare(said.text)
@@ -196,21 +248,39 @@ class _Check:
             raise BadInput("It is what an assistant says of a user.")
 
     def _check_words(
-        self, fact: FactSaid, said: Utterance, replaced: Sequence[Record], days: Sequence[datetime]
+        self,
+        fact: FactSaid,
+        said: Utterance,
+        replaced: Sequence[Record],
+        days: Sequence[datetime],
+        windows: Sequence[Window],
     ) -> None:
-        """That each name, number and date of it is shown, and the value by the words that say so."""
+        """That each name, number and date of it is shown, and the value by words that were said."""
         text = " ".join(fact.text.split())
         if not text or error_text(text) or instruction_like(text):
             raise BadInput("It is no statement.")
-        when = [worded(each.date()) for each in days]
-        if found := unshown(f"{text} {fact.value}", [*self._given, *when]):
+        when = [worded(each.date()) for each in (*(each.since for each in windows if each.since), *days)]
+        words = _words(" ".join([*self._shown, *when, *(f"{each.value} {each.text}" for each in replaced)]))
+        figures = said_figures(self._near(said))
+        both = f"{text} {said.text}"
+        is_german = writes_nouns_large(both) or language_of_sentence(both) == "de"
+
+        def passes(claim: TextClaim) -> bool:
+            if claim.kind == "name":
+                # A capital says little in German, where a sentence may be too short to show its language.
+                return is_german and all(_is_said(each, words) or _is_noun(each, text) for each in _words(claim.text))
+            if claim.kind == "date" and any(_falls_in(day, window) for day in dates(claim.text) for window in windows):
+                return True
+            return bool(figures & {*_digits(claim.text), *(str(number) for _, number in spelled(claim.text))})
+
+        if found := unshown(f"{text} {fact.value}", [*self._given, *when], passes=passes):
             raise BadInput(f"“{found.text}” stands nowhere in what was said.")
-        at = self._all.index(said)
-        near = [each.text for each in self._all[max(0, at - 2) : at + 1]]
-        near += [f"{each.value} {each.text}" for each in replaced]
-        wanted = set(terms(fact.value))
-        if wanted and wanted.isdisjoint(term for each in (*near, *when, said.speaker) for term in terms(each)):
-            raise BadInput(f"Its value “{fact.value}” does not stand in what it cites.")
+        wanted = _words(fact.value)
+        if is_german and (name := _strange_name(f"{text}\n{fact.value}", _words(" ".join([*self._given, *when])))):
+            raise BadInput(f"“{name}” stands nowhere in what was said.")
+        is_counted = figures & {*_digits(fact.value), *said_figures(fact.value)}
+        if wanted and not is_counted and not any(_is_said(each, words) for each in wanted):
+            raise BadInput(f"Its value “{fact.value}” stands nowhere in what was said.")
 
     def _made(
         self,
@@ -259,40 +329,128 @@ def _bare(text: str) -> str:
     return _BARE.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
-def _days_told(said: Utterance) -> list[datetime]:
-    """The day of a message, and the days that it tells from there on."""
+def _days_told(said: Utterance, near: str) -> tuple[list[datetime], set[int]]:
+    """The day of a message and the days that it tells from there on; and the years of what lasts or is so old."""
     if said.at is None:
-        return []
-    told = [each.at for ahead in (False, True) for each in moments(said.text, said.at, "de", ahead=ahead)]
-    return [said.at, *dict.fromkeys(told)]
+        return [], set()
+    at = said.at
+    told = [each.at for ahead in (False, True) for each in moments(said.text, at, "de", ahead=ahead)]
+    doubtful = topic(Times).doubtful
+    words = {each.casefold() for each in letters(said.text) if each[0].isupper() or each not in doubtful}
+    named = {day for name, day in weekday_numbers().items() if name in words}
+    told += [day for back in range(-7, 8) if (day := at + timedelta(days=back)).weekday() in named]
+    for month in range(1, 13):
+        first = at.replace(month=month, day=1)
+        if words & set(worded(first).casefold().split()) - weekday_numbers().keys():
+            # The next one or the last one; where it is this month, both.
+            told += [first.replace(year=at.year + 1)] * (month <= at.month)
+            told += [first.replace(year=at.year - 1)] * (month >= at.month)
+    numbers = {int(each) for each in (*units(near), *said_figures(near)) if each.isdecimal() and len(each) < 4}
+    numbers.update(number for _, number in spelled(near))
+    return [at, *dict.fromkeys(told)], {
+        at.year + turn * each for each in numbers if each <= _LONGEST_LIFE for turn in (-1, 1)
+    }
 
 
-def _window(text: str, said: Utterance) -> Window | None:
-    """The time that a model names, near the message unless its year stands there."""
+def _window(text: str, said: Utterance, years: Iterable[int]) -> Window | None:
+    """The time that a model names, near the message unless its year stands there or follows from what does."""
     window = iso_window(text, said.at.tzinfo if said.at else None) if text else None
     if window is None or window.since is None or said.at is None:
         return window
-    near = abs(window.since.year - said.at.year) <= 1 or str(window.since.year) in said.text
+    year = window.since.year
+    near = abs(year - said.at.year) <= 1 or str(year) in said.text or year in years
     return window if near else None
 
 
-def unshown(text: str, given: Sequence[str], counts: Iterable[int] = ()) -> TextClaim | None:
+def _falls_in(day: Date, window: Window) -> bool:
+    """Whether a date is in a window, whose year it may leave out."""
+    if window.since is None or window.until is None:
+        return False
+    year, month, number = day
+    try:
+        at = datetime(year or window.since.year, month, number, tzinfo=window.since.tzinfo)
+    except ValueError:
+        return False
+    return window.holds(at)
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text by which a value is looked for, without the common ones of English."""
+    return [each for each in _bare(text).split() if each not in common_words()]
+
+
+def _is_said(word: str, words: Iterable[str]) -> bool:
+    """Whether a word stands among others as it is, in another form, or as a part of a compound, either way."""
+    stem = word if len(word) < _SHORT or not word.isalpha() else word[: max(_SHORT, len(word) - 3)]
+    return any(
+        each == word
+        or (len(stem) >= _SHORT and each.startswith(stem))
+        or (min(len(each), len(word)) > _SHORT and (each in word or word in each))
+        for each in words
+    )
+
+
+def _is_noun(word: str, text: str) -> bool:
+    """Whether a capitalised word of a German text is a noun: a relation, or behind an adjective or an article."""
+    if word in _relations():
+        return True
+    before = _bare(text).partition(f" {word}")[0].rpartition(" ")[2]
+    return before.endswith(_INFLECTED)
+
+
+def _strange_name(text: str, words: Sequence[str]) -> str:
+    """What must be a name in a German text, by the word before it, and stands nowhere; "" where there is none."""
+    known = of_language(Words, "de")
+    for found in _BEHIND.finditer(text):
+        word = found[1].casefold()
+        is_plain = word in known.no_names or word.endswith(known.no_name_endings) or word in _relations()
+        if not (is_plain or _is_said(word, words)):
+            return found[1]
+    return ""
+
+
+@from_data
+def _relations() -> frozenset[str]:
+    return frozenset(word for row in of_language(Facts, "de").relations.values() for word in row)
+
+
+@from_data
+def _behind() -> str:
+    words = sorted(_relations() | of_language(Words, "de").before_names)
+    return rf"\b(?i:{'|'.join(words)}) ([A-ZÄÖÜ][^\W\d_]+)"
+
+
+_BEHIND = lazy_re(_behind)
+
+
+def _digits(text: str) -> set[str]:
+    """The digits of a figure as they stand, and without the noughts that fill its parts: 3:51:08 is 35108 and 3518."""
+    parts = _DIGITS.findall(text)
+    return {"".join(parts), "".join(str(int(each)) for each in parts)}
+
+
+def unshown(
+    text: str, given: Sequence[str], counts: Iterable[int] = (), passes: Callable[[TextClaim], bool] = lambda _: False
+) -> TextClaim | None:
     """The first thing in `text` that stands in none of the texts `given`: a claim, or a number in figures or words.
 
-    Numbers are held to it that are none in a summary of work, where they may number a list. `counts` may be said too.
+    Numbers are held to it that are none in a summary of work, where they may number a list. `counts` may be said too,
+    and what `passes`.
     """
-    for claim in check_text(text, SourceIndex(given)):
-        return claim
+    return next((each for each in _unshown(text, given, counts) if not passes(each)), None)
+
+
+def _unshown(text: str, given: Sequence[str], counts: Iterable[int]) -> Iterator[TextClaim]:
+    yield from check_text(text, SourceIndex(given))
     shown = "\n".join(given)
     figures = units(shown).keys()
     for figure in sorted(units(without_dates(text)).keys() - figures):
-        return TextClaim("number", figure)
+        yield TextClaim("number", figure)
     worth = {*counts, *(number for each in given for _, number in spelled(each))}
     for words, number in spelled(text):
         # One is a word like any other, as in “one of the tests”.
         if number > 1 and number not in worth and str(number) not in figures and words not in shown.casefold():
-            return TextClaim("number", words)
-    return None
+            yield TextClaim("number", words)
 
 
 def drafts_of(read: ReadFact, piece: MemoryDraft) -> list[MemoryDraft]:

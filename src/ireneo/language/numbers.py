@@ -13,6 +13,9 @@ from ireneo.language.topics import Numbers
 from ireneo.patterns import lazy_re
 
 _WORD = lazy_re(r"[^\W\d_]+|\S")
+_LETTERS = lazy_re(r"[^\W\d_]+")
+_MOST_READ = 6
+"""So many numbers are read as one figure at the most."""
 
 
 def spelled(text: str) -> list[tuple[str, int]]:
@@ -35,6 +38,46 @@ def spelled(text: str) -> list[tuple[str, int]]:
             found.append((" ".join(run), _worth(run)))
             run = []
     return found
+
+
+def said_figures(text: str) -> set[str]:
+    """The digits that the numbers of `text` in words come to, read one behind the other: “two forty-nine” is 249."""
+    runs: list[list[int]] = [[]]
+    apart = 0
+    for word in _LETTERS.findall(text.casefold()):
+        parts = _parts(word)
+        apart = 0 if parts else apart + 1
+        if apart > 1:
+            runs.append([])
+        for part in parts:
+            last = runs[-1][-1] if runs[-1] else 0
+            if part < 10 and 20 <= last < 100 and last % 10 == 0:
+                runs[-1][-1] += part
+            else:
+                runs[-1].append(part)
+    return {
+        "".join(map(str, run[first:end]))
+        for run in runs
+        for first in range(len(run))
+        for end in range(first + 1, min(first + _MOST_READ, len(run)) + 1)
+    }
+
+
+def _parts(word: str) -> list[int]:
+    """The numbers that a word is made of: one of English, one or several of a language that writes them together."""
+    known = _small() | _inside()
+    if word in known:
+        return [known[word]]
+    parts: list[int] = []
+    while word not in _together_ends():
+        held = next((each for each in _together_longest() if word.startswith(each)), None)
+        if held is None:
+            return []
+        parts.append(_written_together().get(held, 1))
+        word = word[len(held) :]
+        # “Eins” before another one.
+        word = word[1:] if parts[-1] == 1 and word.startswith("s") else word
+    return parts
 
 
 def unit_of(unit: str | None) -> str:
@@ -90,7 +133,18 @@ def _inside() -> dict[str, int]:
 
 @from_data
 def _written_together() -> dict[str, int]:
-    return {word: value for code in LANGUAGES for word, value in _together(of_language(Numbers, code))}
+    return {word.casefold(): value for code in LANGUAGES for word, value in _together(of_language(Numbers, code))}
+
+
+@from_data
+def _together_longest() -> list[str]:
+    ones = {word.casefold(): 1 for code in LANGUAGES for word in of_language(Numbers, code).together[:1]}
+    return sorted(_written_together() | ones, key=len, reverse=True)
+
+
+@from_data
+def _together_ends() -> frozenset[str]:
+    return frozenset(["", *topic(Numbers).together_ends])
 
 
 def _together(known: Numbers) -> Iterator[tuple[str, int]]:

@@ -39,6 +39,11 @@ class Words(Topic, frozen=True, kw_only=True):
     """Where all nouns are written large: more of the commonest words, to tell the language of short texts by."""
     nouns_small: Set = frozenset()
     """Where only names are: the same."""
+    before_names: Set = frozenset()
+    """Where all nouns are written large: behind these a noun without an article is mostly a name."""
+    no_names: Set = frozenset()
+    no_name_endings: Row = ()
+    """The commonest nouns that are none there, and what others end with."""
 
 
 class Sentences(Topic, frozen=True, kw_only=True):
@@ -126,6 +131,8 @@ class Numbers(Topic, frozen=True, kw_only=True):
     """From twenty to ninety, there."""
     together_and: Row = ()
     """What stands between ones and tens, there."""
+    together_ends: Row = ()
+    """What an ordinal ends with, there."""
     together_large: Map = {}
     """By the figure, there."""
 
