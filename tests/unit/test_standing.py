@@ -53,5 +53,8 @@ def test_what_was_said_once_is_told_where_it_says_what_it_is_about() -> None:
     assert stands_alone("Logging goes through our logger, not print")
     assert stands_alone("On `git commit -m 'Mend it'`: “no, I did not ask for any commit”")
     assert not stands_alone("On changing `rows.py`: “No, I don't like that at all.”")
+    assert not stands_alone("We want to keep that variable since it is our standard")
+    assert not stands_alone("On “The reader takes both.”: “No man, that's simply not true, we already read every row”")
+    assert not stands_alone("everything works, you are a wonder, never seen any better")
     assert not stands_alone("Maybe we could use our logger and not print?")
     assert not stands_alone("We don't want this: 5. The change of [2/3] may be too broad")

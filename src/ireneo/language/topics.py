@@ -255,6 +255,16 @@ class Rulings(Topic, frozen=True, kw_only=True):
     """At the beginning: it goes on with what was said before."""
     points: Row = ()
     """Anywhere: words that stand for what was named before."""
+    open: Row = ()
+    """Anywhere: the same where what they stand for is not in the sentence."""
+    disputes: Row = ()
+    """Anywhere: that something said is not so."""
+    accepts: Row = ()
+    """Anywhere: praise, a go-ahead, and what was not done."""
+    asks: Row = ()
+    """At the beginning: a question, whether it is marked as one or not."""
+    stressed: Row = ()
+    """At the beginning: words in capitals that say how far something goes."""
     definite: Set = frozenset()
     """Words before one thing that both know of: what is done to it is a step."""
     subjects: Set = frozenset()

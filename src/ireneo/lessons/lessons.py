@@ -10,7 +10,7 @@ from msgspec import Struct
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
 from ireneo.lessons.observe import DEMANDED, ENDS_IN, EXPLAINED, GOT_OVER, claim_words, is_statistic, occasion_of
-from ireneo.lessons.rulings import ruling_words, stands_alone
+from ireneo.lessons.rulings import is_pasted, ruling_words, stands_alone
 from ireneo.lessons.run import LOGGED, MODEL, Category, Observation, is_ruling
 from ireneo.lessons.traps import WRITTEN, agreed
 from ireneo.log.message import Message
@@ -198,7 +198,7 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
     best = best_worded(observations)
     if best is not None and is_ruling(best.cue):
         # Whatever it cost; but what was said once may be of its task alone. A model was asked whether it is.
-        again = sum(bool(each.held) for each in observations) >= TWICE
+        again = sum(bool(each.held) for each in observations) >= TWICE and not is_pasted(best.text)
         return best.cue.startswith(MODEL) or again or stands_alone(best.text, named=best.trigger is not None)
     if best is None or _ACCIDENT.search(best.text):
         return False

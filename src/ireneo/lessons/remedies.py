@@ -155,7 +155,8 @@ def _started_otherwise(run: Sequence[TriedCall], at: int) -> Remedy | None:
     if not missing or failed.program not in missing[0] or again is None or not again.shape.shell:
         return None
     before, now = _start(failed), _start(again)
-    if before == now or not _helped(failed, again):
+    # Of a program of the system that was called by its path the path may be the cause.
+    if before == now or before.startswith(_OF_A_SYSTEM) or not _helped(failed, again):
         return None
     apart = not names_thing(before, now)
     return Remedy(

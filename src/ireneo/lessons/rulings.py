@@ -41,7 +41,7 @@ from ireneo.summaries.steps import CHANGES, clip, sentences, understand
 
 RULES = 2.0
 """How much has to speak for a sentence for it to rule."""
-STANDS = 3.5
+STANDS = 4.0
 """The same for it to be told to later runs where it was said once."""
 BEGINS = 400
 """Characters of a sentence that are read."""
@@ -79,6 +79,12 @@ _CLAUSE = lazy_re(r"[,;:(–—]|\s-\s")
 _JOINS = lazy_re(lambda: either(_words().joins), re.I)
 _PASTED = lazy_re(r"[\[(/]\d+[/\])]|~/|\{|:=|^\W*\d+[.:)] |: \d+\.|\w\(\) - ")
 """What nobody says: it was taken from a program, or from a list."""
+_DISPUTES = _anywhere(lambda: _words().disputes)
+_ACCEPTS = _anywhere(lambda: _words().accepts)
+_OPEN = _anywhere(lambda: _words().open)
+_ASKS = lazy_re(lambda: either(_words().asks), re.I)
+_STRESSED = lazy_re(lambda: either(_words().stressed))
+_NAMES = lazy_re(r"`[^`\n]{1,80}`|\w\(\)|(?<!\w)--[a-z]")
 _POINTS = _anywhere(lambda: _words().points)
 _LEAD = lazy_re(lambda: rf"(?:{either(topic(Constraints).lead)}\b[\s,.!:*_…–—-]*)+", re.I)
 _NO_BESIDE = lazy_re(r"\W*(?:no|nope|nein)\b[^\w\s]", re.I)
@@ -146,12 +152,21 @@ def stands_alone(ruling: str, *, named: bool = False) -> bool:
     about = _ABOUT.match(ruling)
     said = (ruling[about.end() :] if about else ruling).strip(" \"“”'")
     # What was refused says itself what it is about, where that is a command.
-    refused = about is not None and about[0].endswith("`: “") and not about[0].startswith("On changing")
-    refused = refused or named
-    return any(alone_weight(each) + refused >= STANDS and (refused or _tells_enough(each)) for each in sentences(said))
+    refused = about is not None and about[0].endswith("`: “") and about[0][4:5].isalnum()
+    refused = (refused and about is not None and not about[0].startswith("On changing")) or named
+    return any(
+        alone_weight(each) + 1.5 * refused >= STANDS and (refused or _tells_enough(each)) for each in sentences(said)
+    )
+
+
+def is_pasted(ruling: str) -> bool:
+    """Whether a ruling was taken from a program or from a list, however often it stands there."""
+    return bool(_PASTED.search(ruling)) and alone_weight(ruling) < RULES
 
 
 def _tells_enough(sentence: str) -> bool:
+    if _OPEN.search(bare(sentence)):
+        return False  # What it speaks of was named elsewhere.
     empty = common_words() | topic(Constraints).empty | _words().plain
     telling = {word for word in _WORD.findall(bare(sentence).lower()) if word not in empty}
     return len(telling) >= LEAST or consults(sentence)
@@ -160,12 +175,20 @@ def _tells_enough(sentence: str) -> bool:
 def alone_weight(sentence: str) -> float:
     """What a sentence weighs for somebody who knows nothing of its task: less where it points to what is not named."""
     said = bare(sentence)
-    asks = said.rstrip("\"'”’)]*_ ").endswith("?")
+    asks = said.rstrip("\"'”’)]*_ ").endswith("?") or _ASKS.match(said)
     tied = 1.0 * bool(_POINTS.search(_CLAUSE.split(said)[0])) + 1.0 * bool(_HEDGES.search(said))
-    tied += 0.5 * bool(_JOINS.match(sentence)) + 1.0 * asks + 2.0 * bool(_PASTED.search(sentence))
+    tied += 0.5 * bool(_JOINS.match(sentence)) + 1.0 * bool(asks) + 2.0 * bool(_PASTED.search(sentence))
+    # A bare no is an answer, and so is what agrees; a dispute about what is so binds nobody.
+    tied += 1.0 * bool(_NO_BESIDE.match(sentence)) + 1.5 * bool(_ACCEPTS.search(said))
+    tied += 4.0 * bool(_DISPUTES.search(said)) - 0.5 * bool(_STRESSED.search(sentence))
+    # Two things by their names, one against the other, are told apart for good.
+    tied -= 0.5 * (len(_NAMES.findall(sentence)) > 1 and bool(_CONTRASTS.search(said)))
     # Of how work is done only an order counts: a program may be about commits as well.
-    orders = _ORDERS.match(said) and _PROCESS.search(said)
-    return weight(sentence) + 1.5 * bool(orders) - tied
+    return weight(sentence) + 1.5 * _of_process(said) - tied
+
+
+def _of_process(said: str) -> bool:
+    return bool(_ORDERS.match(said) and _PROCESS.search(said))
 
 
 # What a user rules: corrections, refusals with words, and how things are done here, word for word.
@@ -446,6 +469,9 @@ def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> 
     text = " ".join(found.text.split())
     stems, trigger = _content(text), _trigger(text)
     about = "" if trigger or (found.tells and not said.chosen) else said.about
+    # Of another thing than what it was said to: one that it names, or how work is done.
+    apart = (about.startswith("“") and _NAMES.search(text)) or (about.startswith("changing") and _of_process(text))
+    about = "" if apart and len(stems) >= FEW else about
     told = f"On {about}: “{text}”" if about else text
     if not stems or (len(stems) < LEAST and _only_denies(text)) or not told.isprintable() or instruction_like(told):
         return None

@@ -234,7 +234,7 @@ def _observation(
 #
 # A mended line is one case's. That whoever met a failure wrote the same name is how it is got over here: so of each run
 # the names are kept that its changes brought, but for those of its task, and a lesson is made of those that most runs
-# have in common (`agreed`).
+# have in common (`agreed`). A comment that silences a rule mends nothing, and is none of them.
 
 
 WRITTEN = "written"
@@ -245,8 +245,6 @@ _MOST_NAMES = 24
 _SHOWN = 2
 _CALLED = lazy_re(r"(?<![\w.])(?!(?:self|this|cls|super)\b)[A-Za-z_]\w{0,40}(?:\.\w{1,40}){1,4}(?=\()")
 _WORD = lazy_re(r"\w{3,60}")
-_SILENCED = lazy_re(r"(?:#|//|/\*) ?[\w-]{2,30}(?:: ?|=|\(| )(?P<rule>[\w/-]{2,40})")
-"""A comment by which a program is told to pass over what one of its rules found."""
 
 
 def mended(material: RunMaterial, messages: Messages, run: Sequence[TriedCall]) -> list[Observation]:
@@ -281,7 +279,7 @@ def _fresh(each: TriedCall, holds: dict[str, str], asked: Collection[str]) -> fr
 
 
 def _names(text: str) -> frozenset[str]:
-    return frozenset((*_CALLED.findall(text), *(found[0] for found in _SILENCED.finditer(text))))
+    return frozenset(_CALLED.findall(text))
 
 
 def _got_over(
@@ -312,9 +310,7 @@ def _take(
     cue = f"{action_of(failed)}{ENDS_IN}{fault}{GOT_OVER}write"
     known = out.get(cue)
     before = known.conditions[WRITTEN].splitlines() if known else []
-    # A comment counts where it names the rule that was broken.
-    telling = {name for name in names if not (rule := _SILENCED.match(name)) or rule["rule"] in fault}
-    written = list(dict.fromkeys((*before, *sorted(telling))))[:_MOST_NAMES]
+    written = list(dict.fromkeys((*before, *sorted(names))))[:_MOST_NAMES]
     text = f"When {fails_with(failed, fault)}"
     sources = cited_sources((name for each in (failed, *shown) for name in each.step.sources), messages)
     if not written or not is_supported(f"{text}.", sources, messages):
