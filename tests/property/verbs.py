@@ -195,6 +195,7 @@ READING: Mapping[str, Verb] = {
     "Session.context of a story": on(STORY, lambda session: session.context(2_000, preset="story", explain=True)),
     "Session.expand": on(RUN, _expand),
     "Session.project": on(RUN, lambda session: session.project()),
+    "Session.is_seen_from": on(RUN, lambda session: session.is_seen_from("harbour")),
     "Session.tree": on(STORY, _tree),
     "Session.pins": on(RUN, lambda session: session.pins()),
     "Session.diary": on(RUN, lambda session: session.diary()),

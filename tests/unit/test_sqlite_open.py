@@ -29,6 +29,7 @@ APPLIED = [
     (10, "claim_codes"),
     (11, "traps"),
     (12, "read_marks"),
+    (13, "projects"),
 ]
 
 
