@@ -52,6 +52,10 @@ COMMANDS = (
     "history",
     "fading",
     "restore",
+    "memories",
+    "update",
+    "merge",
+    "delete",
     "forget",
     "export",
     "doctor",
@@ -242,6 +246,7 @@ def test_every_command_answers_in_json_and_writes_nothing_else(tmp_path: Path) -
         "pad": ("letter", "--goal", "post it"),
         "history": ("Anna",),
         "fading": (),
+        "memories": (),
         "export": ("out",),
         "lessons": (),
         "review": (),
@@ -261,14 +266,19 @@ def test_every_command_answers_in_json_and_writes_nothing_else(tmp_path: Path) -
             block = next(row["id"] for row in told["view"] if row["what"] == "summary")
         elif name == "remember":
             fact = told["id"]
-    for name, arguments in {
+    other = json.loads(run("remember", "Anna has her home in Porto.", "--json", cwd=tmp_path).stdout)["id"]
+    rest: dict[str, tuple[object, ...]] = {
         "expand": (block,),
         "dispute": ("7c1e", block, "It is not so."),
         "restore": (fact,),
+        "update": (fact, "--label", "people"),
+        "merge": (fact, other),
         "forget": ("--memory", fact, "--yes"),
-    }.items():
+        "delete": (other, "--yes"),
+    }
+    for name, arguments in rest.items():
         json.loads(run(name, *arguments, "--json", cwd=tmp_path).stdout)
-    assert {*words, "expand", "dispute", "restore", "forget"} == set(COMMANDS) - WITHOUT_JSON
+    assert {*words, *rest} == set(COMMANDS) - WITHOUT_JSON
     done = run("context", "nobody", "-b", 2000, "--json", cwd=tmp_path, ends=2)
     assert done.stdout == "", "what can't be done is said on standard error, with --json as well"
 

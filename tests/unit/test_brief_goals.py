@@ -73,7 +73,7 @@ TRAPS = [
 ]
 BY_WORDS = lesson(
     "<ruling> fee invoice skipper",
-    "Never send harbour fees to skippers without their berth number.",
+    "We never send harbour fees to skippers without their berth number.",
     "old",
     kind="ruling",
 )

@@ -117,7 +117,7 @@ def update(
     wording: MemoryWording,
     stored: Stored,
 ) -> None:
-    """Change a memory: its words, its slot, its labels, its project, whether it is pinned.
+    """Change a memory: its words, slot, labels, project or pin.
 
     What it said before stays in its history; what is not given stays as it is.
     """
