@@ -265,6 +265,8 @@ class Rulings(Topic, frozen=True, kw_only=True):
     """At the beginning: a question, whether it is marked as one or not."""
     stressed: Row = ()
     """At the beginning: words in capitals that say how far something goes."""
+    lasts: Row = ()
+    """Anywhere: that it is so from then on."""
     definite: Set = frozenset()
     """Words before one thing that both know of: what is done to it is a step."""
     subjects: Set = frozenset()

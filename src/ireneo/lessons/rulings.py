@@ -84,6 +84,7 @@ _ACCEPTS = _anywhere(lambda: _words().accepts)
 _OPEN = _anywhere(lambda: _words().open)
 _ASKS = lazy_re(lambda: either(_words().asks), re.I)
 _STRESSED = lazy_re(lambda: either(_words().stressed))
+_LASTS = _anywhere(lambda: _words().lasts)
 _NAMES = lazy_re(r"`[^`\n]{1,80}`|\w\(\)|(?<!\w)--[a-z]")
 _POINTS = _anywhere(lambda: _words().points)
 _LEAD = lazy_re(lambda: rf"(?:{either(topic(Constraints).lead)}\b[\s,.!:*_…–—-]*)+", re.I)
@@ -184,7 +185,7 @@ def alone_weight(sentence: str) -> float:
     # Two things by their names, one against the other, are told apart for good.
     tied -= 0.5 * (len(_NAMES.findall(sentence)) > 1 and bool(_CONTRASTS.search(said)))
     # Of how work is done only an order counts: a program may be about commits as well.
-    return weight(sentence) + 1.5 * _of_process(said) - tied
+    return weight(sentence) + 1.5 * _of_process(said) + 2.0 * bool(_LASTS.search(sentence)) - tied
 
 
 def _of_process(said: str) -> bool:

@@ -40,7 +40,8 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
         return _of_slot(draft, held)
     ends, changes = _cues()
     strong = any(pattern.search(draft.text) for pattern in ends)
-    if not strong and (not draft.attribute or _only_happened(draft) or not any(pattern.search(draft.text) for pattern in changes)):
+    changed = any(pattern.search(draft.text) for pattern in changes)
+    if not strong and (not changed or not draft.attribute or _only_happened(draft)):
         return []
     said = _telling(draft.text) - set(terms(draft.subject))
     found = []
