@@ -24,7 +24,7 @@ from ireneo.types import Exported, Lesson, MemoryFile
 
 TRAP = "When `make tide` fails with “no moon table”, run `make moon` first (2 of 2 times it then passed)."
 FACT = "This project runs its tests with `make tide`."
-RULING = "Follow-up issues go to Linear, project Troy."
+RULING = "Follow-up issues always go to Linear, project Troy, from now on."
 OWN = "Make the moon before the tide."
 SHOWN = {
     "trap": observed(2, cue="make tide ⇒ no moon table → first:make moon", text=TRAP, tokens=9_000),
