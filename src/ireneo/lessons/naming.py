@@ -439,7 +439,6 @@ _MOST_WORDS = 3
 _LONGEST_NAME = 80
 _VERBS = frozenset("deploy list create delete describe update get add remove show start stop".split())
 _MOST_WRAPPERS = 8
-_SHOWN_OTHERWISE = frozenset("src bin".split())
 _SHOWN_FOLDER = lazy_re(r"(?:\./)?(?!\.\.)(?:[\w.-]+/){1,3}[\w.-]+\Z")
 
 

@@ -39,7 +39,6 @@ _LOOKS = lazy_re(
     r"(?:^|[\s:/_-])(?:vet|test|tests|lint|check|cache|list|show|status|diff|log|info|version|help|view|ps|which)\b"
 )
 """Commands that change nothing another one hangs on."""
-_COMPILES = lazy_re(r"(?:go|cargo|swift|dotnet|zig|stack|cabal) build\b|tsc\b|gcc\b|clang\b")
 _FINDING = lazy_re(r"\([a-z]+\)$")
 """What a linter puts behind what it found: only what writes code anew makes it go."""
 _WRITES_CODE = lazy_re(r"fmt|format|black|prettier|isort|gen|fix|proto")

@@ -339,7 +339,6 @@ _ARGUMENT_CHARACTERS = 120
 _HEREDOC = lazy_re(r"<<-?\s*+(['\"]?)(\w++)\1[^\n]{0,1000}+\n.*?(?:^[^\S\n]*+\2\s*$|\Z)", re.S | re.M)
 _REDIRECT = lazy_re(r"(?:(?<!\d)\d++)?>{1,2}(?:&\d|\s*\S+)|\d>&\d")
 _PATH = lazy_re(r"(?<![\w.@+~-])(?:[\w.@+~-]*/)+[\w.@+~-]*|\b[\w@+-][\w.@+-]{0,255}\.[A-Za-z]\w{0,7}\b")
-_CD = lazy_re(r"(?:^|&&|;|\n)[^\S\n]*cd\s+([^\s;&|]+)")
 
 
 class Shape(Struct, frozen=True, kw_only=True):

@@ -349,11 +349,21 @@ class _FactReader:
         *,
         denied: bool,
     ) -> Iterator[SaidFact]:
+        yield from self._of_row(statement, said, row, found, subject, against=row.ends or said.over or denied)
+
+    def _of_row(
+        self,
+        statement: Statement,
+        said: Predicate | None,
+        row: Predication,
+        found: re.Match[str],
+        subject: str,
+        *,
+        against: bool,
+    ) -> Iterator[SaidFact]:
+        """A fact for each value that a clause names."""
         raw = found.groupdict().get("value") or ""
         values = [row.value] if row.value else self._values(raw, row, statement.language)
-        ends = (row.ends != said.over) or denied
-        if said.over or row.ends or denied:
-            ends = True
         for value in values:
             yield self._fact(
                 statement,
@@ -361,7 +371,7 @@ class _FactReader:
                 subject=subject,
                 attribute=row.attribute,
                 value=value,
-                against=ends,
+                against=against,
                 whole=raw if len(values) > 1 else "",
             )
 
@@ -372,20 +382,10 @@ class _FactReader:
                 found = pattern.search(statement.text, found.start() + 1)
             if found is None:
                 continue
-            raw = found.groupdict().get("value") or ""
-            values = [row.value] if row.value else self._values(raw, row, "de")
             against = row.ends or bool(_rows("de").over.search(statement.text))
-            for value in values:
-                yield self._fact(
-                    statement,
-                    None,
-                    subject=subject,
-                    attribute=row.attribute,
-                    value=value,
-                    against=against,
-                    whole=raw if len(values) > 1 else "",
-                )
-            if values:
+            facts = list(self._of_row(statement, None, row, found, subject, against=against))
+            yield from facts
+            if facts:
                 return
         thing = _MEIN.match(statement.text) or (_VON.match(statement.text) if self.anyone else None)
         if thing and thing["what"].casefold() not in _relations():
