@@ -233,7 +233,9 @@ def cover_row(row: Sequence[RowItem], policy: Policy) -> Summary:
     if written:
         sections = rolled_up(whole, work)
         whole = replace(whole, sections=tuple(sections), writing=written[-1].writing)
-    summarizer = f"{policy.summarizer}/whole"
+    # Of deeper blocks it says something else of the same messages, and is another summary.
+    depth = "" if whole.depth == 1 else f"/{whole.depth}"
+    summarizer = f"{policy.summarizer}{depth}/whole"
     return replace(whole, summarizer=summarizer, id=anchor("goal", whole.first, whole.last, summarizer), sources=())
 
 
