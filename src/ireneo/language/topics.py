@@ -656,7 +656,6 @@ class Verdicts(Topic, frozen=True, kw_only=True):
     """Denied, wished for, told of an earlier time or of a part: no plain verdict."""
     conjunctions: Set = frozenset()
     complete: Row = ()
-    blocked: Row = ()
     partial: Row = ()
     all: Row = ()
     """Of all of it, or of the one thing that is spoken of."""
