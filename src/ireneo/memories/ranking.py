@@ -79,7 +79,8 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     of_names = {term for name in who for term in terms(name)}
     wanted = dict.fromkeys(terms(text))
     about = [term for term in wanted if term not in of_names] or list(wanted)
-    about = [term for term in about if term not in _stop_terms(language_of_sentence(text))] or about
+    stop = _stop_terms(language_of_sentence(text))
+    about = [term for term in about if term not in stop] or about
     # A name that is also a month's ("April") names no time.
     window = time_window(_without(text, who), now)
     direction, event = _event(text) if window is None else (None, ())
