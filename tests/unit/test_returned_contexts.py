@@ -416,3 +416,17 @@ def test_an_output_of_which_lines_stand_between_its_ends_is_known() -> None:
         assert stands_for(shown, whole, [own])
         assert not stands_for(shown.replace("row 41", "row 42"), whole, [own])
         assert not stands_for(shown, whole.replace("step 0", "step none"), [own])
+
+
+@pytest.mark.parametrize("steps", [("instruct",), ("ask nothing",), ("instruct", "ask nothing")])
+def test_what_is_put_before_all_else_does_not_go_behind_an_empty_message(steps: tuple[str, ...]) -> None:
+    async def main() -> None:
+        async with ireneo.open(":memory:") as memory:
+            session = await memory.session("run")
+            await session.append(told(*steps, name="first"))
+            await session.context(420, preset="coding")
+            other = told("instruct", "ask nothing", name="second")
+            await session.append(other, after=ROOT)
+            assert [message.parts for message in await session.messages()] == [draft.parts for draft in other]
+
+    asyncio.run(main())

@@ -307,6 +307,11 @@ class ReturnedContext:
         return bool(self.blocks) or any(map(_is_note, self.units))
 
     @property
+    def has_prompt(self) -> bool:
+        """Whether it brings a system message: then one of the path that it does not tell was not just kept apart."""
+        return any(draft.role == "system" for draft in self.drafts)
+
+    @property
     def opens_with_block(self) -> bool:
         """Whether nothing stands before its first block."""
         blocks = self.blocks
@@ -700,7 +705,9 @@ class Offered:
                 # An older context that comes back, with nothing behind it, tells nothing new either.
                 if tried.place and not tried.reached and each.ends(tried.place) and (self.placed or known):
                     return NewDrafts(drafts=(), ids=tried.ids, from_head=True)
-                if tried.reached and (self.placed or known or self._was_shown(tried, each)):
+                # Empty messages and a prompt are on every path: a list that tells nothing else goes where it was put.
+                tells = tried.place > 0 or not (tried.ids or each.has_prompt)
+                if tried.reached and tells and (self.placed or known or self._was_shown(tried, each)):
                     drafts, dropped = each.fresh(tried.place)
                     return NewDrafts(drafts=drafts, ids=tried.ids, dropped=dropped, from_head=True)
                 if aligned is None or tried.place > aligned.place:
