@@ -574,10 +574,11 @@ def ruling_groups(cues: Iterable[str]) -> list[tuple[str, ...]]:
         group = [left.popitem()[0]]
         for known in group:
             near = set().union(*(holding[stem] for stem in _bare_stems(known)))
-            joined = [each for each in near if each in left and same_ruling(known, each)]
-            for each in joined:
-                del left[each]
-            group += joined
+            for each in sorted(near & left.keys()):
+                # What is like one of them and opposed to another is a ruling of its own.
+                if same_ruling(known, each) and not any(opposed(each, other) for other in group):
+                    del left[each]
+                    group.append(each)
         out.append(tuple(sorted(group)))
     return sorted(out)
 
