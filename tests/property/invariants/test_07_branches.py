@@ -109,6 +109,10 @@ class Journey(RuleBasedStateMachine):
         path = self.runner.run(session.messages())
         keep = self.kept(len(path), place)
         self.runner.run(session.append(drafts, after=path[keep - 1].id if keep else ROOT))
+        roles = {message.role for message in path}, {draft.role for draft in drafts}
+        if not keep and roles[0] == {"system"} and "system" not in roles[1]:
+            # A format that keeps the prompt apart hands in the messages alone: the prompt stays before them.
+            keep = len(path)
         self.paths[session.branch][keep:] = drafts
         self.look(branch, self.usual)
 
