@@ -10,7 +10,7 @@ import pytest
 from ireneo.log.message import Draft, Message, Role, Text
 from ireneo.log.tree import chain
 from ireneo.summaries.summary import Thread, ThreadChanges
-from ireneo.summaries.threads import find_threads
+from ireneo.summaries.find_threads import find_threads
 
 
 def lines(*said: tuple[str, str]) -> list[Message]:

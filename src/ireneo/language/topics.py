@@ -410,6 +410,12 @@ class Opening(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """So many words that say something must stand in the sentence besides the cue's own."""
     told: bool = True
     """Whether it opens a thread in a narrator's prose, too, and not only where somebody speaks."""
+    named: bool = False
+    """Whether somebody or something must be named in what is carried, or a relative."""
+    maybe: bool = False
+    """Whether an "if" belongs to it."""
+    point: bool = False
+    """Whether what it is about stands in the next sentence, which then comes along."""
 
 
 class Ending(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -420,10 +426,12 @@ class Ending(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pattern: str
     by_people: bool = False
     """Whether it says so of itself: then who says it to whom is enough to tell which, where only one fits."""
+    death: bool = False
+    """Whether somebody is dead with it, whose name is the group `who`."""
 
 
 class Threads(Topic, frozen=True, kw_only=True):
-    """Promises, debts, secrets, wounds and questions of a story: by what they are known, and their ends."""
+    """Promises, debts, quests, secrets and the other threads of a story: by what they are known, and their ends."""
 
     opens: tuple[Opening, ...] = ()
     ends: tuple[Ending, ...] = ()
@@ -469,6 +477,16 @@ class Threads(Topic, frozen=True, kw_only=True):
     """What is promised or owed in passing, and forgotten as soon."""
     denies: Row = ()
     """Right before a cue: what follows is denied."""
+    undone: Row = ()
+    """Before a deed: it is meant, wished or feared, and not done."""
+    unchanged: Set = frozenset()
+    """Verbs whose past is written as they are."""
+    kin: Row = ()
+    """Relatives, who are as good as named."""
+    someone: Set = frozenset()
+    """Words for somebody who is named elsewhere: in the sentence before, mostly."""
+    ended: Set = frozenset()
+    """Verbs that bring a person to an end: a quest with one of them is over once that person is dead."""
     empty: Set = frozenset()
     """Words that say nothing of what a sentence is about, besides the stop list."""
 

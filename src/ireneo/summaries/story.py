@@ -25,7 +25,8 @@ from ireneo.summaries.summary import (
     anchor,
 )
 from ireneo.summaries.tell_story import tell_deeper, tell_leaf
-from ireneo.summaries.threads import find_threads, join
+from ireneo.summaries.find_threads import find_threads
+from ireneo.summaries.threads import join
 
 # Where a leaf of a story ends: at a whole turn, once enough messages have come together.
 #

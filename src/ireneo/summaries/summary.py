@@ -13,13 +13,16 @@ from ireneo.log.tree import Head, head_of
 
 # A summary: an immutable record that covers a stretch of one path, as sections, lines and names.
 #
-# Of a story also its threads: what was promised, owed, hidden, suffered or asked, and has not come to its end yet.
+# Of a story also its threads: what is promised, owed, sought, threatened, hidden, pretended, suffered, had, or between
+# people, and has not come to its end yet.
 
 
 ThreadId = NewType("ThreadId", str)
 """``t_`` and 26 characters, from the thread's words and the message that they stand in."""
 
-ThreadKind = Literal["promise", "debt", "secret", "wound", "question"]
+ThreadKind = Literal[
+    "promise", "debt", "quest", "threat", "secret", "lie", "wound", "possession", "relation", "question"
+]
 
 
 class Thread(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -30,15 +33,26 @@ class Thread(Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str
     """In the words of the story, or those of whoever wrote the summary."""
     who: str = ""
-    """Who promised, owes, hides, was hurt or asks."""
+    """Who promised, owes, seeks, threatens, hides, lies, was hurt, has it, is related or asks."""
     whom: str = ""
-    """To whom, from whom, by whom."""
+    """To whom, from whom, by whom, with whom."""
     weight: float = 1.0
     """How much it matters that it is kept, against other threads."""
     position: int = 0
     """The place on the path of the message that opened it."""
     source: MessageId | None = None
     """That message."""
+
+
+class ThreadEnd(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What brought a thread to its end, and where."""
+
+    id: ThreadId
+    text: str
+    """The sentence that says so, word for word."""
+    position: int
+    """The place on the path of the message that it stands in."""
+    source: MessageId
 
 
 class ThreadChanges(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -50,6 +64,8 @@ class ThreadChanges(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Those that were opened before it and were resolved within it."""
     forgotten: int = 0
     """How many that were opened within it gave way to weightier ones, since only so many can be carried."""
+    ends: tuple[ThreadEnd, ...] = ()
+    """Of those that were resolved what resolved them, where that is known."""
 
 
 def thread_id(kind: ThreadKind, text: str, source: MessageId | None) -> ThreadId:

@@ -1,0 +1,531 @@
+"""Find, without a model, which threads a stretch of a story opens, and which it resolves: by words and by deeds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.language import topics
+from ireneo.language.files import either, from_data, topic
+from ireneo.language.words import base_forms, common_words, light_stem
+from ireneo.log.message import Message
+from ireneo.patterns import lazy_re
+from ireneo.summaries.speech import Sentence, Voiced, VoicedTexts, sentences
+from ireneo.summaries.steps import clip
+from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind, thread_id
+
+_BETWEEN: frozenset[ThreadKind] = frozenset({"promise", "debt", "secret", "lie", "threat", "question"})
+"""Kinds that are with whoever listens, where nobody else is named."""
+AROUND = 60
+"""Within so many characters before a cue, an "if" makes it none."""
+MAX_CHARACTERS = 240
+"""A longer sentence is shown from the clause on in which it opens a thread."""
+LEAD = 100
+"""Of a long sentence, at the most so many characters stand before what opens the thread."""
+NAMED = 0.2
+"""A thread that names somebody or something weighs so much more."""
+
+# The words that open a thread and end one, whole in a few tables, and the patterns for what stands round them.
+
+
+class Cue(Struct, frozen=True, kw_only=True):
+    """What opens a thread of a kind, or ends one of some kinds, as it is asked of a sentence."""
+
+    kinds: tuple[ThreadKind, ...]
+    words: tuple[frozenset[str], ...]
+    """Of each set, one word stands in whatever the pattern matches: a text that lacks them needs no closer look."""
+    pattern: re.Pattern[str]
+    weight: float = 1.0
+    says: int = 0
+    told: bool = True
+    named: bool = False
+    maybe: bool = False
+    point: bool = False
+    by_people: bool = False
+    death: bool = False
+
+
+class Cues(Struct, frozen=True, kw_only=True):
+    """Cues in the order in which they are tried, and by their first words where each stands."""
+
+    all: tuple[Cue, ...]
+    by_word: dict[str, tuple[int, ...]]
+
+    @classmethod
+    def of(cls, cues: Sequence[Cue]) -> Cues:
+        """Put `cues` together."""
+        places: dict[str, tuple[int, ...]] = {}
+        for number, cue in enumerate(cues):
+            for word in cue.words[0]:
+                places[word] = (*places.get(word, ()), number)
+        return cls(all=tuple(cues), by_word=places)
+
+    def of_words(self, words: frozenset[str]) -> list[Cue]:
+        """Those that a text of these words may hold, in the order in which they are tried."""
+        numbers = sorted({number for word in words & self.by_word.keys() for number in self.by_word[word]})
+        return [self.all[at] for at in numbers if not any(words.isdisjoint(each) for each in self.all[at].words[1:])]
+
+
+# Of a sentence that may open several kinds, the first one stands.
+_KINDS: tuple[ThreadKind, ...] = (
+    "promise", "debt", "lie", "secret", "threat", "wound", "quest", "relation", "possession", "question",
+)  # fmt: skip
+
+
+def _cue(kinds: str, row: topics.Opening | topics.Ending) -> Cue:
+    """A row of the data; bars stand between the words of a set, and ampersands between the sets."""
+    cue = Cue(
+        kinds=tuple(kind for kind in _KINDS if kind in kinds.split()),
+        words=tuple(frozenset(each.strip().split("|")) for each in row.words.split("&")),
+        pattern=lazy_re(row.pattern, re.IGNORECASE),
+    )
+    if isinstance(row, topics.Ending):
+        return replace(cue, by_people=row.by_people, death=row.death)
+    return replace(
+        cue, weight=row.weight, says=row.says, told=row.told, named=row.named, maybe=row.maybe, point=row.point
+    )
+
+
+@from_data
+def _openings() -> Cues:
+    rows = sorted(_words().opens, key=lambda row: _KINDS.index(_kind(row.kind)))
+    return Cues.of([_cue(row.kind, row) for row in rows])
+
+
+@from_data
+def _endings() -> Cues:
+    return Cues.of([_cue(row.kinds, row) for row in _words().ends])
+
+
+@from_data
+def _asking() -> frozenset[str]:
+    return _words().backed_words | _words().demand_words
+
+
+@from_data
+def _empty() -> frozenset[str]:
+    return common_words() | _words().empty
+
+
+def _kind(name: str) -> ThreadKind:
+    return next(kind for kind in _KINDS if kind == name)
+
+
+def _words() -> topics.Threads:
+    return topic(topics.Threads)
+
+
+_BACKED = lazy_re(lambda: either(_words().backed), re.IGNORECASE)
+_MEANS_TO = lazy_re(lambda: either(_words().means_to), re.IGNORECASE)
+_DEMAND = lazy_re(lambda: either(_words().demand), re.IGNORECASE)
+_CONSENT = lazy_re(lambda: rf"^[\W_]*{either(_words().consent)}", re.IGNORECASE)
+_ANSWERS = lazy_re(lambda: rf"\b{either(_words().answers)}\b", re.IGNORECASE)
+_FATE = lazy_re(lambda: rf"\b{either(_words().fate)}\b", re.IGNORECASE)
+_PLACE = lazy_re(lambda: either(_words().place), re.IGNORECASE)
+_WHY = lazy_re(lambda: either(_words().why), re.IGNORECASE)
+_REASON = lazy_re(lambda: rf"\b{either(_words().reason)}\b", re.IGNORECASE)
+_MAY_BE = lazy_re(lambda: rf"\b{either(_words().may_be)}\b", re.IGNORECASE)
+_FATES = lazy_re(lambda: rf"\b{either(_words().asks_fate)}\b", re.IGNORECASE)
+_PLACES = lazy_re(lambda: rf"\b{either(_words().asks_place)}\b", re.IGNORECASE)
+_REPLY = lazy_re(lambda: rf"^\W*{either(_words().reply)}\b", re.IGNORECASE)
+_TABLE = lazy_re(lambda: rf"\b{either(_words().table)}\b", re.IGNORECASE)
+_SHOW = lazy_re(lambda: rf"\b{either(_words().show)}\b", re.IGNORECASE)
+_JOKE = lazy_re(lambda: either(_words().joke), re.IGNORECASE)
+_NOT_SO = lazy_re(lambda: rf"\b{either(_words().not_so)}\b", re.IGNORECASE)
+_TRIFLE = lazy_re(lambda: rf"\b{either(_words().trifle)}\b", re.IGNORECASE)
+_DENIES = lazy_re(lambda: rf"\b{either(_words().denies)} (?:\w+ ){{0,2}}$", re.IGNORECASE)
+_UNDONE = lazy_re(lambda: rf"\b{either(_words().undone)}\b", re.IGNORECASE)
+_KIN = lazy_re(lambda: rf"\b{either(_words().kin)}\b", re.IGNORECASE)
+_CLAUSE = lazy_re(lambda: rf"[,;:—–]\s+|--\s*|(?<!\s)\s+(?={either(_words().conjunctions)}\s)")
+_PLAIN_WORD = lazy_re(r"\w+")
+_SAID_WORD = lazy_re(r"[^\W_][\w’'-]*")
+_NAME = lazy_re(r"(?<![.!?…\"“”:(*_] )(?<!^)\b[A-ZÀ-Þ][a-zà-þ][\w’-]+")
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text in small letters; what an apostrophe parts counts as two."""
+    return frozenset(_PLAIN_WORD.findall(text.lower()))
+
+
+def about(text: str) -> frozenset[str]:
+    """The stems of what a text speaks of."""
+    return frozenset(_stem(word) for word in _said(text) if len(word) > 1 and word not in _empty())
+
+
+def _said(text: str) -> list[str]:
+    """The words of a text in small letters, without what an apostrophe adds to them."""
+    words = (word.strip("’'-") for word in _SAID_WORD.findall(text.lower()))
+    return [word.removesuffix("'s").removesuffix("’s") for word in words]
+
+
+def _stem(word: str) -> str:
+    return light_stem(base_forms().get(word, word))
+
+
+def names(text: str) -> frozenset[str]:
+    """The proper names of a text, in small letters; a word that only begins its sentence is none."""
+    found = (name.removesuffix("’s") for name in _NAME.findall(text.strip().lstrip("\"“«'‘")))
+    return frozenset(name.lower() for name in found if name not in topic(topics.Names).none_inside)
+
+
+def may_open(words: frozenset[str]) -> bool:
+    """Whether a text of these words may open a thread, at a glance."""
+    return not words.isdisjoint(_asking()) or bool(_openings().of_words(words))
+
+
+def opening(sentence: Sentence, following: str = "") -> Thread | None:
+    """The thread that a sentence opens, if it opens one; `following` is what its speaker says next."""
+    words = words_of(sentence.text)
+    backs = not words.isdisjoint(_words().backed_words) and _BACKED.match(sentence.text.strip(" \"“”'’"))
+    cues = () if backs else _openings().of_words(words)
+    if not (backs or cues) or (sentence.voiced.authored and _table(sentence)):
+        return None
+    if backs:
+        return _backed(sentence)
+    for cue in cues:
+        found = cue.pattern.search(sentence.text)
+        if found is None or not _holds(cue, found, sentence):
+            continue
+        made = _made(cue, found, sentence, following)
+        if made is not None:
+            return made
+    return None
+
+
+def thread(kind: ThreadKind, text: str, voiced: Voiced, who: str, whom: str, weight: float) -> Thread:
+    """A thread that is opened in `voiced`."""
+    words = " ".join(text.split()).strip(' "“”«»')
+    words = words if len(words) <= MAX_CHARACTERS else clip(words, MAX_CHARACTERS)
+    return Thread(
+        id=thread_id(kind, words, voiced.source),
+        kind=kind,
+        text=words,
+        who=who,
+        whom=whom if whom != who else "",
+        weight=round(weight + (NAMED if names(words) else 0.0), 2),
+        position=voiced.position,
+        source=voiced.source,
+    )
+
+
+def _table(sentence: Sentence) -> bool:
+    """Whether those who play speak, and not those who are played."""
+    return bool(_JOKE.search(sentence.voiced.text) or _TABLE.search(sentence.text))
+
+
+def _holds(cue: Cue, found: re.Match[str], sentence: Sentence) -> bool:
+    text = sentence.text
+    if not cue.told and not sentence.voiced.quoted(sentence.start + found.start()):
+        return False
+    kind = cue.kinds[0]
+    if kind == "question":
+        return "?" in text or not cue.pattern.pattern.startswith("^")
+    if kind in ("promise", "debt") and _TRIFLE.search(text):
+        return False
+    head = text[: found.start()]
+    return (
+        "?" not in text[found.start() :]
+        and not _DENIES.search(head)
+        and (cue.maybe or not _NOT_SO.search(text, max(0, found.start() - AROUND), found.end()))
+    )
+
+
+def _made(cue: Cue, found: re.Match[str], sentence: Sentence, following: str) -> Thread | None:
+    words = _with_point(cue, found, sentence, following)
+    if words is None or (cue.named and not (names(words) or _KIN.search(words))):
+        return None
+    quoted = sentence.voiced.quoted(sentence.start + found.start())
+    groups = found.groupdict()
+    who = _person(groups.get("who"), sentence.voiced, quoted=quoted, default="speaker")
+    # A wound that names nobody who struck it wasn't struck by whoever listens.
+    whom = _person(
+        groups.get("whom") or groups.get("te"),
+        sentence.voiced,
+        quoted=quoted,
+        default="hearer" if cue.kinds[0] in _BETWEEN else "",
+    )
+    if "whom" in groups and groups.get("who") is None and whom == who:
+        who = ""
+    return thread(cue.kinds[0], words, sentence.voiced, who, whom, cue.weight)
+
+
+def _with_point(cue: Cue, found: re.Match[str], sentence: Sentence, following: str) -> str | None:
+    """What is carried of a thread: its sentence, with the neighbour that says what it is about; None without any."""
+    text = sentence.text
+    with_next = f"{text} {following}".strip()
+    if cue.point:
+        enough = len(about(following)) >= 2 and "?" not in following
+        return clip(with_next, MAX_CHARACTERS) if enough else None
+    rest = text[: found.start()] + " " + text[found.end() :]
+    if len(about(rest) | names(found[0])) < cue.says:
+        for wider in (sentence.with_before, with_next):
+            if len(wider) <= MAX_CHARACTERS and "?" not in wider and len(about(wider)) > cue.says:
+                return wider
+        return None
+    words = _around(text, found.start())
+    # Of whom it is said may stand before it.
+    if not names(words) and not words_of(words).isdisjoint(_words().someone):
+        wider = sentence.with_before
+        return wider if len(wider) <= MAX_CHARACTERS and names(wider) else words
+    return words
+
+
+def _backed(sentence: Sentence) -> Thread | None:
+    """The promise of the sentence before, where this one says that it was one."""
+    voiced = sentence.voiced
+    said = sentence.with_before
+    before = said[: sentence.start - sentence.before]
+    idle = _TRIFLE.search(before) or _NOT_SO.search(before) or (voiced.authored and _TABLE.search(said))
+    if idle or "?" in said or not _MEANS_TO.search(before) or len(about(before)) < 2:
+        return None
+    if len(said) > MAX_CHARACTERS or not voiced.quoted(sentence.start):
+        return None
+    return thread("promise", said, voiced, voiced.speaker, voiced.hearer, 1.5)
+
+
+def _person(word: str | None, voiced: Voiced, *, quoted: bool, default: str) -> str:
+    """Whom a word of a cue means; without one, whom such a thread has by default."""
+    word = {"speaker": "I", "hearer": "you", "": "it"}[default] if word is None else word
+    low = word.lower()
+    if low.split(" ")[0] in _words().speaker:
+        return voiced.speaker if quoted else ""
+    if low in _words().hearer:
+        return voiced.hearer if quoted else ""
+    if low in _words().nobody or not word[:1].isupper():
+        return ""
+    return re.sub(r"['’]s?$", "", word)
+
+
+def _around(text: str, place: int) -> str:
+    """A sentence, or of a long one the part round `place`: from a clause on."""
+    if len(text) <= MAX_CHARACTERS or place <= LEAD:
+        return text
+    starts = [found.end() for found in _CLAUSE.finditer(text, 0, place) if place - found.end() <= LEAD]
+    return text[starts[0] if starts else place :]
+
+
+ENOUGH = 0.5
+"""Of what a thread speaks of, so much must be spoken of again where its end comes."""
+
+CLOSE = 30
+"""What becomes of somebody is said within so many characters after the name."""
+ALONE = 1_500
+"""Within so many messages, an end is taken to be of the only thread of its kind that its speaker has."""
+TOGETHER = 5_000
+"""Within so many, to be of the only one that its speaker and hearer have with each other."""
+
+
+class KnownThread(Struct, frozen=True, kw_only=True):
+    """An open thread, with what it speaks of."""
+
+    thread: Thread
+    about: frozenset[str]
+    names: frozenset[str]
+    words: frozenset[str]
+    """Its words that say something, as they stand there."""
+    people: frozenset[str]
+    """Whose it is, in small letters."""
+
+
+def known(thread: Thread) -> KnownThread:
+    """An open thread, read once for all the sentences that may end it."""
+    people = frozenset((thread.who.casefold(), thread.whom.casefold())) - {""}
+    return KnownThread(
+        thread=thread,
+        about=about(thread.text),
+        names=names(thread.text),
+        words=words_of(thread.text) - _empty(),
+        people=people,
+    )
+
+
+def may_end(words: frozenset[str], threads: Sequence[KnownThread]) -> bool:
+    """Whether a text of these words may end one of `threads`, at a glance."""
+    return bool(threads) and (
+        not words.isdisjoint(_endings().by_word)
+        or any(each.thread.kind == "question" and not words.isdisjoint(each.names or each.words) for each in threads)
+    )
+
+
+def ended(sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThread]:
+    """Those of `threads` that a sentence resolves; none is resolved in the message that opened it."""
+    text = sentence.text
+    if "?" in text or not (earlier := [each for each in threads if each.thread.source != sentence.voiced.source]):
+        return []
+    out = [each for each in earlier if each.thread.kind == "question" and answers(text, each)]
+    for end in _endings().of_words(words_of(text)):
+        theirs = [each for each in earlier if each.thread.kind in end.kinds]
+        if not theirs:
+            continue
+        found = end.pattern.search(text)
+        if found is not None and not _DENIES.search(text[: found.start()]) and not _NOT_SO.search(text, 0, found.end()):
+            out += _which(end, sentence, theirs)
+    return out
+
+
+def answers(text: str, question: KnownThread) -> bool:
+    """Whether a sentence says who, where, why or what, of whom or what the question names."""
+    said = words_of(text)
+    if "?" in text or not question.names <= said:
+        return False
+    if _FATES.search(question.thread.text):
+        return _said_of(_FATE, text, question)
+    if _PLACES.search(question.thread.text):
+        return _said_of(_PLACE, text, question)
+    if _WHY.search(question.thread.text) and not _REASON.search(text):
+        return False
+    shared = question.about & about(text)
+    return len(shared) >= 2 and 3 * len(shared) >= 2 * len(question.about) and bool(_ANSWERS.search(text))
+
+
+def _said_of(words: re.Pattern[str], text: str, question: KnownThread) -> bool:
+    """Whether such words stand close behind a name of the question."""
+    if _MAY_BE.search(text):
+        return False
+    low = text.lower()
+    ends = [place + len(name) for name in question.names if (place := low.find(name)) >= 0]
+    return any(words.search(text, end, end + CLOSE) for end in ends)
+
+
+def _which(end: Cue, sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThread]:
+    """Of the threads that an end may be of, the one that it is of; none where that isn't plain."""
+    said = about(sentence.text)
+    voiced = sentence.voiced
+    people = {voiced.speaker.casefold(), voiced.hearer.casefold(), *names(sentence.text)} - {""}
+    best: tuple[int, KnownThread] | None = None
+    ours: list[KnownThread] = []
+    for each in threads:
+        both = each.about & said
+        # Those who are named in it are in half of a story: something else must be said again, too.
+        shared = len(both) if both - each.names - each.people else 0
+        theirs = bool(each.people & people)
+        if each.people and people and not theirs:
+            continue
+        # Where nobody knows who speaks, only the same name or a good many of the same words tell.
+        enough = 2 if theirs or (each.names & names(sentence.text)) or end.by_people else 4
+        if shared >= enough and shared >= ENOUGH * len(each.about) and (best is None or shared > best[0]):
+            best = (shared, each)
+        age = voiced.position - each.thread.position
+        both_here = len(each.people) == 2 and each.people <= people and age <= TOGETHER
+        own = voiced.speaker.casefold() in each.people and age <= ALONE and names(sentence.text) <= each.people
+        if both_here or own:
+            ours.append(each)
+    if best is not None:
+        return [best[1]]
+    return ours if end.by_people and len(ours) == 1 else []
+
+
+# Find, without a model, which threads a stretch of a story opens and which it resolves.
+#
+# Better none than a wrong one: a thread that nobody meant is carried for long, and one that was missed still stands in
+# its leaf.
+
+
+SOON = 3
+"""A question that is answered within so many lines, and a promise that isn't given within them, opens nothing."""
+TABLE_NEAR = 4
+"""Among so many lines before and after, talk about the game or the show makes a line part of it."""
+AGAIN = 0.7
+"""Threads of one kind and one person that share so much of what they speak of are one, taken up again."""
+
+
+def find_threads(messages: Sequence[Message], before: Sequence[Thread]) -> ThreadChanges:
+    """What `messages` open and leave open, and which of the threads that were open `before` they resolve."""
+    heard = VoicedTexts(messages)
+    tale = _Tale(before)
+    for place, text in enumerate(heard.texts):
+        words = words_of(text)
+        opens, ends = may_open(words), may_end(words, tale.open)
+        if not (opens or ends):
+            continue
+        for sentence in sentences(heard.voiced(place)):
+            if ends:
+                tale.end(ended(sentence, tale.open))
+            found = (opening(sentence) or _asked_for(sentence, heard, place)) if opens else None
+            if found is not None and not _passing(found, sentence, heard, place):
+                tale.begin(found)
+    return tale.threads
+
+
+class _Tale:
+    """The threads that are open, as a stretch is read from its beginning to its end."""
+
+    def __init__(self, before: Sequence[Thread]) -> None:
+        self._open = {thread.id: known(thread) for thread in before}
+        self._before = frozenset(self._open)
+        self._closed: dict[ThreadId, None] = {}
+        self._said = {_plain(thread.text) for thread in before}
+        self.open = list(self._open.values())
+
+    @property
+    def threads(self) -> ThreadChanges:
+        opened = tuple(each.thread for name, each in self._open.items() if name not in self._before)
+        return ThreadChanges(opened=opened, closed=tuple(self._closed))
+
+    def begin(self, thread: Thread) -> None:
+        """Open a thread; one that is only said in other words gives way to it, and one in the same words stays."""
+        if _plain(thread.text) in self._said:
+            return
+        new = known(thread)
+        self.end([each for each in self.open if _again(each, new)])
+        self._said.add(_plain(thread.text))
+        self._open[thread.id] = new
+        self.open.append(new)
+
+    def end(self, resolved: Sequence[KnownThread]) -> None:
+        """Resolve threads."""
+        for each in resolved:
+            name = each.thread.id
+            if self._open.pop(name, None) is not None and name in self._before:
+                self._closed[name] = None
+        if resolved:
+            self.open = list(self._open.values())
+
+
+def _again(old: KnownThread, new: KnownThread) -> bool:
+    """Whether a thread takes up an older one."""
+    same = old.thread.kind == new.thread.kind and old.thread.who == new.thread.who
+    shared = len(old.about & new.about)
+    return same and shared >= 3 and shared >= AGAIN * max(len(old.about), len(new.about))
+
+
+def _asked_for(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | None:
+    """The promise that a sentence asks for, where it is given soon after."""
+    found = _DEMAND.search(sentence.text)
+    voiced = sentence.voiced
+    if (
+        found is None
+        or (voiced.authored and _TABLE.search(sentence.text))
+        or not voiced.quoted(sentence.start + found.start())
+    ):
+        return None
+    for after in range(place + 1, min(place + 1 + SOON, len(heard.texts))):
+        if not _CONSENT.match(heard.texts[after]):
+            continue
+        speaker = heard.voiced(after).speaker
+        if speaker != voiced.speaker or not voiced.authored:
+            return thread("promise", sentence.text, voiced, speaker, voiced.speaker, 1.5)
+    return None
+
+
+def _passing(found: Thread, sentence: Sentence, heard: VoicedTexts, place: int) -> bool:
+    """Whether a thread passes at once: it is a part of the talk about the game, or a question with its answer."""
+    voiced = sentence.voiced
+    around = heard.texts[max(0, place - TABLE_NEAR) : place + TABLE_NEAR + 1]
+    if voiced.authored and any(_SHOW.search(text) for text in around):
+        return True
+    if found.kind != "question":
+        return False
+    asked = known(found)
+    after = heard.texts[place + 1 : place + 1 + SOON]
+    rest = voiced.text[sentence.end :]
+    if any(answers(text, asked) for each in (rest, *after) for text in each.split(". ")):
+        return True
+    return any(_REPLY.match(text) and len(text.split()) > 2 and "?" not in text for text in after[:1])
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
