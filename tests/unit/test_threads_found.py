@@ -55,7 +55,7 @@ OPENS = [
     ("What happened at the mill stays between us.", "secret", "Vera", "Tom"),
     ("Keep this quiet until the boats have left.", "secret", "Vera", "Tom"),
     ("I never told Anselm about the child.", "secret", "Vera", "Anselm"),
-    ("I lied to you about the map.", "secret", "Vera", "Tom"),
+    ("I lied to you about the map.", "lie", "Vera", "Tom"),
     ("You betrayed me.", "wound", "Vera", "Tom"),
     ("I will never forgive you.", "wound", "Vera", "Tom"),
     ("You left me to die in the snow.", "wound", "Vera", "Tom"),

@@ -416,6 +416,8 @@ class Opening(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether an "if" belongs to it."""
     point: bool = False
     """Whether what it is about stands in the next sentence, which then comes along."""
+    next: str = ""
+    """What that sentence must hold, as a pattern."""
 
 
 class Ending(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -485,8 +487,10 @@ class Threads(Topic, frozen=True, kw_only=True):
     """Relatives, who are as good as named."""
     someone: Set = frozenset()
     """Words for somebody who is named elsewhere: in the sentence before, mostly."""
-    ended: Set = frozenset()
-    """Verbs that bring a person to an end: a quest with one of them is over once that person is dead."""
+    lethal: Set = frozenset()
+    """Verbs that bring a person to an end: what has one of them is over once that person is dead."""
+    idle: Set = frozenset()
+    """Verbs of no deed: with them something is spoken or thought of, and not done."""
     empty: Set = frozenset()
     """Words that say nothing of what a sentence is about, besides the stop list."""
 

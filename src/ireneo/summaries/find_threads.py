@@ -44,6 +44,7 @@ class Cue(Struct, frozen=True, kw_only=True):
     named: bool = False
     maybe: bool = False
     point: bool = False
+    next: re.Pattern[str] | None = None
     by_people: bool = False
     death: bool = False
 
@@ -85,7 +86,14 @@ def _cue(kinds: str, row: topics.Opening | topics.Ending) -> Cue:
     if isinstance(row, topics.Ending):
         return replace(cue, by_people=row.by_people, death=row.death)
     return replace(
-        cue, weight=row.weight, says=row.says, told=row.told, named=row.named, maybe=row.maybe, point=row.point
+        cue,
+        weight=row.weight,
+        says=row.says,
+        told=row.told,
+        named=row.named,
+        maybe=row.maybe,
+        point=row.point,
+        next=lazy_re(row.next, re.IGNORECASE) if row.next else None,
     )
 
 
@@ -108,6 +116,16 @@ def _asking() -> frozenset[str]:
 @from_data
 def _empty() -> frozenset[str]:
     return common_words() | _words().empty
+
+
+@from_data
+def _lethal() -> frozenset[str]:
+    return frozenset(map(_stem, _words().lethal))
+
+
+@from_data
+def _idle() -> frozenset[str]:
+    return frozenset(map(_stem, _words().idle))
 
 
 def _kind(name: str) -> ThreadKind:
@@ -140,6 +158,8 @@ _DENIES = lazy_re(lambda: rf"\b{either(_words().denies)} (?:\w+ ){{0,2}}$", re.I
 _UNDONE = lazy_re(lambda: rf"\b{either(_words().undone)}\b", re.IGNORECASE)
 _KIN = lazy_re(lambda: rf"\b{either(_words().kin)}\b", re.IGNORECASE)
 _CLAUSE = lazy_re(lambda: rf"[,;:—–]\s+|--\s*|(?<!\s)\s+(?={either(_words().conjunctions)}\s)")
+_DID = lazy_re(lambda: rf"\b{either([*_words().speaker, *_words().nobody])}(?: have| has| had|['’]ve)? $|\b[A-ZÀ-Þ]\w+ $", re.IGNORECASE)
+_BROKEN_OFF = lazy_re(r"(?:--|—|–|-)[\"'”’]?\s*$")
 _PLAIN_WORD = lazy_re(r"\w+")
 _SAID_WORD = lazy_re(r"[^\W_][\w’'-]*")
 _NAME = lazy_re(r"(?<![.!?…\"“”:(*_] )(?<!^)\b[A-ZÀ-Þ][a-zà-þ][\w’-]+")
@@ -181,7 +201,7 @@ def opening(sentence: Sentence, following: str = "") -> Thread | None:
     words = words_of(sentence.text)
     backs = not words.isdisjoint(_words().backed_words) and _BACKED.match(sentence.text.strip(" \"“”'’"))
     cues = () if backs else _openings().of_words(words)
-    if not (backs or cues) or (sentence.voiced.authored and _table(sentence)):
+    if not (backs or cues) or _BROKEN_OFF.search(sentence.text) or (sentence.voiced.authored and _table(sentence)):
         return None
     if backs:
         return _backed(sentence)
@@ -238,18 +258,19 @@ def _made(cue: Cue, found: re.Match[str], sentence: Sentence, following: str) ->
     if words is None or (cue.named and not (names(words) or _KIN.search(words))):
         return None
     quoted = sentence.voiced.quoted(sentence.start + found.start())
-    groups = found.groupdict()
-    who = _person(groups.get("who"), sentence.voiced, quoted=quoted, default="speaker")
+    meant = _meant(found, "who"), _meant(found, "whom")
+    who = _person(meant[0], sentence.voiced, quoted=quoted, default="speaker")
     # A wound that names nobody who struck it wasn't struck by whoever listens.
-    whom = _person(
-        groups.get("whom") or groups.get("te"),
-        sentence.voiced,
-        quoted=quoted,
-        default="hearer" if cue.kinds[0] in _BETWEEN else "",
-    )
-    if "whom" in groups and groups.get("who") is None and whom == who:
+    whom = _person(meant[1], sentence.voiced, quoted=quoted, default="hearer" if cue.kinds[0] in _BETWEEN else "")
+    if any(name.startswith("whom") for name in found.groupdict()) and meant[0] is None and whom == who:
         who = ""
     return thread(cue.kinds[0], words, sentence.voiced, who, whom, cue.weight)
+
+
+def _meant(found: re.Match[str], group: str) -> str | None:
+    """The word for whose thread it is, or with whom: each alternative of a pattern may have a numbered group for it."""
+    groups = found.groupdict().items()
+    return next((word for name, word in groups if word and name.rstrip("0123456789") == group), None)
 
 
 def _with_point(cue: Cue, found: re.Match[str], sentence: Sentence, following: str) -> str | None:
@@ -257,7 +278,8 @@ def _with_point(cue: Cue, found: re.Match[str], sentence: Sentence, following: s
     text = sentence.text
     with_next = f"{text} {following}".strip()
     if cue.point:
-        enough = len(about(following)) >= 2 and "?" not in following
+        fits = cue.next.search(following) if cue.next is not None else len(about(following)) >= 2
+        enough = fits and "?" not in following
         return clip(with_next, MAX_CHARACTERS) if enough else None
     rest = text[: found.start()] + " " + text[found.end() :]
     if len(about(rest) | names(found[0])) < cue.says:
@@ -294,7 +316,7 @@ def _person(word: str | None, voiced: Voiced, *, quoted: bool, default: str) -> 
         return voiced.speaker if quoted else ""
     if low in _words().hearer:
         return voiced.hearer if quoted else ""
-    if low in _words().nobody or not word[:1].isupper():
+    if low in _words().nobody or low in topic(topics.Names).titles or not word[:1].isupper():
         return ""
     return re.sub(r"['’]s?$", "", word)
 
@@ -307,6 +329,12 @@ def _around(text: str, place: int) -> str:
     return text[starts[0] if starts else place :]
 
 
+_DEEDS: frozenset[ThreadKind] = frozenset({"promise", "quest", "debt", "threat"})
+"""Kinds that are over once something is done."""
+DONE = 0.4
+"""Of what such a thread speaks of, so much must be told with its verb in the past."""
+MOSTLY = 0.7
+"""And so much, where another verb tells it."""
 ENOUGH = 0.5
 """Of what a thread speaks of, so much must be spoken of again where its end comes."""
 
@@ -326,28 +354,45 @@ class KnownThread(Struct, frozen=True, kw_only=True):
     names: frozenset[str]
     words: frozenset[str]
     """Its words that say something, as they stand there."""
-    people: frozenset[str]
-    """Whose it is, in small letters."""
+    said: frozenset[str]
+    """All of its words, as they stand there."""
+    who: frozenset[str]
+    whom: frozenset[str]
+    """Those whose it is, by the words of their names, in small letters."""
+
+    @property
+    def people(self) -> frozenset[str]:
+        """Both of them."""
+        return self.who | self.whom
 
 
 def known(thread: Thread) -> KnownThread:
     """An open thread, read once for all the sentences that may end it."""
-    people = frozenset((thread.who.casefold(), thread.whom.casefold())) - {""}
+    said = frozenset(_said(thread.text))
     return KnownThread(
         thread=thread,
         about=about(thread.text),
         names=names(thread.text),
         words=words_of(thread.text) - _empty(),
-        people=people,
+        said=said,
+        who=_named(thread.who),
+        whom=_named(thread.whom),
     )
+
+
+def _named(who: str) -> frozenset[str]:
+    """The words of a name that tell whose it is."""
+    return frozenset(word for word in _said(who) if word not in _empty())
 
 
 def may_end(words: frozenset[str], threads: Sequence[KnownThread]) -> bool:
     """Whether a text of these words may end one of `threads`, at a glance."""
-    return bool(threads) and (
-        not words.isdisjoint(_endings().by_word)
-        or any(each.thread.kind == "question" and not words.isdisjoint(each.names or each.words) for each in threads)
-    )
+    if not threads:
+        return False
+    if not words.isdisjoint(_endings().by_word):
+        return True
+    stems = frozenset(map(_stem, words))
+    return any(not stems.isdisjoint(each.about) for each in threads)
 
 
 def ended(sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThread]:
@@ -358,12 +403,73 @@ def ended(sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThrea
     out = [each for each in earlier if each.thread.kind == "question" and answers(text, each)]
     for end in _endings().of_words(words_of(text)):
         theirs = [each for each in earlier if each.thread.kind in end.kinds]
-        if not theirs:
+        found = end.pattern.search(text) if theirs else None
+        if found is None or _DENIES.search(text[: found.start()]) or _NOT_SO.search(text, 0, found.end()):
             continue
-        found = end.pattern.search(text)
-        if found is not None and not _DENIES.search(text[: found.start()]) and not _NOT_SO.search(text, 0, found.end()):
+        if end.death:
+            dead = _said(_meant(found, "who") or "")
+            out += [each for each in theirs if dead and not _undone(text, found.end()) and _dies_with(each, dead[0])]
+        else:
             out += _which(end, sentence, theirs)
+    if earlier != out:
+        out += [each for each in earlier if _is_done(sentence, each) or _comes_out(sentence, each)]
     return out
+
+
+def _dies_with(each: KnownThread, dead: str) -> bool:
+    """Whether a thread is over with the death of somebody: of those whose it is, or of whom it was to kill."""
+    if each.thread.kind in ("relation", "debt"):
+        return dead in each.people or dead in each.names
+    if each.thread.kind == "wound":
+        return dead in each.whom
+    return dead in each.who or (dead in each.names and not each.about.isdisjoint(_lethal()))
+
+
+def _is_done(sentence: Sentence, each: KnownThread) -> bool:
+    """Whether a sentence tells the deed that a thread is of: its verb in the past, with what it was to be done to."""
+    if each.thread.kind not in _DEEDS:
+        return False
+    text = sentence.text
+    said = about(text)
+    shared = (each.about & said) - each.people
+    if not shared and not each.names & names(text):
+        return False
+    voiced = sentence.voiced
+    here = frozenset((*_named(voiced.speaker), *names(voiced.text)))
+    if each.who and here and not each.who & here and not each.names & here:
+        return False
+    for found in _SAID_WORD.finditer(text):
+        word = found[0].lower()
+        stem = _stem(word)
+        past = word in base_forms() or word.endswith("ed")
+        if not past and not (word in _words().unchanged and _DID.search(text[: found.start()])):
+            continue
+        if stem in _empty() or stem in _idle() or _undone(text, found.start()):
+            continue
+        others = shared - {stem}
+        was_meant = word not in each.said or word in _words().unchanged
+        if was_meant and stem in {_stem(each) for each in each.said} and others:
+            return len(others) + 1 >= DONE * len(each.about - each.people)
+        if len(others) >= 2 and len(others) >= MOSTLY * len(each.about - each.people):
+            return True
+    return False
+
+
+def _comes_out(sentence: Sentence, each: KnownThread) -> bool:
+    """Whether a sentence tells what was hidden: by who hid it, to whom it was hidden from."""
+    voiced = sentence.voiced
+    if each.thread.kind not in ("secret", "lie") or not each.whom or not _named(voiced.speaker) & each.who:
+        return False
+    hears = frozenset((*_named(voiced.hearer), *(name.casefold() for name in _said(voiced.text))))
+    shared = (each.about & about(sentence.text)) - each.people
+    told = len(shared) >= 2 and len(shared) >= ENOUGH * len(each.about - each.people)
+    return told and bool(each.whom & hears) and not _undone(sentence.text, len(sentence.text) // 2)
+
+
+def _undone(text: str, place: int) -> bool:
+    """Whether the clause that leads to `place` says that it is only meant, wished or denied."""
+    clause = max((found.end() for found in _CLAUSE.finditer(text, 0, place)), default=0)
+    return bool(_UNDONE.search(text, max(clause, place - AROUND), place))
 
 
 def answers(text: str, question: KnownThread) -> bool:
@@ -392,9 +498,10 @@ def _said_of(words: re.Pattern[str], text: str, question: KnownThread) -> bool:
 
 def _which(end: Cue, sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThread]:
     """Of the threads that an end may be of, the one that it is of; none where that isn't plain."""
-    said = about(sentence.text)
+    said = about(sentence.with_before)
     voiced = sentence.voiced
-    people = {voiced.speaker.casefold(), voiced.hearer.casefold(), *names(sentence.text)} - {""}
+    named = names(sentence.text)
+    people = frozenset((*_named(voiced.speaker), *_named(voiced.hearer), *names(sentence.with_before)))
     best: tuple[int, KnownThread] | None = None
     ours: list[KnownThread] = []
     for each in threads:
@@ -405,12 +512,12 @@ def _which(end: Cue, sentence: Sentence, threads: Sequence[KnownThread]) -> list
         if each.people and people and not theirs:
             continue
         # Where nobody knows who speaks, only the same name or a good many of the same words tell.
-        enough = 2 if theirs or (each.names & names(sentence.text)) or end.by_people else 4
+        enough = (1 if end.by_people else 2) if theirs or each.names & named or end.by_people else 4
         if shared >= enough and shared >= ENOUGH * len(each.about) and (best is None or shared > best[0]):
             best = (shared, each)
         age = voiced.position - each.thread.position
-        both_here = len(each.people) == 2 and each.people <= people and age <= TOGETHER
-        own = voiced.speaker.casefold() in each.people and age <= ALONE and names(sentence.text) <= each.people
+        both_here = bool(each.who & people and each.whom & people) and age <= TOGETHER
+        own = bool(_named(voiced.speaker) & each.people) and age <= ALONE and named <= each.people
         if both_here or own:
             ours.append(each)
     if best is not None:
@@ -443,8 +550,9 @@ def find_threads(messages: Sequence[Message], before: Sequence[Thread]) -> Threa
             continue
         for sentence in sentences(heard.voiced(place)):
             if ends:
-                tale.end(ended(sentence, tale.open))
-            found = (opening(sentence) or _asked_for(sentence, heard, place)) if opens else None
+                tale.end(ended(sentence, tale.open), sentence)
+            following = heard.said_next(place, sentence.end) if opens else ""
+            found = (opening(sentence, following) or _asked_for(sentence, heard, place)) if opens else None
             if found is not None and not _passing(found, sentence, heard, place):
                 tale.begin(found)
     return tale.threads
@@ -456,14 +564,14 @@ class _Tale:
     def __init__(self, before: Sequence[Thread]) -> None:
         self._open = {thread.id: known(thread) for thread in before}
         self._before = frozenset(self._open)
-        self._closed: dict[ThreadId, None] = {}
+        self._closed: dict[ThreadId, ThreadEnd | None] = {}
         self._said = {_plain(thread.text) for thread in before}
         self.open = list(self._open.values())
 
     @property
     def threads(self) -> ThreadChanges:
         opened = tuple(each.thread for name, each in self._open.items() if name not in self._before)
-        return ThreadChanges(opened=opened, closed=tuple(self._closed))
+        return ThreadChanges(opened=opened, closed=tuple(self._closed), ends=tuple(filter(None, self._closed.values())))
 
     def begin(self, thread: Thread) -> None:
         """Open a thread; one that is only said in other words gives way to it, and one in the same words stays."""
@@ -475,12 +583,17 @@ class _Tale:
         self._open[thread.id] = new
         self.open.append(new)
 
-    def end(self, resolved: Sequence[KnownThread]) -> None:
-        """Resolve threads."""
+    def end(self, resolved: Sequence[KnownThread], by: Sentence | None = None) -> None:
+        """Resolve threads; `by` is what resolves them, where they aren't only taken up again."""
         for each in resolved:
             name = each.thread.id
             if self._open.pop(name, None) is not None and name in self._before:
-                self._closed[name] = None
+                self._closed[name] = by and ThreadEnd(
+                    id=name,
+                    text=clip(" ".join(by.text.split()), MAX_CHARACTERS),
+                    position=by.voiced.position,
+                    source=by.voiced.source,
+                )
         if resolved:
             self.open = list(self._open.values())
 

@@ -14,6 +14,8 @@ from ireneo.language.topics import Speech
 from ireneo.log.message import Message, MessageId, Text
 from ireneo.patterns import lazy_re
 
+NEXT = 2
+"""What somebody goes on with is looked for among so many messages."""
 NEAR = 4
 """Whom a line is said to is looked for among so many messages before and after it."""
 
@@ -101,6 +103,19 @@ class VoicedTexts:
             position=message.position,
             source=message.id,
         )
+
+    def said_next(self, place: int, end: int) -> str:
+        """The sentence that follows `end` in the text at `place`, or begins what its speaker says next, if that is near.
+
+        Nothing where there is none.
+        """
+        rest = self.texts[place][end:].strip()
+        if not rest:
+            own = self._authors[place]
+            near = range(place + 1, min(place + 1 + NEXT, len(self.texts)))
+            rest = next((self.texts[each].strip() for each in near if self._authors[each] == own), "")
+        cut = next((end for end, _ in breaks(rest)), len(rest))
+        return rest[:cut]
 
 
 def sentences(voiced: Voiced) -> Iterator[Sentence]:
