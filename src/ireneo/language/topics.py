@@ -486,7 +486,7 @@ class Threads(Topic, frozen=True, kw_only=True):
     kin: Row = ()
     """Relatives, who are as good as named."""
     someone: Set = frozenset()
-    """Words for somebody who is named elsewhere: in the sentence before, mostly."""
+    """Right behind a deed: it was done to whom or what was meant."""
     lethal: Set = frozenset()
     """Verbs that bring a person to an end: what has one of them is over once that person is dead."""
     idle: Set = frozenset()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,6 +18,8 @@ from ireneo.summaries.speech import Sentence, Voiced, VoicedTexts, sentences
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind, thread_id
 
+STEMS = 8_192
+"""Words whose stems are known: each is asked for again and again."""
 _BETWEEN: frozenset[ThreadKind] = frozenset({"promise", "debt", "secret", "lie", "threat", "question"})
 """Kinds that are with whoever listens, where nobody else is named."""
 AROUND = 60
@@ -162,7 +165,7 @@ _DID = lazy_re(lambda: rf"\b{either([*_words().speaker, *_words().nobody])}(?: h
 _BROKEN_OFF = lazy_re(r"(?:--|—|–|-)[\"'”’]?\s*$")
 _PLAIN_WORD = lazy_re(r"\w+")
 _SAID_WORD = lazy_re(r"[^\W_][\w’'-]*")
-_NAME = lazy_re(r"(?<![.!?…\"“”:(*_] )(?<!^)\b[A-ZÀ-Þ][a-zà-þ][\w’-]+")
+_NAME = lazy_re(r"(?<![.!?…\"“”:(*_] )(?<!^)\b[A-ZÀ-Þ][a-zà-þ][\w’-]*")
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -181,7 +184,10 @@ def _said(text: str) -> list[str]:
     return [word.removesuffix("'s").removesuffix("’s") for word in words]
 
 
+@lru_cache(maxsize=STEMS)
 def _stem(word: str) -> str:
+    # Of married the word is marry.
+    word = f"{word[:-3]}y" if word.endswith("ied") else word
     return light_stem(base_forms().get(word, word))
 
 
@@ -243,7 +249,7 @@ def _holds(cue: Cue, found: re.Match[str], sentence: Sentence) -> bool:
     kind = cue.kinds[0]
     if kind == "question":
         return "?" in text or not cue.pattern.pattern.startswith("^")
-    if kind in ("promise", "debt") and _TRIFLE.search(text):
+    if _TRIFLE.search(text):
         return False
     head = text[: found.start()]
     return (
@@ -282,16 +288,18 @@ def _with_point(cue: Cue, found: re.Match[str], sentence: Sentence, following: s
         enough = fits and "?" not in following
         return clip(with_next, MAX_CHARACTERS) if enough else None
     rest = text[: found.start()] + " " + text[found.end() :]
-    if len(about(rest) | names(found[0])) < cue.says:
-        for wider in (sentence.with_before, with_next):
-            if len(wider) <= MAX_CHARACTERS and "?" not in wider and len(about(wider)) > cue.says:
-                return wider
-        return None
-    words = _around(text, found.start())
-    # Of whom it is said may stand before it.
-    if not names(words) and not words_of(words).isdisjoint(_words().someone):
+    named = frozenset[str]() if cue.kinds[0] == "secret" else names(found[0])
+    if len(about(rest) | named) < cue.says:
         wider = sentence.with_before
-        return wider if len(wider) <= MAX_CHARACTERS and names(wider) else words
+        fits = len(wider) <= MAX_CHARACTERS and "?" not in wider and sentence.before != sentence.start
+        return wider if fits and len(about(wider)) > cue.says else None
+    words = _around(text, found.start())
+    # Of whom it is said may stand before it, or behind it.
+    if names(words) or not (cue.named or words_of(words) & _words().nobody):
+        return words
+    for wider in (sentence.with_before, *([with_next] if cue.named else [])):
+        if len(wider) <= MAX_CHARACTERS and "?" not in wider and names(wider):
+            return wider
     return words
 
 
@@ -335,6 +343,10 @@ DONE = 0.4
 """Of what such a thread speaks of, so much must be told with its verb in the past."""
 MOSTLY = 0.7
 """And so much, where another verb tells it."""
+_THINGS: frozenset[ThreadKind] = frozenset({"wound", "possession", "lie"})
+"""Kinds of which the thing itself tells: the arm that is healed, the ring that is lost."""
+BESIDE = 25
+"""So many characters beside its end the thing is named."""
 ENOUGH = 0.5
 """Of what a thread speaks of, so much must be spoken of again where its end comes."""
 
@@ -356,6 +368,7 @@ class KnownThread(Struct, frozen=True, kw_only=True):
     """Its words that say something, as they stand there."""
     said: frozenset[str]
     """All of its words, as they stand there."""
+    stems: frozenset[str]
     who: frozenset[str]
     whom: frozenset[str]
     """Those whose it is, by the words of their names, in small letters."""
@@ -375,6 +388,7 @@ def known(thread: Thread) -> KnownThread:
         names=names(thread.text),
         words=words_of(thread.text) - _empty(),
         said=said,
+        stems=frozenset(map(_stem, said)),
         who=_named(thread.who),
         whom=_named(thread.whom),
     )
@@ -410,7 +424,7 @@ def ended(sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThrea
             dead = _said(_meant(found, "who") or "")
             out += [each for each in theirs if dead and not _undone(text, found.end()) and _dies_with(each, dead[0])]
         else:
-            out += _which(end, sentence, theirs)
+            out += _which(end, sentence, found.span(), theirs)
     if earlier != out:
         out += [each for each in earlier if _is_done(sentence, each) or _comes_out(sentence, each)]
     return out
@@ -418,7 +432,9 @@ def ended(sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThrea
 
 def _dies_with(each: KnownThread, dead: str) -> bool:
     """Whether a thread is over with the death of somebody: of those whose it is, or of whom it was to kill."""
-    if each.thread.kind in ("relation", "debt"):
+    if each.thread.kind == "debt":
+        return dead in each.people
+    if each.thread.kind == "relation":
         return dead in each.people or dead in each.names
     if each.thread.kind == "wound":
         return dead in each.whom
@@ -429,28 +445,32 @@ def _is_done(sentence: Sentence, each: KnownThread) -> bool:
     """Whether a sentence tells the deed that a thread is of: its verb in the past, with what it was to be done to."""
     if each.thread.kind not in _DEEDS:
         return False
-    text = sentence.text
-    said = about(text)
-    shared = (each.about & said) - each.people
-    if not shared and not each.names & names(text):
+    text, voiced = sentence.text, sentence.voiced
+    about_it = each.about - each.people - _idle()
+    shared = about_it & about(text)
+    here = words_of(voiced.text) | _named(voiced.speaker)
+    if each.who and not (each.who | each.names) & here and (voiced.speaker or names(voiced.text)):
         return False
-    voiced = sentence.voiced
-    here = frozenset((*_named(voiced.speaker), *names(voiced.text)))
-    if each.who and here and not each.who & here and not each.names & here:
-        return False
+    both = bool(each.who and each.whom) and not each.who.isdisjoint(here) and not each.whom.isdisjoint(words_of(text))
     for found in _SAID_WORD.finditer(text):
         word = found[0].lower()
         stem = _stem(word)
-        past = word in base_forms() or word.endswith("ed")
-        if not past and not (word in _words().unchanged and _DID.search(text[: found.start()])):
+        unchanged = word in _words().unchanged and _DID.search(text[: found.start()])
+        if not (word in base_forms() or word.endswith("ed") or unchanged):
             continue
         if stem in _empty() or stem in _idle() or _undone(text, found.start()):
             continue
-        others = shared - {stem}
-        was_meant = word not in each.said or word in _words().unchanged
-        if was_meant and stem in {_stem(each) for each in each.said} and others:
-            return len(others) + 1 >= DONE * len(each.about - each.people)
-        if len(others) >= 2 and len(others) >= MOSTLY * len(each.about - each.people):
+        # What it was done to stands near.
+        others = about(text[max(0, found.start() - AROUND) : found.end() + AROUND]) & shared - {stem}
+        if stem in each.stems and (word not in each.said or unchanged) and each.thread.kind != "debt":
+            # To whom it was done stands beside it, by name or not, and the name in the sentence beside.
+            beside = words_of(text[found.end() : found.end() + BESIDE]) & (each.names | _words().someone)
+            done = bool(others) or both or (beside and not each.names.isdisjoint(here))
+            if done and 1 + len(others) + bool(beside) + both >= DONE * len(about_it):
+                return True
+        elif len(others) >= (2 if both else 4) and len(others) + 1 >= MOSTLY * len(about_it):
+            return True
+        elif (len(others) >= 2 or (both and others)) and about_it <= others | {stem}:
             return True
     return False
 
@@ -496,27 +516,39 @@ def _said_of(words: re.Pattern[str], text: str, question: KnownThread) -> bool:
     return any(words.search(text, end, end + CLOSE) for end in ends)
 
 
-def _which(end: Cue, sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThread]:
-    """Of the threads that an end may be of, the one that it is of; none where that isn't plain."""
+def _which(
+    end: Cue, sentence: Sentence, place: tuple[int, int], threads: Sequence[KnownThread]
+) -> list[KnownThread]:
+    """Of the threads that an end may be of, the one that it is of; none where that isn't plain.
+
+    `place` is where in the sentence the end is said.
+    """
     said = about(sentence.with_before)
     voiced = sentence.voiced
     named = names(sentence.text)
-    people = frozenset((*_named(voiced.speaker), *_named(voiced.hearer), *names(sentence.with_before)))
+    here = words_of(sentence.with_before) | _named(voiced.speaker) | _named(voiced.hearer)
+    is_somebody = bool(voiced.speaker or names(sentence.with_before))
     best: tuple[int, KnownThread] | None = None
     ours: list[KnownThread] = []
+    things = about(sentence.text[max(0, place[0] - BESIDE) : place[1] + BESIDE])
+    things -= _idle() | frozenset(map(_stem, end.words[0]))
     for each in threads:
         both = each.about & said
         # Those who are named in it are in half of a story: something else must be said again, too.
-        shared = len(both) if both - each.names - each.people else 0
-        theirs = bool(each.people & people)
-        if each.people and people and not theirs:
+        shared = len(both) if both - each.names - each.people - _idle() else 0
+        theirs = bool(each.people & here)
+        if each.people and is_somebody and not theirs:
             continue
         # Where nobody knows who speaks, only the same name or a good many of the same words tell.
-        enough = (1 if end.by_people else 2) if theirs or each.names & named or end.by_people else 4
-        if shared >= enough and shared >= ENOUGH * len(each.about) and (best is None or shared > best[0]):
-            best = (shared, each)
+        least = 3 if each.thread.kind in _THINGS else 2
+        enough = (1 if end.by_people else least) if theirs or each.names & named or end.by_people else 4
         age = voiced.position - each.thread.position
-        both_here = bool(each.who & people and each.whom & people) and age <= TOGETHER
+        both_here = bool(each.who & here and each.whom & here) and age <= TOGETHER
+        beside = theirs and bool(things & (both - each.names - each.people)) and each.thread.kind in _THINGS
+        # Of a relation the two are all that it is about.
+        beside = beside or (both_here and each.thread.kind == "relation")
+        if (beside or (shared >= enough and shared >= ENOUGH * len(each.about))) and (best is None or shared > best[0]):
+            best = (shared, each)
         own = bool(_named(voiced.speaker) & each.people) and age <= ALONE and named <= each.people
         if both_here or own:
             ours.append(each)
@@ -600,8 +632,12 @@ class _Tale:
 
 def _again(old: KnownThread, new: KnownThread) -> bool:
     """Whether a thread takes up an older one."""
-    same = old.thread.kind == new.thread.kind and old.thread.who == new.thread.who
+    if old.thread.kind != new.thread.kind:
+        return False
     shared = len(old.about & new.about)
+    if new.thread.kind == "quest" and new.names and new.names == old.names:
+        return shared > len(new.names)
+    same = old.thread.who == new.thread.who
     return same and shared >= 3 and shared >= AGAIN * max(len(old.about), len(new.about))
 
 
