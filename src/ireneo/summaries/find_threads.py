@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -425,9 +425,8 @@ def ended(sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThrea
             out += [each for each in theirs if dead and not _undone(text, found.end()) and _dies_with(each, dead[0])]
         else:
             out += _which(end, sentence, found.span(), theirs)
-    if earlier != out:
-        out += [each for each in earlier if _is_done(sentence, each) or _comes_out(sentence, each)]
-    return out
+    told = _Told(sentence)
+    return [*out, *(each for each in earlier if told.does(each) or told.reveals(each))]
 
 
 def _dies_with(each: KnownThread, dead: str) -> bool:
@@ -441,49 +440,76 @@ def _dies_with(each: KnownThread, dead: str) -> bool:
     return dead in each.who or (dead in each.names and not each.about.isdisjoint(_lethal()))
 
 
-def _is_done(sentence: Sentence, each: KnownThread) -> bool:
-    """Whether a sentence tells the deed that a thread is of: its verb in the past, with what it was to be done to."""
-    if each.thread.kind not in _DEEDS:
-        return False
-    text, voiced = sentence.text, sentence.voiced
-    about_it = each.about - each.people - _idle()
-    shared = about_it & about(text)
-    here = words_of(voiced.text) | _named(voiced.speaker)
-    if each.who and not (each.who | each.names) & here and (voiced.speaker or names(voiced.text)):
-        return False
-    both = bool(each.who and each.whom) and not each.who.isdisjoint(here) and not each.whom.isdisjoint(words_of(text))
-    for found in _SAID_WORD.finditer(text):
-        word = found[0].lower()
-        stem = _stem(word)
-        unchanged = word in _words().unchanged and _DID.search(text[: found.start()])
-        if not (word in base_forms() or word.endswith("ed") or unchanged):
-            continue
-        if stem in _empty() or stem in _idle() or _undone(text, found.start()):
-            continue
-        # What it was done to stands near.
-        others = about(text[max(0, found.start() - AROUND) : found.end() + AROUND]) & shared - {stem}
-        if stem in each.stems and (word not in each.said or unchanged) and each.thread.kind != "debt":
-            # To whom it was done stands beside it, by name or not, and the name in the sentence beside.
-            beside = words_of(text[found.end() : found.end() + BESIDE]) & (each.names | _words().someone)
-            done = bool(others) or both or (beside and not each.names.isdisjoint(here))
-            if done and 1 + len(others) + bool(beside) + both >= DONE * len(about_it):
+class _Told:
+    """What a sentence tells, read once for all the threads that it may end."""
+
+    def __init__(self, sentence: Sentence) -> None:
+        self.text = sentence.text
+        self.voiced = sentence.voiced
+        self.about = about(self.text)
+
+    @cached_property
+    def here(self) -> frozenset[str]:
+        """Who and what is named in the message."""
+        return words_of(self.voiced.text) | _named(self.voiced.speaker)
+
+    @cached_property
+    def is_of_somebody(self) -> bool:
+        """Whether anybody is named in the message."""
+        return bool(self.voiced.speaker or names(self.voiced.text))
+
+    @cached_property
+    def deeds(self) -> list[tuple[str, str, bool, frozenset[str], frozenset[str]]]:
+        """The verbs in the past: each word, its stem, whether it is written so in the present as well, what is spoken
+        of near it, and the words right behind it."""
+        out = []
+        for found in _SAID_WORD.finditer(self.text):
+            word = found[0].lower()
+            stem = _stem(word)
+            unchanged = word in _words().unchanged and bool(_DID.search(self.text[: found.start()]))
+            if not (word in base_forms() or word.endswith("ed") or unchanged) or stem in _empty() or stem in _idle():
+                continue
+            if not _undone(self.text, found.start()):
+                near = about(self.text[max(0, found.start() - AROUND) : found.end() + AROUND])
+                behind = words_of(self.text[found.end() : found.end() + BESIDE])
+                out.append((word, stem, unchanged, near, behind))
+        return out
+
+    def does(self, each: KnownThread) -> bool:
+        """Whether it tells the deed that a thread is of: its verb in the past, with what it was to be done to."""
+        if each.thread.kind not in _DEEDS:
+            return False
+        about_it = each.about - each.people - _idle()
+        shared = about_it & self.about
+        if not shared and each.stems.isdisjoint(self.about):
+            return False
+        if each.who and not (each.who | each.names) & self.here and self.is_of_somebody:
+            return False
+        both = bool(each.who and each.whom) and not each.who.isdisjoint(self.here)
+        both = both and not each.whom.isdisjoint(words_of(self.text))
+        for word, stem, unchanged, near, behind in self.deeds:
+            # What it was done to stands near.
+            others = near & shared - {stem}
+            if stem in each.stems and (word not in each.said or unchanged) and each.thread.kind != "debt":
+                # To whom it was done stands beside it, by name or not, and the name in the sentence beside.
+                beside = behind & (each.names | _words().someone)
+                done = bool(others) or both or (beside and not each.names.isdisjoint(self.here))
+                if done and 1 + len(others) + bool(beside) + both >= DONE * len(about_it):
+                    return True
+            elif len(others) >= (2 if both else 4) and len(others) + 1 >= MOSTLY * len(about_it):
                 return True
-        elif len(others) >= (2 if both else 4) and len(others) + 1 >= MOSTLY * len(about_it):
-            return True
-        elif (len(others) >= 2 or (both and others)) and about_it <= others | {stem}:
-            return True
-    return False
-
-
-def _comes_out(sentence: Sentence, each: KnownThread) -> bool:
-    """Whether a sentence tells what was hidden: by who hid it, to whom it was hidden from."""
-    voiced = sentence.voiced
-    if each.thread.kind not in ("secret", "lie") or not each.whom or not _named(voiced.speaker) & each.who:
+            elif (len(others) >= 2 or (both and others)) and about_it <= others | {stem}:
+                return True
         return False
-    hears = frozenset((*_named(voiced.hearer), *(name.casefold() for name in _said(voiced.text))))
-    shared = (each.about & about(sentence.text)) - each.people
-    told = len(shared) >= 2 and len(shared) >= ENOUGH * len(each.about - each.people)
-    return told and bool(each.whom & hears) and not _undone(sentence.text, len(sentence.text) // 2)
+
+    def reveals(self, each: KnownThread) -> bool:
+        """Whether it tells what was hidden: by who hid it, to whom it was hidden from."""
+        if each.thread.kind not in ("secret", "lie") or not each.whom or not _named(self.voiced.speaker) & each.who:
+            return False
+        shared = (each.about & self.about) - each.people
+        told = len(shared) >= 2 and len(shared) >= ENOUGH * len(each.about - each.people)
+        hears = self.here | _named(self.voiced.hearer)
+        return told and bool(each.whom & hears) and not _undone(self.text, len(self.text) // 2)
 
 
 def _undone(text: str, place: int) -> bool:
