@@ -247,6 +247,11 @@ class Session(_Twin[engine_session.Session]):
     release = _called(engine_session.Session.release)
     pins = _called(engine_session.Session.pins)
     dispute = _called(engine_session.Session.dispute)
+    threads = _called(engine_session.Session.threads)
+    add_thread = _called(engine_session.Session.add_thread)
+    edit_thread = _called(engine_session.Session.edit_thread)
+    resolve_thread = _called(engine_session.Session.resolve_thread)
+    edit = _called(engine_session.Session.edit)
     diary = _called(engine_session.Session.diary)
 
     if TYPE_CHECKING:

@@ -31,6 +31,7 @@ from ireneo.engine.reports import Examined, ImportReport, LearnReport, OnProgres
 from ireneo.engine.review import Verdict
 from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.session import ContextSettings
+from ireneo.engine.story_notes import StoryThread, ThreadState
 from ireneo.engine.tree import OpenThread, TreeBranch, TreeNode
 from ireneo.engine.vectors import Embedded
 from ireneo.engine.work import WorkKind

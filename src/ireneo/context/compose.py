@@ -23,6 +23,7 @@ from ireneo.context.view import (
 )
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Draft, Message, Text, short, texts
 from ireneo.log.tree import Annotation, AnnotationId, atoms, next_loop, running_turn
+from ireneo.summaries.by_hand import canon, standing_wordings
 from ireneo.summaries.notes import is_written
 from ireneo.summaries.pins import BY_HAND, MEDIUM, MILD, STANDING, STRONG, constraints, pinned, standing
 from ireneo.summaries.policy import Policy, Prices, rebuild_cost
@@ -74,6 +75,16 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
             if note.kind == "dispute":
                 out.setdefault(note.about, []).append(note)
         return out
+
+    @cached_property
+    def canon(self) -> list[Annotation]:
+        """Of a story the facts that always stand."""
+        return canon(self.notes, self.policy.seen_by)
+
+    @cached_property
+    def by_hand(self) -> list[Annotation]:
+        """The words of summaries of a story that were written by hand, and stand."""
+        return standing_wordings(self.notes, self.policy.seen_by)
 
     def disputes_of(self, summary: Summary) -> list[AnnotationId]:
         """The ids of the disputes of what a summary covers."""

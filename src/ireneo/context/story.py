@@ -30,6 +30,7 @@ from ireneo.context.view import MAX_DOUBT, NOTES_TOKENS, ContextItem, gap, settl
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, short
 from ireneo.log.tree import atoms
 from ireneo.patterns import lazy_re
+from ireneo.summaries.by_hand import canon_lines, with_threads_by_hand
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story import (
@@ -335,6 +336,8 @@ def _words_of(texts: Sequence[str]) -> Iterator[str]:
             yield found.removesuffix("'s")
 
 
+CANON_SHARE = 0.15
+"""Of a context, what may be taken by the facts that always stand."""
 THREADS_SHARE = 0.25
 """Of a context, what open threads may take."""
 HEADING = "Open threads, word for word:"
@@ -344,12 +347,14 @@ def story_pins(
     nodes: Sequence[Summary], threads: Sequence[Thread], forgotten: int, said: Sequence[str], options: ContextOptions
 ) -> ContextItem | None:
     """The constraints and threads of the summaries in one block, but for what stands in the texts `said`."""
+    facts = canon_lines(options.canon, int(options.budget * CANON_SHARE), options.count)
     pins = pin_block(nodes, said, options, options.budget)
     lines = thread_lines(threads, forgotten, int(options.budget * THREADS_SHARE), options.count)
-    if not lines:
+    if not (lines or facts):
         return pins
-    text = "\n".join([f"{pins.text}\n" if pins else PINS_TAG, HEADING, *lines])
-    text = text.replace(f"{PINS_TAG}\n{HEADING}", f"{PINS_TAG} {HEADING}")
+    parts = ["\n".join(facts), pins.text.removeprefix(PINS_TAG).strip() if pins else ""]
+    parts.append("\n".join([HEADING, *lines]) if lines else "")
+    text = f"{PINS_TAG} " + "\n\n".join(filter(None, parts))
     sources = [thread.source for thread in threads if thread.source]
     first, last = (sources[0], sources[-1]) if sources else ("", "")
     return written(text, "pins", options.count, pins.first if pins else first, last)
@@ -440,7 +445,7 @@ class StoryTeller:
     ) -> Sequence[str]:
         """Write the blocks of `nodes` in `room` tokens, in view of why some are disputed."""
         self.passing.extend(node for node in nodes if node.summarizer.endswith(PASSING))
-        name = (*(node.id for node in nodes), room, *sorted(doubts.items()))
+        name = (*((node.id, *node.edits) for node in nodes), room, *sorted(doubts.items()))
         return self._told.get(name, lambda: tell_blocks(nodes, room, self._billed, doubts=doubts, strategy=strategy))
 
     def leaf(self, messages: Sequence[Message], before: Sequence[Thread], policy: Policy) -> Summary:
@@ -524,9 +529,9 @@ def standing_threads(
 
     One that was released is held to be resolved, whatever the story says. `following` may have them at hand.
     """
-    released = {note.about for note in options.notes if note.kind == "release"}
     threads, forgotten = following(texts, settings(options.policy).open_threads)
-    return tuple(each for each in threads if each.id not in released), forgotten
+    closed = {name for text in texts for name in text.threads.closed}
+    return with_threads_by_hand(threads, closed, options.notes, options.policy.seen_by), forgotten
 
 
 def compose_story(story: Story, options: ContextOptions, teller: StoryTeller) -> Composed:
@@ -534,7 +539,10 @@ def compose_story(story: Story, options: ContextOptions, teller: StoryTeller) ->
     options = replace(options, count=billed(options.count))
     budget = options.budget
     if budget < ONE_BLOCK:
-        return composed(_past(replace(story, nodes=(_everything(story, options),)), budget, options, teller))
+        facts = "\n".join(canon_lines(options.canon, budget // 2, options.count))
+        first = [written(f"{PINS_TAG} {facts}", "pins", options.count, "", "")] if facts else []
+        left = budget - sum(each.tokens for each in first)
+        return composed([*first, *_past(replace(story, nodes=(_everything(story, options),)), left, options, teller)])
     before = _system(story.system, int(budget * SYSTEM_SHARE), options)
     pins = story_pins(story.nodes, story.threads, story.forgotten, [each.text for each in before], options)
     before += [pins] if pins else []

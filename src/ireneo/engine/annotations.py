@@ -100,8 +100,14 @@ def dispute(tx: Transaction, key: SessionKey, name: str, reason: str, claim: str
     if claim and not any(claim in line.text for section in summary.sections for line in section.lines):
         raise BadInput(f"Summary {name} doesn't say “{claim}”; give the claim in its words, or leave it out.")
     reason = reason.strip()
+    about = f"{summary.stretch} {claim}".strip()
+    notes = tx.annotations.on_path(key, summary.last)
+    answered = {name for note in notes if note.about == summary.stretch for name in note.answers}
+    if annotation_id("dispute", summary.last, reason, about) in answered:
+        # What was written by hand in view of it is disputed in the same words.
+        about = f"{about} {len(answered)}"
     made = Annotation(
-        id=annotation_id("dispute", summary.last, reason, f"{summary.stretch} {claim}".strip()),
+        id=annotation_id("dispute", summary.last, reason, about),
         kind="dispute",
         at=summary.last,
         at_position=summary.last_position,

@@ -498,7 +498,11 @@ def reach(
     for message in all_messages(tx, key):
         if message.id not in ids and erased.alone:
             erased = erased.without(said(message))
-    notes = [each for each in all_annotations(tx, key) if _is_from(each, ids, erased, name)]
+    notes = [
+        each
+        for each in all_annotations(tx, key)
+        if _is_from(each, ids, erased, name) or _covers(tx, key, each, gone)
+    ]
     summaries, remade = _summaries(tx, key, gone, erased, name, {each.id for each in notes})
     lost = {*summaries, *(each.id for each in notes)}
     marks = [mark for mark in tx.rebuilds.of_session(key) if not lost.isdisjoint(mark.taken_up)]
@@ -519,9 +523,18 @@ def reach(
     return found, erased
 
 
+def _covers(tx: Transaction, key: SessionKey, note: Annotation, gone: Sequence[Message]) -> bool:
+    """Whether what was written by hand of a stretch covers a message that is gone."""
+    near = [each for each in gone if 0 <= note.since <= each.position <= note.at_position]
+    if not near or note.kind != "wording":
+        return False
+    stretch = {each.id for each in tx.log.path(key, note.at, note.since, note.at_position)}
+    return any(each.id in stretch for each in near)
+
+
 def _is_from(note: Annotation, ids: Collection[MessageId], erased: ErasedWords, name: SubjectName | None) -> bool:
     """Whether the source of an annotation is erased, or its text comes from what is."""
-    if note.source in ids or (name and name.is_in([note.text, note.claim])):
+    if note.source in ids or (name and name.is_in([note.text, note.claim, note.who, note.whom, *note.known_to])):
         return True
     comes = erased.in_part if note.by == "model" else erased.is_source_of
     return comes(note.text) or erased.in_part(note.claim)

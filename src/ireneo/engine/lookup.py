@@ -26,7 +26,7 @@ from ireneo.ports.store import Transaction
 
 SUMMARY = "s_"
 """What the id of a block begins with; those of messages and of memories begin alike, with another letter."""
-NOTES = {"p_": "pin", "r_": "release", "d_": "dispute", "e_": "entry"}
+NOTES = {"p_": "pin", "r_": "release", "d_": "dispute", "e_": "entry", "t_": "thread", "c_": "fact", "w_": "wording"}
 """What the ids of what was noted by hand begin with."""
 
 

@@ -15,6 +15,7 @@ from ireneo.engine import context as cutting
 from ireneo.engine import diary as diaries
 from ireneo.engine import expand as expanding
 from ireneo.engine import notes as own_notes
+from ireneo.engine import story_notes
 from ireneo.engine import summarise as summarising
 from ireneo.engine import tree as seeing
 from ireneo.engine.annotations import Pin
@@ -38,6 +39,7 @@ from ireneo.engine.projects import project_asked
 from ireneo.engine.reports import OnProgress, SummariseReport, WorkReport, run_steps, work_report
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import check_character, is_open, open_projects
+from ireneo.engine.story_notes import StoryThread
 from ireneo.engine.summarise import Summarised, task_of
 from ireneo.engine.tree import Tree
 from ireneo.engine.work import SummaryWork, TextWriter, WorkResult, summarised_by
@@ -442,6 +444,66 @@ class Session:
         """
         reason = self._resources.cleaning().text(reason)
         return await self._store.write(noting.dispute, self.key, id, reason, claim)
+
+    async def threads(
+        self, *, resolved: bool = False, preset: str | Policy | None = None, as_: str = ""
+    ) -> Sequence[StoryThread]:
+        """The facts that always stand in this story and its open threads; where asked for the `resolved` ones too.
+
+        As `preset` cuts it, which is of a story; `as_` are those that a character knows of.
+        """
+        policy = self._story(preset, as_)
+        voice = self._resources.voice_of(policy)
+        return await self._store.read(
+            lambda tx: story_notes.list_threads(tx, self.key, self.branch, policy, voice, resolved=resolved)
+        )
+
+    async def add_thread(
+        self, kind: str, text: str, *, who: str = "", whom: str = "", known_to: Sequence[str] = ()
+    ) -> StoryThread:
+        """Write a thread of the story by hand: it is carried in every context until it is resolved.
+
+        `kind` is ``promise``, ``debt``, ``quest``, ``threat``, ``secret``, ``lie``, ``wound``, ``possession``,
+        ``relation``, ``question``, or ``canon`` for a fact that always stands. In a character's memory stands what is
+        `known_to` it; without that canon, and threads `who` or `whom` it names (a secret: `who`).
+        """
+        cleaning = self._resources.cleaning()
+        given = cleaning.text(text), cleaning.text(who), cleaning.text(whom)
+        known = tuple(cleaning.text(each) for each in known_to)
+        return await self._store.write(
+            story_notes.add_thread, self.key, self.branch, kind, *given, known_to=known
+        )
+
+    async def edit_thread(
+        self, id: str, text: str = "", *, kind: str = "", who: str = "", whom: str = ""
+    ) -> StoryThread:
+        """Put an open thread, or a fact, in other words; what is not given stays. Raises BadInput where there is none."""
+        policy = self._story(None)
+        voice, text = self._resources.voice_of(policy), self._resources.cleaning().text(text)
+        return await self._store.write(
+            lambda tx: story_notes.edit_thread(
+                tx, self.key, self.branch, id, text, policy, voice, kind=kind, who=who, whom=whom
+            )
+        )
+
+    async def resolve_thread(self, id: str, how: str = "") -> StoryThread:
+        """Say that a thread has come to its end (and `how`), or that a fact holds no longer; by its id or its words."""
+        policy = self._story(None)
+        voice, how = self._resources.voice_of(policy), self._resources.cleaning().text(how)
+        return await self._store.write(story_notes.resolve_thread, self.key, self.branch, id, how, policy, voice)
+
+    async def edit(self, id: str, text: str) -> Annotation:
+        """Write the summary `id` of a story by hand: its words stand above all others, until it is disputed.
+
+        Raises SummaryNotFound, and BadInput for a block of an agent's work.
+        """
+        text = self._resources.cleaning().text(text)
+        return await self._store.write(story_notes.write_summary, self.key, self.branch, id, text)
+
+    def _story(self, given: str | Policy | None, seen_by: str = "") -> Policy:
+        """The policy of a story that is meant: the session's own where that is one's, else the preset for stories."""
+        policy = self._policy(given, seen_by)
+        return self._policy("story", seen_by) if given is None and policy.story is None else policy
 
     async def diary(
         self,

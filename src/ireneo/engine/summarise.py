@@ -30,6 +30,7 @@ from ireneo.log.tree import Head, SessionKey, head_of
 from ireneo.ports.models import LanguageModel, Task
 from ireneo.ports.store import Lease, Span, Store, Transaction
 from ireneo.prompts.replies import Voice
+from ireneo.summaries.by_hand import with_threads_by_hand
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import settings, source_depth
 from ireneo.summaries.story_path import StoryPath, open_threads
@@ -82,6 +83,9 @@ def due_texts(
         there = {(span.first_position, span.last_position) for span in written}
         missing += [(span, depth) for span in canonical if (span.first_position, span.last_position) not in there]
         depth += 1
+    # What was written by hand stands above what a model would write.
+    by_hand = {(note.since, note.at_position) for note in options.by_hand}
+    missing = [each for each in missing if (each[0].first_position, each[0].last_position) not in by_hand]
     missing.sort(key=lambda each: (each[0].last_position, each[1]))
     ready: list[Summary] = []
     waits_for: int | None = None
@@ -113,9 +117,10 @@ def _rests(lease: Lease, now: datetime) -> bool:
 def _disputed(tx: Transaction, key: SessionKey, options: ContextOptions, voice: Voice) -> list[Summary]:
     """The summaries that were disputed and not written again since."""
     out: list[Summary] = []
+    by_hand = {note.about for note in options.by_hand}
     for stretch, notes in options.disputes.items():
         level, first, last = stretch.split(" ")
-        if level != "story":
+        if level != "story" or stretch in by_hand:
             continue
         canonical = anchor("story", MessageId(first), MessageId(last), options.policy.summarizer)
         for summary in tx.summaries.get(key, [canonical]):
@@ -146,6 +151,10 @@ def _story_job(tx: Transaction, key: SessionKey, summary: Summary, options: Cont
     messages, parts = _story_sources(tx, key, summary, options, voice)
     before = _before(tx, key, summary, options, voice)
     threads, _ = open_threads(before, settings(options.policy).open_threads)
+    # What was written by hand before it, on whichever path it stands.
+    earlier = [note for note in options.notes if note.at_position < summary.first_position]
+    closed = {name for text in before for name in text.threads.closed}
+    threads = with_threads_by_hand(threads, closed, earlier, options.policy.seen_by)
     if summary.sources and not settings(options.policy).running:
         children = best_texts(tx, key, tx.summaries.get(key, summary.sources), options, voice, None)
         # Threads are carried, never retold: those that a model found below, where one did.

@@ -17,6 +17,7 @@ from ireneo.log.tree import Head, SessionKey
 from ireneo.ports.store import Span, Transaction
 from ireneo.prompts import PROMPTS
 from ireneo.prompts.replies import Voice
+from ireneo.summaries.by_hand import told_by_hand
 from ireneo.summaries.notes import is_written, noted, rolled_up, statements_of, with_later
 from ireneo.summaries.summary import Summary, SummaryId, SummaryLevel, Writing, anchor
 from ireneo.summaries.work import is_kept
@@ -68,7 +69,8 @@ def best_texts(
     found = {text.id: text for text in tx.summaries.get(key, [name for names in wanted for name in names])}
     out: list[Summary] = []
     for summary, names in zip(summaries, wanted, strict=True):
-        out.append(next((found[name] for name in names if name in found), summary))
+        text = next((found[name] for name in names if name in found), summary)
+        out.append(told_by_hand(text, options.by_hand) if summary.level == "story" else text)
     return out
 
 

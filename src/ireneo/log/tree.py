@@ -79,12 +79,13 @@ def head_of(message: Message) -> Head:
 
 
 AnnotationId = NewType("AnnotationId", str)
-"""``p_`` (a pin), ``r_`` (a release), ``d_`` (a dispute) or ``e_`` (an entry), and 26 characters."""
+"""``p_`` (a pin), ``r_`` (a release), ``d_`` (a dispute), ``e_`` (an entry), ``t_`` (a thread), ``c_`` (canon) or ``w_``
+(a wording), and 26 characters."""
 
 BEFORE_FIRST = -1
 """The position of what was noted before a session's first message."""
 
-AnnotationKind = Literal["pin", "release", "dispute", "entry"]
+AnnotationKind = Literal["pin", "release", "dispute", "entry", "thread", "canon", "wording"]
 
 
 class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -100,14 +101,31 @@ class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     at_position: int
     """Where that message stands; `BEFORE_FIRST` where there is none."""
     text: str
-    """What is pinned; what lifts a pin; why a summary is disputed; what an agent wrote into its diary."""
+    """What is pinned; what lifts a pin or resolves a thread; why a summary is disputed; what an agent wrote into its
+    diary; of a story a thread, a fact that always stands, or the words of a summary or a thread."""
     about: str = ""
-    """The id of the pin that is released, or the name of the stretch whose summary is disputed."""
+    """The id of the pin or thread that is released, or reworded; the name of the stretch whose summary is disputed, or
+    written."""
     claim: str = ""
     """The words of the summary that are disputed, where not all of it is."""
     by: Literal["hand", "model"] = "hand"
     source: MessageId | None = None
     """The message whose words they are, where they were found in one."""
+    sort: str = ""
+    """Of a thread its kind."""
+    who: str = ""
+    whom: str = ""
+    """Of a thread whose it is, and with whom."""
+    known_to: tuple[str, ...] = ()
+    """Of a thread or a fact: the characters in whose memories it stands; none given: whoever it is of, or all."""
+    number: int = 0
+    """Of the wordings of one thing the highest stands; of the same words noted again the one that nothing released."""
+    since: int = BEFORE_FIRST
+    """Of the wording of a summary: the position of the first message that it covers."""
+    seen_by: str = ""
+    """Of the wording of a summary: whose memory it is of; empty: nobody's."""
+    answers: tuple[AnnotationId, ...] = ()
+    """Of the wording of a summary: the disputes that it was written in view of. With a later one it stands no more."""
 
 
 def annotation_id(kind: AnnotationKind, at: MessageId, text: str, about: str = "") -> AnnotationId:

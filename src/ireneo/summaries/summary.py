@@ -178,6 +178,8 @@ class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of a story: how many times the least lucky message that it covers has been retold to make it; 1 for a leaf."""
     threads: ThreadChanges = ThreadChanges()
     """Of a story: the threads that were opened and resolved within it."""
+    edits: tuple[str, ...] = ()
+    """The wordings by hand that it shows, as it is read: they are never stored with it."""
 
     @property
     def messages(self) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal, TypeVar
 
 import msgspec
@@ -20,7 +21,7 @@ from ireneo.engine.remember import settle_drafts
 from ireneo.engine.resources import Cleaning, Resources
 from ireneo.log.message import Draft, Message, MessageId, message_id, weigh
 from ireneo.log.redaction import cleaned_value, erase
-from ireneo.log.tree import Annotation, SessionKey, annotation_id
+from ireneo.log.tree import Annotation, AnnotationId, SessionKey, annotation_id
 from ireneo.memories.exchange import carried, drafts_of
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import MemoryId, Record
@@ -199,21 +200,30 @@ def _summaries_left(
     return list(stay.values()), frozenset(each.id for each in every if each.id not in stay)
 
 
+_NAMING: Mapping[str, int] = MappingProxyType({"release": 1, "dispute": 1, "wording": 2})
+"""Kinds of annotations that name others, and come after them."""
+
+
 def _notes_renamed(
     notes: Sequence[Annotation], ids: Mapping[str, MessageId], stretches: Mapping[str, str], cleaning: Cleaning
 ) -> list[Annotation]:
-    """The annotations, each at its message as that is called now; pins first, since their releases name them."""
+    """The annotations, each at its message as that is called now; those first that others name."""
     names: dict[str, str] = dict(stretches)
     out = []
-    for note in sorted(notes, key=lambda each: each.kind != "pin"):
+    for note in sorted(notes, key=lambda each: _NAMING.get(each.kind, 0)):
         clean = replace(
             _renamed(note, ids),
             text=cleaning.text(note.text),
             claim=cleaning.text(note.claim),
             about=names.get(note.about, note.about),
+            who=cleaning.text(note.who),
+            whom=cleaning.text(note.whom),
+            known_to=tuple(cleaning.text(each) for each in note.known_to),
+            answers=tuple(AnnotationId(names.get(each, each)) for each in note.answers),
         )
         if clean != note:
             about = f"{clean.about} {clean.claim}".strip() if clean.kind == "dispute" else clean.about
+            about = " ".join(filter(None, (about, clean.sort, clean.who, clean.whom, str(clean.number or ""))))
             clean = replace(clean, id=annotation_id(clean.kind, clean.at, clean.text, about))
         names[note.id] = clean.id
         out.append(clean)

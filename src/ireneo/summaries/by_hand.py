@@ -1,0 +1,181 @@
+"""What was written by hand into a story: threads, facts that always stand, and the words of summaries and threads.
+
+All of it is annotations, so that it holds on the paths that go through their messages, and on no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import get_args
+
+from msgspec.structs import replace
+
+from ireneo.language.sentences import sentences
+from ireneo.log.tree import Annotation
+from ireneo.summaries.summary import Line, Section, Summary, Thread, ThreadId, ThreadKind, Writing
+
+HAND_WEIGHT = 10.0
+"""What is written by hand weighs so much, more than whatever was found."""
+BY_WHOM = "by hand"
+"""What a summary that was written by hand has for its prompt."""
+_HIDDEN: frozenset[str] = frozenset({"secret", "lie"})
+"""Of these only who hides it knows."""
+THREAD_KINDS: tuple[ThreadKind, ...] = get_args(ThreadKind)
+
+
+def with_threads_by_hand(
+    found: Sequence[Thread], closed: Collection[ThreadId], notes: Sequence[Annotation], seen_by: str
+) -> tuple[Thread, ...]:
+    """The open threads: those that were `found`, as they are worded by hand, and those that were added by hand.
+
+    None that was released, and of those by hand none among `closed`, and only what the character `seen_by` knows of.
+    """
+    released = {note.about for note in notes if note.kind == "release"}
+    worded = wordings(notes)
+    added = [
+        thread_of(note)
+        for note in notes
+        if note.kind == "thread" and note.id not in closed and is_known(note, seen_by)
+    ]
+    every = {each.id: _worded(each, worded.get(each.id)) for each in (*found, *added) if each.id not in released}
+    return tuple(every.values())
+
+
+def thread_of(note: Annotation) -> Thread:
+    """The thread that was added by hand."""
+    kind: ThreadKind = next((each for each in THREAD_KINDS if each == note.sort), "question")
+    return Thread(
+        id=ThreadId(note.id),
+        kind=kind,
+        text=note.text,
+        who=note.who,
+        whom=note.whom,
+        weight=HAND_WEIGHT,
+        position=max(note.at_position, 0),
+        source=note.at or None,
+    )
+
+
+def canon(notes: Sequence[Annotation], seen_by: str) -> list[Annotation]:
+    """The facts that stand, in the order in which they were set, as they are worded now."""
+    released = {note.about for note in notes if note.kind == "release"}
+    worded = wordings(notes)
+    return [
+        replace(note, text=worded[note.id].text) if note.id in worded else note
+        for note in notes
+        if note.kind == "canon" and note.id not in released and is_known(note, seen_by)
+    ]
+
+
+def is_known(note: Annotation, seen_by: str) -> bool:
+    """Whether a character knows of a thread or a fact by hand; without one, all is known."""
+    if not seen_by:
+        return True
+    if note.known_to:
+        return seen_by.casefold() in {name.casefold() for name in note.known_to}
+    knows = (note.who,) if note.sort in _HIDDEN else (note.who, note.whom)
+    return note.kind == "canon" or seen_by.casefold() in {name.casefold() for name in knows if name}
+
+
+def wordings(notes: Iterable[Annotation]) -> dict[str, Annotation]:
+    """Of each thing that was worded by hand the wording that stands: the last one."""
+    out: dict[str, Annotation] = {}
+    for note in notes:
+        if note.kind == "wording" and (note.about not in out or out[note.about].number < note.number):
+            out[note.about] = note
+    return out
+
+
+def standing_wordings(notes: Sequence[Annotation], seen_by: str) -> list[Annotation]:
+    """The wordings of summaries of that memory that no later dispute set aside."""
+    disputes: dict[str, set[str]] = {}
+    for note in notes:
+        if note.kind == "dispute":
+            disputes.setdefault(note.about, set()).add(note.id)
+    own = [note for note in notes if note.kind == "wording" and note.since >= 0 and note.seen_by == seen_by]
+    found = [note for note in wordings(own).values() if disputes.get(note.about, set()) <= set(note.answers)]
+    # Of what lies in what was written as a whole nothing stands by itself.
+    return [
+        note
+        for note in found
+        if not any(
+            other is not note and other.since <= note.since and note.at_position <= other.at_position
+            and other.number >= note.number for other in found
+        )
+    ]  # fmt: skip
+
+
+def told_by_hand(summary: Summary, written: Sequence[Annotation]) -> Summary:
+    """The text of a stretch of a story with what was written by hand of it, or of parts of it."""
+    for note in written:
+        if note.about == summary.stretch:
+            return _whole(summary, note)
+    within = [
+        note
+        for note in written
+        if summary.first_position <= note.since and note.at_position <= summary.last_position
+    ]
+    if not within:
+        return summary
+
+    def stands(line: Line) -> bool:
+        return not any(note.since <= line.position <= note.at_position for note in within)
+
+    lines = [line for line in summary.lines("story") if stands(line)]
+    lines += [line for note in within for line in _lines(note)]
+    ordered = tuple(sorted(lines, key=lambda line: line.position))
+    return replace(summary, sections=_with_story(summary, ordered), edits=tuple(note.id for note in within))
+
+
+def _whole(summary: Summary, note: Annotation) -> Summary:
+    names = []
+    for line in summary.lines("artifacts"):
+        kept = tuple(mention for mention in line.names if mention.name.casefold() in note.text.casefold())
+        names += [replace(line, names=kept)] if kept else []
+    written = Writing(
+        prompt=BY_WHOM, model="", tokens_in=0, tokens_out=0, supported=1.0, recall=1.0, disputes=tuple(note.answers)
+    )
+    sections = [each for each in _with_story(summary, _lines(note)) if each.name != "artifacts"]
+    sections += [Section(name="artifacts", lines=tuple(names))] if names else []
+    return replace(summary, sections=tuple(sections), writing=written, edits=(note.id,))
+
+
+def _with_story(summary: Summary, lines: tuple[Line, ...]) -> tuple[Section, ...]:
+    others = tuple(section for section in summary.sections if section.name != "story")
+    return (Section(name="story", lines=lines), *others)
+
+
+def _lines(note: Annotation) -> tuple[Line, ...]:
+    return tuple(
+        Line(text=text, weight=HAND_WEIGHT, position=note.at_position, sources=(note.at,)) for text in sentences(note.text)
+    )
+
+
+def _worded(thread: Thread, note: Annotation | None) -> Thread:
+    if note is None:
+        return thread
+    return replace(
+        thread,
+        text=note.text,
+        kind=next((each for each in THREAD_KINDS if each == note.sort), thread.kind),
+        who=note.who or thread.who,
+        whom=note.whom or thread.whom,
+        weight=HAND_WEIGHT,
+    )
+
+
+CANON = "What stands, as it was set by hand:"
+
+
+def canon_lines(facts: Sequence[Annotation], room: int, count: Callable[[str], int]) -> list[str]:
+    """The lines for the facts that stand, in their order, in `room` tokens; a line says how many more there are."""
+    lines: list[str] = []
+    used = count(CANON) + 1
+    for note in facts:
+        line = f"- {note.text}"
+        used += count(line) + 1
+        if used > room:
+            more = len(facts) - len(lines)
+            return [CANON, *lines, f"({more} more have no room here.)"] if lines else []
+        lines.append(line)
+    return [CANON, *lines] if lines else []
