@@ -9,8 +9,8 @@ import pytest
 
 from ireneo.log.message import Draft, Message, Role, Text
 from ireneo.log.tree import chain
-from ireneo.summaries.summary import Thread, ThreadChanges
 from ireneo.summaries.find_threads import find_threads
+from ireneo.summaries.summary import Thread, ThreadChanges
 
 
 def lines(*said: tuple[str, str]) -> list[Message]:

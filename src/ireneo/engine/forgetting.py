@@ -499,9 +499,7 @@ def reach(
         if message.id not in ids and erased.alone:
             erased = erased.without(said(message))
     notes = [
-        each
-        for each in all_annotations(tx, key)
-        if _is_from(each, ids, erased, name) or _covers(tx, key, each, gone)
+        each for each in all_annotations(tx, key) if _is_from(each, ids, erased, name) or _covers(tx, key, each, gone)
     ]
     summaries, remade = _summaries(tx, key, gone, erased, name, {each.id for each in notes})
     lost = {*summaries, *(each.id for each in notes)}

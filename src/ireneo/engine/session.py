@@ -10,12 +10,11 @@ from msgspec.structs import replace
 
 from ireneo.context.compose import ContextOptions
 from ireneo.engine import annotations as noting
-from ireneo.engine import branches
+from ireneo.engine import branches, story_notes
 from ireneo.engine import context as cutting
 from ireneo.engine import diary as diaries
 from ireneo.engine import expand as expanding
 from ireneo.engine import notes as own_notes
-from ireneo.engine import story_notes
 from ireneo.engine import summarise as summarising
 from ireneo.engine import tree as seeing
 from ireneo.engine.annotations import Pin
@@ -470,14 +469,12 @@ class Session:
         cleaning = self._resources.cleaning()
         given = cleaning.text(text), cleaning.text(who), cleaning.text(whom)
         known = tuple(cleaning.text(each) for each in known_to)
-        return await self._store.write(
-            story_notes.add_thread, self.key, self.branch, kind, *given, known_to=known
-        )
+        return await self._store.write(story_notes.add_thread, self.key, self.branch, kind, *given, known_to=known)
 
     async def edit_thread(
         self, id: str, text: str = "", *, kind: str = "", who: str = "", whom: str = ""
     ) -> StoryThread:
-        """Put an open thread, or a fact, in other words; what is not given stays. Raises BadInput where there is none."""
+        """Put an open thread, or a fact, in other words; what is not given stays. Raises BadInput for none."""
         policy = self._story(None)
         voice, text = self._resources.voice_of(policy), self._resources.cleaning().text(text)
         return await self._store.write(

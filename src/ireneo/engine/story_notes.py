@@ -18,7 +18,7 @@ from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationKind, SessionKey, annotation_id
 from ireneo.ports.store import Transaction
 from ireneo.prompts.replies import Voice
-from ireneo.summaries.by_hand import THREAD_KINDS, canon, standing_wordings
+from ireneo.summaries.by_hand import THREAD_KINDS, canon, standing_wordings, thread_of
 from ireneo.summaries.policy import Policy, seen_by
 from ireneo.summaries.story_path import StoryPath
 from ireneo.summaries.summary import Summary, Thread, ThreadEnd
@@ -79,7 +79,8 @@ def _resolved(leaves: Sequence[Summary], notes: Sequence[Annotation], still: set
     """The threads that came to their end, as their leaves opened them."""
     ends: dict[str, ThreadEnd | None] = {}
     for leaf in leaves:
-        ends |= dict.fromkeys(leaf.threads.closed) | {end.id: end for end in leaf.threads.ends}
+        ends.update(dict.fromkeys(leaf.threads.closed))
+        ends.update((end.id, end) for end in leaf.threads.ends)
     released = {note.about: note for note in notes if note.kind == "release"}
     opened = {each.id: each for leaf in leaves for each in leaf.threads.opened}
     out = []
@@ -90,6 +91,16 @@ def _resolved(leaves: Sequence[Summary], notes: Sequence[Annotation], still: set
         row = _of_thread(thread, notes)
         until = end.position if end else note.at_position if note else None
         text = end.text if end else note.text if note else ""
+        out.append(_replaced(row, state="resolved", until=until, ended=text))
+    for note in notes:
+        # Of those by hand nothing but their release is the end, or what a model saw of it.
+        end = ends.get(note.id)
+        if note.kind not in ("thread", "canon") or note.id in still or (note.id not in released and end is None):
+            continue
+        row = _of_fact(note) if note.kind == "canon" else _of_thread(thread_of(note), notes)
+        gone = released.get(note.id)
+        until = end.position if end else gone.at_position if gone else None
+        text = end.text if end else gone.text if gone else ""
         out.append(_replaced(row, state="resolved", until=until, ended=text))
     return out
 
@@ -111,7 +122,7 @@ def _of_fact(note: Annotation) -> StoryThread:
 
 
 def _of_thread(thread: Thread, notes: Sequence[Annotation]) -> StoryThread:
-    known_to = next((note.known_to for note in notes if note.id == thread.id), ())
+    known_to = next((note.known_to for note in notes if str(note.id) == thread.id), ())
     return StoryThread(
         id=thread.id,
         kind=thread.kind,

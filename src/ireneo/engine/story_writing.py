@@ -29,6 +29,7 @@ from ireneo.summaries.summary import (
     Summary,
     Thread,
     ThreadChanges,
+    ThreadEnd,
     ThreadId,
     Writing,
     thread_id,
@@ -437,7 +438,8 @@ SURE = 1.5
 ALIKE, ALIKE_BETWEEN_KINDS = 0.5, 0.75
 """With this share of the words of the shorter one, two threads are one; of different kinds only with more."""
 _KIND_WORDS = content_words(
-    "promise promised promises vow vowed swore sworn debt owes owed secret hides hidden keeps wound wounded hurt"
+    "promise promised promises vow vowed swore sworn debt owes owed quest threat threatened lie lied"
+    " secret hides hidden keeps wound wounded hurt"
     " question asked wonders whether that this with from will would have they them their"
 )
 """Words that many threads of a kind have, whatever they are about."""
@@ -454,7 +456,11 @@ class Followed(Struct, frozen=True, kw_only=True):
 
 
 def follow(
-    said: Sequence[ThreadSaid], resolved: Sequence[str], shown: Sequence[Thread], offline: ThreadChanges, finder: Finder
+    said: Sequence[ThreadSaid],
+    resolved: Sequence[str],
+    shown: Sequence[Thread],
+    offline: ThreadChanges,
+    finder: Finder,
 ) -> Followed:
     """Settle what was `said` of threads that a stretch opens and `resolved` of those that were `shown` as open."""
     notes: list[str] = []
@@ -468,15 +474,18 @@ def follow(
     opened += [
         thread for thread in offline.opened if thread.weight >= SURE and not any(alike(thread, one) for one in opened)
     ]
-    closed, unknown = _closed(resolved, shown)
+    ends, unknown = _closed(resolved, shown, finder)
+    closed = list(ends)
     notes += [f"No open thread is called {name!r}." for name in unknown]
     seen = {thread.id for thread in shown}
     closed += [name for name in offline.closed if name not in seen]
+    known = {end.id: end for end in offline.ends if end.id in closed}
     return Followed(
         threads=ThreadChanges(
             opened=tuple(sorted(opened, key=lambda thread: thread.position)),
             closed=tuple(closed),
             forgotten=offline.forgotten,
+            ends=tuple({**known, **{name: end for name, end in ends.items() if end is not None}}.values()),
         ),
         notes=tuple(notes),
     )
@@ -515,18 +524,29 @@ def _thread(said: ThreadSaid, offline: ThreadChanges, finder: Finder) -> Thread:
     return replace(found, id=thread_id(said.kind, text, source), position=position, source=source, weight=weight)
 
 
-def _closed(resolved: Sequence[str], shown: Sequence[Thread]) -> tuple[list[ThreadId], list[str]]:
-    """The full ids of what was resolved, and the names that no open thread has."""
-    closed: dict[ThreadId, None] = {}
+def _closed(
+    resolved: Sequence[str], shown: Sequence[Thread], finder: Finder
+) -> tuple[dict[ThreadId, ThreadEnd | None], list[str]]:
+    """The full ids of what was resolved, with what ended each where that was said, and the names of no open thread."""
+    closed: dict[ThreadId, ThreadEnd | None] = {}
     unknown: list[str] = []
-    for name in resolved:
-        bare = name.strip(" []()`'\".,").split()[0] if name.strip(" []()`'\".,") else ""
-        meant = [thread.id for thread in shown if thread.id == bare or (short(thread.id) == bare[:SHORT] == bare)]
+    for given in resolved:
+        name, _, how = given.strip(" []()`'\".,").partition(" ")
+        bare = name.strip(" []()`'\".,:")
+        meant = [thread for thread in shown if thread.id == bare or (short(thread.id) == bare[:SHORT] == bare)]
         if len(meant) == 1:
-            closed[meant[0]] = None
-        elif name.strip():
-            unknown.append(name)
-    return list(closed), unknown
+            closed[meant[0].id] = _end(meant[0], " ".join(how.strip(" ]):—–-").split()), finder)
+        elif given.strip():
+            unknown.append(given)
+    return closed, unknown
+
+
+def _end(thread: Thread, how: str, finder: Finder) -> ThreadEnd | None:
+    """What ended a thread, placed where the stretch tells it; None where that wasn't said, or is in no message."""
+    rests = finder.rests(f"{how} {thread.who}")[:1] if how and not instruction_like(how) else ()
+    if not rests or not rests[0].sources:
+        return None
+    return ThreadEnd(id=thread.id, text=how, position=rests[0].position, source=rests[0].sources[-1])
 
 
 WINDOW_TOKENS = 100_000

@@ -23,7 +23,7 @@ from ireneo.plumbing import neutralised, project_here
 from ireneo.types import MemoryDetails, Remembered
 
 if TYPE_CHECKING:
-    from ireneo.types import Pad, RecallHit, Record
+    from ireneo.types import Pad, RecallHit, Record, StoryThread
 
 PROJECT = "project"
 MOST_SHOWN = 60
@@ -159,6 +159,12 @@ OfKind = Annotated[
     Literal["episodic", "semantic", "procedural", "failure"] | None,
     Field(description="What happened, what is true, how it is done, or what failed; found from the text if not given."),
 ]
+ThreadSort = (
+    Literal[
+        "promise", "debt", "quest", "threat", "secret", "lie", "wound", "possession", "relation", "question", "canon"
+    ]
+    | None
+)
 AgentsId = Annotated[str, Field(description="The memory, one that an agent kept.")]
 Arguments = Annotated[
     dict[str, object] | str, Field(description="Its arguments; of a shell the command alone will do.")
@@ -366,6 +372,37 @@ class Tools:
             return f"{named}: {done.did}. {done.reason}"
         return f"{named} is shown as disputed from now on, and is written again from its sources."
 
+    async def threads(
+        self,
+        session: Annotated[str, Field(description="The stored story.")],
+        character: Annotated[str, Field(description="Only what this character knows of.")] = "",
+    ) -> str:
+        """What a story carries: facts that always stand, open promises, debts, quests, secrets, wounds and the rest."""
+        found = await (await self._session(session, "name another one")).threads(as_=character)
+        return recalled("\n".join(map(_thread, found))) if found else "No thread is open."
+
+    async def write_thread(
+        self,
+        session: Annotated[str, Field(description="The stored story.")],
+        text: Annotated[str, Field(description="A whole sentence with its point; how it ended, where it did.")],
+        kind: Annotated[ThreadSort, Field(description="Of a new one; canon: a fact that always stands.")] = None,
+        thread: Annotated[str, Field(description="The id of one that there is, to be put in other words.")] = "",
+        ended: Annotated[bool, Field(description="That one has come to its end.")] = False,
+        who: Annotated[str, Field(description="Whose it is.")] = "",
+        whom: Annotated[str, Field(description="With whom.")] = "",
+    ) -> str:
+        """Add a thread to a story, put one in other words, or say that it has come to its end."""
+        stored = await self._session(session, "name another one")
+        if thread and ended:
+            done = await stored.resolve_thread(thread.strip("[] "), text)
+        elif thread:
+            done = await stored.edit_thread(thread.strip("[] "), text, who=who, whom=whom)
+        elif kind is None:
+            raise BadInput("`kind` is missing; give that of the new thread, or `thread` for one that there is.")
+        else:
+            done = await stored.add_thread(kind, text, who=who, whom=whom)
+        return recalled(_thread(done))
+
     async def notes_request(
         self, session: Annotated[str, Field(description="The stored session that you are in.")]
     ) -> str:
@@ -404,6 +441,13 @@ def _arguments(text: str) -> Mapping[str, object]:
         return msgspec.json.decode(text, type=dict[str, object])
     except (msgspec.DecodeError, UnicodeError):
         return {"command": text}
+
+
+def _thread(each: StoryThread) -> str:
+    """One line for a thread."""
+    people = " → ".join(filter(None, (each.who, each.whom)))
+    state = " (resolved)" if each.state == "resolved" else ""
+    return f"[{each.id[:SHORT]}] {' · '.join(filter(None, (each.kind, people)))}{state}: {each.text}"
 
 
 def _found(each: RecallHit) -> str:
@@ -502,6 +546,8 @@ def make_server(memory: ireneo.Memory, *, project: str = "") -> MemoryServer:
         (tools.expand, READS),
         (tools.scratchpad, REWRITES),
         (tools.dispute, ADDS),
+        (tools.threads, READS),
+        (tools.write_thread, ADDS),
         (tools.notes_request, READS),
         (tools.take_notes, ADDS),
     )

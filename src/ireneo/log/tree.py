@@ -79,8 +79,8 @@ def head_of(message: Message) -> Head:
 
 
 AnnotationId = NewType("AnnotationId", str)
-"""``p_`` (a pin), ``r_`` (a release), ``d_`` (a dispute), ``e_`` (an entry), ``t_`` (a thread), ``c_`` (canon) or ``w_``
-(a wording), and 26 characters."""
+"""``p_`` (a pin), ``r_`` (a release), ``d_`` (a dispute), ``e_`` (an entry), ``t_`` (a thread), ``c_`` (canon) or
+``w_`` (a wording), and 26 characters."""
 
 BEFORE_FIRST = -1
 """The position of what was noted before a session's first message."""

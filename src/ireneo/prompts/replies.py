@@ -106,7 +106,7 @@ Name = Annotated[str, Meta(max_length=120)]
 
 
 class ThreadSaid(Struct, frozen=True, kw_only=True):
-    """A thread that a model found: what is promised, owed, hidden, suffered or asked, and not at its end yet."""
+    """A thread that a model found: a promise, a debt, a quest and the rest, which has not come to its end yet."""
 
     kind: ThreadKind
     text: Annotated[str, Meta(max_length=400)]
@@ -122,8 +122,8 @@ class StoryReply(Struct, frozen=True, kw_only=True):
     names: Annotated[list[Name], Meta(max_length=32)] = []
     """People, places and things that matter, as the story spells them."""
     opened: Annotated[list[ThreadSaid], Meta(max_length=16)] = []
-    resolved: Annotated[list[Name], Meta(max_length=40)] = []
-    """The short ids of the threads that came to their end here."""
+    resolved: Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=40)] = []
+    """The short ids of the threads that came to their end here, each with what ended it."""
 
 
 Word = Annotated[str, Meta(max_length=120)]

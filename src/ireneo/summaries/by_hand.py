@@ -35,7 +35,7 @@ def with_threads_by_hand(
     added = [
         thread_of(note)
         for note in notes
-        if note.kind == "thread" and note.id not in closed and is_known(note, seen_by)
+        if note.kind == "thread" and ThreadId(note.id) not in closed and is_known(note, seen_by)
     ]
     every = {each.id: _worded(each, worded.get(each.id)) for each in (*found, *added) if each.id not in released}
     return tuple(every.values())
@@ -111,9 +111,7 @@ def told_by_hand(summary: Summary, written: Sequence[Annotation]) -> Summary:
         if note.about == summary.stretch:
             return _whole(summary, note)
     within = [
-        note
-        for note in written
-        if summary.first_position <= note.since and note.at_position <= summary.last_position
+        note for note in written if summary.first_position <= note.since and note.at_position <= summary.last_position
     ]
     if not within:
         return summary
@@ -146,9 +144,8 @@ def _with_story(summary: Summary, lines: tuple[Line, ...]) -> tuple[Section, ...
 
 
 def _lines(note: Annotation) -> tuple[Line, ...]:
-    return tuple(
-        Line(text=text, weight=HAND_WEIGHT, position=note.at_position, sources=(note.at,)) for text in sentences(note.text)
-    )
+    line = Line(weight=HAND_WEIGHT, position=note.at_position, sources=(note.at,))
+    return tuple(replace(line, text=text) for text in sentences(note.text))
 
 
 def _worded(thread: Thread, note: Annotation | None) -> Thread:

@@ -161,7 +161,9 @@ _DENIES = lazy_re(lambda: rf"\b{either(_words().denies)} (?:\w+ ){{0,2}}$", re.I
 _UNDONE = lazy_re(lambda: rf"\b{either(_words().undone)}\b", re.IGNORECASE)
 _KIN = lazy_re(lambda: rf"\b{either(_words().kin)}\b", re.IGNORECASE)
 _CLAUSE = lazy_re(lambda: rf"[,;:—–]\s+|--\s*|(?<!\s)\s+(?={either(_words().conjunctions)}\s)")
-_DID = lazy_re(lambda: rf"\b{either([*_words().speaker, *_words().nobody])}(?: have| has| had|['’]ve)? $|\b[A-ZÀ-Þ]\w+ $", re.IGNORECASE)
+_DID = lazy_re(
+    lambda: rf"\b(?i:{either([*_words().speaker, *_words().nobody])})(?: have| has| had|['’]ve)? $|\b[A-ZÀ-Þ]\w+ $"
+)
 _BROKEN_OFF = lazy_re(r"(?:--|—|–|-)[\"'”’]?\s*$")
 _PLAIN_WORD = lazy_re(r"\w+")
 _SAID_WORD = lazy_re(r"[^\W_][\w’'-]*")
@@ -440,6 +442,19 @@ def _dies_with(each: KnownThread, dead: str) -> bool:
     return dead in each.who or (dead in each.names and not each.about.isdisjoint(_lethal()))
 
 
+class _Deed(Struct, frozen=True, kw_only=True):
+    """A verb in the past."""
+
+    word: str
+    stem: str
+    unchanged: bool
+    """It is written so in the present as well."""
+    near: frozenset[str]
+    """What is spoken of near it."""
+    behind: frozenset[str]
+    """The words right behind it."""
+
+
 class _Told:
     """What a sentence tells, read once for all the threads that it may end."""
 
@@ -459,9 +474,8 @@ class _Told:
         return bool(self.voiced.speaker or names(self.voiced.text))
 
     @cached_property
-    def deeds(self) -> list[tuple[str, str, bool, frozenset[str], frozenset[str]]]:
-        """The verbs in the past: each word, its stem, whether it is written so in the present as well, what is spoken
-        of near it, and the words right behind it."""
+    def deeds(self) -> list[_Deed]:
+        """What it says was done."""
         out = []
         for found in _SAID_WORD.finditer(self.text):
             word = found[0].lower()
@@ -472,7 +486,7 @@ class _Told:
             if not _undone(self.text, found.start()):
                 near = about(self.text[max(0, found.start() - AROUND) : found.end() + AROUND])
                 behind = words_of(self.text[found.end() : found.end() + BESIDE])
-                out.append((word, stem, unchanged, near, behind))
+                out.append(_Deed(word=word, stem=stem, unchanged=unchanged, near=near, behind=behind))
         return out
 
     def does(self, each: KnownThread) -> bool:
@@ -487,18 +501,18 @@ class _Told:
             return False
         both = bool(each.who and each.whom) and not each.who.isdisjoint(self.here)
         both = both and not each.whom.isdisjoint(words_of(self.text))
-        for word, stem, unchanged, near, behind in self.deeds:
+        for deed in self.deeds:
             # What it was done to stands near.
-            others = near & shared - {stem}
-            if stem in each.stems and (word not in each.said or unchanged) and each.thread.kind != "debt":
+            others = deed.near & shared - {deed.stem}
+            if deed.stem in each.stems and (deed.word not in each.said or deed.unchanged):
                 # To whom it was done stands beside it, by name or not, and the name in the sentence beside.
-                beside = behind & (each.names | _words().someone)
-                done = bool(others) or both or (beside and not each.names.isdisjoint(self.here))
-                if done and 1 + len(others) + bool(beside) + both >= DONE * len(about_it):
+                beside = bool(deed.behind & (each.names | _words().someone)) and not each.names.isdisjoint(self.here)
+                told = 1 + len(others) + beside + both
+                if each.thread.kind != "debt" and told > 1 and told >= DONE * len(about_it):
                     return True
-            elif len(others) >= (2 if both else 4) and len(others) + 1 >= MOSTLY * len(about_it):
-                return True
-            elif (len(others) >= 2 or (both and others)) and about_it <= others | {stem}:
+            # Another verb tells it, where all the rest is there again.
+            enough = len(others) >= (2 if both else 4) and len(others) + 1 >= MOSTLY * len(about_it)
+            if enough or ((len(others) >= 2 or (both and others)) and about_it <= others | {deed.stem}):
                 return True
         return False
 
@@ -542,9 +556,7 @@ def _said_of(words: re.Pattern[str], text: str, question: KnownThread) -> bool:
     return any(words.search(text, end, end + CLOSE) for end in ends)
 
 
-def _which(
-    end: Cue, sentence: Sentence, place: tuple[int, int], threads: Sequence[KnownThread]
-) -> list[KnownThread]:
+def _which(end: Cue, sentence: Sentence, place: tuple[int, int], threads: Sequence[KnownThread]) -> list[KnownThread]:
     """Of the threads that an end may be of, the one that it is of; none where that isn't plain.
 
     `place` is where in the sentence the end is said.
@@ -646,14 +658,14 @@ class _Tale:
         for each in resolved:
             name = each.thread.id
             if self._open.pop(name, None) is not None and name in self._before:
-                self._closed[name] = by and ThreadEnd(
-                    id=name,
-                    text=clip(" ".join(by.text.split()), MAX_CHARACTERS),
-                    position=by.voiced.position,
-                    source=by.voiced.source,
-                )
+                self._closed[name] = _end(name, by) if by else None
         if resolved:
             self.open = list(self._open.values())
+
+
+def _end(name: ThreadId, by: Sentence) -> ThreadEnd:
+    said = clip(" ".join(by.text.split()), MAX_CHARACTERS)
+    return ThreadEnd(id=name, text=said, position=by.voiced.position, source=by.voiced.source)
 
 
 def _again(old: KnownThread, new: KnownThread) -> bool:

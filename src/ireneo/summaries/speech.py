@@ -105,7 +105,7 @@ class VoicedTexts:
         )
 
     def said_next(self, place: int, end: int) -> str:
-        """The sentence that follows `end` in the text at `place`, or begins what its speaker says next, if that is near.
+        """The sentence that follows `end` of the text at `place`, or begins what its speaker says next, if near.
 
         Nothing where there is none.
         """

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from ireneo.errors import BadInput
 from ireneo.log.message import Message, as_said
 from ireneo.log.tree import atoms
+from ireneo.summaries.find_threads import find_threads
 from ireneo.summaries.pins import constraints, standing
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.summary import (
@@ -25,7 +26,6 @@ from ireneo.summaries.summary import (
     anchor,
 )
 from ireneo.summaries.tell_story import tell_deeper, tell_leaf
-from ireneo.summaries.find_threads import find_threads
 from ireneo.summaries.threads import join
 
 # Where a leaf of a story ends: at a whole turn, once enough messages have come together.

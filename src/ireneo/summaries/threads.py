@@ -14,7 +14,7 @@ from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId,
 # are forgotten. A forgotten thread is counted, and the leaf that it was opened in still has it.
 #
 # **Who gives way.** A thread is worth its kind's worth times its weight, and that fades with the messages since it was
-# opened. Debts, promises and relations fade over thousands of messages, questions over a few hundred. A thread that is taken up
+# opened. Debts and relations fade over thousands of messages, questions over a few hundred. A thread that is taken up
 # again in new words is opened anew and so is young again; a question that nobody takes up fades first. While others
 # want the room, no kind has more than half of it and no pair of people more than a quarter: one loud quarrel doesn't
 # push out all else. What room is then left goes by worth again.

@@ -28,6 +28,7 @@ from ireneo.faces.cli.options import Stored, embedder_named, grouped, keeps_secr
 from ireneo.faces.cli.place import database, room_for, say_once
 from ireneo.faces.cli.review import review
 from ireneo.faces.cli.sessions import dispute, expand, fork, formats, pin, pins, release, rewind, sessions, tree
+from ireneo.faces.cli.threads import add, canon, edit, edit_, list_, resolve
 from ireneo.faces.cli.upkeep import doctor, forget, path, prune
 from ireneo.faces.cli.work import summarise, work
 
@@ -75,8 +76,8 @@ OF_THE_EXTRA = ("mcp", "pydantic")
 def mcp(project: Project = "", *, stored: Stored) -> None:
     """Serve the memory to an agent over MCP.
 
-    On standard input and output, with thirteen tools: brief, recall, remember, memories, update, merge, delete, check,
-    expand, scratchpad, dispute, notes_request, take_notes. It needs the extra `mcp`.
+    On standard input and output, with fifteen tools: brief, recall, remember, memories, update, merge, delete, check,
+    expand, scratchpad, dispute, threads, write_thread, notes_request, take_notes. It needs the extra `mcp`.
     """
     try:
         from ireneo.faces.mcp import make_server
@@ -143,6 +144,7 @@ _COMMANDS = (
     (RULES, "pins", pins, "ireneo pins 7c1e4f52"),
     (RULES, "release", release, "ireneo release 7c1e4f52 'Never bump'"),
     (RULES, "dispute", dispute, "ireneo dispute 7c1e4f52 s_irx4ofg 'It failed at first.'"),
+    (RULES, "edit", edit, "ireneo edit 7c1e4f52 s_irx4ofg 'Vera sold the boat, and left at dawn.'"),
     (RULES, "notes", notes, "ireneo notes 7c1e4f52 --take answer.txt"),
     (RULES, "summarise", summarise, "ireneo summarise 7c1e4f52 --budget 2000 --model ollama:llama3"),
     (RULES, "work", work, "ireneo work --until-idle"),
@@ -175,6 +177,17 @@ _COMMANDS = (
 )
 for _panel, _name, _command, _example in _COMMANDS:
     app.command(_name, rich_help_panel=_panel, epilog=f"Example: {_example}")(grouped(_command))
+
+_thread = typer.Typer(cls=Sections, help="What a story carries: promises, debts, secrets …, and what always stands.")
+for _verb, _does, _so in (
+    ("list", list_, "ireneo thread list 7c1e4f52 --all"),
+    ("add", add, "ireneo thread add 7c1e4f52 debt 'Vera owes Tom forty crowns.' --who Vera --whom Tom"),
+    ("canon", canon, "ireneo thread canon 7c1e4f52 'Anselm is blind.'"),
+    ("edit", edit_, "ireneo thread edit 7c1e4f52 t_65gbc3v 'Vera owes Tom fifty crowns.'"),
+    ("resolve", resolve, "ireneo thread resolve 7c1e4f52 t_65gbc3v 'She paid him at the mill.'"),
+):
+    _thread.command(_verb, epilog=f"Example: {_so}")(grouped(_does))
+app.add_typer(_thread, name="thread", rich_help_panel=RULES)
 
 
 def run() -> NoReturn:
