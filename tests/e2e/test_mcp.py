@@ -22,8 +22,19 @@ import ireneo
 from ireneo.faces.mcp import MemoryServer, make_server
 from ireneo.log.message import BRIEF_HEADING, is_recalled
 
-READS = {"recall", "memories", "check", "expand", "notes_request"}
-TOOLS = {"brief", "remember", "update", "merge", "delete", "scratchpad", "dispute", "take_notes", *READS}
+READS = {"recall", "memories", "check", "expand", "threads", "notes_request"}
+TOOLS = {
+    "brief",
+    "remember",
+    "update",
+    "merge",
+    "delete",
+    "scratchpad",
+    "dispute",
+    "write_thread",
+    "take_notes",
+    *READS,
+}
 
 
 def server(db: Path, project: str = "/srv/harbour") -> StdioServerParameters:
@@ -77,7 +88,7 @@ async def stored(db: Path) -> str:
         return str((await session.append({"role": "assistant", "content": long})).ids[0])
 
 
-def test_thirteen_tools_say_what_they_are_for_refuse_in_a_sentence_and_keep_a_scratchpad(tmp_path: Path) -> None:
+def test_fifteen_tools_say_what_they_are_for_refuse_in_a_sentence_and_keep_a_scratchpad(tmp_path: Path) -> None:
     async def work(client: Client) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(tools) == TOOLS
@@ -146,7 +157,7 @@ def test_what_cannot_be_used_is_told_in_one_sentence_that_says_what_to_hand_in(t
             "anchor",
             {},
             "There is no tool 'anchor'; there are brief, recall, remember, memories, update, merge, delete, check, "
-            "expand, scratchpad, dispute, notes_request, take_notes.",
+            "expand, scratchpad, dispute, threads, write_thread, notes_request, take_notes.",
         ),
     ]
 

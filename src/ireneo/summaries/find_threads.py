@@ -102,7 +102,8 @@ def _cue(kinds: str, row: topics.Opening | topics.Ending) -> Cue:
 
 @from_data
 def _openings() -> Cues:
-    rows = sorted(_words().opens, key=lambda row: _KINDS.index(_kind(row.kind)))
+    # What has its point in the next sentence is not to be carried without it.
+    rows = sorted(_words().opens, key=lambda row: (not row.point, _KINDS.index(_kind(row.kind))))
     return Cues.of([_cue(row.kind, row) for row in rows])
 
 
@@ -412,9 +413,13 @@ def may_end(words: frozenset[str], threads: Sequence[KnownThread]) -> bool:
 
 
 def ended(sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThread]:
-    """Those of `threads` that a sentence resolves; none is resolved in the message that opened it."""
+    """Those of `threads` that a sentence resolves; none is resolved in the message that opened it, or by its point."""
     text = sentence.text
-    if "?" in text or not (earlier := [each for each in threads if each.thread.source != sentence.voiced.source]):
+    plain = " ".join(text.split())
+    earlier = [
+        each for each in threads if each.thread.source != sentence.voiced.source and plain not in each.thread.text
+    ]
+    if "?" in text or not earlier:
         return []
     out = [each for each in earlier if each.thread.kind == "question" and answers(text, each)]
     for end in _endings().of_words(words_of(text)):
@@ -427,7 +432,7 @@ def ended(sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThrea
             out += [each for each in theirs if dead and not _undone(text, found.end()) and _dies_with(each, dead[0])]
         else:
             out += _which(end, sentence, found.span(), theirs)
-    told = _Told(sentence)
+    told = _TellsOf(sentence)
     return [*out, *(each for each in earlier if told.does(each) or told.reveals(each))]
 
 
@@ -455,7 +460,7 @@ class _Deed(Struct, frozen=True, kw_only=True):
     """The words right behind it."""
 
 
-class _Told:
+class _TellsOf:
     """What a sentence tells, read once for all the threads that it may end."""
 
     def __init__(self, sentence: Sentence) -> None:
