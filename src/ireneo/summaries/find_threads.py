@@ -28,6 +28,8 @@ MAX_CHARACTERS = 240
 """A longer sentence is shown from the clause on in which it opens a thread."""
 LEAD = 100
 """Of a long sentence, at the most so many characters stand before what opens the thread."""
+NOBODYS = 0.6
+"""A thread that is of nobody who is named weighs so much of what another does."""
 NAMED = 0.2
 """A thread that names somebody or something weighs so much more."""
 
@@ -264,7 +266,7 @@ def _holds(cue: Cue, found: re.Match[str], sentence: Sentence) -> bool:
 
 def _made(cue: Cue, found: re.Match[str], sentence: Sentence, following: str) -> Thread | None:
     words = _with_point(cue, found, sentence, following)
-    if words is None or (cue.named and not (names(words) or _KIN.search(words))):
+    if words is None or _TRIFLE.search(words) or (cue.named and not (names(words) or _KIN.search(words))):
         return None
     quoted = sentence.voiced.quoted(sentence.start + found.start())
     meant = _meant(found, "who"), _meant(found, "whom")
@@ -273,7 +275,9 @@ def _made(cue: Cue, found: re.Match[str], sentence: Sentence, following: str) ->
     whom = _person(meant[1], sentence.voiced, quoted=quoted, default="hearer" if cue.kinds[0] in _BETWEEN else "")
     if any(name.startswith("whom") for name in found.groupdict()) and meant[0] is None and whom == who:
         who = ""
-    return thread(cue.kinds[0], words, sentence.voiced, who, whom, cue.weight)
+    # Of nobody who is known a reader can do little with it.
+    known_of = who or whom or names(words) or _KIN.search(words)
+    return thread(cue.kinds[0], words, sentence.voiced, who, whom, cue.weight * (1.0 if known_of else NOBODYS))
 
 
 def _meant(found: re.Match[str], group: str) -> str | None:
