@@ -62,6 +62,20 @@ OPENS = [
     ("He murdered my brother.", "wound", "Vera", ""),
     ("I want revenge on Anselm for the fire.", "wound", "Vera", "Anselm"),
     ("She was cursed by the witch of the mill.", "wound", "", ""),
+    ("We have to find my sister Anselma.", "quest", "Vera", ""),
+    ("The abbess has charged us with carrying the bell to Orm.", "quest", "Vera", ""),
+    ("If you touch the boy again, I'll burn your boat.", "threat", "Vera", "Tom"),
+    ("You have until Sunday, or the mill burns.", "threat", "Vera", "Tom"),
+    ("They think I'm a nun from Orm.", "lie", "Vera", ""),
+    ("I told Anselm that the boat had sunk, but it wasn't true.", "lie", "Vera", "Anselm"),
+    ("Anselm gave me the silver key.", "possession", "Vera", "Anselm"),
+    ("We buried the gold under the third oak.", "possession", "Vera", ""),
+    ("Anselm is my half-brother.", "relation", "Anselm", "Vera"),
+    ("Anselm married Hedda in the spring.", "relation", "Anselm", "Hedda"),
+    ("I still haven't paid Anselm for the horse.", "debt", "Vera", "Anselm"),
+    ("The bolt went clean through Anselm's shoulder.", "wound", "Anselm", ""),
+    ("Wir müssen meine Schwester finden.", "quest", "Vera", ""),
+    ("Wenn du dem Jungen etwas tust, brennt dein Boot.", "threat", "Vera", "Tom"),
     ("Who killed the old ferryman?", "question", "Vera", "Tom"),
     ("What became of Anselm?", "question", "Vera", "Tom"),
     ("Ich verspreche dir, dass ich den Brief bringe.", "promise", "Vera", "Tom"),
@@ -132,6 +146,15 @@ def test_a_long_sentence_is_cut_round_what_it_opens() -> None:
     assert len(thread.text) <= 240
 
 
+def test_what_has_its_point_in_the_next_sentence_is_carried_with_it() -> None:
+    says, point = "There's something I never told you.", "It was me who cut the rope of the ferry."
+    [alone] = find_threads(lines(("Tom", "Well?"), ("Vera", f"{says} {point}")), ()).opened
+    [parted] = find_threads(lines(("Tom", "Well?"), ("Vera", says), ("Tom", "What?"), ("Vera", point)), ()).opened
+    assert alone.kind == parted.kind == "secret"
+    assert alone.text == parted.text == f"{says} {point}"
+    assert not find_threads(lines(("Tom", "Well?"), ("Vera", says), ("Tom", "Not now.")), ()).opened
+
+
 def test_a_promise_that_is_asked_for_counts_once_it_is_given() -> None:
     asks = ("Vera", "Promise me that you will bury me by the sea.")
     assert opened(lines(asks, ("Tom", "I promise."))) == [("promise", "Tom", "Vera")]
@@ -188,6 +211,7 @@ def closes(opening: tuple[str, str], ending: tuple[str, str], between: int = 3) 
 PROMISE = ("Vera", "Tom, I promise I'll bring the letter from the harbour.")
 DEBT = ("Vera", "Tom, I owe you forty crowns.")
 WOUND = ("Vera", "Tom, you betrayed me.")
+QUEST = ("Vera", "Tom, we have to free my sister Anselma.")
 
 
 @pytest.mark.parametrize(
@@ -203,6 +227,14 @@ WOUND = ("Vera", "Tom, you betrayed me.")
         (WOUND, ("Vera", "I forgive you, Tom.")),
         (("Vera", "Who killed the old ferryman?"), ("Tom", "The miller killed the old ferryman.")),
         (("Vera", "What became of Anselm?"), ("Tom", "Anselm died in the war.")),
+        (PROMISE, ("Anselm", "Vera brought Tom the letter from the harbour last night.")),
+        (DEBT, ("Tom", "Keep it, Vera. Call it a gift.")),
+        (DEBT, ("Anselm", "Vera and Tom were both drowned in the storm. Vera is dead.")),
+        (QUEST, ("Vera", "Anselma! At last. We freed her from the mill, Tom.")),
+        (QUEST, ("Anselm", "Anselma is dead. They freed nobody.")),
+        (("Vera", "Tom, I'll kill Silas if he touches the boy."), ("Tom", "They found Silas in the ditch, stone dead.")),
+        (("Vera", "They think I'm a nun from Orm."), ("Vera", "Listen, I'm no nun. I never was in Orm.")),
+        (("Vera", "We buried the gold under the third oak."), ("Vera", "We dug it up, and lost the gold at dice.")),
         (("Vera", "Tom, ich schulde dir zwanzig Taler."), ("Tom", "Vera, wir sind quitt.")),
         (("Vera", "Tom, tu m'as trahi."), ("Vera", "Tom, je te pardonne.")),
     ],
@@ -220,6 +252,10 @@ def test_a_thread_comes_to_its_end(opening: tuple[str, str], ending: tuple[str, 
         (PROMISE, ("Tom", "Did you bring the letter from the harbour?")),
         (DEBT, ("Tom", "Is the debt paid?")),
         (WOUND, ("Vera", "I can't forgive you, Tom.")),
+        (PROMISE, ("Vera", "I haven't brought the letter from the harbour, Tom.")),
+        (QUEST, ("Vera", "When we find Anselma in the mill, we shall dance.")),
+        (QUEST, ("Tom", "Anselm freed the dog from the mill.")),
+        (DEBT, ("Tom", "I paid forty crowns for the boat.")),
         (("Vera", "What became of Anselm?"), ("Tom", "I liked Anselm.")),
     ],
 )

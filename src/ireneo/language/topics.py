@@ -488,7 +488,7 @@ class Threads(Topic, frozen=True, kw_only=True):
     someone: Set = frozenset()
     """Right behind a deed: it was done to whom or what was meant."""
     lethal: Set = frozenset()
-    """Verbs that bring a person to an end: what has one of them is over once that person is dead."""
+    """Verbs of what is done to the living: what has one of them is over once that person is dead."""
     idle: Set = frozenset()
     """Verbs of no deed: with them something is spoken or thought of, and not done."""
     empty: Set = frozenset()

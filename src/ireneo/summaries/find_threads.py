@@ -221,7 +221,8 @@ def opening(sentence: Sentence, following: str = "") -> Thread | None:
         if found is None or not _holds(cue, found, sentence):
             continue
         made = _made(cue, found, sentence, following)
-        if made is not None:
+        # What lacks its point is not to be carried for another cue.
+        if made is not None or (cue.point and cue.next is None):
             return made
     return None
 
@@ -265,19 +266,22 @@ def _holds(cue: Cue, found: re.Match[str], sentence: Sentence) -> bool:
 
 
 def _made(cue: Cue, found: re.Match[str], sentence: Sentence, following: str) -> Thread | None:
+    meant = _meant(found, "who"), _meant(found, "whom")
     words = _with_point(cue, found, sentence, following)
-    if words is None or _TRIFLE.search(words) or (cue.named and not (names(words) or _KIN.search(words))):
+    if words is None or _TRIFLE.search(words):
+        return None
+    named = any(map(_is_name, meant)) or names(words) or _KIN.search(words)
+    if cue.named and not named:
         return None
     quoted = sentence.voiced.quoted(sentence.start + found.start())
-    meant = _meant(found, "who"), _meant(found, "whom")
     who = _person(meant[0], sentence.voiced, quoted=quoted, default="speaker")
     # A wound that names nobody who struck it wasn't struck by whoever listens.
     whom = _person(meant[1], sentence.voiced, quoted=quoted, default="hearer" if cue.kinds[0] in _BETWEEN else "")
     if any(name.startswith("whom") for name in found.groupdict()) and meant[0] is None and whom == who:
         who = ""
     # Of nobody who is known a reader can do little with it.
-    known_of = who or whom or names(words) or _KIN.search(words)
-    return thread(cue.kinds[0], words, sentence.voiced, who, whom, cue.weight * (1.0 if known_of else NOBODYS))
+    weight = cue.weight * (1.0 if who or whom or named else NOBODYS)
+    return thread(cue.kinds[0], words, sentence.voiced, who, whom, weight)
 
 
 def _meant(found: re.Match[str], group: str) -> str | None:
@@ -331,9 +335,20 @@ def _person(word: str | None, voiced: Voiced, *, quoted: bool, default: str) -> 
         return voiced.speaker if quoted else ""
     if low in _words().hearer:
         return voiced.hearer if quoted else ""
-    if low in _words().nobody or low in topic(topics.Names).titles or not word[:1].isupper():
-        return ""
-    return re.sub(r"['’]s?$", "", word)
+    return re.sub(r"['’]s?$", "", _name_in(word)) if _is_name(word) else ""
+
+
+def _is_name(word: str | None) -> bool:
+    """Whether what a cue calls somebody is a name."""
+    low = _name_in(word or "").lower()
+    pronoun = low in _words().nobody or low in _words().hearer or low.split(" ")[0] in _words().speaker
+    return _name_in(word or "")[:1].isupper() and not pronoun and low not in topic(topics.Names).titles
+
+
+def _name_in(word: str) -> str:
+    """What is behind an article or the like."""
+    first, _, rest = word.partition(" ")
+    return rest if rest and first.lower() in _empty() else word
 
 
 def _around(text: str, place: int) -> str:
@@ -575,6 +590,7 @@ def _which(end: Cue, sentence: Sentence, place: tuple[int, int], threads: Sequen
     named = names(sentence.text)
     here = words_of(sentence.with_before) | _named(voiced.speaker) | _named(voiced.hearer)
     is_somebody = bool(voiced.speaker or names(sentence.with_before))
+    gives = sentence.text[place[0] : place[1]].lower().partition(" ")[0] in _words().speaker
     best: tuple[int, KnownThread] | None = None
     ours: list[KnownThread] = []
     things = about(sentence.text[max(0, place[0] - BESIDE) : place[1] + BESIDE])
@@ -583,6 +599,9 @@ def _which(end: Cue, sentence: Sentence, place: tuple[int, int], threads: Sequen
         both = each.about & said
         # Those who are named in it are in half of a story: something else must be said again, too.
         shared = len(both) if both - each.names - each.people - _idle() else 0
+        if gives and not end.by_people and each.thread.kind == "debt" and _named(voiced.speaker) & each.whom:
+            # Who is owed pays for something else.
+            continue
         theirs = bool(each.people & here)
         if each.people and is_somebody and not theirs:
             continue
@@ -684,7 +703,7 @@ def _again(old: KnownThread, new: KnownThread) -> bool:
     shared = len(old.about & new.about)
     if new.thread.kind == "quest" and new.names and new.names == old.names:
         return shared > len(new.names)
-    same = old.thread.who == new.thread.who
+    same = old.thread.who == new.thread.who and ("" in (old.thread.whom, new.thread.whom) or old.whom == new.whom)
     return same and shared >= 3 and shared >= AGAIN * max(len(old.about), len(new.about))
 
 
