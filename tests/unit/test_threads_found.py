@@ -232,7 +232,10 @@ QUEST = ("Vera", "Tom, we have to free my sister Anselma.")
         (DEBT, ("Anselm", "Vera and Tom were both drowned in the storm. Vera is dead.")),
         (QUEST, ("Vera", "Anselma! At last. We freed her from the mill, Tom.")),
         (QUEST, ("Anselm", "Anselma is dead. They freed nobody.")),
-        (("Vera", "Tom, I'll kill Silas if he touches the boy."), ("Tom", "They found Silas in the ditch, stone dead.")),
+        (
+            ("Vera", "Tom, I'll kill Silas if he touches the boy."),
+            ("Tom", "They found Silas in the ditch, stone dead."),
+        ),
         (("Vera", "They think I'm a nun from Orm."), ("Vera", "Listen, I'm no nun. I never was in Orm.")),
         (("Vera", "We buried the gold under the third oak."), ("Vera", "We dug it up, and lost the gold at dice.")),
         (("Vera", "Tom, ich schulde dir zwanzig Taler."), ("Tom", "Vera, wir sind quitt.")),
