@@ -47,7 +47,7 @@ OPENS = [
     ("I'll pay you back when the ship comes in.", "promise", "Vera", "Tom"),
     ("I owe you forty crowns.", "debt", "Vera", "Tom"),
     ("You owe me a horse.", "debt", "Tom", "Vera"),
-    ("I am in your debt.", "debt", "Vera", "Tom"),
+    ("I am in your debt for the boat.", "debt", "Vera", "Tom"),
     ("I lent Anselm my father's sword.", "debt", "Anselm", "Vera"),
     ("We are owed a lot of money.", "debt", "", "Vera"),
     ("Don't tell anyone about the cellar.", "secret", "Vera", "Tom"),

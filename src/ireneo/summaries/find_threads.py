@@ -270,7 +270,9 @@ def _made(cue: Cue, found: re.Match[str], sentence: Sentence, following: str) ->
     words = _with_point(cue, found, sentence, following)
     if words is None or _TRIFLE.search(words):
         return None
-    named = any(map(_is_name, meant)) or names(words) or _KIN.search(words)
+    named = bool(any(map(_is_name, meant)) or names(words))
+    # Who is whose brother must be said, by name.
+    named = named or bool(_KIN.search(words) and cue.kinds[0] != "relation") or _opens_with_name(words)
     if cue.named and not named:
         return None
     quoted = sentence.voiced.quoted(sentence.start + found.start())
@@ -282,6 +284,13 @@ def _made(cue: Cue, found: re.Match[str], sentence: Sentence, following: str) ->
     # Of nobody who is known a reader can do little with it.
     weight = cue.weight * (1.0 if who or whom or named else NOBODYS)
     return thread(cue.kinds[0], words, sentence.voiced, who, whom, weight)
+
+
+def _opens_with_name(words: str) -> bool:
+    """Whether the first word is a name: one that is no word of the language as far as is known."""
+    first = next(iter(_said(words)), "")
+    known = first in _empty() or first in _words().nobody or first in topic(topics.Names).openers
+    return bool(first) and not known and words.lstrip(" \"“'")[:1].isupper()
 
 
 def _meant(found: re.Match[str], group: str) -> str | None:
@@ -303,13 +312,13 @@ def _with_point(cue: Cue, found: re.Match[str], sentence: Sentence, following: s
     if len(about(rest) | named) < cue.says:
         wider = sentence.with_before
         fits = len(wider) <= MAX_CHARACTERS and "?" not in wider and sentence.before != sentence.start
-        return wider if fits and len(about(wider)) > cue.says else None
+        return wider if fits and len(about(wider) - names(wider)) > cue.says else None
     words = _around(text, found.start())
     # Of whom it is said may stand before it, or behind it.
     if names(words) or not (cue.named or words_of(words) & _words().nobody):
         return words
     for wider in (sentence.with_before, *([with_next] if cue.named else [])):
-        if len(wider) <= MAX_CHARACTERS and "?" not in wider and names(wider):
+        if len(wider) <= MAX_CHARACTERS and "?" not in wider and (names(wider) or _opens_with_name(wider)):
             return wider
     return words
 
