@@ -481,6 +481,8 @@ class Threads(Topic, frozen=True, kw_only=True):
     """Right before a cue: what follows is denied."""
     undone: Row = ()
     """Before a deed: it is meant, wished or feared, and not done."""
+    passive: Row = ()
+    """Right before a deed that is done to whom it is said of."""
     unchanged: Set = frozenset()
     """Verbs whose past is written as they are."""
     kin: Row = ()

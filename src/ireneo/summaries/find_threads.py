@@ -167,6 +167,7 @@ _CLAUSE = lazy_re(lambda: rf"[,;:—–]\s+|--\s*|(?<!\s)\s+(?={either(_words().
 _DID = lazy_re(
     lambda: rf"\b(?i:{either([*_words().speaker, *_words().nobody])})(?: have| has| had|['’]ve)? $|\b[A-ZÀ-Þ]\w+ $"
 )
+_PASSIVE = lazy_re(lambda: rf"\b{either(_words().passive)} $", re.IGNORECASE)
 _BROKEN_OFF = lazy_re(r"(?:--|—|–|-)[\"'”’]?\s*$")
 _PLAIN_WORD = lazy_re(r"\w+")
 _SAID_WORD = lazy_re(r"[^\W_][\w’'-]*")
@@ -482,8 +483,12 @@ class _Deed(Struct, frozen=True, kw_only=True):
     stem: str
     unchanged: bool
     """It is written so in the present as well."""
+    passive: bool
+    """It was done to whom it is said of."""
     near: frozenset[str]
     """What is spoken of near it."""
+    beside: frozenset[str]
+    """What is spoken of right beside it."""
     behind: frozenset[str]
     """The words right behind it."""
 
@@ -514,12 +519,25 @@ class _TellsOf:
             word = found[0].lower()
             stem = _stem(word)
             unchanged = word in _words().unchanged and bool(_DID.search(self.text[: found.start()]))
-            if not (word in base_forms() or word.endswith("ed") or unchanged) or stem in _empty() or stem in _idle():
+            past = word in base_forms() or (word.endswith("ed") and "-" not in word) or unchanged
+            if not past or stem in _empty() or stem in _idle():
                 continue
             if not _undone(self.text, found.start()):
                 near = about(self.text[max(0, found.start() - AROUND) : found.end() + AROUND])
+                beside = about(self.text[max(0, found.start() - BESIDE) : found.end() + BESIDE])
                 behind = words_of(self.text[found.end() : found.end() + BESIDE])
-                out.append(_Deed(word=word, stem=stem, unchanged=unchanged, near=near, behind=behind))
+                passive = bool(_PASSIVE.search(self.text, 0, found.start()))
+                out.append(
+                    _Deed(
+                        word=word,
+                        stem=stem,
+                        unchanged=unchanged,
+                        passive=passive,
+                        near=near,
+                        beside=beside,
+                        behind=behind,
+                    )
+                )
         return out
 
     def does(self, each: KnownThread) -> bool:
@@ -534,18 +552,20 @@ class _TellsOf:
             return False
         both = bool(each.who and each.whom) and not each.who.isdisjoint(self.here)
         both = both and not each.whom.isdisjoint(words_of(self.text))
+        named = frozenset(map(_stem, each.names))
         for deed in self.deeds:
             # What it was done to stands near.
             others = deed.near & shared - {deed.stem}
             if deed.stem in each.stems and (deed.word not in each.said or deed.unchanged):
                 # To whom it was done stands beside it, by name or not, and the name in the sentence beside.
                 beside = bool(deed.behind & (each.names | _words().someone)) and not each.names.isdisjoint(self.here)
-                told = 1 + len(others) + beside + both
+                told = 1 + len((others & deed.beside) - (frozenset() if deed.passive else named)) + beside + both
                 if each.thread.kind != "debt" and told > 1 and told >= DONE * len(about_it):
                     return True
             # Another verb tells it, where all the rest is there again.
-            enough = len(others) >= (2 if both else 4) and len(others) + 1 >= MOSTLY * len(about_it)
-            if enough or ((len(others) >= 2 or (both and others)) and about_it <= others | {deed.stem}):
+            things = {each for each in others - named if not each.isdecimal()}
+            enough = len(things) >= (2 if both else 4) and len(others) + 1 >= MOSTLY * len(about_it)
+            if enough or ((len(things) >= 2 or (both and things)) and about_it <= others | {deed.stem}):
                 return True
         return False
 
