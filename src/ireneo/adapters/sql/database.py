@@ -69,6 +69,12 @@ class Database(Protocol):
     def savepoint(self) -> AbstractContextManager[object]:
         """A block that leaves nothing where it raises."""
 
+    def of(self, space: str) -> Database:
+        """The same, for queries of one space: one where spaces lie apart has `space` bound to each of them."""
+
+    def scopes(self) -> Sequence[Database]:
+        """What its upkeep looks through one after the other: all of it, or space by space where they lie apart."""
+
 
 class SqlTransaction(OpenTransaction, ABC):
     """All ports over one open transaction; the module of each is loaded when it is first asked for."""
@@ -123,6 +129,9 @@ class Port:
         """Work on an open transaction."""
         self.transaction = transaction
         self._database = transaction.database
+
+    def _of(self, space: str) -> Database:
+        return self._database.of(space)
 
 
 def reads(method: Callable[Concatenate[Q, P], T]) -> Callable[Concatenate[Q, P], T]:

@@ -6,7 +6,7 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -166,6 +166,14 @@ class SqliteDatabase:
     def savepoint(self) -> apsw.Connection:
         """A block that leaves nothing where it raises: a transaction, and inside of one a savepoint."""
         return self.connection
+
+    def of(self, space: str) -> SqliteDatabase:
+        """The same: a session's number is one of the whole file."""
+        return self
+
+    def scopes(self) -> Sequence[SqliteDatabase]:
+        """All of it at once."""
+        return (self,)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
