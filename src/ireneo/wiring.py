@@ -17,7 +17,7 @@ from ireneo.compacting import TokenCounts, tokenizer
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import KEEP_MEMORIES, Resources, SystemClock
-from ireneo.errors import BadInput
+from ireneo.errors import BadInput, MissingExtra
 from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.policy import preset as preset_named
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ireneo.ports.store import Store
 
 IN_MEMORY = ":memory:"
+SERVERS = ("postgresql://", "postgres://")
+"""How the address of a database on a server begins."""
 ModelChoice: TypeAlias = "str | LanguageModel | Mapping[str, str | LanguageModel] | Models | None"
 
 
@@ -47,6 +49,9 @@ async def open(
     keep_secrets: bool = False,
 ) -> AsyncIterator[Memory]:
     """Open a memory: the SQLite file at `url` (made when it is not there), or ``":memory:"`` for one that dies with it.
+
+    ``"postgresql://user@host/database"`` (the extra `postgres`) is a database on a server, for many machines: it has to
+    be there, and its tables are made.
 
     One that may not be written to, or lies where nothing may be, is opened to be read: what writes raises
     ReadOnlyStore, and a context is given without being kept.
@@ -88,7 +93,7 @@ async def open(
     chosen = model if isinstance(model, Models) else models(model)
     embeds = open_embedder(embedder) if isinstance(embedder, str) or embedder is None else embedder
     counts = tokenizer(tokens)
-    store = await _store(fspath(url), durability)
+    store = await open_store(fspath(url), durability=durability)
     resources = Resources(
         store=store,
         count=counts.count,
@@ -142,15 +147,24 @@ def models(
 
 def _place_of(url: str) -> Path | None:
     """The folder of the database: there is room where a log is taken in, and temporary files may lie in memory."""
-    return None if url == IN_MEMORY else Path(url.removeprefix("sqlite:///")).absolute().parent
+    return (
+        None if url == IN_MEMORY or url.startswith(SERVERS) else Path(url.removeprefix("sqlite:///")).absolute().parent
+    )
 
 
-async def _store(url: str, durability: Literal["full", "normal"]) -> Store:
+async def open_store(url: str, *, durability: Literal["full", "normal"] = "full", busy_seconds: float = 30.0) -> Store:
+    """Open the store at a path or an address; whoever uses it works below the verbs, and closes it."""
     # Imported when used, so that `import ireneo` loads no database.
     if url == IN_MEMORY:
         from ireneo.adapters.in_memory.store import InMemoryStore
 
         return InMemoryStore()
+    if url.startswith(SERVERS):
+        try:
+            from ireneo.adapters.postgres.store import open_postgres
+        except ModuleNotFoundError as missing:
+            raise MissingExtra("PostgreSQL needs an extra: pip install 'ireneo[postgres]'.") from missing
+        return await open_postgres(url, busy_seconds=busy_seconds)
     from ireneo.adapters.sqlite.store import open_sqlite
 
-    return await open_sqlite(url.removeprefix("sqlite:///"), durability=durability)
+    return await open_sqlite(url.removeprefix("sqlite:///"), durability=durability, busy_seconds=busy_seconds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -53,8 +53,12 @@ class ErrorMeaning(Struct, frozen=True):
     """What the server says helps whoever reads it."""
 
 
-BUSY = ErrorMeaning(StoreBusy, "was kept locked for too long by another process; try again, or look for one that hangs.")
-LOST = ErrorMeaning(Unreachable, "can't be reached; check that the server runs and that the address is right", told=True)
+BUSY = ErrorMeaning(
+    StoreBusy, "was kept locked for too long by another process; try again, or look for one that hangs."
+)
+LOST = ErrorMeaning(
+    Unreachable, "can't be reached; check that the server runs and that the address is right", told=True
+)
 REFUSED = ErrorMeaning(Unreachable, "refuses this user or password; check them", told=True)
 NO_DATABASE = ErrorMeaning(NotADatabase, "is not there; make the database first, with `createdb`", told=True)
 READ_ONLY = ErrorMeaning(ReadOnlyStore, "may not be written to by this user; ask whoever runs the server.")

@@ -42,7 +42,9 @@ def migrate(driver: psycopg.Connection[Row], place: str) -> None:
     StoreError for a server that is too old.
     """
     if driver.info.server_version < OLDEST:
-        raise StoreError(f"{place} is a PostgreSQL server of version {driver.info.server_version // 10_000}; it takes 15.")
+        raise StoreError(
+            f"{place} is a PostgreSQL server of version {driver.info.server_version // 10_000}; it takes 15."
+        )
     applied = read_applied(driver, place)
     if all(migration.number in applied for migration in load_migrations()):
         return
@@ -54,11 +56,13 @@ def migrate(driver: psycopg.Connection[Row], place: str) -> None:
                     if migration.number == 1:
                         driver.execute(
                             "CREATE TABLE ireneo_migrations ("
-                            "number bigint PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
+                            "number bigint PRIMARY KEY, name text NOT NULL, "
+                            "applied_at timestamptz NOT NULL DEFAULT now())"
                         )
                     driver.execute(migration.sql.encode())
                     driver.execute(
-                        "INSERT INTO ireneo_migrations (number, name) VALUES (%s, %s)", (migration.number, migration.name)
+                        "INSERT INTO ireneo_migrations (number, name) VALUES (%s, %s)",
+                        (migration.number, migration.name),
                     )
     finally:
         driver.execute("SELECT pg_advisory_unlock(%s)", (LOCK,))

@@ -232,7 +232,7 @@ def import_logs(
         raise typer.Exit(1)
 
 
-def _take_memories(files: Sequence[str], path: Path, space: str, tally: ImportTally, keep_secrets: bool) -> None:
+def _take_memories(files: Sequence[str], path: Database, space: str, tally: ImportTally, keep_secrets: bool) -> None:
     """Store the memories in files. No database is made where none can be read."""
     # Only who takes memories in pays for the names.
     from ireneo.types import MemoryFile
@@ -242,7 +242,7 @@ def _take_memories(files: Sequence[str], path: Path, space: str, tally: ImportTa
             with log_file(given) as file:
                 yield MemoryFile(path=file.label, data=file.read())
 
-    def take(files: Sequence[str], path: Path) -> MemoriesImported:
+    def take(files: Sequence[str], path: Database) -> MemoriesImported:
         with writing(path, space, keep_secrets=keep_secrets) as memory:
             return memory.import_memories(read(files))
 

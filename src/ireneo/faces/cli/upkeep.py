@@ -39,7 +39,7 @@ from ireneo.faces.cli.output import (
     waiting,
     write_json,
 )
-from ireneo.faces.cli.place import database, is_there, place_of, shown
+from ireneo.faces.cli.place import database, is_there, place_of, shown, whole
 
 if TYPE_CHECKING:
     from ireneo.ports.store import Pruned
@@ -55,10 +55,10 @@ def path(as_json: AsJson = False, db: Db = None) -> None:
     place = place_of(db)
     there = is_there(place.path)
     if as_json:
-        write_json({"path": str(place.path.absolute()), "why": place.why, "exists": there})
+        write_json({"path": whole(place.path), "why": place.why, "exists": there})
         return
     # The path alone on standard output, for scripts: sqlite3 "$(ireneo path)".
-    sys.stdout.write(f"{place.path.absolute()}\n")
+    sys.stdout.write(f"{whole(place.path)}\n")
     made = "" if there else " It is not there yet: `ireneo import`, `learn` and `remember` make it."
     sys.stderr.write(f"ireneo: {shown(place.path)}: {place.why}.{made}\n")
 
