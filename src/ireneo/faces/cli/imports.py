@@ -40,7 +40,7 @@ from ireneo.faces.cli.options import (
     writing,
 )
 from ireneo.faces.cli.output import ReadingBar, counted, picked, secrets_told, tell, write_json
-from ireneo.faces.cli.place import database, is_there, shown
+from ireneo.faces.cli.place import Database, database, is_there, shown
 from ireneo.plumbing import LOG_SUFFIXES, holds_memories
 
 if TYPE_CHECKING:
