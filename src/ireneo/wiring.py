@@ -13,22 +13,19 @@ from ireneo.adapters.embed.opening import open_embedder
 from ireneo.adapters.llm.model import open_model
 from ireneo.adapters.log_files import LogFile
 from ireneo.adapters.machine import file_spool
+from ireneo.adapters.opening import IN_MEMORY, SERVERS, open_store
 from ireneo.compacting import TokenCounts, tokenizer
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import KEEP_MEMORIES, Resources, SystemClock
-from ireneo.errors import BadInput, MissingExtra
+from ireneo.errors import BadInput
 from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.policy import preset as preset_named
 
 if TYPE_CHECKING:
     from ireneo.ports.models import Embedder, LanguageModel, Tokenizer
-    from ireneo.ports.store import Store
 
-IN_MEMORY = ":memory:"
-SERVERS = ("postgresql://", "postgres://")
-"""How the address of a database on a server begins."""
 ModelChoice: TypeAlias = "str | LanguageModel | Mapping[str, str | LanguageModel] | Models | None"
 
 
@@ -48,10 +45,8 @@ async def open(
     keep_memories: int = KEEP_MEMORIES,
     keep_secrets: bool = False,
 ) -> AsyncIterator[Memory]:
-    """Open a memory: the SQLite file at `url` (made when it is not there), or ``":memory:"`` for one that dies with it.
-
-    ``"postgresql://user@host/database"`` (the extra `postgres`) is a database on a server, for many machines: it has to
-    be there, and its tables are made.
+    """Open a memory: the SQLite file at `url` (made when it is not there), ``"postgresql://user@host/name"`` (a database
+    that is there; the extra `postgres`), or ``":memory:"`` for one that dies with it.
 
     One that may not be written to, or lies where nothing may be, is opened to be read: what writes raises
     ReadOnlyStore, and a context is given without being kept.
@@ -76,9 +71,9 @@ async def open(
     last moments.
 
     Summaries are written in the first person, and stories in the third, but for what one character remembers; `voice`
-    is for those who want it otherwise. `limits` says what models may cost; None: `Limits()`, so there always is one.
-    `Memory.work` reads what users say into memories, unless `listen` is false. `keep_memories` is how many stay in use:
-    it archives the least retained of the others.
+    changes that. `limits` says what models may cost; None: `Limits()`, so there always is one. `Memory.work`
+    reads what users say into memories, unless `listen` is false; `keep_memories` is how many stay in use: it archives
+    the least retained of the others.
 
     Keys, tokens and passwords become marks such as ``[REDACTED password]`` in all that is stored. With `keep_secrets`
     they are stored as they are, but for what is drawn from messages: lessons, episodes, diaries.
@@ -150,21 +145,3 @@ def _place_of(url: str) -> Path | None:
     return (
         None if url == IN_MEMORY or url.startswith(SERVERS) else Path(url.removeprefix("sqlite:///")).absolute().parent
     )
-
-
-async def open_store(url: str, *, durability: Literal["full", "normal"] = "full", busy_seconds: float = 30.0) -> Store:
-    """Open the store at a path or an address; whoever uses it works below the verbs, and closes it."""
-    # Imported when used, so that `import ireneo` loads no database.
-    if url == IN_MEMORY:
-        from ireneo.adapters.in_memory.store import InMemoryStore
-
-        return InMemoryStore()
-    if url.startswith(SERVERS):
-        try:
-            from ireneo.adapters.postgres.store import open_postgres
-        except ModuleNotFoundError as missing:
-            raise MissingExtra("PostgreSQL needs an extra: pip install 'ireneo[postgres]'.") from missing
-        return await open_postgres(url, busy_seconds=busy_seconds)
-    from ireneo.adapters.sqlite.store import open_sqlite
-
-    return await open_sqlite(url.removeprefix("sqlite:///"), durability=durability, busy_seconds=busy_seconds)

@@ -13,7 +13,6 @@ from typing import ParamSpec, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
-from msgspec import Struct
 from psycopg import errors
 from psycopg.abc import Buffer
 from psycopg.pq import TransactionStatus
@@ -21,8 +20,8 @@ from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper, TextLoader
 
 from ireneo.adapters.pool import Cancellation
-from ireneo.adapters.sql.database import UNPARSABLE, Row, SqlTransaction, Value, load_queries
-from ireneo.errors import BadInput, NotADatabase, ReadOnlyStore, StoreBusy, StoreError, Unreachable
+from ireneo.adapters.sql.database import UNPARSABLE, ErrorMeaning, Row, SqlTransaction, Value, load_queries
+from ireneo.errors import BadInput, ReadOnlyStore, StoreBusy, StoreError, Unreachable
 from ireneo.patterns import lazy_re
 
 _BINDING = lazy_re(r"(?<![:\w]):([a-z_]+)")
@@ -43,24 +42,14 @@ STEPS = 20
 """After so many tries a pause has long reached its ceiling."""
 
 
-class ErrorMeaning(Struct, frozen=True):
-    """What an error of the driver means to a caller."""
-
-    error: type[StoreError]
-    sentence: str
-    """Follows the address of the database."""
-    told: bool = False
-    """What the server says helps whoever reads it."""
-
-
 BUSY = ErrorMeaning(
     StoreBusy, "was kept locked for too long by another process; try again, or look for one that hangs."
 )
 LOST = ErrorMeaning(
-    Unreachable, "can't be reached; check that the server runs and that the address is right", told=True
+    Unreachable,
+    "can't be reached; check that the server runs, that address and user are right, and that the database was made",
+    told=True,
 )
-REFUSED = ErrorMeaning(Unreachable, "refuses this user or password; check them", told=True)
-NO_DATABASE = ErrorMeaning(NotADatabase, "is not there; make the database first, with `createdb`", told=True)
 READ_ONLY = ErrorMeaning(ReadOnlyStore, "may not be written to by this user; ask whoever runs the server.")
 FULL = ErrorMeaning(StoreError, "can't grow; the server has no room left", told=True)
 DAMAGED = ErrorMeaning(StoreError, "is damaged; restore it from a copy", told=True)
@@ -79,9 +68,6 @@ MEANINGS: Sequence[tuple[type[psycopg.Error], ErrorMeaning]] = (
     (errors.SerializationFailure, BUSY),
     (errors.InsufficientPrivilege, READ_ONLY),
     (errors.ReadOnlySqlTransaction, READ_ONLY),
-    (errors.InvalidPassword, REFUSED),
-    (errors.InvalidAuthorizationSpecification, REFUSED),
-    (errors.InvalidCatalogName, NO_DATABASE),
     (errors.DiskFull, FULL),
     (errors.DataCorrupted, DAMAGED),
     (errors.IndexCorrupted, DAMAGED),
@@ -243,7 +229,7 @@ class PostgresDatabase:
         return self.connection.transaction()
 
 
-class Connection:
+class ServerConnection:
     """A connection that is opened by the first work that it is given, and anew where it was lost."""
 
     def __init__(self, url: str, busy_seconds: float, prepare: Callable[[psycopg.Connection[Row]], None]) -> None:
@@ -325,7 +311,7 @@ class Connection:
 class PostgresTransaction(SqlTransaction):
     """All ports over a transaction that is open on a connection."""
 
-    def __init__(self, connection: Connection, database: PostgresDatabase, *, writes: bool) -> None:
+    def __init__(self, connection: ServerConnection, database: PostgresDatabase, *, writes: bool) -> None:
         """Stand on the transaction that was begun on `connection`."""
         super().__init__(database, writes=writes)
         database.locks.writes = writes

@@ -6,9 +6,8 @@ from functools import cache
 from pathlib import Path
 
 import psycopg
-from msgspec import Struct
 
-from ireneo.adapters.sql.database import Row
+from ireneo.adapters.sql.database import Migration, Row, read_migrations
 from ireneo.errors import NewerDatabase, NotADatabase, StoreError
 
 LOCK = 1232236144
@@ -17,22 +16,10 @@ OLDEST = 150000
 """The oldest server that is known to do, as it numbers itself."""
 
 
-class Migration(Struct, frozen=True, kw_only=True):
-    """One step of the schema; it is applied once, in one transaction with its record."""
-
-    number: int
-    name: str
-    sql: str
-
-
 @cache
 def load_migrations() -> tuple[Migration, ...]:
-    """Read the migrations that ship with the package, in their order."""
-    found = []
-    for file in Path(__file__).with_name("migrations").iterdir():
-        number, _, name = file.name.removesuffix(".sql").partition("_")
-        found.append(Migration(number=int(number), name=name, sql=file.read_text(encoding="utf-8")))
-    return tuple(sorted(found, key=lambda migration: migration.number))
+    """The migrations that ship with the package, in their order."""
+    return read_migrations(Path(__file__).with_name("migrations"))
 
 
 def migrate(driver: psycopg.Connection[Row], place: str) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import psycopg
 
 from ireneo.adapters.pool import Cancellation, PooledStore
-from ireneo.adapters.postgres.connection import SQL, Connection, PostgresTransaction, address
+from ireneo.adapters.postgres.connection import SQL, PostgresTransaction, ServerConnection, address
 from ireneo.adapters.postgres.migrate import migrate
 from ireneo.adapters.sql.database import Row
 from ireneo.ports.store import Scrubbed
@@ -21,16 +21,16 @@ KEPT_ELSEWHERE = (
 LEFT = "An erasure may have left dead rows in the tables; forget again, or run `ireneo doctor --repair`."
 
 
-class PostgresStore(PooledStore[Connection]):
+class PostgresStore(PooledStore[ServerConnection]):
     """`ireneo.ports.store.Store` over a PostgreSQL database; made by `open_postgres`.
 
     One connection of this process writes, a few read; each transaction has one to itself, in a thread. Writers of one
     space wait for each other, whatever machine they are on; those of different spaces don't.
     """
 
-    def __init__(self, writer: Connection, readers: Sequence[Connection]) -> None:
+    def __init__(self, writer: ServerConnection, readers: Sequence[ServerConnection]) -> None:
         """Name the connections; none is opened yet."""
-        super().__init__(writer, readers, Connection.close, "ireneo-postgres")
+        super().__init__(writer, readers, ServerConnection.close, "ireneo-postgres")
 
     async def open(self) -> None:
         """Open the database now, and not with the first write, so that what is wrong with it shows."""
@@ -44,7 +44,7 @@ class PostgresStore(PooledStore[Connection]):
 
     @contextmanager
     def _transaction(
-        self, connection: Connection, cancellation: Cancellation, *, writes: bool
+        self, connection: ServerConnection, cancellation: Cancellation, *, writes: bool
     ) -> Iterator[PostgresTransaction]:
         connection.heed(cancellation)
         try:
@@ -61,20 +61,20 @@ class PostgresStore(PooledStore[Connection]):
             connection.roll_back()
 
 
-def _touch(connection: Connection, _: Cancellation) -> None:
+def _touch(connection: ServerConnection, _: Cancellation) -> None:
     connection.run(lambda: connection.driver)
 
 
-def _look_at_scrubs(connection: Connection, _: Cancellation) -> Scrubbed:
+def _look_at_scrubs(connection: ServerConnection, _: Cancellation) -> Scrubbed:
     waiting = connection.run(lambda: connection.driver.execute(SQL["list_scrubs"]).fetchall())
     return Scrubbed(complete=not waiting, note=LEFT if waiting else "")
 
 
-def _scrub(connection: Connection, _: Cancellation) -> Scrubbed:
+def _scrub(connection: ServerConnection, _: Cancellation) -> Scrubbed:
     return connection.run(_clean, connection)
 
 
-def _clean(connection: Connection) -> Scrubbed:
+def _clean(connection: ServerConnection) -> Scrubbed:
     """Clean all tables, unless nothing was erased since that was done last."""
     marks = connection.driver.execute(SQL["list_scrubs"]).fetchall()
     if not marks:
@@ -97,8 +97,8 @@ async def open_postgres(url: str, *, busy_seconds: float = 30.0, readers: int = 
     def bring_up_to_date(driver: psycopg.Connection[Row]) -> None:
         migrate(driver, place)
 
-    writer = Connection(url, busy_seconds, bring_up_to_date)
-    store = PostgresStore(writer, [Connection(url, busy_seconds, _ready) for _ in range(readers)])
+    writer = ServerConnection(url, busy_seconds, bring_up_to_date)
+    store = PostgresStore(writer, [ServerConnection(url, busy_seconds, _ready) for _ in range(readers)])
     try:
         await store.open()
     except BaseException:

@@ -14,10 +14,9 @@ from typing import ParamSpec, TypeAlias, TypeVar
 from urllib.parse import quote
 
 import apsw
-from msgspec import Struct
 
 from ireneo.adapters.pool import Cancellation
-from ireneo.adapters.sql.database import UNPARSABLE, Row, SqlTransaction, Value, load_queries
+from ireneo.adapters.sql.database import UNPARSABLE, ErrorMeaning, Row, SqlTransaction, Value, load_queries
 from ireneo.errors import BadInput, NotADatabase, ReadOnlyStore, StoreBusy, StoreError, Unreachable
 
 SQL = load_queries(Path(__file__).with_name("queries"))
@@ -53,14 +52,6 @@ class BusyHandler:
         ceiling = min(LONGEST_SECONDS, SHORTEST_SECONDS * GROWTH ** min(tries, STEPS))
         pause = random.uniform(ceiling / 4, ceiling)
         return not self.given_up.wait(min(pause, left))
-
-
-class ErrorMeaning(Struct, frozen=True):
-    """What an error of the driver means to a caller."""
-
-    error: type[StoreError]
-    sentence: str
-    """Follows the name of the file."""
 
 
 BUSY = ErrorMeaning(
