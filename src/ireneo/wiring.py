@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from os import PathLike, fspath
@@ -24,6 +24,7 @@ from ireneo.summaries.policy import Policy
 from ireneo.summaries.policy import preset as preset_named
 
 if TYPE_CHECKING:
+    from ireneo.engine.copying import CopyTally
     from ireneo.ports.models import Embedder, LanguageModel, Tokenizer
 
 ModelChoice: TypeAlias = "str | LanguageModel | Mapping[str, str | LanguageModel] | Models | None"
@@ -45,13 +46,11 @@ async def open(
     keep_memories: int = KEEP_MEMORIES,
     keep_secrets: bool = False,
 ) -> AsyncIterator[Memory]:
-    """Open a memory: the SQLite file at `url` (made when it is not there), ``"postgresql://user@host/name"`` (a database
-    that is there; the extra `postgres`), or ``":memory:"`` for one that dies with it.
+    """Open a memory: the SQLite file at `url` (made when it is not there), or ``":memory:"`` for one that dies with it.
 
-    One that may not be written to, or lies where nothing may be, is opened to be read: what writes raises
-    ReadOnlyStore, and a context is given without being kept.
-
-    `space` is whose memory it is: no call reaches another.
+    ``"postgresql://user@host/name"`` is a database that is there, for many machines (the extra `postgres`). What may
+    not be written to is opened to be read: what writes raises ReadOnlyStore. `space` is whose memory it is: no call
+    reaches another.
 
     `model` writes the richer summaries (`Session.summarise`, `Memory.work`): a name such as
     ``"anthropic:claude-haiku-4-5"`` or ``"ollama:llama3"``, a model of your own, one for each task as
@@ -138,6 +137,31 @@ def models(
     return Models.of(
         {task: model(each) for task, each in given.items()} if isinstance(given, Mapping) else model(given)
     )
+
+
+async def copy(
+    source: str | PathLike[str],
+    target: str | PathLike[str],
+    *,
+    spaces: Sequence[str] | None = None,
+    on_session: Callable[[str], None] | None = None,
+) -> CopyTally:
+    """Copy all that is kept at one address to another, space by space, and compare. May be broken off and begun anew.
+
+    `spaces`: only these. `on_session` hears of each session before it. Raises StoreError where both sides differ in the
+    end, and what `open` raises.
+    """
+    from ireneo.engine.copying import copy_store
+
+    store = await open_store(fspath(source))
+    try:
+        other = await open_store(fspath(target))
+        try:
+            return await copy_store(store, other, spaces, on_session=on_session)
+        finally:
+            await other.close()
+    finally:
+        await store.close()
 
 
 def _place_of(url: str) -> Path | None:

@@ -206,6 +206,10 @@ class SqlUpkeep(Port, UpkeepPort):
         self._repair_indexes()
 
     @reads
+    def spaces(self) -> Sequence[str]:
+        return [space for (space,) in self._database.rows("list_all_spaces")]
+
+    @reads
     def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
         rows = self._of(key.space).rows("list_summaries", key=find_session(self._of(key.space), key))
         return [name for (name,) in rows]

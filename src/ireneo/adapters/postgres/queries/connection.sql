@@ -27,4 +27,5 @@ UNION SELECT space FROM sessions
 UNION SELECT space FROM memories
 UNION SELECT space FROM pads
 UNION SELECT space FROM runs
+UNION SELECT space FROM ledger
 ORDER BY 1;
