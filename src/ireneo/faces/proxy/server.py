@@ -43,6 +43,7 @@ _HOP = frozenset(
 )
 """What is said from one hop to the next, and not passed on."""
 _OF_REQUEST = _HOP | {b"host", b"content-length", b"expect", SESSION}
+_NEAR = ("localhost", "127.0.0.1", "::1")
 _FAILED = "memory failed, and the request goes on as it came"
 
 
@@ -67,7 +68,9 @@ class Upstream:
         self._folder = given.raw_path.partition(b"?")[0].rstrip(b"/")
         timeout = httpx2.Timeout(seconds, connect=min(seconds, CONNECTING_SECONDS), pool=None)
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
-        self._client = httpx2.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False)
+        # What runs on this machine is reached past the proxies of its network.
+        near = given.host in _NEAR
+        self._client = httpx2.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False, trust_env=not near)
 
     @property
     def shown(self) -> str:
@@ -91,9 +94,10 @@ class Upstream:
 class Proxy:
     """An ASGI application that stands before an API."""
 
-    def __init__(self, sessions: ProxySessions, upstream: Upstream) -> None:
+    def __init__(self, sessions: ProxySessions, upstream: Upstream, tell: Callable[[str], None]) -> None:
         self._sessions = sessions
         self._upstream = upstream
+        self._tell = tell
         self._running: set[asyncio.Task[Any]] = set()
         """What goes on behind the answers, and is waited for at the end."""
 
@@ -114,7 +118,7 @@ class Proxy:
             work.cancel()
             await asyncio.wait({work, gone})
         if not work.cancelled() and (fault := work.exception()):
-            tell(f"a request failed: {type(fault).__name__}: {fault}")
+            self._tell(f"a request failed: {type(fault).__name__}: {fault}")
             raise fault
 
     async def settle(self) -> None:
@@ -145,7 +149,8 @@ class Proxy:
         try:
             response = await self._upstream.send(scope["method"], path, query, headers, body)
         except httpx2.RequestError as fault:
-            await _refuse(send, fault, self._upstream.shown)
+            self._tell(said := _unanswered(fault, self._upstream.shown))
+            await _refuse(send, 504 if isinstance(fault, httpx2.TimeoutException) else 502, said)
             return
         try:
             await self._pass_back(response, laid, send)
@@ -158,7 +163,7 @@ class Proxy:
         if request is None:
             return None
         shorter, laid = await self._sessions.lay(request, asked)
-        tell(laid.note)
+        self._tell(laid.note)
         return body if shorter is None else shorter, laid
 
     async def _pass_back(self, response: httpx2.Response, laid: LaidList | None, send: Send) -> None:
@@ -184,7 +189,7 @@ class Proxy:
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
         except httpx2.RequestError as fault:
             # Without an end of its own the answer is broken off for the client as well.
-            tell(f"{self._upstream.shown} broke an answer off: {type(fault).__name__}")
+            self._tell(f"{self._upstream.shown} broke an answer off: {type(fault).__name__}")
             return
         finally:
             if reader is not None and laid is not None:
@@ -207,7 +212,7 @@ class Proxy:
             self._running.discard(done)
             if not done.cancelled() and (fault := done.exception()):
                 told = str(fault) if isinstance(fault, IreneoError) else f"{type(fault).__name__}: {fault}"
-                tell(f"{failed}: {told}")
+                self._tell(f"{failed}: {told}")
 
         self._running.add(task)
         task.add_done_callback(ended)
@@ -217,7 +222,7 @@ class Proxy:
         """What a task gives, if it does within so many seconds and does not fail."""
         await asyncio.wait({task}, timeout=seconds)
         if not task.done():
-            tell(f"the memory takes longer than {seconds:.0f} seconds, and is not waited for")
+            self._tell(f"the memory takes longer than {seconds:.0f} seconds, and is not waited for")
             return None
         return None if task.cancelled() or task.exception() else task.result()
 
@@ -240,20 +245,18 @@ async def _gone(receive: Receive) -> None:
         pass
 
 
-async def _refuse(send: Send, fault: httpx2.RequestError, upstream: str) -> None:
+def _unanswered(fault: httpx2.RequestError, upstream: str) -> str:
+    if isinstance(fault, httpx2.TimeoutException):
+        return f"{upstream} did not answer in time"
+    return f"{upstream} can't be reached: {type(fault).__name__}"
+
+
+async def _refuse(send: Send, status: int, said: str) -> None:
     """Answer for an API that doesn't: in a shape that clients of either format read."""
-    late = isinstance(fault, httpx2.TimeoutException)
-    said = f"{upstream} did not answer in time" if late else f"{upstream} can't be reached: {type(fault).__name__}"
-    tell(said)
-    error: Json = {"type": "api_error", "message": f"ireneo proxy: {said}."}
-    await send(
-        {
-            "type": "http.response.start",
-            "status": 504 if late else 502,
-            "headers": [(b"content-type", b"application/json")],
-        }
-    )
-    await send({"type": "http.response.body", "body": msgspec.json.encode({"type": "error", "error": error})})
+    headers = [(b"content-type", b"application/json")]
+    error: Json = {"type": "error", "error": {"type": "api_error", "message": f"ireneo proxy: {said}."}}
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": msgspec.json.encode(error)})
 
 
 class _Server(uvicorn.Server):
@@ -297,6 +300,8 @@ def listening(host: str, port: int) -> socket.socket:
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind(address)
+        # Who comes from now on is answered as soon as the server is up.
+        opened.listen(128)
     except OSError as fault:
         opened.close()
         raise BadInput(f"Port {port} of {host} can't be had: {fault.strerror}; name another with --port.") from fault
@@ -314,7 +319,7 @@ async def serve(
     preset = settings.preset or "coding"
     with closing(listening(host, port)) as opened:
         async with ireneo.open(db, space=space, preset=preset, keep_secrets=keep_secrets) as memory:
-            proxy = Proxy(ProxySessions(memory, settings, tell), upstream)
+            proxy = Proxy(ProxySessions(memory, settings, tell), upstream, tell)
             name = f"[{host}]" if ":" in host else host
             tell(f"http://{name}:{opened.getsockname()[1]}/v1 stands before {upstream.shown}; Ctrl-C ends it.")
             try:
