@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
+from itertools import chain
 from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 import ireneo
 from ireneo.errors import UnreadableLog
 from ireneo.patterns import lazy_re
-from ireneo.types import FormatName, Media, Opaque, Thinking
+from ireneo.types import FormatName, Media, Opaque, Part, Thinking
 
 Json: TypeAlias = dict[str, object]
 Digest: TypeAlias = bytes
@@ -39,6 +41,8 @@ class ChatRequest(Struct, frozen=True, kw_only=True):
     """The messages of the conversation."""
     drafts: list[list[ireneo.Draft]]
     """What each of these is in the log."""
+    marks: list[Digest]
+    """Of each of these drafts, the digest of all that is said up to it."""
     floating: list[tuple[int, Json]]
     """The system messages near its end, each with how many messages of the conversation stand behind it."""
 
@@ -105,27 +109,33 @@ def read_request(data: bytes, name: FormatName) -> ChatRequest | None:
             behind += 1
     if not said:
         return None
+    drafts = [drafts_of(name, message) for message in said]
     return ChatRequest(
         format=name,
         body=body,
         prompt=listed[:begins],
         said=said,
-        drafts=[drafts_of(name, message) for message in said],
+        drafts=drafts,
+        marks=digests(chain.from_iterable(drafts)),
         floating=floating,
     )
 
 
 def drafts_of(name: FormatName, message: Json) -> list[ireneo.Draft]:
-    """What a message is in the log."""
-    return ireneo.chat_format(name).decode([message])
+    """What a message is in the log: without the marks of a provider's cache, and with the name of who speaks."""
+    content, author = message.get("content"), message.get("name")
+    if isinstance(content, list):
+        message = {**message, "content": [_uncached(block) for block in content]}
+    drafts = ireneo.chat_format(name).decode([message])
+    if not isinstance(author, str) or not author or message.get("role") not in ("user", "assistant"):
+        return drafts
+    return [
+        replace(draft, parts=tuple(_said_by(part, author) for part in draft.parts), native=None) for draft in drafts
+    ]
 
 
-def logged(message: Json) -> Json:
-    """A message as the log keeps it: without the marks of a provider's cache, which are those of one request."""
-    content = message.get("content")
-    if not isinstance(content, list):
-        return message
-    return {**message, "content": [_uncached(block) for block in content]}
+def _said_by(part: Part, author: str) -> Part:
+    return replace(part, author=author) if isinstance(part, ireneo.Text) else part
 
 
 def _uncached(block: object) -> object:
@@ -142,7 +152,8 @@ def told(draft: ireneo.Draft) -> list[str]:
     lines: list[str] = [draft.role]
     for part in draft.parts:
         if isinstance(part, ireneo.Text):
-            lines.append("".join(part.text.split()))
+            # A format that knows of no author has the name before the words.
+            lines.append("".join(f"{part.author}: {part.text}".split() if part.author else part.text.split()))
         elif isinstance(part, ireneo.Call):
             given = part.arguments
             given = given if isinstance(given, str) else msgspec.json.encode(given, order="deterministic").decode()
@@ -159,11 +170,13 @@ def digest(draft: ireneo.Draft, before: Digest = b"") -> Digest:
     return blake2b(msgspec.json.encode(told(draft)), key=before, digest_size=16).digest()
 
 
-def digests(drafts: Sequence[ireneo.Draft], before: Digest = b"") -> Iterator[Digest]:
+def digests(drafts: Iterable[ireneo.Draft], before: Digest = b"") -> list[Digest]:
     """The digest of each beginning of a list that goes on from what has the digest `before`."""
+    found: list[Digest] = []
     for draft in drafts:
         before = digest(draft, before)
-        yield before
+        found.append(before)
+    return found
 
 
 def _says_the_same(name: FormatName, shown: Json, given: Json) -> bool:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 import ireneo
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
-from ireneo.faces.proxy.requests import ChatRequest, Digest, Json, digest, digests, drafts_of, logged, words_of
+from ireneo.faces.proxy.requests import ChatRequest, Digest, Json, digest, digests, drafts_of, words_of
 from ireneo.types import FormatName, MessageId
 
 NAME = "proxy-"
@@ -91,10 +91,10 @@ class KeptSession:
             self._places.clear()
             await self._read()
         drafts = list(chain.from_iterable(request.drafts))
-        after, marks = ROOT, list(digests(drafts))
+        after, marks = ROOT, request.marks
         if marks[0] not in self._places and not whole:
-            after, before = await self._joint(request)
-            marks = list(digests(drafts, before))
+            after, before = await self._joint(drafts)
+            marks = digests(drafts, before) if before else marks
         # Of a message that is two in the log, a user's words behind results, both are known or neither.
         ends, end = [0], 0
         for each in request.drafts:
@@ -103,7 +103,7 @@ class KeptSession:
         known = next((at for at in range(len(ends) - 1, 0, -1) if ends[at] and marks[ends[at] - 1] in self._places), 0)
         if known:
             after = self._places[marks[ends[known] - 1]]
-        if fresh := request.said[known:]:
+        if fresh := drafts[ends[known] :]:
             after = await self._append(fresh, request.format, after, marks[ends[known] :])
         branches = await self.session.branches()
         head = branches.get(self.session.branch)
@@ -111,9 +111,11 @@ class KeptSession:
             await self.session.rewind(after)
         return MessageId(after), marks[-1]
 
-    async def _append(self, messages: Sequence[Json], name: FormatName, after: str, marks: Sequence[Digest]) -> str:
+    async def _append(
+        self, drafts: Sequence[ireneo.Draft], name: FormatName, after: str, marks: Sequence[Digest]
+    ) -> str:
         """Append messages after one, and note their places; gives the last one's id."""
-        done = await self.session.append([logged(message) for message in messages], format=name, after=after)
+        done = await self.session.append(drafts, format=name, after=after)
         if len(done.ids) == len(marks):
             self._places.update(zip(marks, done.ids, strict=True))
         elif done.ids:
@@ -123,33 +125,29 @@ class KeptSession:
     async def _read(self) -> None:
         """Know the places of the branch again, as an earlier process left it."""
         path = await self.session.messages()
-        marks = digests([message.draft for message in path])
+        marks = await asyncio.to_thread(digests, [message.draft for message in path])
         self._places.update((mark, message.id) for mark, message in zip(marks, path, strict=True))
         self._is_read = True
 
-    async def _joint(self, request: ChatRequest) -> tuple[str, Digest]:
-        """Where on the path a list begins whose client left out what stood before; the root, where it begins anew."""
+    async def _joint(self, drafts: Sequence[ireneo.Draft]) -> tuple[str, Digest]:
+        """Where on the path a list goes on whose client left out what stood before; the root, where it begins anew."""
         path = await self.session.messages()
-        of_path = [digest(message.draft) for message in path]
-        of_list = [digest(draft) for draft in chain.from_iterable(request.drafts[:JOINT])][:JOINT]
-        if len(of_list) < JOINT:
+        begins = [digest(draft) for draft in drafts[:JOINT]]
+        at = await asyncio.to_thread(_found, [message.draft for message in path], begins)
+        if not at:
             return ROOT, b""
-        for at in range(len(path) - JOINT, 0, -1):
-            if of_path[at : at + JOINT] == of_list:
-                self.tell_once(
-                    f"{self.session.id}: the client leaves out the first {at:,} messages; they stay in memory. Where "
-                    "they were deleted, and the client always sends all there is, start the proxy with --whole-lists."
-                )
-                before = list(digests([message.draft for message in path[:at]]))[-1]
-                return path[at - 1].id, before
-        return ROOT, b""
+        self.tell_once(
+            f"{self.session.id}: the client leaves out the first {at:,} messages; they stay in memory. Where they were "
+            "deleted, and the client always sends all there is, start the proxy with --whole-lists.",
+        )
+        return path[at - 1].id, digests([message.draft for message in path[:at]])[-1]
 
     async def keep(self, laid: LaidList, answers: Sequence[Json]) -> None:
         """Store what the model answered to a list; of several answers the first one is where the branch stands."""
         async with self.lock:
             for answer in reversed(answers):
                 drafts = drafts_of(laid.format, answer)
-                await self._append([answer], laid.format, laid.last, list(digests(drafts, laid.last_digest)))
+                await self._append(drafts, laid.format, laid.last, digests(drafts, laid.last_digest))
 
     async def catch_up(self, laid: LaidList) -> None:
         """Write the summaries of a story that are due and need no model, so that the next context has little to do."""
@@ -168,10 +166,18 @@ class KeptSession:
         return self._room
 
     def tell_once(self, sentence: str) -> None:
-        """Say it on standard error, and not again for this session."""
-        if sentence.partition(":")[2][:40] not in self._told:
-            self._told.add(sentence.partition(":")[2][:40])
+        """Say it, and nothing that begins like it again for this session."""
+        begins = sentence[: len(self.session.id) + 24]
+        if begins not in self._told:
+            self._told.add(begins)
             self._tell(sentence)
+
+
+def _found(path: Sequence[ireneo.Draft], begins: Sequence[Digest]) -> int:
+    """The last position behind the first one at which a path says what a list begins with; 0 where it doesn't."""
+    said = [digest(draft) for draft in path]
+    places = range(len(said) - JOINT, 0, -1) if len(begins) == JOINT else ()
+    return next((at for at in places if said[at : at + JOINT] == begins), 0)
 
 
 class ProxySessions:
@@ -209,8 +215,8 @@ class ProxySessions:
                 as_=as_,
             )
         body = request.sent_on(context)
-        told = f"{context.tokens:,} of {context.tokens_before:,} tokens sent on" if body else "sent on whole"
-        note = f"{name}: {len(request.said):,} messages, {told}, {beside:,} beside them"
+        sent = f" → {context.tokens:,}" if body else ""
+        note = f"{name}: {len(request.said):,} messages, {context.tokens_before:,} tokens{sent}, and {beside:,} beside"
         laid = LaidList(
             kept=kept, format=request.format, last=last, last_digest=mark, preset=preset, as_=as_, note=note
         )
@@ -220,7 +226,7 @@ class ProxySessions:
         """The session that a list belongs to: by how it begins, else by its last messages, else a new one."""
         first = next((at for at, each in enumerate(request.said) if each.get("role") == "user"), len(request.said) - 1)
         begins = list(chain.from_iterable(request.drafts[: first + 1]))
-        name = NAME + list(digests(begins))[-1].hex()[:12]
+        name = NAME + digests(begins)[-1].hex()[:12]
         if name in self._called:
             return self._called[name]
         if name not in self._at_hand and not await self._is_there(name) and len(request.said) > first + 2:
