@@ -20,8 +20,13 @@ Json = dict[str, Any]
 TOLD = "the ferry crosses the sound in the grey of the morning and the keeper counts the lamps along the quay"
 
 
+OURS = ("[STORY] 9 messages · open with s_aaaaaaa\n", "[SUMMARIZED] 3 calls · open with s_aaaaaaa\n## Status\n- ")
+"""What a model may make up after the contexts that it was shown."""
+
+
 def message(number: int, role: str) -> Json:
-    return {"role": role, "content": f"{number} {TOLD} {number}."}
+    begins = OURS[number % 2] if number % 5 == 0 else ""
+    return {"role": role, "content": f"{begins}{number} {TOLD} {number}."}
 
 
 def requested(messages: list[Json]) -> ChatRequest:

@@ -115,7 +115,8 @@ class KeptSession:
         self, drafts: Sequence[ireneo.Draft], name: FormatName, after: str, marks: Sequence[Digest]
     ) -> str:
         """Append messages after one, and note their places; gives the last one's id."""
-        done = await self.session.append(drafts, format=name, after=after)
+        # A client never sees what its messages were cut to: a block in them was said, perhaps by a model after ours.
+        done = await self.session.append(drafts, format=name, after=after, as_said=True)
         if len(done.ids) == len(marks):
             self._places.update(zip(marks, done.ids, strict=True))
         elif done.ids:
