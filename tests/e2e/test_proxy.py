@@ -26,6 +26,7 @@ from tests.e2e.proxied import (
     end_events,
     events,
     last_message,
+    messages,
     proxied,
     reply,
     says,
@@ -161,6 +162,24 @@ def test_what_a_client_puts_in_at_a_depth_is_sent_on_there_and_not_kept(tmp_path
         assert sent[-1] == last
         assert sent.index(note) == len(sent) - 5
     assert {role for role, _ in stored(db)} == {"user", "assistant"}
+
+
+def test_names_tell_who_speaks_and_one_of_them_may_be_the_one_who_remembers(tmp_path: Path) -> None:
+    db, told = tmp_path / "memory.db", []
+    chat = [{**each, "name": "Ilya" if each["role"] == "user" else "Maren"} for each in long_chat(4)]
+    log = tmp_path / "tavern.jsonl"
+    log.write_text("\n".join(json.dumps({"author": each["name"], "text": each["content"]}) for each in chat[:6]))
+    run("import", log, "--db", db)
+    with api(says("I remember it.")) as behind, proxied(behind.url, db, told, as_="Maren") as client:
+        for turn in range(2):
+            chat.append({**user(f"Do you remember, {turn}?"), "name": "Ilya"})
+            client.post(CHAT, json=asking(*chat))
+            chat.append({**assistant("I remember it."), "name": "Maren"})
+    assert sessions(db) == {"tavern"}
+    said = [(each.draft.author, each.text) for each in messages(db)]
+    assert said == [(each["name"], each["content"]) for each in chat]
+    assert behind.asked[-1].body["messages"] == chat[:-1]
+    assert not [line for line in told if "failed" in line]
 
 
 @pytest.mark.parametrize("breaks", [False, True])

@@ -52,6 +52,12 @@ class ChatRequest(Struct, frozen=True, kw_only=True):
         calls = any(draft.calls or draft.results for drafts in self.drafts for draft in drafts)
         return calls or bool(self.body.get("tools") or self.body.get("functions"))
 
+    @property
+    def answers_as(self) -> str:
+        """The name of whoever the model speaks as, where the client names the speakers: that of its last answer."""
+        last = next((each for each in reversed(self.said) if each.get("role") == "assistant"), {})
+        return name if isinstance(name := last.get("name"), str) else ""
+
     def beside(self) -> bytes:
         """All that is sent on with the conversation, whatever becomes of that: prompt, tools, and the rest."""
         rest = {key: value for key, value in self.body.items() if key != "messages"}
@@ -134,7 +140,7 @@ def drafts_of(name: FormatName, message: Json) -> list[ireneo.Draft]:
     ]
 
 
-def _said_by(part: Part, author: str) -> Part:
+def _said_by(part: Part, author: str | None) -> Part:
     return replace(part, author=author) if isinstance(part, ireneo.Text) else part
 
 
@@ -167,7 +173,9 @@ def told(draft: ireneo.Draft) -> list[str]:
 
 def digest(draft: ireneo.Draft, before: Digest = b"") -> Digest:
     """Of what a message says; with `before`, the digest of the one in front of it, of all that was said up to it."""
-    return blake2b(msgspec.json.encode(told(draft)), key=before, digest_size=16).digest()
+    # Who has a name is one speaker, in whichever role: a log of a chat knows of no model.
+    said = told(draft)[1:] if draft.author else told(draft)
+    return blake2b(msgspec.json.encode(said), key=before, digest_size=16).digest()
 
 
 def digests(drafts: Iterable[ireneo.Draft], before: Digest = b"") -> list[Digest]:
@@ -190,13 +198,23 @@ def _says_the_same(name: FormatName, shown: Json, given: Json) -> bool:
     if name == "anthropic" and _thoughts(ours) != _thoughts(theirs):
         # What a provider has signed goes back as the context has it.
         return False
-    ours_told = [line for draft in ours for line in told(draft)]
-    theirs_told = [line for draft in theirs for line in told(draft)]
-    return len(ours_told) == len(theirs_told) and all(map(_fits, ours_told, theirs_told))
+    return len(ours) == len(theirs) and all(map(_is_said_by, ours, theirs))
+
+
+def _is_said_by(shown: ireneo.Draft, given: ireneo.Draft) -> bool:
+    if given.author is None:
+        return _fit(told(shown), told(given))
+    # The name stands before the words there, but for one's own, and the role is that of whoever remembers.
+    unnamed = replace(given, parts=tuple(_said_by(part, None) for part in given.parts))
+    return any(_fit(told(shown)[1:], told(each)[1:]) for each in (given, unnamed))
 
 
 def _thoughts(drafts: Sequence[ireneo.Draft]) -> int:
     return sum(isinstance(part, Thinking) for draft in drafts for part in draft.parts)
+
+
+def _fit(shown: Sequence[str], given: Sequence[str]) -> bool:
+    return len(shown) == len(given) and all(map(_fits, shown, given))
 
 
 def _fits(shown: str, given: str) -> bool:

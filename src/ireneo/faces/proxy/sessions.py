@@ -57,6 +57,7 @@ class LaidList(Struct, frozen=True, kw_only=True):
     last: MessageId
     """Its last message: an answer comes behind it."""
     last_digest: Digest
+    answers_as: str
     preset: str
     as_: str
     note: str
@@ -147,7 +148,8 @@ class KeptSession:
         """Store what the model answered to a list; of several answers the first one is where the branch stands."""
         async with self.lock:
             for answer in reversed(answers):
-                drafts = drafts_of(laid.format, answer)
+                named = {**answer, "name": laid.answers_as} if laid.answers_as else answer
+                drafts = drafts_of(laid.format, named)
                 await self._append(drafts, laid.format, laid.last, digests(drafts, laid.last_digest))
 
     async def catch_up(self, laid: LaidList) -> None:
@@ -219,7 +221,14 @@ class ProxySessions:
         sent = f" → {context.tokens:,}" if body else ""
         note = f"{name}: {len(request.said):,} messages, {context.tokens_before:,} tokens{sent}, and {beside:,} beside"
         laid = LaidList(
-            kept=kept, format=request.format, last=last, last_digest=mark, preset=preset, as_=as_, note=note
+            kept=kept,
+            format=request.format,
+            last=last,
+            last_digest=mark,
+            answers_as=request.answers_as,
+            preset=preset,
+            as_=as_,
+            note=note,
         )
         return body, laid
 
