@@ -306,6 +306,17 @@ def test_errors_and_all_else_pass_through(tmp_path: Path) -> None:
     assert stored(db) == [("user", "Hello?")]
 
 
+def test_a_page_from_elsewhere_writes_nothing(tmp_path: Path) -> None:
+    db, told = tmp_path / "memory.db", []
+    with api(says("Yes.")) as behind, proxied(behind.url, db, told) as client:
+        for origin in ("https://example.org", "http://localhost:3000"):
+            given = client.post(CHAT, json=asking(user(f"I am {origin}.")), headers={"origin": origin})
+            assert given.json() == completion("Yes.")
+    assert [text for _, text in stored(db)] == ["I am http://localhost:3000.", "Yes."]
+    assert len(sessions(db)) == 1
+    assert any("a web page of https://example.org" in line for line in told)
+
+
 def test_a_memory_that_fails_changes_nothing(tmp_path: Path) -> None:
     db, told, chat = tmp_path / "memory.db", [], long_chat(80)
     with api(says("Yes.")) as behind, proxied(behind.url, db, told, as_="Nobody", preset="story") as client:

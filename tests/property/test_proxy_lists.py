@@ -35,11 +35,26 @@ def requested(messages: list[Json]) -> ChatRequest:
     return found
 
 
-STEPS = st.lists(
-    st.tuples(st.sampled_from(["goes on", "goes on", "swipe", "edit", "delete", "cut", "again"]), st.integers(0, 99)),
-    min_size=1,
-    max_size=8,
-)
+WHATS = ("goes on", "goes on", "swipe", "edit", "delete", "cut", "note", "again")
+STEPS = st.lists(st.tuples(st.sampled_from(WHATS), st.integers(0, 99)), min_size=1, max_size=8)
+
+
+def change(chat: list[Json], what: str, at: int, number: int) -> None:
+    """What a client does to its list."""
+    if what == "goes on":
+        chat += [message(number, "assistant"), message(number + 1, "user")]
+    elif what == "swipe":
+        chat[-1] = message(number, chat[-1]["role"])
+    elif what == "edit":
+        chat[at] = message(number, chat[at]["role"])
+    elif what == "delete":
+        del chat[at]
+    elif what == "cut":
+        del chat[at + 1 :]
+    elif what == "note":
+        chat.insert(at, message(number, "system"))
+    if all(each["role"] == "system" for each in chat):
+        chat.append(message(number + 1, "user"))
 
 
 @calm(25)
@@ -52,39 +67,24 @@ def test_the_branch_says_what_the_list_says_whatever_was_done_to_it(
             cutting = ProxySettings(budget=budget, whole_lists=True)
             sessions = ProxySessions(memory, cutting, lambda _: None)
             chat = [message(at, "user" if at % 2 == 0 else "assistant") for at in range(begins)]
-            fresh = begins
-            for what, number in steps:
-                fresh += 2
-                at = number % len(chat)
-                if what == "goes on":
-                    chat += [message(fresh, "assistant"), message(fresh + 1, "user")]
-                elif what == "swipe":
-                    chat[-1] = message(fresh, chat[-1]["role"])
-                elif what == "edit":
-                    chat[at] = message(fresh, chat[at]["role"])
-                elif what == "delete" and len(chat) > 1:
-                    del chat[at]
-                elif what == "cut":
-                    del chat[at + 1 :]
-                elif what == "again":
+            for step, (what, number) in enumerate(steps):
+                change(chat, what, number % len(chat), begins + 2 * step)
+                if what == "again":
                     # Another process: what is at hand is gone.
                     sessions = ProxySessions(memory, cutting, lambda _: None)
                 request = requested(chat)
+                said = [each["content"] for each in request.said]
                 body, laid = await sessions.lay(request, "talk")
                 path = await laid.kept.session.messages()
-                assert [each.text.strip() for each in path] == [each["content"] for each in chat]
-                answer = {"role": "assistant", "content": f"answer {fresh}  "}
+                assert [each.text.strip() for each in path] == said
                 sent = json.loads(body)["messages"] if body else chat
-                if budget == 50_000:
-                    assert body is None
-                elif len(sent) > 1:
-                    assert sent[-1] == chat[-1]
+                assert sent[-1] == chat[-1] or len(sent) == 1
+                assert body is None or budget < 50_000
                 if what != "cut":
-                    await laid.kept.keep(laid, [answer])
-                    chat.append({"role": "assistant", "content": answer["content"].strip()})
-                    assert [each.text.strip() for each in await laid.kept.session.messages()] == [
-                        each["content"] for each in chat
-                    ]
+                    await laid.kept.keep(laid, [{"role": "assistant", "content": f"answer {step}  "}])
+                    chat.append({"role": "assistant", "content": f"answer {step}"})
+                    path = await laid.kept.session.messages()
+                    assert [each.text.strip() for each in path] == [*said, f"answer {step}"]
 
     asyncio.run(run())
 

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, MutableMap
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
+from urllib.parse import urlsplit
 
 import httpx2
 import msgspec
@@ -18,6 +19,7 @@ import uvicorn
 
 import ireneo
 from ireneo.errors import BadInput, IreneoError
+from ireneo.faces.cli.place import shown
 from ireneo.faces.proxy.answers import AnswerReader, answer_reader
 from ireneo.faces.proxy.requests import Json, chat_format_at, read_request
 from ireneo.faces.proxy.sessions import LaidList, ProxySessions, ProxySettings
@@ -48,7 +50,7 @@ _FAILED = "memory failed, and the request goes on as it came"
 
 
 def tell(sentence: str) -> None:
-    """Say what whoever runs the proxy should see; never a header, a key or a message."""
+    """Say what whoever runs the proxy should see; never a key, nor what somebody said."""
     sys.stderr.write(f"ireneo: {sentence}\n")
     sys.stderr.flush()
 
@@ -137,7 +139,7 @@ class Proxy:
         given: Headers = list(scope["headers"])
         headers = [(name, value) for name, value in given if name not in _OF_REQUEST]
         laid: LaidList | None = None
-        if scope["method"] == "POST" and (name := chat_format_at(scope["path"])):
+        if scope["method"] == "POST" and (name := chat_format_at(scope["path"])) and self._is_trusted(given):
             asked = next((value for key, value in given if key == SESSION), b"").decode("utf-8", "replace")
             sent = await self._done(self._start(self._remember(body, name, asked), _FAILED), REMEMBERING_SECONDS)
             if sent is not None:
@@ -156,6 +158,14 @@ class Proxy:
             await self._pass_back(response, laid, send)
         finally:
             await response.aclose()
+
+    def _is_trusted(self, headers: Headers) -> bool:
+        """Whether a request comes from a program, or from a page of this machine: any other page may write nothing."""
+        origin = next((value.decode("latin-1") for key, value in headers if key == b"origin"), "")
+        if not origin or (urlsplit(origin).hostname or "") in _NEAR:
+            return True
+        self._tell(f"a web page of {origin} asked; it is answered, and nothing of it is remembered")
+        return False
 
     async def _remember(self, body: bytes, name: FormatName, asked: str) -> tuple[bytes, LaidList] | None:
         """What to send on instead of a request; None where it is none to be remembered."""
@@ -321,7 +331,8 @@ async def serve(
         async with ireneo.open(db, space=space, preset=preset, keep_secrets=keep_secrets) as memory:
             proxy = Proxy(ProxySessions(memory, settings, tell), upstream, tell)
             name = f"[{host}]" if ":" in host else host
-            tell(f"http://{name}:{opened.getsockname()[1]}/v1 stands before {upstream.shown}; Ctrl-C ends it.")
+            here = f"http://{name}:{opened.getsockname()[1]}/v1"
+            tell(f"{here} stands before {upstream.shown} and remembers in {shown(db)}; Ctrl-C ends it.")
             try:
                 await server_of(proxy).serve(sockets=[opened])
             finally:

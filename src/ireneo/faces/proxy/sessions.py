@@ -10,6 +10,7 @@ from msgspec import Struct
 
 import ireneo
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
+from ireneo.faces.cli.output import counted
 from ireneo.faces.proxy.requests import ChatRequest, Digest, Json, digest, digests, drafts_of, words_of
 from ireneo.types import FormatName, MessageId
 
@@ -218,8 +219,8 @@ class ProxySessions:
                 as_=as_,
             )
         body = request.sent_on(context)
-        sent = f" → {context.tokens:,}" if body else ""
-        note = f"{name}: {len(request.said):,} messages, {context.tokens_before:,} tokens{sent}, and {beside:,} beside"
+        many, sent = counted(len(request.said), "message"), f" → {context.tokens:,}" if body else ""
+        note = f"{name}: {many}, {context.tokens_before:,} tokens{sent}, and {beside:,} beside"
         laid = LaidList(
             kept=kept,
             format=request.format,
