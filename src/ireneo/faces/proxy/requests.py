@@ -113,9 +113,9 @@ def read_request(data: bytes, name: FormatName) -> ChatRequest | None:
         else:
             said.insert(0, message)
             behind += 1
-    if not said:
-        return None
     drafts = [drafts_of(name, message) for message in said]
+    if not said or not all(drafts):
+        return None
     return ChatRequest(
         format=name,
         body=body,
