@@ -477,3 +477,13 @@ def test_the_command_says_what_it_can_t_use(tmp_path: Path) -> None:
     ):
         done = run("proxy", *given, "--port", 0, cwd=tmp_path, ends=2)
         assert said in done.stderr
+
+
+def test_without_its_extra_one_sentence_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(sys.modules):
+        if name.startswith("ireneo.faces.proxy"):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    done = run("proxy", "--to", "http://127.0.0.1:9", cwd=tmp_path, ends=2)
+    assert done.stderr == "ireneo: The proxy needs an HTTP server and client; pip install 'ireneo[proxy]'.\n"
+    assert not list(tmp_path.iterdir())
