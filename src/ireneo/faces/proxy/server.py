@@ -294,6 +294,8 @@ def server_of(proxy: Proxy) -> uvicorn.Server:
         ws="none",
         server_header=False,
         date_header=False,
+        # Clients keep connections for longer than the default, and one that is closed under a request fails it.
+        timeout_keep_alive=75,
         timeout_graceful_shutdown=STOPPING_SECONDS,
         lifespan="on",
     )
