@@ -70,7 +70,7 @@ OfSpaces = Annotated[list[str] | None, option("--space", "NAME", "Only this spac
 
 
 def copy(source: From, target: Into, space: OfSpaces = None, as_json: AsJson = False) -> None:
-    """Copy all that is kept in one database into another, and compare both.
+    """Copy a database into another, and compare both.
 
     Ids stay, and a copy that was broken off goes on when it is begun anew. Nobody should write meanwhile. Left out are
     vectors, which `ireneo work` makes again, and leases.
@@ -78,11 +78,11 @@ def copy(source: From, target: Into, space: OfSpaces = None, as_json: AsJson = F
     # Imported when used: no other command needs them here.
     import asyncio
 
-    from ireneo import wiring
+    import ireneo
 
     path, other = existing(source), room_for(database(target))
     with console(stderr=True).status("Copying …") as status:
-        tally = asyncio.run(wiring.copy(path, other, spaces=space, on_session=status.update))
+        tally = asyncio.run(ireneo.copy(path, other, spaces=space, on_session=status.update))
     if as_json:
         write_json(tally)
         return
