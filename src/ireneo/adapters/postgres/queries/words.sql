@@ -5,7 +5,7 @@ SELECT number FROM spaces WHERE space = :space;
 
 -- name: add_space
 -- Of its name: a number that two share costs a look at what is of the other, which the space itself keeps out.
-INSERT INTO spaces (space, number) VALUES (:space, ('x' || left(md5(:space), 12))::bit(48)::bigint) RETURNING number;
+INSERT INTO spaces (space, number) VALUES (:space, ('x' || left(md5(:space), 6))::bit(24)::bigint) RETURNING number;
 
 -- name: count_message_words
 UPDATE spaces SET messages = messages + :documents, message_terms = message_terms + :terms WHERE space = :space;
