@@ -13,8 +13,11 @@ from tests.property.invariants.houses import House, every_store, housed
 from tests.unit.waiting import waited
 
 import ireneo
+from ireneo import Policy
 from ireneo.errors import BadInput
 from ireneo.log.message import Call, Draft, Native, Result, Text
+from ireneo.memories.intake import MemoryDetails
+from ireneo.summaries.policy import StorySettings
 
 MAY = datetime(2020, 5, 3, 12, tzinfo=UTC)
 
@@ -206,16 +209,16 @@ async def test_a_character_recalls_only_what_she_was_present_for(store: str) -> 
         secret = await memory.remember("Odo drowned the keeper.", messages=[ids[1]], session="lighthouse")
         shared = await memory.remember("The keeper's lamp went out.", messages=[ids[0]], session="lighthouse")
         await memory.remember("The keeper is dead.")
-        vera = await texts(memory, "What became of the keeper and the lamp?", as_="Vera")
+        vera = await texts(memory, "What became of the keeper and the lamp?", viewpoint="Vera")
         assert set(vera) == {"The lamp went out at dusk.", "Did you see the keeper near the lamp?", shared.record.text}
-        mira = await texts(memory, "What became of the keeper and the lamp?", as_="Mira")
+        mira = await texts(memory, "What became of the keeper and the lamp?", viewpoint="Mira")
         assert "I drowned the keeper for the lamp money." in mira
         assert secret.record.text in mira
         assert "Did you see the keeper near the lamp?" not in mira
-        brief = await memory.brief(goal="Find out what became of the keeper", as_="Vera")
+        brief = await memory.brief(goal="Find out what became of the keeper", viewpoint="Vera")
         assert "drowned" not in brief.markdown
         assert "dead" not in brief.markdown
-        assert "drowned" in (await memory.brief(goal="Find out what became of the keeper", as_="Mira")).markdown
+        assert "drowned" in (await memory.brief(goal="Find out what became of the keeper", viewpoint="Mira")).markdown
 
 
 @every_store
@@ -224,7 +227,7 @@ async def test_what_she_did_not_hear_lifts_nothing_beside_it(store: str) -> None
     async with opened(store) as (_, memory):
         session = await memory.session("lighthouse")
         await session.append([said("Good morning.", author="Vera"), said("The rope is cut.", author="Odo", present=())])
-        assert await texts(memory, "Who cut the rope?", as_="Vera") == []
+        assert await texts(memory, "Who cut the rope?", viewpoint="Vera") == []
 
 
 @every_store
@@ -235,7 +238,7 @@ async def test_many_that_she_did_not_hear_hide_none_that_she_heard(store: str) -
         whispers = [said(f"The keeper owes me {number}.", author="Odo", present=()) for number in range(400)]
         heard = said("The keeper owes nobody anything, and that is the end of that long story.", author="Vera")
         await session.append([*whispers, *(said("So it goes.", author="Odo") for _ in range(9)), heard])
-        assert heard.text in await texts(memory, "Whom does the keeper owe?", as_="Vera")
+        assert heard.text in await texts(memory, "Whom does the keeper owe?", viewpoint="Vera")
 
 
 @every_store
@@ -247,17 +250,135 @@ async def test_a_character_whom_nobody_knows_is_refused_with_those_who_are_known
         session = await memory.session("lighthouse")
         every = r"^Nobody called 'vera' is known in space 'mine'; take one of Mira, Odo, Vera, Zoe\.$"
         with pytest.raises(BadInput, match=every):
-            await memory.recall("lamp", as_="vera")
+            await memory.recall("lamp", viewpoint="vera")
         with pytest.raises(BadInput, match=every):
-            await memory.brief(goal="lamp", as_="vera")
+            await memory.brief(goal="lamp", viewpoint="vera")
         here = r"^Nobody called 'Zoe' is known in session lighthouse; take one of Mira, Odo, Vera\.$"
         with pytest.raises(BadInput, match=here):
-            await session.context(budget=2_000, preset="story", as_="Zoe")
+            await session.context(budget=2_000, preset="story", viewpoint="Zoe")
         with pytest.raises(BadInput, match=here):
-            await session.tree(preset="story", as_="Zoe")
+            await session.tree(preset="story", viewpoint="Zoe")
         with pytest.raises(BadInput, match=here):
-            await progress_of(session.catch_up, preset="story", as_="Zoe")
-        assert (await session.context(budget=2_000, preset="story", as_="Mira")).messages
+            await progress_of(session.catch_up, preset="story", viewpoint="Zoe")
+        assert (await session.context(budget=2_000, preset="story", viewpoint="Mira")).messages
+
+
+# -- presence and branches together -----------------------------------------------------------------------------------
+
+
+@every_store
+@waited
+async def test_what_is_said_aside_in_one_message_is_heard_by_few(store: str) -> None:
+    async with opened(store) as (_, memory):
+        aside = Text(text="The lamp money is mine.", author="Odo", present=())
+        open_words = Text(text="Good evening, keeper.", author="Odo", present=("Vera", "Mira"))
+        session = await memory.session("lighthouse")
+        await session.append([said("The lamp is lit.", author="Vera"), Draft(role="user", parts=(open_words, aside))])
+        assert await texts(memory, "Whose is the lamp money?", viewpoint="Vera") == ["The lamp is lit."]
+        assert len(await texts(memory, "Whose is the lamp money?", viewpoint="Odo")) == 2
+        for budget in (400, 4_000):
+            shown = await session.context(budget, preset="story", viewpoint="Vera")
+            assert "lamp money" not in repr(shown.messages)
+
+
+@every_store
+@waited
+async def test_beside_what_was_undone_another_branch_stays_unseen_whole(store: str) -> None:
+    """A stretch that lies beside the path may have what was undone in the midst of it."""
+    async with opened(store) as (_, memory):
+        session = await memory.session("talk")
+        ids = (await session.append([said(f"The smuggler passed gate {gate}.") for gate in range(6)])).ids
+        await session.fork("aside", at=ids[0])
+        aside = await memory.session("talk", branch="aside")
+        first = (await aside.append([said("The smuggler took the ferry."), said("The smuggler fell ill.")])).ids
+        await aside.append(said("The smuggler was caught."))
+        await aside.rewind(first[0])
+        await aside.append(said("The smuggler sleeps."))
+        main = await texts(memory, "Where is the smuggler?", session="talk", branch="main")
+        assert sorted(main) == [f"The smuggler passed gate {gate}." for gate in range(6)]
+        brief = await memory.brief(goal="Find the smuggler", session="talk", branch="main")
+        assert "gate" in brief.markdown
+        assert not any(word in brief.markdown for word in ("ferry", "ill", "caught", "sleeps"))
+        with pytest.raises(BadInput, match="has no branch 'third'; it has: aside, main"):
+            await memory.brief(goal="Find the smuggler", session="talk", branch="third")
+        with pytest.raises(BadInput, match="no session is named"):
+            await memory.brief(goal="Find the smuggler", branch="main")
+
+
+@every_store
+@waited
+async def test_a_fact_is_told_in_no_words_that_she_did_not_hear(store: str) -> None:
+    async with opened(store) as (_, memory):
+        session = await memory.session("lighthouse")
+        secret, heard = (
+            await session.append(
+                [
+                    said("He is in the cellar, where I drowned him.", author="Odo", present=("Mira",)),
+                    said("The keeper is in the cellar.", author="Mira"),
+                ]
+            )
+        ).ids
+        slot: MemoryDetails = {"subject": "the keeper", "attribute": "place", "value": "the cellar"}
+        for text, message, day in (("A drowned keeper lies in the cellar.", secret, 1), ("He is there.", heard, 2)):
+            later = {"messages": [message], "session": "lighthouse", "at": MAY + timedelta(days=day)}
+            await memory.remember(text, **slot, **later)  # type: ignore[arg-type]
+        (fact,) = await memory.recall("Where is the keeper?", kind="semantic", viewpoint="Mira")
+        assert fact.text == "A drowned keeper lies in the cellar."
+        await session.append(said("So there he is.", author="Vera"))
+        (fact,) = await memory.recall("Where is the keeper?", kind="semantic", viewpoint="Vera")
+        assert fact.text == "the keeper, place: the cellar"
+        assert fact.sources == (heard,)
+
+
+@every_store
+@waited
+async def test_what_was_drawn_from_two_sessions_goes_with_either(store: str) -> None:
+    async with opened(store) as (_, memory):
+        one, two = await memory.session("one"), await memory.session("two")
+        (first,) = (await one.append(said("The gate squeaks.", author="Vera"))).ids
+        (second,) = (await two.append(said("The mill is closed.", author="Vera"))).ids
+        both = "The miller has left for good."
+        await memory.remember(both, messages=[first, second])
+        assert both in await texts(memory, "Has the miller left?", viewpoint="Vera")
+        await two.rewind("root")
+        assert both not in await texts(memory, "Has the miller left?")
+
+
+@every_store
+@waited
+async def test_a_conclusion_is_told_where_all_that_it_rests_on_is(store: str) -> None:
+    async with opened(store) as (_, memory):
+        session = await memory.session("talk")
+        ids = (await session.append([said(f"The ferry was late on day {day}.", author="Vera") for day in range(3)])).ids
+        told = [await memory.remember(f"Late on day {day}.", messages=[id]) for day, id in enumerate(ids)]
+        drawn = "The ferry is always late."
+        await memory.remember(drawn, memories=[each.record.id for each in told], origin="derived")
+        assert drawn in await texts(memory, "Is the ferry late?")
+        await session.rewind(ids[1])
+        assert drawn not in await texts(memory, "Is the ferry late?")
+
+
+@every_store
+@waited
+async def test_of_an_episode_is_told_what_she_was_there_for(store: str) -> None:
+    async with opened(store) as (_, memory):
+        session = await memory.session("lighthouse")
+        await session.append(
+            [
+                said("Odo lit the great lamp and gave Vera the silver key.", author="Teller", present=("Vera", "Odo")),
+                said("Odo drowned the keeper behind the great lamp.", author="Teller", present=("Odo",)),
+                *(said("So it goes.", author="Odo") for _ in range(8)),
+            ]
+        )
+        small = Policy(name="story", story=StorySettings(leaf_messages=3, fan_in=2, limit=2, live_messages=2))
+        await memory.work(until_idle=True, preset=small)
+        asked: dict[str, object] = {"kind": "episodic"}
+        odo = " ".join(await texts(memory, "What happened at the great lamp?", viewpoint="Odo", **asked))
+        assert "silver key" in odo
+        assert "drowned" in odo
+        vera = " ".join(await texts(memory, "What happened at the great lamp?", viewpoint="Vera", **asked))
+        assert "silver key" in vera
+        assert "drowned" not in vera
 
 
 # -- projects -----------------------------------------------------------------------------------------------------

@@ -169,8 +169,6 @@ class MemoryIndex:
         asked, record = self._asked, found.record
         if asked.kind is not None and record.kind != asked.kind:
             return False
-        if asked.session is not None and asked.session not in record.sessions:
-            return False
         # What is disputed is shown as such: to leave it out would be to decide.
         if record.state == "disputed" and not record.archived:
             return asked.at is None or record.recorded <= asked.at

@@ -63,7 +63,7 @@ class ContextSettings(TypedDict, total=False):
     prices: str | Prices | None
     explain: bool
     rebuild: bool
-    as_: str
+    viewpoint: str
     thinking: ThinkingRule | None
 
 
@@ -176,7 +176,7 @@ class Session:
         prices: str | Prices | None = None,
         explain: bool = False,
         rebuild: bool = False,
-        as_: str = "",
+        viewpoint: str = "",
         thinking: ThinkingRule | None = None,
     ) -> Context[Any, Any]:
         """Cut the session to `budget` tokens, in the provider's format `to` (that of the session, where none is given).
@@ -189,8 +189,8 @@ class Session:
         summaries that were written since, where it would be kept. Never calls a model. Raises BudgetTooSmall under 256
         tokens, and UnknownFormat.
 
-        With `preset` ``"story"`` the past is shown from coarse to fine. `as_` shows what one character remembers, who
-        knows only what she was present for; BadInput is raised for one whom nobody in the session knows.
+        With `preset` ``"story"`` the past is shown from coarse to fine. `viewpoint` shows what one character remembers,
+        who knows only what she was present for; BadInput is raised for one whom nobody in the session knows.
 
         `thinking` says what becomes of a model's thinking, where its format has a place for it: ``"prefix"`` shows it
         as long as nothing before it was changed, ``"turn"`` that of the running turn, whatever was changed before it
@@ -198,7 +198,7 @@ class Session:
         the format. Where the next call must go without extended thinking, `Context.thinking_off` says why.
         """
         chat = chat_format(to or chat_format_of(await self._read_source()) or DEFAULT_FORMAT)
-        policy = self._policy(preset, as_)
+        policy = self._policy(preset, viewpoint)
         await self._check_character(policy)
         if prices is not None and policy.story is not None:
             raise BadInput("A story is told anew for each context, and `prices` decide nothing of it; leave them out.")
@@ -286,14 +286,14 @@ class Session:
         return sum(models.for_task(task_of(summary)) is not None for summary in due.ready)
 
     async def catch_up(
-        self, *, preset: str | Policy | None = None, as_: str = "", on_progress: OnProgress[WorkResult] = None
+        self, *, preset: str | Policy | None = None, viewpoint: str = "", on_progress: OnProgress[WorkResult] = None
     ) -> WorkReport:
         """Make the summaries that are due and need no model, so that `context` has little to write.
 
         `on_progress` is told how far it is. What is done stays, wherever it is broken off; a short run of an agent
         needs nothing.
         """
-        policy = self._policy(preset, as_)
+        policy = self._policy(preset, viewpoint)
         await self._check_character(policy)
         return await work_report(self._work(policy).catch_up(), on_progress)
 
@@ -322,13 +322,13 @@ class Session:
         """Where each branch stands. Raises SessionNotFound before the first append."""
         return await self._store.read(lambda tx: tx.sessions.branches(self.key))
 
-    async def tree(self, preset: str | Policy | None = None, as_: str = "") -> Tree:
+    async def tree(self, preset: str | Policy | None = None, viewpoint: str = "") -> Tree:
         """What the branch has become: its summaries depth by depth, where others leave it, and its open threads.
 
-        As `preset` cuts it, or as the session is cut where none is named; `as_` looks at the memory of one character
-        of a story. Writes nothing. Raises BadInput for a preset that there is not.
+        As `preset` cuts it, or as the session is cut where none is named; `viewpoint` looks at the memory of one
+        character of a story. Writes nothing. Raises BadInput for a preset that there is not.
         """
-        policy = self._policy(preset).seen(as_)
+        policy = self._policy(preset).seen(viewpoint)
         await self._check_character(policy)
         voice = self._resources.voice_of(policy)
         return await self._store.read(seeing.tree, self.key, self.branch, policy, self._count, voice)

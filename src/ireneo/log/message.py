@@ -212,9 +212,16 @@ def is_own_block(draft: Draft) -> bool:
 
 
 def heard_by(draft: Draft, character: str) -> bool:
-    """Whether `character` heard what is said in `draft`: everyone does, unless it says who was present."""
-    present = draft.present
-    return present is None or character in present or character == draft.author
+    """Whether `character` heard all that is said in `draft`: everyone does, unless it says who was present."""
+    told, speaks = draft.present, draft.author
+    if told is None:
+        return True
+    # What is not said of one text holds for the whole message.
+    return all(
+        character in (told if part.present is None else part.present) or character == (part.author or speaks)
+        for part in draft.parts
+        if isinstance(part, Text)
+    )
 
 
 def voices_in(parts: Sequence[Part]) -> Iterator[str]:

@@ -165,7 +165,7 @@ class BriefCues(Struct, frozen=True, kw_only=True):
     task_type: Annotated[str, option("--task-type", "WORDS", "Which kind of task it is: it finds steps.")] = ""
     situation: Annotated[str, option("--situation", "WORDS", "How things stand: it finds what happened.")] = ""
     about_to: Annotated[str, option("--about-to", "WORDS", "What is done next: it finds what failed.")] = ""
-    as_: As = ""
+    viewpoint: As = ""
     undone: Undone = False
     task: Annotated[str | None, option("--task", "NAME", "Whose scratchpad it shows.", shown="none")] = None
     budget: Annotated[int, option("--budget -b", "TOKENS", "The most that it may cost.", shown=True)] = 1_500

@@ -177,7 +177,7 @@ class RecallOptions(Struct, frozen=True, kw_only=True):
     session: Annotated[
         str | None, option("--session -s", "ID", "Only what comes from it, or from ID@BRANCH.", shown="any")
     ] = None
-    as_: As = ""
+    viewpoint: As = ""
     undone: Undone = False
     explain: Annotated[bool, flag("--explain", "Say what each score is made of.")] = False
 

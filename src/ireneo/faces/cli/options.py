@@ -192,7 +192,7 @@ class Cutting(Struct, frozen=True, kw_only=True):
     prices: Prices = None
     explain: Explain = False
     rebuild: Rebuild = False
-    as_: As = ""
+    viewpoint: As = ""
 
 
 class Scoped(Struct, frozen=True, kw_only=True):
