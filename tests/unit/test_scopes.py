@@ -8,17 +8,25 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from mcp import Client
+from mcp.types import TextContent
 from tests.progress import progress_of
 from tests.property.invariants.houses import House, every_store, housed
 from tests.unit.waiting import waited
 
 import ireneo
 from ireneo import Policy
-from ireneo.errors import BadInput
+from ireneo.errors import BadInput, NotFound
+from ireneo.faces.mcp import make_server, standing_in
 from ireneo.log.message import Call, Draft, Native, Result, Text
 from ireneo.memories.intake import MemoryDetails
 from ireneo.summaries.policy import StorySettings
 
+TALE = Policy(
+    name="story",
+    story=StorySettings(leaf_messages=3, leaf_tokens=200, fan_in=2, limit=2, live_messages=2),
+    live_share=0.4,
+)
 MAY = datetime(2020, 5, 3, 12, tzinfo=UTC)
 
 
@@ -370,8 +378,7 @@ async def test_of_an_episode_is_told_what_she_was_there_for(store: str) -> None:
                 *(said("So it goes.", author="Odo") for _ in range(8)),
             ]
         )
-        small = Policy(name="story", story=StorySettings(leaf_messages=3, fan_in=2, limit=2, live_messages=2))
-        await memory.work(until_idle=True, preset=small)
+        await memory.work(until_idle=True, preset=TALE)
         asked: dict[str, object] = {"kind": "episodic"}
         odo = " ".join(await texts(memory, "What happened at the great lamp?", viewpoint="Odo", **asked))
         assert "silver key" in odo
@@ -379,6 +386,67 @@ async def test_of_an_episode_is_told_what_she_was_there_for(store: str) -> None:
         vera = " ".join(await texts(memory, "What happened at the great lamp?", viewpoint="Vera", **asked))
         assert "silver key" in vera
         assert "drowned" not in vera
+
+
+# -- opening ----------------------------------------------------------------------------------------------------------
+
+
+@every_store
+@waited
+async def test_a_character_opens_what_she_remembers_and_nothing_else(store: str) -> None:
+    async with opened(store) as (_, memory):
+        ids = await story(memory)
+        session = await memory.session("lighthouse")
+        secret = await memory.remember("Odo drowned the keeper.", messages=[ids[1]])
+        shared = await memory.remember("The keeper's lamp went out.", messages=[ids[0]])
+        told = await session.pin("Odo did it.")
+        expand, _ = session.tools(viewpoint="Vera")
+        for unknown in (ids[1], secret.record.id, told.id, "lighthouse"):
+            with pytest.raises(NotFound):
+                await memory.lookup(unknown, viewpoint="Vera")
+            assert "drowned" not in await expand(unknown)
+        assert (await memory.lookup(ids[0], viewpoint="Vera")).expanded is not None
+        assert (await memory.lookup(shared.record.id, viewpoint="Vera")).memory == shared.record
+        assert "went out" in await expand(shared.record.id)
+        assert "drowned" in await session.tools(viewpoint="Mira")[0](ids[1])
+        await session.append([said(f"Night {night} passed over the lamp.", author="Odo") for night in range(40)])
+        await session.catch_up(preset=TALE)
+        for whose, opens in (("", False), ("Vera", True)):
+            view = (await session.context(400, preset=TALE, viewpoint=whose)).view
+            name = next(row.id for row in view if row.what == "summary")
+            if opens:
+                assert (await memory.lookup(name, viewpoint="Vera")).expanded is not None
+            else:
+                with pytest.raises(NotFound, match="is not what Vera remembers"):
+                    await memory.lookup(name, viewpoint="Vera")
+
+
+@waited
+async def test_a_server_for_a_character_tells_what_she_lived_through_on_one_path() -> None:
+    async with opened("in memory") as (_, memory):
+        ids = await story(memory)
+        session = await memory.session("lighthouse")
+        await session.fork("calm", at=ids[0])
+        calm = await memory.session("lighthouse", branch="calm")
+        await calm.append(said("The keeper of the lamp is well.", author="Vera"))
+        with pytest.raises(BadInput, match="take one of Mira, Odo, Vera"):
+            await standing_in(memory, "Vero", None)
+        with pytest.raises(BadInput, match="no branch 'clam'"):
+            await standing_in(memory, "Vera", "lighthouse@clam")
+        standing = await standing_in(memory, "Vera", "lighthouse@calm")
+        async with Client(make_server(memory, standing=standing)) as client:
+            tools = (await client.list_tools()).tools
+            assert [each.name for each in tools] == ["brief", "recall", "expand"]
+            asked = {"question": "What became of the keeper and the lamp?"}
+            (answer,) = (await client.call_tool("recall", asked)).content
+            brief = (await client.call_tool("brief", {"goal": asked["question"]})).content
+            secret = await client.call_tool("expand", {"id": ids[1]})
+        assert isinstance(answer, TextContent)
+        assert "is well" in answer.text
+        assert "went out" in answer.text
+        assert "Did you see" not in answer.text
+        assert "drowned" not in repr((answer, brief, secret))
+        assert secret.is_error
 
 
 # -- projects -----------------------------------------------------------------------------------------------------

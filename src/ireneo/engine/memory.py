@@ -404,15 +404,17 @@ class Memory:
             project=project_asked(project),
         )
 
-    async def lookup(self, id: str, *, session: str = "", project: str | None = None) -> LookupResult:
+    async def lookup(
+        self, id: str, *, session: str = "", project: str | None = None, viewpoint: str = ""
+    ) -> LookupResult:
         """What an id names, wherever in the space: a block, a message, a memory, a pin, a session's diary.
 
         Its beginning will do where nothing else begins so. With `session` what stands in sessions is looked for in
         that one alone. Raises NotFound, and BadInput where it might name several.
 
-        With `project` what belongs to another one is not opened.
+        With `project` what belongs to another one is not opened, with `viewpoint` what that character doesn't remember.
         """
-        return await lookup(self._resources, self.space, id, session, project_asked(project))
+        return await lookup(self._resources, self.space, id, session, project_asked(project), viewpoint)
 
     async def dispute(
         self, id: str, reason: str, *, claim: str = "", origin: Source = "agent", project: str | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 from msgspec.structs import replace
@@ -37,7 +38,7 @@ from ireneo.engine.notes import NotesTaken
 from ireneo.engine.projects import project_asked
 from ireneo.engine.reports import OnProgress, SummariseReport, WorkReport, run_steps, work_report
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import check_character, is_open, open_projects
+from ireneo.engine.scope import Scope, ScopeLimits, check_character, is_open, open_projects
 from ireneo.engine.summarise import Summarised, task_of
 from ireneo.engine.tree import Tree
 from ireneo.engine.work import SummaryWork, TextWriter, WorkResult, summarised_by
@@ -297,13 +298,21 @@ class Session:
         await self._check_character(policy)
         return await work_report(self._work(policy).catch_up(), on_progress)
 
-    def tools(self) -> Sequence[Tool]:
-        """`expand` and `dispute` as plain functions of text, to be given to an agent."""
-        return tools_of(self, self._memory_named)
+    def tools(self, *, viewpoint: str = "") -> Sequence[Tool]:
+        """`expand` and `dispute` as plain functions of text, to be given to an agent.
 
-    async def expand(self, id: str) -> Expanded:
-        """Open what a context shows in short: a block (``s_…``) or a message (``m_…``), by the id that it shows."""
-        return await self._store.read(expanding.expand, self.key, id)
+        With the `viewpoint` of a character they open what she remembers, and nothing else.
+        """
+        return tools_of(
+            partial(self.expand, viewpoint=viewpoint), self.dispute, partial(self._memory_named, viewpoint=viewpoint)
+        )
+
+    async def expand(self, id: str, *, viewpoint: str = "") -> Expanded:
+        """Open what a context shows in short: a block (``s_…``) or a message (``m_…``), by the id that it shows.
+
+        With the `viewpoint` of a character what she remembers. Raises NotFound, for what others said unheard as well.
+        """
+        return await self._store.read(expanding.expand, self.key, id, viewpoint)
 
     async def rewind(self, to: str) -> Head | None:
         """Go back to the message `to` (an id, its beginning, the id that its log gave it, or ``"root"``).
@@ -370,9 +379,15 @@ class Session:
             self._source = info.source if info else None
         return self._source
 
-    async def _memory_named(self, id: str) -> Record | None:
+    async def _memory_named(self, id: str, *, viewpoint: str = "") -> Record | None:
         """The memory of the space with that id, or the only one whose id begins so. Raises BadInput for several."""
-        return await self._store.read(branches.memory_named, self.key.space, id)
+
+        def read(tx: Transaction) -> Record | None:
+            found = branches.memory_named(tx, self.key.space, id)
+            limits = ScopeLimits(viewpoint=viewpoint, undone=not viewpoint)
+            return next(iter(Scope.of(tx, self.key.space, limits).seen([found]))) if found is not None else None
+
+        return await self._store.read(read)
 
     def _policy(self, given: str | Policy | None, seen_by: str = "") -> Policy:
         """The policy that is meant: the one that was named, or the session's own; a character's, where one is named."""

@@ -169,6 +169,7 @@ Prices = Annotated[
 Explain = Annotated[bool, flag("--explain", "Say why a session was kept or rebuilt, and what that costs.")]
 Rebuild = Annotated[bool, flag("--rebuild", "Make it anew, with the summaries that were written since.")]
 As = Annotated[str, option("--as", "NAME", "Of a story: what this character was present for, and remembers.")]
+From = Annotated[str | None, option("--session -s", "ID", "Only what comes from it, or from ID@BRANCH.", shown="any")]
 Yes = Annotated[bool, flag("--yes -y", "Don't ask.")]
 Undone = Annotated[bool, flag("--undone", "Also what a rewind left behind.")]
 SessionName = Annotated[
@@ -303,6 +304,19 @@ def session_named(memory: Memory, name: str) -> Session:
     wished, _, branch = name.rpartition(BRANCH) if BRANCH in name else (name, "", "")
     id = _chosen(ids, wished, memory.space)
     return memory.session(id, branch=branch, must_exist=True) if branch else memory.session(id)
+
+
+def session_asked(memory: Memory, name: str | None) -> tuple[str | None, str | None]:
+    """The session that is meant, and the branch; one that is not stored may still be what a memory names."""
+    if name is None:
+        return None, None
+    try:
+        named = session_named(memory, name)
+    except SessionNotFound:
+        if BRANCH in name:
+            raise
+        return name, None
+    return named.id, named.branch if name != named.id and BRANCH in name else None
 
 
 def title_of(session: Session) -> str:

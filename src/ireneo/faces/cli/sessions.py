@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import ireneo
-from ireneo.errors import NotFound
+from ireneo.errors import BadInput, NotFound
 from ireneo.faces.cli.files import log_file, log_format_of
 from ireneo.faces.cli.options import (
     AUTO,
@@ -238,6 +238,7 @@ def expand(
     file: File = None,
     budget: AtBudget = SMALLEST,
     format: FormatOfFile = AUTO,
+    viewpoint: As = "",
     as_json: AsJson = False,
     *,
     stored: Stored,
@@ -250,7 +251,9 @@ def expand(
     if file is None:
         with reading(stored) as memory:
             within = session_named(memory, session).id if session else ""
-            opened = memory.lookup(id, session=within)
+            opened = memory.lookup(id, session=within, viewpoint=viewpoint)
+    elif viewpoint:
+        raise BadInput("--as asks for what a stored story's character remembers; leave out the file, or --as.")
     else:
         opened = _in_file(file, id, session, budget, format)
     if as_json:
