@@ -17,7 +17,7 @@ from tests.unit.waiting import waited
 import ireneo
 from ireneo import Policy
 from ireneo.errors import BadInput, NotFound
-from ireneo.faces.mcp import make_server, standing_in
+from ireneo.faces.mcp import make_server, place_in
 from ireneo.log.message import Call, Draft, Native, Result, Text
 from ireneo.memories.intake import MemoryDetails
 from ireneo.summaries.policy import StorySettings
@@ -430,11 +430,11 @@ async def test_a_server_for_a_character_tells_what_she_lived_through_on_one_path
         calm = await memory.session("lighthouse", branch="calm")
         await calm.append(said("The keeper of the lamp is well.", author="Vera"))
         with pytest.raises(BadInput, match="take one of Mira, Odo, Vera"):
-            await standing_in(memory, "Vero", None)
+            await place_in(memory, "Vero", None)
         with pytest.raises(BadInput, match="no branch 'clam'"):
-            await standing_in(memory, "Vera", "lighthouse@clam")
-        standing = await standing_in(memory, "Vera", "lighthouse@calm")
-        async with Client(make_server(memory, standing=standing)) as client:
+            await place_in(memory, "Vera", "lighthouse@clam")
+        place = await place_in(memory, "Vera", "lighthouse@calm")
+        async with Client(make_server(memory, place=place)) as client:
             tools = (await client.list_tools()).tools
             assert [each.name for each in tools] == ["brief", "recall", "expand"]
             asked = {"question": "What became of the keeper and the lamp?"}

@@ -165,7 +165,7 @@ Arguments = Annotated[
 ]
 
 
-class Standing(NamedTuple):
+class StoryPlace(NamedTuple):
     """Where an agent stands in a story: whose eyes it sees with, and on which path."""
 
     viewpoint: str = ""
@@ -185,13 +185,13 @@ class Reach(TypedDict, total=False):
 class Tools:
     """A method for each tool: names, docstrings and descriptions here are all that a model ever reads of it."""
 
-    def __init__(self, memory: ireneo.Memory, project: str = "", standing: Standing | None = None) -> None:
+    def __init__(self, memory: ireneo.Memory, project: str = "", place: StoryPlace | None = None) -> None:
         """`project` is where the agent works, by its name or a directory: what belongs to others is out of reach.
 
         With a place to stand in a story that says what is within reach, and no project does.
         """
         self._memory = memory
-        self._standing = standing
+        self._place = place
         self._project = project_here(project)
         """Where the agent works; empty: nowhere that is known."""
 
@@ -333,11 +333,11 @@ class Tools:
         It costs up to some 3,000 tokens; what is longer says how to read on.
         """
         named = id.strip("[] ")
-        if self._standing is None:
+        if self._place is None:
             opened = await self._memory.lookup(named, project=self._project)
         else:
             opened = await self._memory.lookup(
-                named, session=self._standing.session or "", viewpoint=self._standing.viewpoint
+                named, session=self._place.session or "", viewpoint=self._place.viewpoint
             )
         if opened.memory is not None:
             text = remembered(opened.memory)
@@ -414,10 +414,10 @@ class Tools:
 
     @property
     def _reach(self) -> Reach:
-        if self._standing is None:
+        if self._place is None:
             return {"project": self._project}
-        standing = self._standing
-        return {"viewpoint": standing.viewpoint, "session": standing.session, "branch": standing.branch}
+        place = self._place
+        return {"viewpoint": place.viewpoint, "session": place.session, "branch": place.branch}
 
     async def _session(self, named: str, instead: str) -> ireneo.Session:
         """A session that may be seen from the project that is worked on."""
@@ -522,7 +522,7 @@ class MemoryServer(MCPServer[object]):
             raise fault.__cause__ if isinstance(fault.__cause__, ToolError) else fault from None
 
 
-async def standing_in(memory: ireneo.Memory, viewpoint: str, named: str | None) -> Standing | None:
+async def place_in(memory: ireneo.Memory, viewpoint: str, named: str | None) -> StoryPlace | None:
     """Where one stands who plays a character, or in a session or a branch of it (``ID@BRANCH``); None who does neither.
 
     Raises SessionNotFound, and BadInput for a character whom nobody knows.
@@ -536,17 +536,17 @@ async def standing_in(memory: ireneo.Memory, viewpoint: str, named: str | None) 
         await memory.session(session, must_exist=True)
     # Asked once, so that a name that is mistyped is told at once.
     await memory.recall(viewpoint or "?", limit=1, viewpoint=viewpoint, session=session, branch=branch)
-    return Standing(viewpoint=viewpoint, session=session, branch=branch)
+    return StoryPlace(viewpoint=viewpoint, session=session, branch=branch)
 
 
-def make_server(memory: ireneo.Memory, *, project: str = "", standing: Standing | None = None) -> MemoryServer:
+def make_server(memory: ireneo.Memory, *, project: str = "", place: StoryPlace | None = None) -> MemoryServer:
     """The server over an open memory, for an agent that works on `project`, a name or a directory.
 
     One that stands somewhere in a story is only told: what it lives through is in the log, and goes by no other way.
     """
-    tools = Tools(memory, project, standing)
-    if standing is not None:
-        told = STORY_INSTRUCTIONS.format(who=standing.viewpoint or "everyone")
+    tools = Tools(memory, project, place)
+    if place is not None:
+        told = STORY_INSTRUCTIONS.format(who=place.viewpoint or "everyone")
         server = MemoryServer("", told)
         for each, hint in ((tools.brief, ADDS), (tools.recall, READS), (tools.expand, READS)):
             server.add_tool(_said(each), description=getdoc(each), annotations=hint, structured_output=False)

@@ -80,7 +80,7 @@ def mcp(project: Project = "", viewpoint: As = "", session: From = None, *, stor
     brief, recall and expand. It needs the extra `mcp`.
     """
     try:
-        from ireneo.faces.mcp import make_server, standing_in
+        from ireneo.faces.mcp import make_server, place_in
     except ImportError as fault:
         if (fault.name or "").partition(".")[0] not in OF_THE_EXTRA:
             raise
@@ -96,8 +96,8 @@ def mcp(project: Project = "", viewpoint: As = "", session: From = None, *, stor
             embedder=embedder_named(None),
             keep_secrets=keeps_secrets(False),
         ) as memory:
-            standing = await standing_in(memory, viewpoint, session)
-            await make_server(memory, project=project or str(Path.cwd()), standing=standing).run_stdio_async()
+            place = await place_in(memory, viewpoint, session)
+            await make_server(memory, project=project or str(Path.cwd()), place=place).run_stdio_async()
 
     with log_on_stderr():
         asyncio.run(serve())
