@@ -388,6 +388,58 @@ async def test_of_an_episode_is_told_what_she_was_there_for(store: str) -> None:
         assert "drowned" not in vera
 
 
+@every_store
+@waited
+async def test_whichever_of_her_names_she_is_asked_by_it_is_one_character(store: str) -> None:
+    async with opened(store) as (_, memory):
+        session = await memory.session("lighthouse")
+        await session.append(
+            [
+                said("The lamp went out at dusk.", author="Odo", present=("Vera",)),
+                said("I paid the keeper to leave the lamp dark.", author="Odo", present=("the Countess",)),
+                said("The keeper sleeps by the lamp.", author="Mira", present=()),
+            ]
+        )
+        question = "What became of the keeper and the lamp?"
+        assert await texts(memory, question, viewpoint="Vera") == ["The lamp went out at dusk."]
+        by_caller = await texts(memory, question, viewpoint="Vera = the Countess")
+        assert len(by_caller) == 2
+        with pytest.raises(
+            BadInput, match="'the Countes' is known in space 'mine'; take one of Mira, Odo, Vera, the C"
+        ):
+            await memory.recall(question, viewpoint="Vera = the Countes")
+        fact = (await memory.remember("Vera's alias is the Countess.")).record
+        assert (fact.subject, fact.attribute) == ("Vera", "alias")
+        for name in ("Vera", "the Countess"):
+            assert await texts(memory, question, viewpoint=name) == by_caller
+            for budget in (400, 4_000):
+                shown = repr((await session.context(budget, preset="story", viewpoint=name)).messages)
+                assert "paid the keeper" in shown
+                assert "sleeps" not in shown
+        assert await texts(memory, question, viewpoint="Mira") == ["The keeper sleeps by the lamp."]
+        await memory.delete([fact.id])
+        assert await texts(memory, question, viewpoint="Vera") == ["The lamp went out at dusk."]
+
+
+@every_store
+@waited
+async def test_what_is_only_said_in_the_story_joins_nobody(store: str) -> None:
+    async with opened(store) as (_, memory):
+        session = await memory.session("lighthouse")
+        ids = (
+            await session.append(
+                [
+                    said("Vera's alias is the Countess.", author="Odo"),
+                    said("The lamp money is hidden.", author="Odo", present=("the Countess",)),
+                    said("What lamp?", author="Vera"),
+                ]
+            )
+        ).ids
+        await memory.remember("Vera's alias is the Countess.", messages=[ids[0]])
+        await memory.remember("Vera's alias is Odo.", origin="agent")
+        assert "The lamp money is hidden." not in await texts(memory, "lamp money", viewpoint="Vera")
+
+
 # -- opening ----------------------------------------------------------------------------------------------------------
 
 

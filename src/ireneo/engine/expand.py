@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ireneo.context.story import tell_blocks
 from ireneo.engine.branches import MIN_ID_LENGTH, messages_named, only_match
 from ireneo.errors import BadInput, MessageNotFound, SummaryNotFound
-from ireneo.log.message import Draft, Message, MessageId, arguments_text, heard_by, texts
+from ireneo.log.message import Draft, Message, MessageId, arguments_text, heard_by, names_of, texts
 from ireneo.log.tree import SessionKey
 from ireneo.memories.record import Record
 from ireneo.ports.store import Transaction
@@ -66,7 +66,7 @@ def find_summary(tx: Transaction, key: SessionKey, name: str) -> Summary:
 
 def _summary(tx: Transaction, key: SessionKey, name: str, viewpoint: str) -> Expanded:
     summary = find_summary(tx, key, name)
-    if viewpoint and seen_by(summary.summarizer) != viewpoint:
+    if viewpoint and not set(names_of(seen_by(summary.summarizer))) & set(names_of(viewpoint)):
         raise SummaryNotFound(f"{name} is not what {viewpoint} remembers; open what her own context shows.")
     parts = tuple(tx.summaries.get(key, summary.sources)) if summary.level == "story" else ()
     if parts and summary.messages > MOST_OPENED:

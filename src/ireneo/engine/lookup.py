@@ -15,7 +15,8 @@ from ireneo.engine.forgetting import all_annotations
 from ireneo.engine.projects import place_all
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import Scope, ScopeLimits, check_character, is_open, open_projects, told_there
+from ireneo.engine.scope import Scope, ScopeLimits, is_open, open_projects, told_there
+from ireneo.engine.viewpoints import character_asked
 from ireneo.errors import BadInput, MemoryNotFound, NotFound, SummaryNotFound
 from ireneo.lessons.run import is_ruling
 from ireneo.log.message import short
@@ -61,9 +62,8 @@ async def lookup(
 
     def find(tx: Transaction) -> LookupResult | list[SessionKey]:
         keys = [key for key in _sessions(tx, space, project) if session in ("", key.session)]
-        if viewpoint:
-            check_character(tx, space, None, viewpoint)
-        elif id[:2] in NOTES:
+        who = character_asked(tx, space, None, viewpoint) if viewpoint else ""
+        if id[:2] in NOTES and not who:
             return _note(tx, space, keys, id)
         record, key, found = None, None, id
         if id.startswith(SUMMARY):
@@ -73,7 +73,7 @@ async def lookup(
         if record is not None:
             return LookupResult(memory=_seen(tx, space, record, project, viewpoint))
         if key is not None:
-            return LookupResult(session=key.session, expanded=expand(tx, key, found, viewpoint))
+            return LookupResult(session=key.session, expanded=expand(tx, key, found, who))
         return [] if viewpoint else keys
 
     found = await resources.store.read(find)

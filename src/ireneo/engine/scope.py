@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.turns import weightiest
+from ireneo.engine.viewpoints import character_asked
 from ireneo.errors import BadInput
 from ireneo.lessons.lessons import projects_of
 from ireneo.log.message import Draft, MessageId, heard_by
@@ -106,8 +107,6 @@ def _check_types(asked: RecallQuery) -> None:
 
 DEEPEST = 4
 """Conclusions from conclusions are followed so far."""
-NAMED = 12
-"""Names that are told where one is not known."""
 
 
 def open_projects(tx: Transaction, space: str, project: str | None) -> frozenset[str] | None:
@@ -156,7 +155,7 @@ class Scope:
     def of(cls, tx: Transaction, space: str, limits: ScopeLimits) -> Scope:
         """The scope of what is asked. Raises BadInput for a character whom nobody knows, and a branch there is not."""
         if limits.viewpoint:
-            check_character(tx, space, None, limits.viewpoint)
+            limits = replace(limits, viewpoint=character_asked(tx, space, None, limits.viewpoint))
         undone = [] if limits.undone else list(tx.search.abandoned(space))
         if limits.session is not None and limits.branch is not None:
             undone = _joined([*undone, *_aside(tx, SessionKey(space, limits.session), limits.branch)])
@@ -399,18 +398,6 @@ def without_words_of_others(record: Record, opened: frozenset[str] | None) -> Re
     told = zip(record.evidence, record.projects, strict=True)
     kept = tuple(piece for piece, project in told if not project or is_open(opened, {project}))
     return record if len(kept) in (0, len(record.evidence)) else replace(record, evidence=kept)
-
-
-def check_character(tx: Transaction, space: str, session: str | None, name: str) -> None:
-    """Raise BadInput where nobody called `name` speaks or is said to be there, in a session or in all of a space."""
-    if tx.log.speakers(space, session, name):
-        return
-    known = sorted(tx.log.speakers(space, session))
-    where = f"session {session}" if session is not None else f"space {space!r}"
-    if not known:
-        raise BadInput(f"Nobody called {name!r} is known: the messages of {where} name no one who speaks or is there.")
-    more = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
-    raise BadInput(f"Nobody called {name!r} is known in {where}; take one of {', '.join(known[:NAMED])}{more}.")
 
 
 def _with(record: Record, verdicts: Sequence[bool]) -> Record | None:

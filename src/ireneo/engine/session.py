@@ -38,9 +38,10 @@ from ireneo.engine.notes import NotesTaken
 from ireneo.engine.projects import project_asked
 from ireneo.engine.reports import OnProgress, SummariseReport, WorkReport, run_steps, work_report
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import Scope, ScopeLimits, check_character, is_open, open_projects
+from ireneo.engine.scope import Scope, ScopeLimits, is_open, open_projects
 from ireneo.engine.summarise import Summarised, task_of
 from ireneo.engine.tree import Tree
+from ireneo.engine.viewpoints import all_names, character_asked
 from ireneo.engine.work import SummaryWork, TextWriter, WorkResult, summarised_by
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.formats.chat.format import FormatName, ThinkingRule
@@ -199,8 +200,7 @@ class Session:
         the format. Where the next call must go without extended thinking, `Context.thinking_off` says why.
         """
         chat = chat_format(to or chat_format_of(await self._read_source()) or DEFAULT_FORMAT)
-        policy = self._policy(preset, viewpoint)
-        await self._check_character(policy)
+        policy = await self._seen(self._policy(preset, viewpoint))
         if prices is not None and policy.story is not None:
             raise BadInput("A story is told anew for each context, and `prices` decide nothing of it; leave them out.")
         now = self._resources.clock.now()
@@ -294,8 +294,7 @@ class Session:
         `on_progress` is told how far it is. What is done stays, wherever it is broken off; a short run of an agent
         needs nothing.
         """
-        policy = self._policy(preset, viewpoint)
-        await self._check_character(policy)
+        policy = await self._seen(self._policy(preset, viewpoint))
         return await work_report(self._work(policy).catch_up(), on_progress)
 
     def tools(self, *, viewpoint: str = "") -> Sequence[Tool]:
@@ -312,7 +311,12 @@ class Session:
 
         With the `viewpoint` of a character what she remembers. Raises NotFound, for what others said unheard as well.
         """
-        return await self._store.read(expanding.expand, self.key, id, viewpoint)
+
+        def read(tx: Transaction) -> Expanded:
+            who = character_asked(tx, self.key.space, self.key.session, viewpoint) if viewpoint else ""
+            return expanding.expand(tx, self.key, id, who)
+
+        return await self._store.read(read)
 
     async def rewind(self, to: str) -> Head | None:
         """Go back to the message `to` (an id, its beginning, the id that its log gave it, or ``"root"``).
@@ -337,8 +341,7 @@ class Session:
         As `preset` cuts it, or as the session is cut where none is named; `viewpoint` looks at the memory of one
         character of a story. Writes nothing. Raises BadInput for a preset that there is not.
         """
-        policy = self._policy(preset).seen(viewpoint)
-        await self._check_character(policy)
+        policy = await self._seen(self._policy(preset).seen(viewpoint))
         voice = self._resources.voice_of(policy)
         return await self._store.read(seeing.tree, self.key, self.branch, policy, self._count, voice)
 
@@ -397,19 +400,21 @@ class Session:
             policy = given if isinstance(given, Policy) else preset(given)
         return policy.seen(seen_by) if seen_by else policy
 
-    async def _check_character(self, policy: Policy) -> None:
-        """Raise BadInput for the memory of a character who is nowhere in the session."""
-        if not policy.seen_by or policy.seen_by in self._characters:
-            return
+    async def _seen(self, policy: Policy) -> Policy:
+        """The same policy, with all names of its character. Raises BadInput for one who is nowhere in the session."""
+        if not policy.seen_by:
+            return policy
 
-        def read(tx: Transaction) -> bool:
+        def read(tx: Transaction) -> str:
             if tx.log.head(self.key, self.branch) is None:
-                return False
-            check_character(tx, self.key.space, self.key.session, policy.seen_by)
-            return True
-
-        if await self._store.read(read):
+                return policy.seen_by
+            if policy.seen_by in self._characters:
+                return all_names(tx, self.key.space, policy.seen_by)
+            who = character_asked(tx, self.key.space, self.key.session, policy.seen_by)
             self._characters.add(policy.seen_by)
+            return who
+
+        return policy.seen(await self._store.read(read))
 
     def _own(self) -> tuple[Policy, Voice]:
         policy = self._policy(None)
