@@ -311,8 +311,9 @@ def _closely(
             )
             for each in postings
         ]
-        looked_at *= 2
-        seeds *= 2
+        if 2 * len(documents) < len(looked):
+            looked_at *= 2
+            seeds *= 2
     return found, documents, postings
 
 
