@@ -170,7 +170,8 @@ async def known(tale: Tale, who: str, place: tuple[str, str] | None) -> set[str]
     for name in SESSIONS:
         session = await tale.memory.session(name)
         for branch in await session.branches() if await session.messages() else ():
-            if place is None or place[0] != name or place[1] == branch:
+            here = branch == "main" if who else True
+            if place[1] == branch if place is not None and place[0] == name else here:
                 messages = await (await tale.memory.session(name, branch=branch)).messages()
                 standing.update({(name, each.id): each for each in messages})
     return {

@@ -390,6 +390,24 @@ async def test_of_an_episode_is_told_what_she_was_there_for(store: str) -> None:
 
 @every_store
 @waited
+async def test_a_character_lives_on_one_branch_of_a_story(store: str) -> None:
+    async with opened(store) as (_, memory):
+        session = await memory.session("lighthouse")
+        (first,) = (await session.append(said("The lamp is lit.", author="Vera"))).ids
+        tried = await session.fork("tried", at=first)
+        (other,) = (await tried.append(said("The lamp fell into the sea.", author="Odo"))).ids
+        await memory.remember("The lamp is lost in the sea.", messages=[other], session="lighthouse")
+        await session.append(said("The lamp burns on.", author="Odo"))
+        question = "What became of the lamp?"
+        on_main = {"The lamp is lit.", "The lamp burns on."}
+        assert set(await texts(memory, question, viewpoint="Vera")) == on_main
+        there = set(await texts(memory, question, viewpoint="Vera", session="lighthouse", branch="tried"))
+        assert there == {"The lamp is lit.", "The lamp fell into the sea.", "The lamp is lost in the sea."}
+        assert set(await texts(memory, question)) == on_main | there
+
+
+@every_store
+@waited
 async def test_whichever_of_her_names_she_is_asked_by_it_is_one_character(store: str) -> None:
     async with opened(store) as (_, memory):
         session = await memory.session("lighthouse")

@@ -575,7 +575,8 @@ class Memory:
         With `kind` only memories of that kind, with `at` what was the case then and what was said by then. With
         `session` only what comes from there, and with a `branch` of it what lies on the path to that branch's head.
         With `project`, a name or the directory where it lies, what belongs to it or is marked as general; with
-        `viewpoint` what that character was present for. What a rewind left behind is found with `undone` alone.
+        `viewpoint` what that character was present for (``"Vera = the Countess"`` of one with several names), on the
+        main branch of each session where none is named. What a rewind left behind is found with `undone` alone.
         `budget` is what the texts may cost together, in tokens. `explain` gives the parts of each score.
 
         Raises BadInput for an empty question, a kind, limit, branch or character that there is not, and a naive time.

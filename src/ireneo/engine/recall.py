@@ -103,6 +103,7 @@ class MessageIndex:
         """Read the messages at `places`."""
         found = search.messages(space, [numbers_at(place)[0] for place in places])
         self._scope.learn_sessions(each.document for each in found)
+        found = self._scope.lived_through(found)
         return {each.document: self._read(each) for each in found if self._wanted(each)}
 
     def _wanted(self, found: FoundMessage) -> bool:

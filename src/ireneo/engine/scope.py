@@ -21,12 +21,12 @@ from ireneo.engine.viewpoints import character_asked
 from ireneo.errors import BadInput
 from ireneo.lessons.lessons import projects_of
 from ireneo.log.message import Draft, MessageId, heard_by
-from ireneo.log.tree import SessionKey
+from ireneo.log.tree import MAIN, SessionKey
 from ireneo.memories.index import session_of
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import GENERAL, Evidence, Kind, MemoryDraft, MemoryId, Record, supporting
 from ireneo.memories.signature import action_of
-from ireneo.ports.memories import FoundSession
+from ireneo.ports.memories import FoundMessage, FoundSession
 from ireneo.ports.store import Transaction
 from ireneo.summaries.summary import SummaryId
 
@@ -44,7 +44,7 @@ class ScopeLimits(Struct, frozen=True, kw_only=True):
     project: str | None = None
     """Only what belongs to this one (empty: to none), and what is marked as general."""
     viewpoint: str = ""
-    """Only what this character was present for."""
+    """Only what this character was present for, on the main branch of each session where none is named."""
     undone: bool = False
     """Also what lies on no branch any more, since a rewind left it behind."""
     session: str | None = None
@@ -150,6 +150,7 @@ class Scope:
         self._open = open_projects(tx, space, limits.project)
         self._sessions: dict[int, FoundSession] = {}
         self._projects: dict[str, str] = {}
+        self._forked: dict[str, bool] = {}
 
     @classmethod
     def of(cls, tx: Transaction, space: str, limits: ScopeLimits) -> Scope:
@@ -343,11 +344,36 @@ class Scope:
         good = [True] * len(pieces)
         if not self._limits.undone:
             good = [lies or not named for lies, named in zip(self._on_branch(places), places, strict=True)]
+        if self._lives_once:
+            forked = [[each for each in named if self._is_forked(each[0])] for named in places]
+            good = [each and lies for each, lies in zip(good, self._on_branch(forked, MAIN), strict=True)]
         if self._limits.branch is not None:
             here = [[each for each in named if each[0] == self._limits.session] for named in places]
             lies = self._on_branch(here, self._limits.branch)
             good = [each and (there or not named) for each, there, named in zip(good, lies, here, strict=True)]
         return good
+
+    @property
+    def _lives_once(self) -> bool:
+        """Whether who asks lives one life, and not several: of what was tried besides, a character knows nothing."""
+        return bool(self._limits.viewpoint) and self._limits.branch is None and not self._limits.undone
+
+    def _is_forked(self, session: str) -> bool:
+        """Whether a session has other branches beside its main one."""
+        if session not in self._forked:
+            key = SessionKey(self._space, session)
+            there = self._tx.sessions.branches(key) if self._tx.sessions.get(key) else {}
+            self._forked[session] = len(there) > 1 and MAIN in there
+        return self._forked[session]
+
+    def lived_through(self, found: Sequence[FoundMessage]) -> list[FoundMessage]:
+        """The messages that lie where who asks stands, where that is not told by their numbers."""
+        if not self._lives_once:
+            return list(found)
+        places = [
+            [(each.key.session, [each.message.id])] if self._is_forked(each.key.session) else [] for each in found
+        ]
+        return [each for each, lies in zip(found, self._on_branch(places, MAIN), strict=True) if lies]
 
     def _on_branch(self, places: Sequence[Sequence[Place]], branch: str | None = None) -> list[bool]:
         """Of each group of places whether all of them lie on a branch, or on the one called so."""
