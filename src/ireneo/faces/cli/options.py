@@ -168,7 +168,7 @@ Prices = Annotated[
 ]
 Explain = Annotated[bool, flag("--explain", "Say why a session was kept or rebuilt, and what that costs.")]
 Rebuild = Annotated[bool, flag("--rebuild", "Make it anew, with the summaries that were written since.")]
-As = Annotated[str, option("--as", "NAME", "Of a story: what this character was present for, and remembers.")]
+As = Annotated[str, option("--as", "NAME", "Of a story: what this character (or Vera = the Countess) was present for.")]
 From = Annotated[str | None, option("--session -s", "ID", "Only what comes from it, or from ID@BRANCH.", shown="any")]
 Yes = Annotated[bool, flag("--yes -y", "Don't ask.")]
 Undone = Annotated[bool, flag("--undone", "Also what a rewind left behind.")]
