@@ -183,7 +183,9 @@ def brief(
     """
     with writing(existing(stored.db), stored.space, embedder=embedder) as memory:
         session, branch = session_asked(memory, cues.session)
-        made = memory.brief(**{**asdict(cues), "session": session, "branch": branch}, project=scoped.name)
+        made = memory.brief(
+            **{**asdict(cues), "session": session, "branch": branch}, project=scoped.seen_by(cues.viewpoint)
+        )
         hint = "" if made.markdown else scoped.hint(memory)
     if as_json:
         write_json(brief_answer(made))

@@ -197,7 +197,7 @@ def recall(
     if bool(text) == bool(each):
         raise BadInput(ONE_WAY)
     path = existing(stored.db)
-    at, project = asked(wish.at), scoped.name
+    at, project = asked(wish.at), scoped.seen_by(wish.viewpoint)
 
     def find(memory: Memory, question: str) -> RecallResults:
         session, branch = session_asked(memory, wish.session)

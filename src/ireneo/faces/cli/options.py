@@ -216,6 +216,10 @@ class Scoped(Struct, frozen=True, kw_only=True):
             return project_meant(self.project)
         return None if self.all_projects else project_here(str(Path.cwd())) or None
 
+    def seen_by(self, viewpoint: str) -> str | None:
+        """The same; what a character lived through is no folder's, unless one is named."""
+        return self.name if not viewpoint or self.project is not None else None
+
     def hint(self, memory: Memory) -> str:
         """What else can be asked, where nothing was found and there are other projects than this folder's."""
         here = None if self.project is not None else self.name
