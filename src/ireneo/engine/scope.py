@@ -105,6 +105,7 @@ def _check_types(asked: RecallQuery) -> None:
         raise BadInput(f"`at` is {type(asked.at).__name__}; give a datetime with a zone.")
 
 
+FALLEN = "What it was drawn from no longer holds as it was told."
 DEEPEST = 4
 """Conclusions from conclusions are followed so far."""
 
@@ -263,7 +264,9 @@ class Scope:
                 out.append(without_words_of_others(record, self._open))
             else:
                 out.append(self._settled(record))
-        return out
+        # Why one must be reconsidered is told in the words of what it was drawn from, with all that speaks for that.
+        hidden = bool(self._limits.viewpoint)
+        return [replace(each, stale=FALLEN) if hidden and each is not None and each.stale else each for each in out]
 
     def _told_in_part(self, record: Record) -> Record | None:
         """An episode of a story with those of its sentences that may be known, where some are not; None without any."""
