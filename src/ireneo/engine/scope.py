@@ -152,6 +152,8 @@ class Scope:
         self._sessions: dict[int, FoundSession] = {}
         self._projects: dict[str, str] = {}
         self._forked: dict[str, bool] = {}
+        self._apart: set[MemoryId] = set()
+        """The memories of which a part was not heard, or lies elsewhere."""
 
     @classmethod
     def of(cls, tx: Transaction, space: str, limits: ScopeLimits) -> Scope:
@@ -289,7 +291,7 @@ class Scope:
     def told_here(self, records: Sequence[Record]) -> list[Record]:
         """The memories with the evidence that may be seen alone, not settled; those without any left out."""
         judged = self._judged(records)
-        kept = [_with(each, judged[each.id]) for each in records]
+        kept = [_with(each, judged[each.id], each.id in self._apart) for each in records]
         return [each for each in kept if each is not None]
 
     def _standing(self, records: Sequence[Record]) -> dict[str, bool]:
@@ -317,6 +319,8 @@ class Scope:
         verdicts: dict[MemoryId, list[bool]] = {record.id: [] for record in records}
         for at, (record, _) in enumerate(pieces):
             verdicts[record.id].append(good[at] and alone[at] and carried[at])
+            if not alone[at]:
+                self._apart.add(record.id)
         return verdicts
 
     def _seen_pieces(self, pieces: Sequence[Evidence]) -> list[bool]:
@@ -418,7 +422,7 @@ class Scope:
             return [not piece.memories for piece in pieces]
         cited = {each.id: each for each in self._tx.memories.get(self._space, names)}
         judged = self._judged(list(cited.values()), deep + 1)
-        good = {name: _with(record, judged[name]) is not None for name, record in cited.items()}
+        good = {name: _with(each, judged[name], name in self._apart) is not None for name, each in cited.items()}
         return [all(good[name] for name in piece.memories if name in good) for piece in pieces]
 
 
@@ -429,37 +433,37 @@ def without_words_of_others(record: Record, opened: frozenset[str] | None) -> Re
     return record if len(kept) in (0, len(record.evidence)) else replace(record, evidence=kept)
 
 
-def _with(record: Record, verdicts: Sequence[bool]) -> Record | None:
-    """A memory with the pieces that may be seen, not settled; None where none of them speaks for it in its words."""
+def _with(record: Record, verdicts: Sequence[bool], apart: bool) -> Record | None:
+    """A memory with the pieces that may be seen, not settled; None where none of them speaks for it in its words.
+
+    Some are `apart` where they were not heard or lie elsewhere, and are not only another project's.
+    """
     kept = tuple(piece for piece, good in zip(record.evidence, verdicts, strict=True) if good)
     if not kept or (supporting(record) and all(piece.against for piece in kept)):
         return None
     lacking = len(record.evidence) - len(kept)
     if not lacking:
         return record
-    text = _words_of(record, kept)
+    text = _words_of(record, kept, apart)
     # What was changed about it may have been changed where the others were told.
     kept_of_it = replace(record, evidence=kept, changes=(), seen=max(1, record.seen - lacking))
     return replace(kept_of_it, text=text) if text else None
 
 
-def _words_of(record: Record, kept: Sequence[Evidence]) -> str:
+def _words_of(record: Record, kept: Sequence[Evidence], apart: bool) -> str:
     """A memory's words where only a part of its evidence may be seen; empty where they may be the others'.
 
     Under most keys all pieces say the same. In a slot they have the value in common, and of a failure the action, and
     the words are those of the piece that was told first.
     """
-    if any(each.text or each.labels is not None for each in record.changes):
-        # It was worded by hand, or took in others that were worded otherwise.
-        return ""
     first = min((each.recorded for each in supporting(record)), default=None)
     own = [each for each in supporting(record) if each.recorded == first]
-    in_own_words = bool(record.value or record.signature) and not record.cue
-    if not in_own_words or all(each in kept for each in own):
-        return record.text
-    if record.value:
-        return f"{record.subject}, {record.attribute}: {record.value}"
-    return action_of(record.signature)
+    changed = any(each.text or each.joined for each in record.changes)
+    named = bool(record.value or record.signature) and not record.cue
+    if named and (changed or not all(each in kept for each in own)):
+        return f"{record.subject}, {record.attribute}: {record.value}" if record.value else action_of(record.signature)
+    # What took in others that were worded otherwise speaks for all of them, and for none alone.
+    return "" if changed and apart else record.text
 
 
 def _joined(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
