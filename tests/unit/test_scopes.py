@@ -340,6 +340,31 @@ async def test_a_fact_is_told_in_no_words_that_she_did_not_hear(store: str) -> N
 
 @every_store
 @waited
+async def test_what_was_merged_is_told_in_no_words_that_she_did_not_hear(store: str) -> None:
+    async with opened(store) as (_, memory):
+        ids = await story(memory)
+        secret = await memory.remember("Odo drowned the keeper of the lamp.", messages=[ids[1]], kind="semantic")
+        shared = await memory.remember("The keeper of the lamp is gone.", messages=[ids[0]], kind="semantic")
+        await memory.merge([secret.record.id, shared.record.id])
+        vera = await memory.recall("What became of the keeper of the lamp?", viewpoint="Vera")
+        assert vera
+        assert "drowned" not in repr(vera)
+
+
+@waited
+async def test_what_is_retracted_by_hand_is_retracted_for_all() -> None:
+    async with opened("sqlite") as (_, memory):
+        ids = await story(memory)
+        told = (await memory.remember("The keeper rowed to the mainland.", messages=[ids[0]])).record
+        assert told.text in await texts(memory, "Where did the keeper row?", viewpoint="Vera")
+        await memory.dispute(told.id, "Odo drowned him.", origin="user")
+        found = await memory.recall("Where did the keeper row?", viewpoint="Vera")
+        assert told.text not in [each.text for each in found]
+        assert "drowned" not in repr(found)
+
+
+@every_store
+@waited
 async def test_what_was_drawn_from_two_sessions_goes_with_either(store: str) -> None:
     async with opened(store) as (_, memory):
         one, two = await memory.session("one"), await memory.session("two")

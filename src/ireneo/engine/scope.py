@@ -259,6 +259,7 @@ class Scope:
                 and not record.cue
                 and standing.get(record.superseded_by or "", True)
                 and record.state != "disputed"
+                and not (self._limits.viewpoint and any(map(_is_retraction, record.evidence)))
             ):
                 out.append(record)
             elif record.cue:
@@ -292,7 +293,8 @@ class Scope:
         """The memories with the evidence that may be seen alone, not settled; those without any left out."""
         judged = self._judged(records)
         kept = [_with(each, judged[each.id], each.id in self._apart) for each in records]
-        return [each for each in kept if each is not None]
+        told = [each for each in kept if each is not None]
+        return [_without_whys(each) for each in told] if self._limits.viewpoint else told
 
     def _standing(self, records: Sequence[Record]) -> dict[str, bool]:
         """Of the memories that have taken the place of `records` whether all that speaks for them may be seen."""
@@ -304,7 +306,7 @@ class Scope:
     def _settled(self, record: Record) -> Record | None:
         """A memory as it is where only what may be seen was ever told of it, and of what it is compared with."""
         kept = self.told_here(self._tx.memories.of_key(self._space, record.kind, record.key))
-        settled = {each.id: each for each in KINDS[record.kind].settle(kept)}
+        settled = {each.id: each for each in KINDS[record.kind].settle(kept)} if kept else {}
         return settled.get(record.id)
 
     def _judged(self, records: Sequence[Record], deep: int = 0) -> dict[MemoryId, list[bool]]:
@@ -402,7 +404,10 @@ class Scope:
         return found
 
     def _heard(self, pieces: Sequence[Evidence]) -> list[bool]:
-        """Whether the character was present for all that pieces name; what names no message was said to nobody."""
+        """Whether the character was present for all that pieces name; what names no message was said to nobody.
+
+        What speaks against a memory and names nothing is the word of who tells the story, and stands for all.
+        """
         places = [self._places(piece) for piece in pieces]
         wanted: dict[str, dict[MessageId, bool]] = {}
         for session, names in (place for group in places for place in group):
@@ -411,7 +416,8 @@ class Scope:
             for message in self._tx.log.find(SessionKey(self._space, session), list(known)):
                 known[message.id] = heard_by(message.draft, self._limits.viewpoint)
         return [
-            bool(piece.memories or named) and all(wanted[session][name] for session, names in named for name in names)
+            bool(piece.memories or named or _is_retraction(piece))
+            and all(wanted[session][name] for session, names in named for name in names)
             for piece, named in zip(pieces, places, strict=True)
         ]
 
@@ -448,6 +454,16 @@ def _with(record: Record, verdicts: Sequence[bool], apart: bool) -> Record | Non
     # What was changed about it may have been changed where the others were told.
     kept_of_it = replace(record, evidence=kept, changes=(), seen=max(1, record.seen - lacking))
     return replace(kept_of_it, text=text) if text else None
+
+
+def _is_retraction(piece: Evidence) -> bool:
+    return piece.against and not piece.sources
+
+
+def _without_whys(record: Record) -> Record:
+    """A memory that was retracted, without the reasons, which name what nobody may have heard."""
+    pieces = (replace(each, why="", conditions={}) if _is_retraction(each) else each for each in record.evidence)
+    return replace(record, evidence=tuple(pieces))
 
 
 def _words_of(record: Record, kept: Sequence[Evidence], apart: bool) -> str:
