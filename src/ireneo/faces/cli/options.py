@@ -170,7 +170,8 @@ Prices = Annotated[
 ]
 Explain = Annotated[bool, flag("--explain", "Say why a session was kept or rebuilt, and what that costs.")]
 Rebuild = Annotated[bool, flag("--rebuild", "Make it anew, with the summaries that were written since.")]
-As = Annotated[str, option("--as", "NAME", "Of a story: what this character was present for, and remembers.")]
+As = Annotated[str, option("--as", "NAME", "Of a story: what this character (or Vera = the Countess) was present for.")]
+From = Annotated[str | None, option("--session -s", "ID", "Only what comes from it, or from ID@BRANCH.", shown="any")]
 Yes = Annotated[bool, flag("--yes -y", "Don't ask.")]
 Undone = Annotated[bool, flag("--undone", "Also what a rewind left behind.")]
 SessionName = Annotated[
@@ -194,7 +195,7 @@ class Cutting(Struct, frozen=True, kw_only=True):
     prices: Prices = None
     explain: Explain = False
     rebuild: Rebuild = False
-    as_: As = ""
+    viewpoint: As = ""
 
 
 class Scoped(Struct, frozen=True, kw_only=True):
@@ -216,6 +217,10 @@ class Scoped(Struct, frozen=True, kw_only=True):
         if self.project is not None:
             return project_meant(self.project)
         return None if self.all_projects else project_here(str(Path.cwd())) or None
+
+    def seen_by(self, viewpoint: str) -> str | None:
+        """The same; what a character lived through is no folder's, unless one is named."""
+        return self.name if not viewpoint or self.project is not None else None
 
     def hint(self, memory: Memory) -> str:
         """What else can be asked, where nothing was found and there are other projects than this folder's."""
@@ -305,6 +310,19 @@ def session_named(memory: Memory, name: str) -> Session:
     wished, _, branch = name.rpartition(BRANCH) if BRANCH in name else (name, "", "")
     id = _chosen(ids, wished, memory.space)
     return memory.session(id, branch=branch, must_exist=True) if branch else memory.session(id)
+
+
+def session_asked(memory: Memory, name: str | None) -> tuple[str | None, str | None]:
+    """The session that is meant, and the branch; one that is not stored may still be what a memory names."""
+    if name is None:
+        return None, None
+    try:
+        named = session_named(memory, name)
+    except SessionNotFound:
+        if BRANCH in name:
+            raise
+        return name, None
+    return named.id, named.branch if name != named.id and BRANCH in name else None
 
 
 def title_of(session: Session) -> str:
