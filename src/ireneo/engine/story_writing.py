@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ireneo.engine.writing import MOST_STRUCK, Judged, ShownPiece, WritingJob, doubts, shown_pieces, ungrounded
 from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.grounding.status import error_text
-from ireneo.grounding.story import StorySourceIndex, sentences, with_quotation_marks
+from ireneo.grounding.story import StorySourceIndex, sentences, standing_part, with_quotation_marks
 from ireneo.grounding.voice import names_oneself, telling_faults, tells_of_itself
 from ireneo.language.detect import other_language
 from ireneo.language.files import topic
@@ -38,6 +38,8 @@ BEFORE_TOKENS = 700
 """What is shown of the summary before: who is who."""
 THREADS_TOKENS = 2_500
 """What is shown of the open threads; those beyond stay open."""
+KNOWN_TOKENS = 300
+"""What is shown of the names of all that came before: whom somebody means who isn't named in a stretch."""
 NAMES_SHOWN = 12
 NOTHING = "(nothing)"
 
@@ -166,6 +168,33 @@ def shown_names(names: Sequence[str]) -> str:
     return data(", ".join(" ".join(name.split()) for name in names[:NAMES_SHOWN])) or NOTHING
 
 
+def known_names(before: Sequence[Summary]) -> tuple[str, ...]:
+    """The names of the summaries that stand before a stretch, each once, those of most weight in all of them first."""
+    weights: Counter[str] = Counter()
+    for part in before:
+        for line in part.lines("artifacts"):
+            for mention in line.names:
+                weights[mention.name] += mention.weight
+    names: dict[str, set[str]] = {}
+    for name in sorted(weights, key=lambda name: (-weights[name], name)):
+        words = set(name.casefold().split())
+        if not any(words <= other for other in names.values()):
+            names[name] = words
+    return tuple(names)
+
+
+def shown_known(names: Sequence[str], count: Count) -> str:
+    """As many of the names that are known as there is room for."""
+    left = KNOWN_TOKENS
+    shown: list[str] = []
+    for name in (" ".join(each.split()) for each in names):
+        left -= count(name) + 1
+        if left < 0:
+            break
+        shown.append(name)
+    return data(", ".join(shown)) or NOTHING
+
+
 def story_text(summary: Summary) -> str:
     """The prose of a story's summary, on one line."""
     return " ".join(" ".join(line.text.split()) for line in summary.lines("story") if line.text)
@@ -258,8 +287,9 @@ def place_of(rests: Sequence[StoryPassage]) -> tuple[int, tuple[MessageId, ...]]
     return max((passage.position for passage in rests), default=0), tuple(sources)[-MOST_SOURCES:]
 
 
-MOST_WORDS = 350
-"""A text is asked for of up to 250 words; one that is longer than this is cut behind a sentence."""
+MOST_WORDS, MOST_WORDS_DEEP = 350, 450
+"""A leaf is asked for of up to 250 words, a deeper text of 350; one that is longer than this is cut behind a sentence."""
+SPARE_WORDS = MOST_WORDS - 250
 LEAST_WORDS, LEAST_SHARE = 40, 0.05
 """A text of fewer words than this, and than this share of its sources, stands for nothing."""
 RETOLD, RETOLD_HERE, RETOLD_WORDS = 0.8, 0.5, 5
@@ -275,6 +305,7 @@ class StoryManner(Struct, frozen=True, kw_only=True):
     """The character whose memory it is; empty: nobody's."""
     named: bool
     """Those who speak have names."""
+    most_words: int = MOST_WORDS
 
 
 class StoryJudge:
@@ -301,12 +332,13 @@ class StoryJudge:
 
     def fatal(self, reply: StoryReply) -> list[str]:
         """What is so wrong with a reply that nothing of it can stand."""
-        size = words_in(reply.text)
+        text = _bare(reply)
+        size = words_in(text)
         if not size:
             return ["The text is empty."]
-        if error_text(reply.text):
+        if error_text(text):
             return ["The text is an error text, and no story."]
-        language = other_language(_spaced(reply.text), _spaced(self._own_words))
+        language = other_language(_spaced(text), _spaced(self._own_words))
         if language:
             return [f"The text is in {language}, and the story is in another language."]
         if size < min(LEAST_WORDS, LEAST_SHARE * self._size):
@@ -315,13 +347,17 @@ class StoryJudge:
 
     def of_sentence(self, text: str, suspects: Sequence[str] = ()) -> list[str]:
         """What is wrong with one sentence; nothing where it may stand."""
-        voice, own = self._told.voice, self._told.seen_by
-        found = [*self._ungrounded(text, suspects), *telling_faults(text, voice, self._english, self._labels)]
-        if own and voice != "third" and names_oneself(text, own):
-            found.append(f"It tells of {own} as of somebody else, and this is the memory of {own}.")
+        found = [*self._ungrounded(text, suspects), *self._voice_faults(text)]
         if self._retells(text):
             found.append("It tells again what was known before.")
         return found
+
+    def standing(self, text: str, suspects: Sequence[str] = ()) -> str:
+        """What of one sentence may stand: it, its clauses that are not wrong, or nothing."""
+        if not self.of_sentence(text, suspects):
+            return text
+        left = standing_part(text, lambda clause: bool(self._clause_faults(clause, suspects)))
+        return left if left and not self.of_sentence(left, suspects) else ""
 
     def of_thread(self, thread: ThreadSaid, suspects: Sequence[str] = ()) -> list[str]:
         """What is wrong with one thread; nothing where it may stand."""
@@ -370,11 +406,23 @@ class StoryJudge:
         return 1 - wrong / made if made else 1.0
 
     def _mendable(self, reply: StoryReply) -> list[str]:
-        size = words_in(reply.text)
-        found = [f"The text has {size} words; write at most 250."] if size > MOST_WORDS else []
-        if self._told.voice == "first" and self._english and len(prose(reply)) > 2 and not tells_of_itself(reply.text):
+        text, most = _bare(reply), self._told.most_words
+        size = words_in(text)
+        found = [f"The text has {size} words; write at most {most - SPARE_WORDS}."] if size > most else []
+        if self._told.voice == "first" and self._english and len(prose(reply)) > 2 and not tells_of_itself(text):
             found.append(f"Nobody says “I”, and it is the memory of {self._told.seen_by or 'one of them'}.")
         return found
+
+    def _voice_faults(self, text: str) -> list[str]:
+        voice, own = self._told.voice, self._told.seen_by
+        found = telling_faults(text, voice, self._english, self._labels)
+        if own and voice != "third" and names_oneself(text, own):
+            found.append(f"It tells of {own} as of somebody else, and this is the memory of {own}.")
+        return found
+
+    def _clause_faults(self, text: str, suspects: Sequence[str]) -> list[str]:
+        claimed = [claim.text for claim in self.evidence.look(text, suspects)[1]]
+        return [*claimed, *self._voice_faults(text)]
 
     def _ungrounded(self, text: str, suspects: Sequence[str]) -> list[str]:
         wrong = self.evidence.look(text, suspects)[1]
@@ -410,9 +458,52 @@ class StoryJudge:
         return " ".join(self._texts)
 
 
+WORTH = 5.0
+"""What a sentence is worth, 1 to 10, of which a model doesn't say it."""
+_WORTH = lazy_re(r"(?:(?<!\s)\s++)?\[(10|[1-9])(?:/10)?\](?P<ends>[.!?…]*)")
+_ENDS = ".!?…。！？"
+_CLOSES = "\"'”’»」』)]*_ "
+
+
+class ToldSentence(Struct, frozen=True):
+    """A sentence of a model, and what it says that it is worth."""
+
+    text: str
+    worth: float
+
+
+def told(reply: StoryReply) -> list[ToldSentence]:
+    """The sentences of a reply's text, each with the worth that stands in brackets behind it, or else before it."""
+    text = with_quotation_marks(reply.text)
+    marks = list(_WORTH.finditer(text))
+    if not marks:
+        return [ToldSentence(each, WORTH) for each in sentences(text)]
+    leads = not text[: marks[0].start()].strip()
+    starts = [0, *(mark.end() for mark in marks)]
+    ends = [*(mark.start() for mark in marks), len(text)]
+    worths = [float(mark[1]) for mark in marks]
+    worths = [WORTH, *worths] if leads else [*worths, WORTH]
+    out: list[ToldSentence] = []
+    held, most = "", 0.0
+    for number, (start, end, worth) in enumerate(zip(starts, ends, worths, strict=True)):
+        ending = marks[number]["ends"] if number < len(marks) and not leads else ""
+        held, most = f"{held}{text[start:end]}{ending}", max(most, worth)
+        # A bracket in the midst of a sentence is for all of it.
+        if held.rstrip(_CLOSES)[-1:] not in _ENDS and number < len(marks) and not leads:
+            continue
+        out += [ToldSentence(each, most) for each in sentences(held)]
+        held, most = "", 0.0
+    return out
+
+
+def _bare(reply: StoryReply) -> str:
+    """The text of a reply without what it says that its sentences are worth."""
+    return _WORTH.sub(r"\g<ends>", reply.text)
+
+
 def prose(reply: StoryReply) -> list[str]:
     """The sentences of a reply's text."""
-    return sentences(with_quotation_marks(reply.text))
+    return [each.text for each in told(reply)]
 
 
 def _spaced(text: str) -> str:
@@ -546,6 +637,8 @@ class StoryJob(WritingJob, frozen=True, kw_only=True):
     """What stands just before it: shown to the model as known, and evidence for nothing."""
     open: tuple[Thread, ...] = ()
     """The threads that are open at its beginning."""
+    known: tuple[str, ...] = ()
+    """The names of all that stands before it, the weightiest first."""
     voice: Voice = "third"
     seen_by: str = ""
     """The character whose memory it is; empty: nobody's."""
@@ -575,18 +668,19 @@ class StoryTask:
             "disputes": doubts(job.disputes),
         }
         if not job.is_deep:
-            fields["threads"] = threads
+            fields |= {"threads": threads, "known": shown_known(job.known, count)}
         place, text = ("parts", STORY_DEEP) if job.is_deep else ("messages", STORY)
         empty = text.render(**fields, **{place: ""})
         # An answer that is asked for again is shown with what is wrong with it.
         room = job.window_tokens - count(empty.system) - count(empty.user) - 3 * empty.max_tokens
         fields[place] = _story(job, spoken, max(room, LEAST_ROOM), count)
-        manner = StoryManner(voice=job.voice, seen_by=job.seen_by, named=named)
+        manner = StoryManner(voice=job.voice, seen_by=job.seen_by, named=named, most_words=most_words(job))
         before = story_text(job.before) if job.before else ""
         self.job = job
         self.prompt = text.render(**fields)
         self.critical = _offline_names(job)[:NAMES_SHOWN]
-        named_there = (fields["before"], fields["names"], threads)
+        # What it is shown of them is evidence that there are such people, and for nothing that they did.
+        named_there = (fields["before"], fields["names"], threads, fields.get("known", ""))
         self._judge = StoryJudge(passages(spoken, job.parts), before, manner, named_there)
 
     def faults(self, answer: StoryReply) -> list[str]:
@@ -595,9 +689,11 @@ class StoryTask:
 
     def judge(self, answer: StoryReply) -> Judged:
         """What of a reply may stand: its sentences, and with them its threads."""
-        told, kept = prose(answer), self._standing(answer)
-        trusted = bool(kept) and (len(told) - len(kept)) <= MOST_STRUCK * len(told)
-        struck = len(told) - len(kept)
+        standing = self._standing(answer)
+        # A sentence of which a clause was struck is one that doesn't stand as it was said.
+        struck = sum(left.text != said.text for left, said in zip(standing, told(answer), strict=True))
+        kept = [each.text for each in self._kept(answer)]
+        trusted = bool(kept) and struck <= MOST_STRUCK * len(standing)
         if not self.job.is_deep:
             struck += len(answer.opened) - len(self._threads(answer) if trusted else ())
         return Judged(kept=kept, struck=struck, trusted=trusted)
@@ -617,18 +713,24 @@ class StoryTask:
             followed = follow(threads, answer.resolved, self._shown, job.offline.threads, self._judge.finder)
         text = replace(
             text,
-            sections=_sections(job, self._judge, _cut(judged.kept), self._judge.names(answer)),
+            sections=_sections(job, self._judge, self._kept(answer), self._judge.names(answer)),
             threads=followed.threads,
             retellings=1 + max((part.retellings for part in job.parts), default=0),
             sources=tuple(part.id for part in job.parts),
         )
         return text, followed.notes
 
-    def _standing(self, answer: StoryReply) -> list[str]:
-        if self._judge.fatal(answer):
-            return []
+    def _standing(self, answer: StoryReply) -> list[ToldSentence]:
+        """What is left of each sentence of a reply; empty where nothing is."""
         suspects = self._judge.suspects(answer)
-        return [each for each in prose(answer) if not self._judge.of_sentence(each, suspects)]
+        fatal = bool(self._judge.fatal(answer))
+        return [
+            ToldSentence("" if fatal else self._judge.standing(each.text, suspects), each.worth)
+            for each in told(answer)
+        ]
+
+    def _kept(self, answer: StoryReply) -> list[ToldSentence]:
+        return _cut([each for each in self._standing(answer) if each.text], most_words(self.job))
 
     def _threads(self, answer: StoryReply) -> list[ThreadSaid]:
         suspects = self._judge.suspects(answer)
@@ -647,7 +749,14 @@ def _story(job: StoryJob, spoken: Sequence[Spoken], room: int, count: Count) -> 
     return "\n".join(each for each in (parts, speech) if each != NOTHING)
 
 
-def _sections(job: StoryJob, judge: StoryJudge, kept: Sequence[str], names: Sequence[str]) -> tuple[Section, ...]:
+def most_words(job: StoryJob) -> int:
+    """How long a text of this job may be: what stands for much may say more, since little of it stands elsewhere."""
+    return MOST_WORDS_DEEP if job.is_deep else MOST_WORDS
+
+
+def _sections(
+    job: StoryJob, judge: StoryJudge, kept: Sequence[ToldSentence], names: Sequence[str]
+) -> tuple[Section, ...]:
     """The prose, then what is carried from the offline text, then the names."""
     line = _names_line(job, names)
     out = [Section(name="story", lines=tuple(_lines(judge, kept, line.names)))]
@@ -655,24 +764,24 @@ def _sections(job: StoryJob, judge: StoryJudge, kept: Sequence[str], names: Sequ
     return (*out, *([Section(name="artifacts", lines=(line,))] if line.names else []))
 
 
-def _lines(judge: StoryJudge, kept: Sequence[str], names: Sequence[Mention]) -> list[Line]:
+def _lines(judge: StoryJudge, kept: Sequence[ToldSentence], names: Sequence[Mention]) -> list[Line]:
     out = []
-    for number, text in enumerate(kept):
-        position, sources = place_of(judge.finder.rests(text, number / max(len(kept) - 1, 1)))
-        within = tuple(mention for mention in names if mention.name in text)
-        out.append(Line(text=text, names=within, position=position, sources=sources))
+    for number, each in enumerate(kept):
+        position, sources = place_of(judge.finder.rests(each.text, number / max(len(kept) - 1, 1)))
+        within = tuple(mention for mention in names if mention.name in each.text)
+        out.append(Line(text=each.text, names=within, weight=each.worth, position=position, sources=sources))
     return out
 
 
-def _cut(kept: Sequence[str]) -> list[str]:
+def _cut(kept: Sequence[ToldSentence], most: int) -> list[ToldSentence]:
     """The sentences up to which the text is not too long; the first one in any case."""
-    out: list[str] = []
-    left = MOST_WORDS
-    for text in kept:
-        left -= words_in(text)
+    out: list[ToldSentence] = []
+    left = most
+    for each in kept:
+        left -= words_in(each.text)
         if left < 0 and out:
             break
-        out.append(text)
+        out.append(each)
     return out
 
 
