@@ -38,7 +38,7 @@ BEFORE_TOKENS = 700
 """What is shown of the summary before: who is who."""
 THREADS_TOKENS = 2_500
 """What is shown of the open threads; those beyond stay open."""
-KNOWN_TOKENS = 300
+KNOWN_TOKENS = 600
 """What is shown of the names of all that came before: whom somebody means who isn't named in a stretch."""
 NAMES_SHOWN = 12
 NOTHING = "(nothing)"
@@ -288,7 +288,7 @@ def place_of(rests: Sequence[StoryPassage]) -> tuple[int, tuple[MessageId, ...]]
 
 
 MOST_WORDS, MOST_WORDS_DEEP = 350, 450
-"""A leaf is asked for of up to 250 words, a deeper text of 350; one that is longer than this is cut behind a sentence."""
+"""A leaf is asked for of up to 250 words, a deeper text of 350; a longer one is cut behind a sentence of these."""
 SPARE_WORDS = MOST_WORDS - 250
 LEAST_WORDS, LEAST_SHARE = 40, 0.05
 """A text of fewer words than this, and than this share of its sources, stands for nothing."""

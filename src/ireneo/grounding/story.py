@@ -40,6 +40,9 @@ _EXPLAINED = lazy_re(lambda: either(topic(Names).explained))
 _BESIDE = lazy_re(lambda: rf" {either(topic(Names).beside)} [^\W\d_a-zà-ÿ]\w")
 _LISTED = lazy_re(lambda: rf", {_LARGE}[\w'’-]+(?: {_LARGE}[\w'’-]+)*(?:,| {either(topic(Names).listed)})\s")
 _LARGE = r"[^\W\d_a-zà-ÿ]"
+_TITLED = lazy_re(
+    lambda: rf"\b{_LARGE}[\w'’-]+(?: (?:{either(sorted(topic(Names).particles))} ){{0,2}}{_LARGE}[\w'’-]+)+"
+)
 _STARS = lazy_re(r"(?<!\w)[*_]+|[*_]+(?!\w)")
 _PAIR = lazy_re(lambda: rf"\b{either(topic(Names).two)}\b", re.IGNORECASE)
 _FIGURE = lazy_re(number)
@@ -208,15 +211,23 @@ class StorySourceIndex:
         if sum(not _has_case(word.text) for word in words) * 2 > len(words):
             return 0, []
         seen, unknown = 0, []
+        titled = self._titled(own)
         for before, word, after in zip([None, *words], words, [*words[1:], None], strict=False):
             if not word.is_large or word.text.casefold() in topic(Names).titles or word.text.startswith(("I'", "I’")):
                 continue
             if word.opens and word.text.casefold() in topic(Names).openers and not self._is_large(word.text):
                 continue
             seen += 1
+            if word.text in titled:
+                continue
             if not self._is_known(word, before) and self._is_name(word, before, after):
                 unknown.append(word.text)
         return seen, unknown
+
+    def _titled(self, text: str) -> frozenset[str]:
+        """The words of what `text` writes large as one does a title, and the sources in whichever letters: a spell."""
+        found = [found[0] for found in _TITLED.finditer(text) if self._evidence.holds(found[0])]
+        return frozenset(word for each in found for word in WORD.findall(each))
 
     def _is_known(self, word: _StoryWord, before: _StoryWord | None) -> bool:
         if self._is_large(word.text):
@@ -325,9 +336,10 @@ def standing_part(sentence: str, is_wrong: Callable[[str], bool]) -> str:
 def _right_part(clause: str, is_wrong: Callable[[str], bool]) -> str:
     """What of a clause that could be a sentence stands before what is wrong with it, or without it."""
     hidden = unquoted(clause)
-    for aside in _ASIDE.finditer(hidden):
+    aside = _ASIDE.search(hidden)
+    if aside and "," not in hidden[: aside.start()]:
         left = clause[: aside.start()] + clause[aside.end() :]
-        if is_wrong(aside[0]) and not is_wrong(left) and _says(left):
+        if not is_wrong(left) and _says(left):
             return left
     starts = [0, *(found.start() for found in _HANGS.finditer(hidden)), len(clause)]
     pieces = [clause[one:other] for one, other in pairwise(starts)]
