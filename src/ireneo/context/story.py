@@ -26,6 +26,7 @@ from ireneo.context.compose import (
     with_notes,
     written,
 )
+from ireneo.context.told_story import LEAST_TOLD, is_told, opened_to_fill, told_cost, told_over, told_worth
 from ireneo.context.view import MAX_DOUBT, NOTES_TOKENS, ContextItem, gap, settle, show_block, slots_within, verbatim
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, short
 from ireneo.log.tree import atoms
@@ -256,6 +257,9 @@ class _Telling:
 
     def _pieces(self, number: int) -> Iterator[_StoryPiece]:
         node = self.nodes[number]
+        if is_told(node):
+            yield from self._told_pieces(number)
+            return
         worth: dict[str, float] = {}
         for line in node.lines("artifacts"):
             for mention in line.names:
@@ -286,6 +290,13 @@ class _Telling:
                     words=tuple(words.items()),
                     own=0.0,
                 )
+
+    def _told_pieces(self, number: int) -> Iterator[_StoryPiece]:
+        """The sentences of a model: what each is worth it has said, and the names that matter stand in them."""
+        for section, line in self._sentences(self.nodes[number]):
+            own = told_worth(line) * self.strategy.worth(section) * TELLING
+            cost = self._cost(" " + self.strategy.say(section, line, ()))
+            yield _StoryPiece(node=number, cost=cost, line=line, name="", words=(), own=own)
 
     def _sentences(self, node: Summary) -> Iterator[tuple[SectionName, Line]]:
         for section in self.strategy.sections(node.level):
@@ -471,7 +482,7 @@ class StoryComposer:
         """Read the path; at most `most` leaves are written on the way, and `room` tokens are kept free."""
         fits = path.reader.head.total_tokens <= options.budget - room
         grown = path.whole() if fits else path.grow(most, _full_blocks(options))
-        nodes = tuple(path.reader.texts(grown.nodes))
+        nodes = self._texts(path, grown.nodes, options, room)
         threads, forgotten = standing_threads(nodes, options, teller.threads)
         self.behind = grown.behind
         """How many messages are due to be summarised and are not."""
@@ -488,6 +499,19 @@ class StoryComposer:
         self._made = grown.made
         self._options = options
         self._teller = teller
+
+    @staticmethod
+    def _texts(path: StoryPath, nodes: Sequence[Summary], options: ContextOptions, room: int) -> tuple[Summary, ...]:
+        """The texts of the past: those that a model told opened as far as there is room."""
+
+        def under(node: Summary) -> Sequence[tuple[Summary, Summary]]:
+            children = path.under(node, node.depth - 1)
+            return list(zip(children, path.reader.texts(children), strict=True))
+
+        texts = path.reader.texts(nodes)
+        past = int((options.budget - room) * (1 - options.policy.live_share))
+        cost = told_cost(options.policy, billed(options.count))
+        return tuple(opened_to_fill(nodes, texts, under, past, cost, lambda node: node.messages**DEPTH))
 
     def compose(self, target: int) -> Assembled:
         """Put it together in `target` tokens."""
@@ -565,13 +589,14 @@ def _over(nodes: Sequence[Summary], options: ContextOptions) -> Summary:
     summarizer = f"{options.policy.summarizer}/whole"
     # What it says depends on the texts that there are: with other ones it is another summary.
     told = " ".join([summarizer, *(node.id for node in nodes)])
+    whole = told_over(whole, nodes) if all(map(is_told, nodes)) else whole
     return replace(whole, summarizer=summarizer, id=anchor("story", whole.first, whole.last, told), sources=())
 
 
 def _past(story: Story, room: int, options: ContextOptions, teller: StoryTeller) -> list[ContextItem]:
     if not story.nodes:
         return []
-    most = max(room // LEAST_BLOCK, 1)
+    most = max(room // (LEAST_TOLD if all(map(is_told, story.nodes)) else LEAST_BLOCK), 1)
     if len(story.nodes) > most:
         # The oldest stand in one block together, where there is no room for so many headers.
         oldest = _over(story.nodes[: len(story.nodes) - most + 1], options)
@@ -583,7 +608,8 @@ def _past(story: Story, room: int, options: ContextOptions, teller: StoryTeller)
     }
     frame = MESSAGE_TOKENS + NOTES_TOKENS + len(story.nodes)
     # A summary has the same words at every depth, however wide the context: what is left shows more of the newest.
-    room = min(max(room - frame, 0), len(story.nodes) * TOLD_TOKENS)
+    most = 0 if all(map(is_told, story.nodes)) else len(story.nodes) * TOLD_TOKENS
+    room = min(max(room - frame, 0), most or room)
     words = teller.tell(story.nodes, room, doubts, story_strategy(options.policy))
     out = [show_block(node, text, 1, options.count) for node, text in zip(story.nodes, words, strict=True)]
     out = [replace(each, disputed=doubts.get(node.id, "")) for each, node in zip(out, story.nodes, strict=True)]

@@ -170,11 +170,11 @@ def shown_names(names: Sequence[str]) -> str:
 
 def known_names(before: Sequence[Summary]) -> tuple[str, ...]:
     """The names of the summaries that stand before a stretch, each once, those of most weight in all of them first."""
-    weights: Counter[str] = Counter()
+    weights: dict[str, float] = {}
     for part in before:
         for line in part.lines("artifacts"):
             for mention in line.names:
-                weights[mention.name] += mention.weight
+                weights[mention.name] = weights.get(mention.name, 0.0) + mention.weight
     names: dict[str, set[str]] = {}
     for name in sorted(weights, key=lambda name: (-weights[name], name)):
         words = set(name.casefold().split())

@@ -1,0 +1,91 @@
+"""How the past of a story is shown where a model told it: by the worth that it gave to each of its sentences.
+
+Such a text was written as one, and each of its sentences to stand alone. So a wide context shows all of it, and of what
+stands for most as many of the finer texts below it as there is room for; a narrow one shows the point of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from ireneo.log.message import Count
+from ireneo.summaries.policy import Policy
+from ireneo.summaries.story import story_strategy
+from ireneo.summaries.summary import Line, Section, Summary, Writing, header
+
+LEAST_TOLD = 100
+"""What a block costs at the least that tells its point."""
+EVEN = 5.0
+"""The worth of a sentence that is worth what others are."""
+STEEP = 3
+"""A sentence of twice the worth is shown before ones of even worth that cost much less: the point of a stretch is."""
+OVERFULL = 1.2
+"""Of what there is room for, so much is offered: what is worth least of it is left out."""
+UNMARKED = 1.0
+"""What the lines weigh that were told before models said what they are worth."""
+
+
+def is_told(summary: Summary) -> bool:
+    """Whether a model told what a summary says."""
+    return summary.writing is not None and summary.writing.trusted and bool(summary.lines("story"))
+
+
+def told_worth(line: Line) -> float:
+    """What a line of a model is worth against others: its point first."""
+    return ((EVEN if line.weight == UNMARKED else line.weight) / EVEN) ** STEEP
+
+
+def told_over(whole: Summary, parts: Sequence[Summary]) -> Summary:
+    """A summary over adjacent ones that models told, with all of their sentences."""
+    lines = tuple(line for part in parts for line in part.lines("story"))
+    others = tuple(section for section in whole.sections if section.name != "story")
+    written = [part.writing for part in parts if part.writing is not None]
+    writing: Writing = replace(written[-1], tokens_in=0, tokens_out=0, struck=0, repaired=False)
+    return replace(whole, sections=(Section(name="story", lines=lines), *others), writing=writing)
+
+
+def opened_to_fill(
+    nodes: Sequence[Summary],
+    texts: Sequence[Summary],
+    under: Callable[[Summary], Sequence[tuple[Summary, Summary]]],
+    room: int,
+    cost: Callable[[Summary], int],
+    share: Callable[[Summary], float],
+) -> list[Summary]:
+    """The texts to show of `nodes`: those told by a model opened as long as what is under them has room, too.
+
+    What stands for most and tells least of it is opened first. `under` gives the summaries right under one, each with
+    its text; `cost` what a text takes, and `share` what it should take against the others.
+    """
+    shown = list(zip(nodes, texts, strict=True))
+    costs = [cost(text) for text in texts]
+    left = int(room * OVERFULL) - sum(costs)
+    closed = {text.id for text in texts if not is_told(text) or text.depth < 2}
+    while True:
+        waiting = [place for place, (_, text) in enumerate(shown) if text.id not in closed]
+        if not waiting:
+            return [text for _, text in shown]
+        place = max(waiting, key=lambda place: share(shown[place][1]) / max(costs[place], 1))
+        node, text = shown[place]
+        finer = under(node)
+        finer_costs = [cost(each) for _, each in finer]
+        more = sum(finer_costs) - costs[place]
+        if len(finer) < 2 or not all(is_told(each) for _, each in finer) or more > left:
+            closed.add(text.id)
+            continue
+        closed |= {each.id for _, each in finer if each.depth < 2}
+        shown[place : place + 1], costs[place : place + 1] = finer, finer_costs
+        left -= more
+
+
+def told_cost(policy: Policy, count: Count) -> Callable[[Summary], int]:
+    """What the whole text of a summary takes in a context of that policy."""
+    strategy = story_strategy(policy)
+
+    def cost(text: Summary) -> int:
+        lines = " ".join(strategy.say("story", line, ()) for line in text.lines("story"))
+        return count(f"{header(text)}\n{lines}")
+
+    return cost
