@@ -26,7 +26,16 @@ from ireneo.context.compose import (
     with_notes,
     written,
 )
-from ireneo.context.told_story import LEAST_TOLD, is_told, opened_to_fill, told_cost, told_over, told_worth
+from ireneo.context.told_story import (
+    LEAST_TOLD,
+    TOLD_DEPTH,
+    TOLD_LIVE,
+    is_told,
+    opened_to_fill,
+    told_cost,
+    told_over,
+    told_worth,
+)
 from ireneo.context.view import MAX_DOUBT, NOTES_TOKENS, ContextItem, gap, settle, show_block, slots_within, verbatim
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, short
 from ireneo.log.tree import atoms
@@ -172,7 +181,7 @@ class _Telling:
         """What each node may spend beside its header, in tokens."""
         out = [0.0] * len(self.nodes)
         even = self.left / max(len(self.shown), 1)
-        weights = {number: self.nodes[number].messages ** DEPTH for number in self.shown}
+        weights = {number: _weight(self.nodes[number]) for number in self.shown}
         for number, weight in weights.items():
             out[number] = max(even * FLOOR + self.left * (1 - FLOOR) * weight / sum(weights.values()), 1.0)
         return out
@@ -338,6 +347,11 @@ class _Telling:
                 choice["artifacts"] = [(Line(), names[number])]
             out[number] = render(node, choice, self.strategy, self.doubts.get(node.id, ""))
         return out
+
+
+def _weight(node: Summary) -> float:
+    """What a block is to have of the room, against the others."""
+    return float(node.messages ** (TOLD_DEPTH if is_told(node) else DEPTH))
 
 
 def _words_of(texts: Sequence[str]) -> Iterator[str]:
@@ -509,9 +523,9 @@ class StoryComposer:
             return list(zip(children, path.reader.texts(children), strict=True))
 
         texts = path.reader.texts(nodes)
-        past = int((options.budget - room) * (1 - options.policy.live_share))
+        past = options.budget - room - _live_room(texts, options)
         cost = told_cost(options.policy, billed(options.count))
-        return tuple(opened_to_fill(nodes, texts, under, past, cost, lambda node: node.messages**DEPTH))
+        return tuple(opened_to_fill(nodes, texts, under, past, cost, _weight))
 
     def compose(self, target: int) -> Assembled:
         """Put it together in `target` tokens."""
@@ -563,11 +577,17 @@ def compose_story(story: Story, options: ContextOptions, teller: StoryTeller) ->
     pins = story_pins(story.nodes, story.threads, story.forgotten, [each.text for each in before], options)
     before += [pins] if pins else []
     left = budget - sum(each.tokens for each in before)
-    past = _past(story, left - int(budget * options.policy.live_share), options, teller)
+    past = _past(story, left - _live_room(story.nodes, options), options, teller)
     past += [_waiting(story.waiting, options.count)] if story.waiting else []
     left -= sum(each.tokens for each in past)
     after = _newest(story, left, options, teller, cut=bool(past))
     return composed([_seen(each, options.policy.seen_by) for each in (*before, *past, *after)])
+
+
+def _live_room(nodes: Sequence[Summary], options: ContextOptions) -> int:
+    """What is kept for the newest messages."""
+    share = options.policy.live_share * (TOLD_LIVE if nodes and is_told(nodes[0]) else 1.0)
+    return int(options.budget * share)
 
 
 def _system(messages: Sequence[Message], room: int, options: ContextOptions) -> list[ContextItem]:

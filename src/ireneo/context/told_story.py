@@ -17,12 +17,18 @@ from ireneo.summaries.summary import Line, Section, Summary, Writing, header
 
 LEAST_TOLD = 100
 """What a block costs at the least that tells its point."""
+TOLD_DEPTH = 0.85
+"""As `ireneo.context.story.DEPTH`: where the weightiest sentences stand for a stretch, an old one has more to say."""
+TOLD_LIVE = 0.7
+"""Of the room of the newest messages, they get so much: the past that a model told says more for its tokens."""
 EVEN = 5.0
 """The worth of a sentence that is worth what others are."""
 STEEP = 3
 """A sentence of twice the worth is shown before ones of even worth that cost much less: the point of a stretch is."""
 OVERFULL = 1.2
 """Of what there is room for, so much is offered: what is worth least of it is left out."""
+TELLS_MORE = 1.5
+"""A text is opened where what those below it say is worth so many times as much."""
 UNMARKED = 1.0
 """What the lines weigh that were told before models said what they are worth."""
 
@@ -35,6 +41,10 @@ def is_told(summary: Summary) -> bool:
 def told_worth(line: Line) -> float:
     """What a line of a model is worth against others: its point first."""
     return ((EVEN if line.weight == UNMARKED else line.weight) / EVEN) ** STEEP
+
+
+def _points(text: Summary) -> float:
+    return sum(map(told_worth, text.lines("story")))
 
 
 def told_over(whole: Summary, parts: Sequence[Summary]) -> Summary:
@@ -72,7 +82,9 @@ def opened_to_fill(
         finer = under(node)
         finer_costs = [cost(each) for _, each in finer]
         more = sum(finer_costs) - costs[place]
-        if len(finer) < 2 or not all(is_told(each) for _, each in finer) or more > left:
+        told = len(finer) > 1 and all(is_told(each) for _, each in finer)
+        worth = sum(_points(each) for _, each in finer) if told else 0.0
+        if worth < TELLS_MORE * _points(text) or more > left:
             closed.add(text.id)
             continue
         closed |= {each.id for _, each in finer if each.depth < 2}

@@ -664,11 +664,12 @@ class StoryTask:
         fields = {
             "voice": story_voice(job.voice, job.seen_by, named=named),
             "before": shown_before(job.before, count),
+            "known": shown_known(job.known, count),
             "names": shown_names(_offline_names(job)),
             "disputes": doubts(job.disputes),
         }
         if not job.is_deep:
-            fields |= {"threads": threads, "known": shown_known(job.known, count)}
+            fields["threads"] = threads
         place, text = ("parts", STORY_DEEP) if job.is_deep else ("messages", STORY)
         empty = text.render(**fields, **{place: ""})
         # An answer that is asked for again is shown with what is wrong with it.
@@ -680,7 +681,7 @@ class StoryTask:
         self.prompt = text.render(**fields)
         self.critical = _offline_names(job)[:NAMES_SHOWN]
         # What it is shown of them is evidence that there are such people, and for nothing that they did.
-        named_there = (fields["before"], fields["names"], threads, fields.get("known", ""))
+        named_there = (fields["before"], fields["names"], fields["known"], threads)
         self._judge = StoryJudge(passages(spoken, job.parts), before, manner, named_there)
 
     def faults(self, answer: StoryReply) -> list[str]:
