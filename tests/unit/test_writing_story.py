@@ -9,11 +9,13 @@ import pytest
 from msgspec.structs import replace
 from tests.golden.story import GOOD, OPEN, OWED, STORY, SUMMARIZER, WHERE, logged, quarters, record, say, thread
 
-from ireneo.engine.story_writing import MOST_WORDS, StoryJob, StoryTask, story_text, words_in
+from ireneo.engine.story_reply import told
+from ireneo.engine.story_writing import MOST_WORDS, StoryJob, StoryTask, known_names, story_text, words_in
 from ireneo.engine.texts import text_id, text_summarizer
 from ireneo.engine.writing import WrittenSummary, write
 from ireneo.errors import BadReply, ModelRefused
 from ireneo.log.message import short
+from ireneo.prompts.replies import StoryReply
 from ireneo.summaries.summary import Summary, ThreadChanges
 from ireneo.testing.scripted import Scripted, ScriptedLLM
 
@@ -64,6 +66,56 @@ def test_each_sentence_says_where_it_comes_from() -> None:
     assert all(line.position == max(known[source] for source in line.sources) for line in lines)
     (oath,) = (line for line in lines if "silver ring" in line.text)
     assert STORY[7].id in oath.sources
+
+
+@pytest.mark.parametrize(
+    ("text", "worths"),
+    [
+        ("Vera lied. [9] Holm wept. [2]", [("Vera lied.", 9), ("Holm wept.", 2)]),
+        ("[9] Vera lied. [2] Holm wept.", [("Vera lied.", 9), ("Holm wept.", 2)]),
+        ("Vera lied [9]. Holm wept [2].", [("Vera lied.", 9), ("Holm wept.", 2)]),
+        ("Vera lied. Holm wept.", [("Vera lied.", 5), ("Holm wept.", 5)]),
+        ("Vera lied. [9] Holm wept.", [("Vera lied.", 9), ("Holm wept.", 5)]),
+        ("Vera lied. Holm wept. [7/10]", [("Vera lied.", 7), ("Holm wept.", 7)]),
+        ("Vera, who knew Holm, [8] lied. [3]", [("Vera, who knew Holm, lied.", 8)]),
+        ("She said: “I lied.” [10] It was [12] so.", [("She said: “I lied.”", 10), ("It was [12] so.", 5)]),
+        ("", []),
+    ],
+)
+def test_each_sentence_has_the_worth_that_stands_beside_it(text: str, worths: list[tuple[str, float]]) -> None:
+    assert [(each.text, each.worth) for each in told(StoryReply(text=text))] == worths
+
+
+def test_what_a_sentence_is_worth_is_kept_and_not_told() -> None:
+    answer = {**GOOD, "text": "Holm struck the table, and the glass cut Vera's wrist. [4] Holm loaded a pistol. [9]"}
+    written, model = wrote(answer)
+    assert (written.verdict, len(model.prompts)) == ("written", 1)
+    assert [(line.text[:11], line.weight) for line in written.text.lines("story")] == [
+        ("Holm struck", 4.0),
+        ("Holm loaded", 9.0),
+    ]
+    assert [line.weight for line in wrote(GOOD)[0].text.lines("story")] == [5.0] * 5
+
+
+def test_a_clause_is_struck_and_the_rest_of_its_sentence_stands() -> None:
+    written = twice(f"{TEXT} Holm took the pistol out of the drawer, and Zarkon laughed. [8]")
+    last = written.text.lines("story")[-1]
+    assert (last.text, last.weight) == ("Holm took the pistol out of the drawer.", 8.0)
+    assert written.text.writing is not None
+    assert written.text.writing.struck == 1
+
+
+def test_names_of_all_that_came_before_are_shown_and_known() -> None:
+    earlier = (record(STORY[:2], names=("Mira", "Old Tam")), record(STORY[2:4], names=("Tam", "Anselm Quint", "Mira")))
+    known = known_names(earlier)
+    assert known == ("Mira", "Anselm Quint", "Old Tam")
+    job = replace(JOB, known=known)
+    sentence = "Mira was not there, nor was Anselm Quint."
+    written, model = wrote({**GOOD, "text": f"{TEXT} {sentence}"}, job=job)
+    assert "People, places and things: Mira, Anselm Quint, Old Tam" in model.prompts[0].user
+    assert (written.verdict, story_text(written.text)) == ("written", f"{TEXT} {sentence}")
+    assert story_text(twice(f"{TEXT} {sentence}").text) == TEXT
+    assert story_text(twice(f"{TEXT} Zarkon was not there.", job).text) == TEXT
 
 
 def test_names_begin_with_those_of_the_model_and_lose_none_of_the_record() -> None:

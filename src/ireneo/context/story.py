@@ -34,6 +34,7 @@ from ireneo.context.told_story import (
     opened_to_fill,
     told_cost,
     told_over,
+    told_under,
     told_worth,
 )
 from ireneo.context.view import MAX_DOUBT, NOTES_TOKENS, ContextItem, gap, settle, show_block, slots_within, verbatim
@@ -452,6 +453,7 @@ class StoryTeller:
         self._told: RecentValues[Sequence[str]] = RecentValues(TOLD)
         self._leaves: RecentValues[Summary] = RecentValues(OPEN)
         self._threads: RecentValues[tuple[tuple[Thread, ...], int]] = RecentValues(OPEN)
+        self._over: RecentValues[Summary] = RecentValues(OPEN)
         self._stored: set[SummaryId] = set()
         self.passing: list[Summary] = []
         """The summaries among those told last that were made for that context alone."""
@@ -478,6 +480,10 @@ class StoryTeller:
         name = (cap, *(node.id for node in nodes))
         return self._threads.get(name, lambda: open_threads(nodes, cap))
 
+    def over(self, nodes: Sequence[Summary], options: ContextOptions) -> Summary:
+        """Cover adjacent summaries by one that is none of the canonical ones."""
+        return self._over.get(tuple(node.id for node in nodes), lambda: _over(nodes, options))
+
     def unknown(self, passing: Sequence[Summary]) -> list[Summary]:
         """Of the summaries that were made for one context those that were not stored from here yet."""
         return [each for each in passing if each.id not in self._stored]
@@ -496,7 +502,7 @@ class StoryComposer:
         """Read the path; at most `most` leaves are written on the way, and `room` tokens are kept free."""
         fits = path.reader.head.total_tokens <= options.budget - room
         grown = path.whole() if fits else path.grow(most, _full_blocks(options))
-        nodes = self._texts(path, grown.nodes, options, room)
+        nodes = _past_texts(path, grown.nodes, replace(options, budget=options.budget - room), teller)
         threads, forgotten = standing_threads(nodes, options, teller.threads)
         self.behind = grown.behind
         """How many messages are due to be summarised and are not."""
@@ -514,19 +520,6 @@ class StoryComposer:
         self._options = options
         self._teller = teller
 
-    @staticmethod
-    def _texts(path: StoryPath, nodes: Sequence[Summary], options: ContextOptions, room: int) -> tuple[Summary, ...]:
-        """The texts of the past: those that a model told opened as far as there is room."""
-
-        def under(node: Summary) -> Sequence[tuple[Summary, Summary]]:
-            children = path.under(node, node.depth - 1)
-            return list(zip(children, path.reader.texts(children), strict=True))
-
-        texts = path.reader.texts(nodes)
-        past = options.budget - room - _live_room(texts, options)
-        cost = told_cost(options.policy, billed(options.count))
-        return tuple(opened_to_fill(nodes, texts, under, past, cost, _weight))
-
     def compose(self, target: int) -> Assembled:
         """Put it together in `target` tokens."""
         self.passing = self._teller.passing = []
@@ -537,6 +530,25 @@ class StoryComposer:
     def made(self) -> list[Summary]:
         """What had to be written, and what was made for this context alone."""
         return [*self._made, *self._teller.unknown(self.passing)]
+
+
+def _past_texts(
+    path: StoryPath, nodes: Sequence[Summary], options: ContextOptions, teller: StoryTeller
+) -> tuple[Summary, ...]:
+    """The texts of the past: what models told of it, as finely as there is room for."""
+
+    def under(node: Summary) -> Sequence[tuple[Summary, Summary]]:
+        children = path.under(node, node.depth - 1)
+        return list(zip(children, path.reader.texts(children), strict=True))
+
+    def best(node: Summary, text: Summary) -> Summary:
+        parts = told_under(node, under) if node.depth > 1 and not is_told(text) else []
+        return teller.over(parts, options) if parts else text
+
+    texts = [best(node, text) for node, text in zip(nodes, path.reader.texts(nodes), strict=True)]
+    cost = told_cost(options.policy, billed(options.count))
+    past = options.budget - _live_room(texts, options)
+    return tuple(opened_to_fill(nodes, texts, under, past, cost, _weight))
 
 
 def _full_blocks(options: ContextOptions) -> int:
@@ -619,7 +631,7 @@ def _past(story: Story, room: int, options: ContextOptions, teller: StoryTeller)
     most = max(room // (LEAST_TOLD if all(map(is_told, story.nodes)) else LEAST_BLOCK), 1)
     if len(story.nodes) > most:
         # The oldest stand in one block together, where there is no room for so many headers.
-        oldest = _over(story.nodes[: len(story.nodes) - most + 1], options)
+        oldest = teller.over(story.nodes[: len(story.nodes) - most + 1], options)
         story = replace(story, nodes=(oldest, *story.nodes[len(story.nodes) - most + 1 :]))
     doubts = {
         node.id: clip("; ".join(each.text for each in told), MAX_DOUBT)

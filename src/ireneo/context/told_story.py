@@ -7,6 +7,7 @@ stands for most as many of the finer texts below it as there is room for; a narr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -29,8 +30,14 @@ OVERFULL = 1.2
 """Of what there is room for, so much is offered: what is worth least of it is left out."""
 TELLS_MORE = 1.5
 """A text is opened where what those below it say is worth so many times as much."""
+MOST_ROLLED = 64
+"""Of so many texts, at the most, a deeper one is put together that no model has told yet."""
+MOST_LINES = 120
+"""So many of their sentences it has, those that are worth most."""
 UNMARKED = 1.0
 """What the lines weigh that were told before models said what they are worth."""
+Under: TypeAlias = Callable[[Summary], Sequence[tuple[Summary, Summary]]]
+"""Gives the summaries right under one, each with its text."""
 
 
 def is_told(summary: Summary) -> bool:
@@ -48,26 +55,48 @@ def _points(text: Summary) -> float:
 
 
 def told_over(whole: Summary, parts: Sequence[Summary]) -> Summary:
-    """A summary over adjacent ones that models told, with all of their sentences."""
-    lines = tuple(line for part in parts for line in part.lines("story"))
+    """A summary over adjacent ones that models told, with the weightiest of their sentences."""
+    lines = [line for part in parts for line in part.lines("story")]
+    best = sorted(range(len(lines)), key=lambda place: -told_worth(lines[place]))[:MOST_LINES]
     others = tuple(section for section in whole.sections if section.name != "story")
     written = [part.writing for part in parts if part.writing is not None]
     writing: Writing = replace(written[-1], tokens_in=0, tokens_out=0, struck=0, repaired=False)
-    return replace(whole, sections=(Section(name="story", lines=lines), *others), writing=writing)
+    story = Section(name="story", lines=tuple(lines[place] for place in sorted(best)))
+    retold = max(part.retellings for part in parts)
+    return replace(whole, sections=(story, *others), writing=writing, retellings=retold)
+
+
+def told_under(node: Summary, under: Under) -> list[Summary]:
+    """The deepest texts under `node` that models told, where they tell of all of it; else none.
+
+    So a stretch reads well from its first leaf on, before a model has come to tell it as a whole, and where it failed.
+    """
+    out: list[Summary] = []
+    waiting = list(reversed(under(node)))
+    while waiting:
+        each, text = waiting.pop()
+        if is_told(text):
+            out.append(text)
+            continue
+        finer = under(each) if each.depth > 1 else ()
+        if len(finer) < 2 or len(out) + len(waiting) + len(finer) > MOST_ROLLED:
+            return []
+        waiting += reversed(finer)
+    return out
 
 
 def opened_to_fill(
     nodes: Sequence[Summary],
     texts: Sequence[Summary],
-    under: Callable[[Summary], Sequence[tuple[Summary, Summary]]],
+    under: Under,
     room: int,
     cost: Callable[[Summary], int],
     share: Callable[[Summary], float],
 ) -> list[Summary]:
     """The texts to show of `nodes`: those told by a model opened as long as what is under them has room, too.
 
-    What stands for most and tells least of it is opened first. `under` gives the summaries right under one, each with
-    its text; `cost` what a text takes, and `share` what it should take against the others.
+    What stands for most and tells least of it is opened first. `cost` is what a text takes, and `share` what it should
+    take against the others.
     """
     shown = list(zip(nodes, texts, strict=True))
     costs = [cost(text) for text in texts]

@@ -10,6 +10,7 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.engine.story_reply import ToldSentence, bare_text, prose, told
 from ireneo.engine.writing import MOST_STRUCK, Judged, ShownPiece, WritingJob, doubts, shown_pieces, ungrounded
 from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.grounding.status import error_text
@@ -40,6 +41,7 @@ THREADS_TOKENS = 2_500
 """What is shown of the open threads; those beyond stay open."""
 KNOWN_TOKENS = 600
 """What is shown of the names of all that came before: whom somebody means who isn't named in a stretch."""
+KNOWN_NAMES = 300
 NAMES_SHOWN = 12
 NOTHING = "(nothing)"
 
@@ -175,12 +177,10 @@ def known_names(before: Sequence[Summary]) -> tuple[str, ...]:
         for line in part.lines("artifacts"):
             for mention in line.names:
                 weights[mention.name] = weights.get(mention.name, 0.0) + mention.weight
-    names: dict[str, set[str]] = {}
-    for name in sorted(weights, key=lambda name: (-weights[name], name)):
-        words = set(name.casefold().split())
-        if not any(words <= other for other in names.values()):
-            names[name] = words
-    return tuple(names)
+    ranked = sorted(weights, key=lambda name: (-weights[name], name))[:KNOWN_NAMES]
+    words = {name: frozenset(name.casefold().split()) for name in ranked}
+    # Vera is known where Vera Lund is.
+    return tuple(name for name in ranked if not any(words[name] < other for other in words.values()))
 
 
 def shown_known(names: Sequence[str], count: Count) -> str:
@@ -332,7 +332,7 @@ class StoryJudge:
 
     def fatal(self, reply: StoryReply) -> list[str]:
         """What is so wrong with a reply that nothing of it can stand."""
-        text = _bare(reply)
+        text = bare_text(reply)
         size = words_in(text)
         if not size:
             return ["The text is empty."]
@@ -406,7 +406,7 @@ class StoryJudge:
         return 1 - wrong / made if made else 1.0
 
     def _mendable(self, reply: StoryReply) -> list[str]:
-        text, most = _bare(reply), self._told.most_words
+        text, most = bare_text(reply), self._told.most_words
         size = words_in(text)
         found = [f"The text has {size} words; write at most {most - SPARE_WORDS}."] if size > most else []
         if self._told.voice == "first" and self._english and len(prose(reply)) > 2 and not tells_of_itself(text):
@@ -456,54 +456,6 @@ class StoryJudge:
     @cached_property
     def _own_words(self) -> str:
         return " ".join(self._texts)
-
-
-WORTH = 5.0
-"""What a sentence is worth, 1 to 10, of which a model doesn't say it."""
-_WORTH = lazy_re(r"(?:(?<!\s)\s++)?\[(10|[1-9])(?:/10)?\](?P<ends>[.!?…]*)")
-_ENDS = ".!?…。！？"
-_CLOSES = "\"'”’»」』)]*_ "
-
-
-class ToldSentence(Struct, frozen=True):
-    """A sentence of a model, and what it says that it is worth."""
-
-    text: str
-    worth: float
-
-
-def told(reply: StoryReply) -> list[ToldSentence]:
-    """The sentences of a reply's text, each with the worth that stands in brackets behind it, or else before it."""
-    text = with_quotation_marks(reply.text)
-    marks = list(_WORTH.finditer(text))
-    if not marks:
-        return [ToldSentence(each, WORTH) for each in sentences(text)]
-    leads = not text[: marks[0].start()].strip()
-    starts = [0, *(mark.end() for mark in marks)]
-    ends = [*(mark.start() for mark in marks), len(text)]
-    worths = [float(mark[1]) for mark in marks]
-    worths = [WORTH, *worths] if leads else [*worths, WORTH]
-    out: list[ToldSentence] = []
-    held, most = "", 0.0
-    for number, (start, end, worth) in enumerate(zip(starts, ends, worths, strict=True)):
-        ending = marks[number]["ends"] if number < len(marks) and not leads else ""
-        held, most = f"{held}{text[start:end]}{ending}", max(most, worth)
-        # A bracket in the midst of a sentence is for all of it.
-        if held.rstrip(_CLOSES)[-1:] not in _ENDS and number < len(marks) and not leads:
-            continue
-        out += [ToldSentence(each, most) for each in sentences(held)]
-        held, most = "", 0.0
-    return out
-
-
-def _bare(reply: StoryReply) -> str:
-    """The text of a reply without what it says that its sentences are worth."""
-    return _WORTH.sub(r"\g<ends>", reply.text)
-
-
-def prose(reply: StoryReply) -> list[str]:
-    """The sentences of a reply's text."""
-    return [each.text for each in told(reply)]
 
 
 def _spaced(text: str) -> str:
