@@ -242,7 +242,8 @@ class _Telling:
             cost = sum(piece.cost for piece in text)
             if cost <= min(self.shares[number] * WHOLE, self.left):
                 out.add(number)
-                for piece in text:
+                # What was chosen last is taken back first.
+                for piece in sorted(text, key=lambda piece: -piece.own):
                     self._choose(piece)
         return frozenset(out)
 
@@ -304,7 +305,7 @@ class _Telling:
     def _told_pieces(self, number: int) -> Iterator[_StoryPiece]:
         """The sentences of a model: what each is worth it has said, and the names that matter stand in them."""
         for section, line in self._sentences(self.nodes[number]):
-            own = told_worth(line) * self.strategy.worth(section) * TELLING
+            own = told_worth(line, self.nodes[number]) * self.strategy.worth(section) * TELLING
             cost = self._cost(" " + self.strategy.say(section, line, ()))
             yield _StoryPiece(node=number, cost=cost, line=line, name="", words=(), own=own)
 

@@ -34,8 +34,8 @@ MOST_ROLLED = 64
 """Of so many texts, at the most, a deeper one is put together that no model has told yet."""
 MOST_LINES = 120
 """So many of their sentences it has, those that are worth most."""
-UNMARKED = 1.0
-"""What the lines weigh that were told before models said what they are worth."""
+UNMARKED = "story-1/"
+"""By this prompt models were asked that didn't say yet what their sentences are worth."""
 Under: TypeAlias = Callable[[Summary], Sequence[tuple[Summary, Summary]]]
 """Gives the summaries right under one, each with its text."""
 
@@ -45,22 +45,28 @@ def is_told(summary: Summary) -> bool:
     return summary.writing is not None and summary.writing.trusted and bool(summary.lines("story"))
 
 
-def told_worth(line: Line) -> float:
-    """What a line of a model is worth against others: its point first."""
-    return ((EVEN if line.weight == UNMARKED else line.weight) / EVEN) ** STEEP
+def told_worth(line: Line, text: Summary) -> float:
+    """What a line of a text that a model told is worth against others: its point first."""
+    return ((EVEN if _is_unmarked(text) else line.weight) / EVEN) ** STEEP
+
+
+def _is_unmarked(text: Summary) -> bool:
+    return text.writing is not None and text.writing.prompt.startswith(UNMARKED)
 
 
 def _points(text: Summary) -> float:
-    return sum(map(told_worth, text.lines("story")))
+    return sum(told_worth(line, text) for line in text.lines("story"))
 
 
 def told_over(whole: Summary, parts: Sequence[Summary]) -> Summary:
     """A summary over adjacent ones that models told, with the weightiest of their sentences."""
-    lines = [line for part in parts for line in part.lines("story")]
-    best = sorted(range(len(lines)), key=lambda place: -told_worth(lines[place]))[:MOST_LINES]
+    lines = [
+        replace(line, weight=EVEN) if _is_unmarked(part) else line for part in parts for line in part.lines("story")
+    ]
+    best = sorted(range(len(lines)), key=lambda place: -lines[place].weight)[:MOST_LINES]
     others = tuple(section for section in whole.sections if section.name != "story")
-    written = [part.writing for part in parts if part.writing is not None]
-    writing: Writing = replace(written[-1], tokens_in=0, tokens_out=0, struck=0, repaired=False)
+    written = [part.writing for part in sorted(parts, key=_is_unmarked) if part.writing is not None]
+    writing: Writing = replace(written[0], tokens_in=0, tokens_out=0, struck=0, repaired=False)
     story = Section(name="story", lines=tuple(lines[place] for place in sorted(best)))
     retold = max(part.retellings for part in parts)
     return replace(whole, sections=(story, *others), writing=writing, retellings=retold)
