@@ -28,7 +28,7 @@ STEEP = 3
 """A sentence of twice the worth is shown before ones of even worth that cost much less: the point of a stretch is."""
 OVERFULL = 1.2
 """Of what there is room for, so much is offered: what is worth least of it is left out."""
-TELLS_MORE = 1.5
+TELLS_MORE = 1.1
 """A text is opened where what those below it say is worth so many times as much."""
 MOST_ROLLED = 64
 """Of so many texts, at the most, a deeper one is put together that no model has told yet."""

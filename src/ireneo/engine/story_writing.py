@@ -43,6 +43,7 @@ KNOWN_TOKENS = 600
 """What is shown of the names of all that came before: whom somebody means who isn't named in a stretch."""
 KNOWN_NAMES = 300
 NAMES_SHOWN = 12
+MOST_WORTH = 10
 NOTHING = "(nothing)"
 
 _LABELS = {"assistant": "assistant", "user": "user", "system": "setting", "tool": "tool"}
@@ -134,11 +135,24 @@ def shown_speech(spoken: Sequence[Spoken], room: int, count: Count) -> str:
 
 
 def shown_parts(parts: Sequence[Summary], room: int, count: Count) -> str:
-    """Summaries of a story in order, numbered, each with its names."""
-    told = [
-        ShownPiece(f"[{number}]", f"{story_text(part)}{_names(part)}", part.id) for number, part in enumerate(parts, 1)
-    ]
+    """Summaries of a story in order, numbered, each with its names; without what is worth least, where room lacks."""
+    shown = NOTHING
+    for least in range(MOST_WORTH + 1):
+        told = [
+            ShownPiece(f"[{number}]", f"{_weighty(part, least)}{_names(part)}", part.id)
+            for number, part in enumerate(parts, 1)
+        ]
+        shown = "\n".join(f"{each.head} {_on_one_line(each.text)}" for each in told)
+        if count(shown) <= room:
+            return shown or NOTHING
     return _fitted(told, room, count)
+
+
+def _weighty(part: Summary, least: float) -> str:
+    """The prose of a summary without the sentences that are worth less, but for the one that is worth most."""
+    lines = [line for line in part.lines("story") if line.text]
+    most = max((line.weight for line in lines), default=0.0)
+    return " ".join(" ".join(line.text.split()) for line in lines if line.weight >= min(least, most))
 
 
 def shown_before(before: Summary | None, count: Count) -> str:
@@ -287,9 +301,12 @@ def place_of(rests: Sequence[StoryPassage]) -> tuple[int, tuple[MessageId, ...]]
     return max((passage.position for passage in rests), default=0), tuple(sources)[-MOST_SOURCES:]
 
 
-MOST_WORDS, MOST_WORDS_DEEP = 350, 450
-"""A leaf is asked for of up to 250 words, a deeper text of 350; a longer one is cut behind a sentence of these."""
-SPARE_WORDS = MOST_WORDS - 250
+ASKED_WORDS = (250, 350, 450, 600)
+"""So many words a text may have, by its depth: what stands for much has much to say, and a narrow context leaves out
+what is worth least of it."""
+SPARE_WORDS = 100
+"""A text that is longer by more than this is cut behind a sentence."""
+MOST_WORDS = ASKED_WORDS[0] + SPARE_WORDS
 LEAST_WORDS, LEAST_SHARE = 40, 0.05
 """A text of fewer words than this, and than this share of its sources, stands for nothing."""
 RETOLD, RETOLD_HERE, RETOLD_WORDS = 0.8, 0.5, 5
@@ -619,6 +636,7 @@ class StoryTask:
             "known": shown_known(job.known, count),
             "names": shown_names(_offline_names(job)),
             "disputes": doubts(job.disputes),
+            "words": f"{asked_words(job) - SPARE_WORDS} to {asked_words(job)}",
         }
         if not job.is_deep:
             fields["threads"] = threads
@@ -702,9 +720,14 @@ def _story(job: StoryJob, spoken: Sequence[Spoken], room: int, count: Count) -> 
     return "\n".join(each for each in (parts, speech) if each != NOTHING)
 
 
+def asked_words(job: StoryJob) -> int:
+    """How many words the text of a job may have."""
+    return ASKED_WORDS[min(job.offline.depth, len(ASKED_WORDS)) - 1] if job.is_deep else ASKED_WORDS[0]
+
+
 def most_words(job: StoryJob) -> int:
-    """How long a text of this job may be: what stands for much may say more, since little of it stands elsewhere."""
-    return MOST_WORDS_DEEP if job.is_deep else MOST_WORDS
+    """How long it may be before it is cut."""
+    return asked_words(job) + SPARE_WORDS
 
 
 def _sections(
