@@ -546,8 +546,11 @@ def _past_texts(
         parts = told_under(node, under) if node.depth > 1 and not is_told(text) else []
         return teller.over(parts, options) if parts else text
 
-    texts = [best(node, text) for node, text in zip(nodes, path.reader.texts(nodes), strict=True)]
-    cost = told_cost(options.policy, billed(options.count))
+    texts = path.reader.texts(nodes)
+    if not any(map(is_told, texts)):
+        return tuple(texts)
+    texts = [best(node, text) for node, text in zip(nodes, texts, strict=True)]
+    cost = told_cost(options.policy, billed(teller.count))
     past = options.budget - _live_room(texts, options)
     return tuple(opened_to_fill(nodes, texts, under, past, cost, _weight))
 

@@ -132,7 +132,8 @@ def told_cost(policy: Policy, count: Count) -> Callable[[Summary], int]:
     strategy = story_strategy(policy)
 
     def cost(text: Summary) -> int:
-        lines = " ".join(strategy.say("story", line, ()) for line in text.lines("story"))
-        return count(f"{header(text)}\n{lines}")
+        # Line by line, since what a line costs is known from one context to the next.
+        lines = sum(count(strategy.say("story", line, ())) for line in text.lines("story") if line.text)
+        return count(header(text)) + lines
 
     return cost
