@@ -94,7 +94,18 @@ def test_what_a_sentence_is_worth_is_kept_and_not_told() -> None:
         ("Holm struck", 4.0),
         ("Holm loaded", 9.0),
     ]
-    assert [line.weight for line in wrote(GOOD)[0].text.lines("story")] == [5.0] * 5
+    # What points back to a sentence stands with it.
+    plain = wrote(GOOD)[0].text.lines("story")
+    assert [(line.text[:7], line.weight) for line in plain] == [
+        ("In the ", 5.0),
+        ("Holm to", 5.0),
+        ("When sh", 5.0),
+    ]
+
+
+def test_who_is_meant_by_she_goes_with_the_sentence_that_says_it() -> None:
+    written = twice(f"{TEXT} Zarkon took the pistol. He gave it to Vera. Holm saw the pistol.")
+    assert story_text(written.text) == f"{TEXT} Holm saw the pistol."
 
 
 def test_a_clause_is_struck_and_the_rest_of_its_sentence_stands() -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from ireneo.grounding.story import sentences, with_quotation_marks
+from ireneo.language.files import either, topic
+from ireneo.language.topics import Turns
 from ireneo.patterns import lazy_re
 from ireneo.prompts.replies import StoryReply
 
@@ -54,3 +59,25 @@ def bare_text(reply: StoryReply) -> str:
 def prose(reply: StoryReply) -> list[str]:
     """The sentences of a reply's text."""
     return [each.text for each in told(reply)]
+
+
+LONGEST_JOINED = 400
+"""Characters up to which a sentence stands with the one before it that it points back to."""
+_POINTS_BACK = lazy_re(lambda: rf"{either(topic(Turns).points_back)}\b", re.IGNORECASE)
+
+
+def points_back(text: str) -> bool:
+    """Whether a sentence says little, or of somebody else, without the one before it, such as “She told him”."""
+    return bool(_POINTS_BACK.match(text))
+
+
+def standing_alone(kept: Iterable[ToldSentence]) -> list[ToldSentence]:
+    """The sentences, each that points back together with the one before it: so any of them may be shown alone."""
+    out: list[ToldSentence] = []
+    for each in kept:
+        whole = f"{out[-1].text} {each.text}" if out and points_back(each.text) else ""
+        if whole and len(whole) <= LONGEST_JOINED:
+            out[-1] = ToldSentence(whole, max(out[-1].worth, each.worth))
+        else:
+            out.append(each)
+    return out

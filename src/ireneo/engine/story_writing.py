@@ -10,7 +10,7 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.story_reply import ToldSentence, bare_text, prose, told
+from ireneo.engine.story_reply import ToldSentence, bare_text, points_back, prose, standing_alone, told
 from ireneo.engine.writing import MOST_STRUCK, Judged, ShownPiece, WritingJob, doubts, shown_pieces, ungrounded
 from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.grounding.status import error_text
@@ -694,14 +694,19 @@ class StoryTask:
     def _standing(self, answer: StoryReply) -> list[ToldSentence]:
         """What is left of each sentence of a reply; empty where nothing is."""
         suspects = self._judge.suspects(answer)
-        fatal = bool(self._judge.fatal(answer))
-        return [
-            ToldSentence("" if fatal else self._judge.standing(each.text, suspects), each.worth)
-            for each in told(answer)
-        ]
+        lost = fatal = bool(self._judge.fatal(answer))
+        out: list[ToldSentence] = []
+        for each in told(answer):
+            # Whom “she” means is not known any more where the sentence before is gone.
+            gone = fatal or (lost and points_back(each.text))
+            left = "" if gone else self._judge.standing(each.text, suspects)
+            lost = not left
+            out.append(ToldSentence(left, each.worth))
+        return out
 
     def _kept(self, answer: StoryReply) -> list[ToldSentence]:
-        return _cut([each for each in self._standing(answer) if each.text], most_words(self.job))
+        kept = standing_alone(each for each in self._standing(answer) if each.text)
+        return _cut(kept, most_words(self.job))
 
     def _threads(self, answer: StoryReply) -> list[ThreadSaid]:
         suspects = self._judge.suspects(answer)
@@ -743,7 +748,8 @@ def _sections(
 def _lines(judge: StoryJudge, kept: Sequence[ToldSentence], names: Sequence[Mention]) -> list[Line]:
     out = []
     for number, each in enumerate(kept):
-        position, sources = place_of(judge.finder.rests(each.text, number / max(len(kept) - 1, 1)))
+        place = number / max(len(kept) - 1, 1)
+        position, sources = place_of([rest for one in sentences(each.text) for rest in judge.finder.rests(one, place)])
         within = tuple(mention for mention in names if mention.name in each.text)
         out.append(Line(text=each.text, names=within, weight=each.worth, position=position, sources=sources))
     return out
