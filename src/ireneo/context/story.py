@@ -454,7 +454,7 @@ class StoryTeller:
         self._told: RecentValues[Sequence[str]] = RecentValues(TOLD)
         self._leaves: RecentValues[Summary] = RecentValues(OPEN)
         self._threads: RecentValues[tuple[tuple[Thread, ...], int]] = RecentValues(OPEN)
-        self._over: RecentValues[Summary] = RecentValues(OPEN)
+        self._joined: RecentValues[Summary] = RecentValues(OPEN)
         self._stored: set[SummaryId] = set()
         self.passing: list[Summary] = []
         """The summaries among those told last that were made for that context alone."""
@@ -476,14 +476,15 @@ class StoryTeller:
         name = (messages[0].id, messages[-1].id, policy.summarizer, *(thread.id for thread in before))
         return self._leaves.get(name, lambda: make_leaf(messages, before, policy))
 
+    def joined(self, nodes: Sequence[Summary], options: ContextOptions) -> Summary:
+        """Cover adjacent `nodes` by one that is none of the canonical ones."""
+        name = (options.policy.summarizer, *(node.id for node in nodes))
+        return self._joined.get(name, lambda: _over(nodes, options))
+
     def threads(self, nodes: Sequence[Summary], cap: int) -> tuple[tuple[Thread, ...], int]:
         """What is open at the end of `nodes`, and how many gave way."""
         name = (cap, *(node.id for node in nodes))
         return self._threads.get(name, lambda: open_threads(nodes, cap))
-
-    def over(self, nodes: Sequence[Summary], options: ContextOptions) -> Summary:
-        """Cover adjacent summaries by one that is none of the canonical ones."""
-        return self._over.get(tuple(node.id for node in nodes), lambda: _over(nodes, options))
 
     def unknown(self, passing: Sequence[Summary]) -> list[Summary]:
         """Of the summaries that were made for one context those that were not stored from here yet."""
@@ -544,7 +545,7 @@ def _past_texts(
 
     def best(node: Summary, text: Summary) -> Summary:
         parts = told_under(node, under) if node.depth > 1 and not is_told(text) else []
-        return teller.over(parts, options) if parts else text
+        return teller.joined(parts, options) if parts else text
 
     texts = path.reader.texts(nodes)
     if not any(map(is_told, texts)):
@@ -635,7 +636,7 @@ def _past(story: Story, room: int, options: ContextOptions, teller: StoryTeller)
     most = max(room // (LEAST_TOLD if all(map(is_told, story.nodes)) else LEAST_BLOCK), 1)
     if len(story.nodes) > most:
         # The oldest stand in one block together, where there is no room for so many headers.
-        oldest = teller.over(story.nodes[: len(story.nodes) - most + 1], options)
+        oldest = teller.joined(story.nodes[: len(story.nodes) - most + 1], options)
         story = replace(story, nodes=(oldest, *story.nodes[len(story.nodes) - most + 1 :]))
     doubts = {
         node.id: clip("; ".join(each.text for each in told), MAX_DOUBT)
