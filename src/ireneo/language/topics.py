@@ -643,6 +643,8 @@ class Clauses(Topic, frozen=True, kw_only=True):
     """What begins a part that only leads to the clause behind it."""
     refers: Row = ()
     """What points back to the clause before."""
+    relatives: Row = ()
+    """What begins, behind a comma, what is said of somebody or something by the way."""
 
 
 class Verdicts(Topic, frozen=True, kw_only=True):
