@@ -68,7 +68,7 @@ class CharacterCard:
 
 def card_in_picture(picture: bytes) -> bytes:
     """The card that a PNG holds as text under `ccv3`, or else `chara`. Raises UnreadableLog where it has none."""
-    texts = {}
+    texts: dict[bytes, bytes] = {}
     place = len(_PNG)
     while place + 8 <= len(picture):
         size, kind = int.from_bytes(picture[place : place + 4]), picture[place + 4 : place + 8]

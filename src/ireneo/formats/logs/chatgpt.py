@@ -13,7 +13,7 @@ from msgspec import Struct
 from ireneo.formats.logs.conversation import objects_of, uttered
 from ireneo.formats.logs.format import LogFault, LoggedSession, NotedTree, UniqueNames, line_fault, with_faults
 from ireneo.formats.values import json_in, mapping, moment, objects, string, without
-from ireneo.log.message import Call, Draft, Media, Result, Role, Text
+from ireneo.log.message import Call, Draft, Media, Origin, Result, Role, Text
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
 
@@ -81,7 +81,7 @@ class _Grown:
         while waiting:
             id = waiting.pop()
             last = self._places[id] = self._add(self._nodes[id])
-            waiting += sorted(reversed(children.get(id, [])), key=lambda id: id in standing)
+            waiting += sorted(children.get(id, []), key=lambda id: id in standing)
         place = self._places.get(current or "", last) or _Place()
         self.head = place.index
 
@@ -129,7 +129,7 @@ def _draft(message: Mapping[str, object], call: Call | None) -> Draft:
         result = Result(call_id=call.id, parts=shown, failed=derive_failed(text, call), name=call.name)
         return Draft(role="tool", parts=(result,), at=at, source_id=id)
     hidden = bool(mapping(message.get("metadata")).get("is_visually_hidden_from_conversation"))
-    origin = "injected" if role == "tool" or (hidden and role == "user") else "spoken"
+    origin: Origin = "injected" if role == "tool" or (hidden and role == "user") else "spoken"
     return uttered("user" if role == "tool" else role, text, at=at, id=id, origin=origin, media=media)
 
 

@@ -44,14 +44,17 @@ def spoken(
     present: tuple[str, ...] | None = None,
     besides: Mapping[str, object] | None = None,
 ) -> Draft:
-    """The draft of `text`, said by `author` (None: a narrator, or nobody knows); `besides` is kept as its record."""
+    """The draft of `text`, said by `author` (None: a narrator, or nobody knows); `besides` is kept as its record.
+
+    One with a time has a record in any case, by which it is told from what was said here.
+    """
     role = _ROLES.get(author.casefold()) if author else None
     return Draft(
         role=role or "user",
         parts=(Text(text=text, author=None if role else author, present=present),),
         at=at,
         source_id=id,
-        record=Native(format="chat", payload=[besides]) if besides else None,
+        record=Native(format="chat", payload=[besides] if besides else []) if besides or at else None,
     )
 
 

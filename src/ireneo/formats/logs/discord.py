@@ -1,4 +1,4 @@
-"""Discord's channels as DiscordChatExporter saves them in JSON: each message with its author, as the channel calls them.
+"""Discord's channels as DiscordChatExporter saves them in JSON: each message with its author as the channel calls them.
 
 What the service notes itself (who joined, what was pinned) is nobody's words. Replies name what they answer in their
 record.

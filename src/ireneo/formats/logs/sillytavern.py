@@ -1,7 +1,7 @@
 """SillyTavern's chats: JSON lines, a header and then a message a line; a group's chat may have no header.
 
-Swipes are versions of a message; the one that is shown stands, the others are kept as branches. What `/hide` took out of
-the prompt is part of the story all the same; notes of the program and of `/comment` are nobody's words in it.
+Swipes are versions of a message; the one that is shown stands, the others are kept as branches. What `/hide` took out
+of the prompt is part of the story all the same; notes of the program and of `/comment` are nobody's words in it.
 """
 
 from __future__ import annotations
