@@ -277,7 +277,8 @@ def test_plain_dialogue_in_its_forms(text: str) -> None:
 def test_a_date_before_a_speech_is_its_time_and_an_hour_is_kept_aside() -> None:
     dated, timed, _ = read("[2026-03-02 08:30] Vera: One.\n[08:31] Tom: Two.\nVera: Three.\n").path
     assert dated.at == datetime(2026, 3, 2, 8, 30, tzinfo=UTC)
-    assert dated.record is None
+    assert dated.record is not None
+    assert dated.record.payload == []
     assert timed.at is None
     assert timed.record is not None
     assert timed.record.payload == [{"time": "08:31"}]

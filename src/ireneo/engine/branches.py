@@ -178,14 +178,15 @@ class _PathSplitter:
     def _shared(self, one: Head, other: Head, low: int) -> int:
         """The last position that two paths share, which share `low`."""
         high = min(one.position, other.position)
-        # Most often one path is the beginning of the other.
-        probe = high
+        tries = 0
         while low < high:
+            # Most often one path is the beginning of the other, or leaves it just before its end.
+            probe = max(high - (1 << tries) // 4, (low + high + 1) // 2)
             if self._at(one, probe).id == self._at(other, probe).id:
                 low = probe
             else:
                 high = probe - 1
-            probe = (low + high + 1) // 2
+            tries += 1
         return low
 
     def _at(self, head: Head, position: int) -> Message:
