@@ -137,9 +137,9 @@ class Memory:
         what they are in, where that is not to be found out. Sessions that have no name of their own are called `name`,
         or as their file is.
 
-        What is there already is left as it is, and secrets become marks, as `import_log` says. `on_progress` is told
-        how far a file is read, and of each session. Raises BadInput for what can't be read, and for a file without a
-        message unless `skip_empty` is set; what stands before that is stored.
+        What is there already is left as it is, a chat stands as it is now, and secrets become marks, as `import_log`
+        says. `on_progress` is told how far a file is read, and of each session. Raises BadInput for what can't be read,
+        and for a file without a message unless `skip_empty` is set; what stands before that is stored.
         """
         joined = None if session is None else self._joined(session, keep_secrets=keep_secrets)
         report = ImportReport()
@@ -222,7 +222,9 @@ class Memory:
     ) -> ImportReport:
         """Store the sessions of a log, one at a time as they are read, or all of it as `session`; `name` is the file's.
 
-        What is there already is left as it is, so that a log that has grown can be imported again. Keys, tokens and
+        What is there already is left as it is, so that a log that has grown can be imported again. A chat that people
+        edit stands as it is now, and what was said here since is kept on a branch where it goes on otherwise (`kept` of
+        what is returned). Keys, tokens and
         passwords become marks such as ``[REDACTED password]`` before anything is stored, unless `keep_secrets` says
         otherwise, here or where the memory was opened. A message that is stored already is found again, with its
         secrets or without them. `on_progress` is told of each session.

@@ -199,9 +199,10 @@ def import_logs(
     stored: Stored,
     format: Format = AUTO,
 ) -> None:
-    """Take agents' logs, stories and exported memories in.
+    """Take agents' logs, chats, stories and exported memories in.
 
-    What is there already is left as it is: import as often as you like. Keys, tokens and passwords become marks.
+    What is there already is left as it is: import as often as you like. A chat that was edited stands as it is now.
+    Keys, tokens and passwords become marks.
     """
     if format != AUTO:
         ireneo.log_format(format)
