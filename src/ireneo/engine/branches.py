@@ -150,7 +150,7 @@ class _PathSplitter:
         parent: int | None = None
         at = -1
         while (found := self._next(parent, at, head)) is not None:
-            parent, at = found, self._shared(self.paths[found].head, head, at + 1)
+            parent, at = found, last_shared(self._tx, self._key, self.paths[found].head, head, at + 1)
         fork = self._at(head, at) if at >= 0 else None
         path = TreePath(
             name=name,
@@ -175,23 +175,28 @@ class _PathSplitter:
                 return rival
         return None
 
-    def _shared(self, one: Head, other: Head, low: int) -> int:
-        """The last position that two paths share, which share `low`."""
-        high = min(one.position, other.position)
-        tries = 0
-        while low < high:
-            # Most often one path is the beginning of the other, or leaves it just before its end.
-            probe = max(high - (1 << tries) // 4, (low + high + 1) // 2)
-            if self._at(one, probe).id == self._at(other, probe).id:
-                low = probe
-            else:
-                high = probe - 1
-            tries += 1
-        return low
-
     def _at(self, head: Head, position: int) -> Message:
-        (message,) = self._tx.log.path(self._key, head.id, position, position)
-        return message
+        return _at(self._tx, self._key, head, position)
+
+
+def last_shared(tx: Transaction, key: SessionKey, one: Head, other: Head, low: int = -1) -> int:
+    """The last position that two paths share, which share `low`; -1 where they share none."""
+    high = min(one.position, other.position)
+    tries = 0
+    while low < high:
+        # Most often one path is the beginning of the other, or leaves it just before its end.
+        probe = max(high - (1 << tries) // 4, (low + high + 1) // 2)
+        if _at(tx, key, one, probe).id == _at(tx, key, other, probe).id:
+            low = probe
+        else:
+            high = probe - 1
+        tries += 1
+    return low
+
+
+def _at(tx: Transaction, key: SessionKey, head: Head, position: int) -> Message:
+    (message,) = tx.log.path(key, head.id, position, position)
+    return message
 
 
 def prunable(tx: Transaction, key: SessionKey, without: str = "") -> Pruned:

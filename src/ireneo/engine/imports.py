@@ -12,7 +12,7 @@ from typing import TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ireneo.engine.branches import passes
+from ireneo.engine.branches import last_shared, passes
 from ireneo.engine.context import due_ahead, write_ahead
 from ireneo.engine.projects import place_session
 from ireneo.engine.resources import Cleaning, DraftVariants, Naming, UncleanedIds, chain_named
@@ -161,17 +161,19 @@ def stand_at(tx: Transaction, key: SessionKey, end: Head, *, changed: bool) -> s
     Where the chat was gone on with here, the branch stays: behind its end, or elsewhere after a rewind unless the chat
     has `changed`. What the chat itself no longer says lies in the log beside the path, as after a rewind.
     """
-    main = tx.sessions.branches(key).get(MAIN)
-    if main is None or passes(tx, key, end, main):
+    branches = dict(tx.sessions.branches(key))
+    main = branches.pop(MAIN, None)
+    parts = last_shared(tx, key, main, end) if main else -1
+    if main is None or parts == main.position:
         tx.log.move(key, MAIN, end.id)
         return ""
-    follows = tx.log.path(key, main.id, end.position + 1, end.position + 1) if passes(tx, key, main, end) else ()
-    said_here = not _is_logged(tx, key, main.id)
-    if said_here and (not _is_logged(tx, key, follows[0].id) if follows else not changed):
-        return ""
     kept = ""
-    if said_here:
-        kept = UniqueNames(tx.sessions.branches(key)).give(MAIN)
+    if not _is_logged(tx, key, main.id):
+        (leaves,) = tx.log.path(key, main.id, parts + 1, parts + 1)
+        if not _is_logged(tx, key, leaves.id) and (parts == end.position or not changed):
+            return ""
+        standing = (name for name, head in branches.items() if head is not None and head.id == main.id)
+        kept = next(standing, "") or UniqueNames([MAIN, *branches]).give(MAIN)
         tx.log.move(key, kept, main.id)
     tx.log.move(key, MAIN, end.id)
     return kept
@@ -179,6 +181,8 @@ def stand_at(tx: Transaction, key: SessionKey, end: Head, *, changed: bool) -> s
 
 SAME_CHAT = 1_000
 """So many of the first messages are looked at for any that a session has already."""
+MOST_CUT = 8
+"""Whoever cuts more messages off the beginning of a chat is taken for one who named the later of two files alone."""
 
 
 def _refuse_another(tx: Transaction, key: SessionKey, messages: Sequence[Message]) -> None:
@@ -188,13 +192,17 @@ def _refuse_another(tx: Transaction, key: SessionKey, messages: Sequence[Message
     means another chat. What a card tells before a chat begins is no part of it.
     """
     main = tx.sessions.branches(key).get(MAIN) if tx.sessions.get(key) else None
-    said = {message.text for message in messages[:SAME_CHAT] if message.role != "system"}
-    if main is None or not said or not said.isdisjoint(each.text for each in tx.log.path(key, main.id, 0, SAME_CHAT)):
+    new = [message.text for message in messages[:SAME_CHAT] if message.role != "system"]
+    if main is None or not new:
         return
-    raise BadInput(
-        f"Session {key.session} holds another chat than this one; name all of its logs in their order, the new ones "
-        "last, or take them into another session."
-    )
+    there = [each.text for each in tx.log.path(key, main.id, 0, SAME_CHAT) if each.role != "system"]
+    places = {text: place for place, text in reversed(list(enumerate(there)))}
+    cut = next((places[text] - place for place, text in enumerate(new) if text in places), None)
+    if there and (cut is None or cut > MOST_CUT):
+        raise BadInput(
+            f"Session {key.session} holds another chat than this one; name all of its logs in their order, the new "
+            "ones last, or take them into another session."
+        )
 
 
 def _is_logged(tx: Transaction, key: SessionKey, id: MessageId) -> bool:
