@@ -130,7 +130,8 @@ class TreePath(Struct, frozen=True, kw_only=True):
 def tree_paths(tx: Transaction, key: SessionKey, heads: Sequence[tuple[str, Head]]) -> list[TreePath]:
     """One path for each of the named heads, in their order: together they have every message once.
 
-    Where a path leaves another is found by halving, so that few messages are read, however long the paths are.
+    Where a path leaves another is found by halving, so that few messages are read, however long the paths are; of
+    many that leave one path, the longest is best added first.
     """
     splitter = _PathSplitter(tx, key)
     for name, head in heads:
@@ -202,7 +203,7 @@ def _at(tx: Transaction, key: SessionKey, head: Head, position: int) -> Message:
 def prunable(tx: Transaction, key: SessionKey, without: str = "") -> Pruned:
     """What no branch leads to, or would lead to if the branch `without` were forgotten. Raises as `drop` does."""
     kept = dict(tx.sessions.branches(key))
-    ends = [("", end) for end in tx.upkeep.abandoned_heads(key)]
+    ends = [("", end) for end in reversed(tx.upkeep.abandoned_heads(key))]
     if without:
         _check_drop(tx, key, without)
         if head := kept.pop(without):
