@@ -29,7 +29,7 @@ from ireneo.faces.cli.place import database, room_for, say_once
 from ireneo.faces.cli.proxy import proxy
 from ireneo.faces.cli.review import review
 from ireneo.faces.cli.sessions import dispute, expand, fork, formats, pin, pins, release, rewind, sessions, tree
-from ireneo.faces.cli.upkeep import doctor, forget, path, prune
+from ireneo.faces.cli.upkeep import copy, doctor, forget, path, prune
 from ireneo.faces.cli.work import summarise, work
 
 LOG, RULES, MEMORIES, LESSONS, UPKEEP = (
@@ -173,6 +173,7 @@ _COMMANDS = (
     (UPKEEP, "path", path, 'sqlite3 "$(ireneo path)" .schema'),
     (UPKEEP, "formats", formats, "ireneo formats"),
     (UPKEEP, "doctor", doctor, "ireneo doctor --repair"),
+    (UPKEEP, "copy", copy, "ireneo copy memory.db postgresql://localhost/memory"),
     (UPKEEP, "prune", prune, "ireneo prune 7c1e4f52"),
 )
 for _panel, _name, _command, _example in _COMMANDS:

@@ -15,7 +15,7 @@ from msgspec.structs import fields
 
 from ireneo.errors import BadInput, IreneoError, SessionNotFound
 from ireneo.faces.cli.output import counted, one_line
-from ireneo.faces.cli.place import DEFAULT_SPACE, existing, is_there, place_of, room_for
+from ireneo.faces.cli.place import DEFAULT_SPACE, Database, existing, is_there, place_of, room_for
 from ireneo.plumbing import GENERAL, project_here
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _begun(ctx: typer.Context, incomplete: str, asked: Callable[[Memory], Known]
     from ireneo import sync
 
     try:
-        path = place_of(Path(given) if (given := ctx.params.get("db")) else None).path
+        path = place_of(ctx.params.get("db")).path
         if is_there(path):
             with sync.open(path, space=ctx.params.get("space") or DEFAULT_SPACE) as memory:
                 known = asked(memory)
@@ -124,7 +124,9 @@ def _begun(ctx: typer.Context, incomplete: str, asked: Callable[[Memory], Known]
 AUTO = "auto"
 STDIN = "-"
 
-Db = Annotated[Path | None, option("--db", "FILE", "The database.", shown="what `ireneo path` says")]
+Db = Annotated[
+    str | None, option("--db", "FILE", "The database: a file, or postgresql://…", shown="what `ireneo path` says")
+]
 Space = Annotated[str, option("--space", "NAME", "Whose memory it is: a tenant, a user, a project.", shown=True)]
 Budget = Annotated[int, option("--budget -b", "TOKENS", "The most that the context may cost, in tokens.", shown=True)]
 Preset = Annotated[
@@ -255,7 +257,7 @@ def reading(stored: Stored) -> Memory:
     return writing(existing(stored.db), stored.space)
 
 
-def writing(path: Path, space: str, *, embedder: str | None = None, keep_secrets: bool = False) -> Memory:
+def writing(path: Database, space: str, *, embedder: str | None = None, keep_secrets: bool = False) -> Memory:
     """The memory in the database at `path`, which is made when it is not there."""
     # Imported when used: a command that only reads a file starts sooner by a fifth.
     from ireneo import sync
@@ -264,7 +266,7 @@ def writing(path: Path, space: str, *, embedder: str | None = None, keep_secrets
     return sync.open(room_for(path), space=space, embedder=embedder_named(embedder), keep_secrets=keep)
 
 
-def tried(path: Path, space: str, work: Callable[[Memory], T], *, keep_secrets: bool = False) -> T:
+def tried(path: Database, space: str, work: Callable[[Memory], T], *, keep_secrets: bool = False) -> T:
     """Do `work` on the memory at `path`; where it can't be done, no database is made for it."""
     if not is_there(path):
         with writing(TRIAL, space, keep_secrets=keep_secrets) as memory:
