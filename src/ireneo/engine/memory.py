@@ -67,7 +67,7 @@ from ireneo.engine.vectors import TOGETHER, Embedded, HeldVectors, embed_due
 from ireneo.engine.work import WorkResult, Works
 from ireneo.errors import BadInput, SessionNotFound, StoreError, UnreadableLog
 from ireneo.formats.logs.format import LinearFormat, LogFormat, StreamingFormat, as_stream
-from ireneo.formats.logs.registry import LogFormatName, log_format, recognise
+from ireneo.formats.logs.registry import CONVERSATIONS, LogFormatName, log_format, recognise
 from ireneo.lessons.guard import GuardAdvice
 from ireneo.lessons.run import Category, ClaimTotals, LearnedRun
 from ireneo.log.message import Call, Draft
@@ -137,9 +137,9 @@ class Memory:
         what they are in, where that is not to be found out. Sessions that have no name of their own are called `name`,
         or as their file is.
 
-        What is there already is left as it is, and secrets become marks, as `import_log` says. `on_progress` is told
-        how far a file is read, and of each session. Raises BadInput for what can't be read, and for a file without a
-        message unless `skip_empty` is set; what stands before that is stored.
+        What is there already is left as it is, a chat stands as it is now, and secrets become marks, as `import_log`
+        says. `on_progress` is told how far a file is read, and of each session. Raises BadInput for what can't be read,
+        and for a file without a message unless `skip_empty` is set; what stands before that is stored.
         """
         joined = None if session is None else self._joined(session, keep_secrets=keep_secrets)
         report = ImportReport()
@@ -176,7 +176,10 @@ class Memory:
             )
             if joined is not None and report.damage:
                 # What follows would stand behind messages that are missing.
-                break
+                return report
+        if joined is not None and report.sessions:
+            *others, last = report.sessions
+            report = replace(report, sessions=(*others, replace(last, kept=await joined.settle())))
         return report
 
     async def learn_from(
@@ -219,16 +222,20 @@ class Memory:
     ) -> ImportReport:
         """Store the sessions of a log, one at a time as they are read, or all of it as `session`; `name` is the file's.
 
-        What is there already is left as it is, so that a log that has grown can be imported again. Keys, tokens and
+        What is there already is left as it is, so that a log that has grown can be imported again. A chat that people
+        edit stands as it is now, and what was said here since is kept on a branch where it goes on otherwise (`kept` of
+        what is returned). Keys, tokens and
         passwords become marks such as ``[REDACTED password]`` before anything is stored, unless `keep_secrets` says
         otherwise, here or where the memory was opened. A message that is stored already is found again, with its
         secrets or without them. `on_progress` is told of each session.
         """
         if session is not None:
-            joined = await self._joined(session, keep_secrets=keep_secrets).import_log(lines, log, name=name)
+            joined = self._joined(session, keep_secrets=keep_secrets)
+            one = await joined.import_log(lines, log, name=name)
+            one = replace(one, kept=await joined.settle())
             if on_progress is not None:
-                on_progress(joined)
-            return ImportReport(sessions=(joined,))
+                on_progress(one)
+            return ImportReport(sessions=(one,))
         done: list[Imported] = []
         await run_steps(self._importing(lines, log, name, keep_secrets), done.append, on_progress)
         return ImportReport(sessions=tuple(done))
@@ -238,7 +245,8 @@ class Memory:
     ) -> AsyncGenerator[Imported, None]:
         if isinstance(log, LinearFormat):
             joined = self._joined(name, only_adds=False, keep_secrets=keep_secrets)
-            yield await joined.import_log(lines, log, name=name)
+            linear = await joined.import_log(lines, log, name=name)
+            yield replace(linear, kept=await joined.settle())
             return
         with self._resources.spool() as spool:
             found = (
@@ -250,7 +258,15 @@ class Memory:
             while (logged := await asyncio.to_thread(next, found, None)) is not None:
                 cleaning = self._resources.cleaning(keep_secrets)
                 source = f"{log.name}:{cleaning.text(name)}"
-                done = await import_session(self._store, self.space, logged, source, self._resources.count, cleaning)
+                done = await import_session(
+                    self._store,
+                    self.space,
+                    logged,
+                    source,
+                    self._resources.count,
+                    cleaning,
+                    follows=log.name in CONVERSATIONS,
+                )
                 if preset_of(source, self._resources.preset).story is None:
                     await (await self.session(done.session)).catch_up()
                 yield done
