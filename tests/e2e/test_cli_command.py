@@ -59,6 +59,7 @@ COMMANDS = (
     "forget",
     "export",
     "doctor",
+    "copy",
     "prune",
     "learn",
     "lessons",
@@ -67,6 +68,7 @@ COMMANDS = (
     "hook",
     "report",
     "mcp",
+    "proxy",
     "formats",
     "demo",
     "path",
@@ -217,7 +219,7 @@ def test_the_commands_stand_in_sections_and_each_in_one() -> None:
     assert all("..." not in rows for _, rows in sections), "each says in its first line what it does"
 
 
-WITHOUT_JSON = {"demo", "mcp", "compact", "hook"}
+WITHOUT_JSON = {"demo", "mcp", "proxy", "compact", "hook"}
 """A show, a protocol of its own, and those that write JSON anyway."""
 
 
@@ -255,6 +257,7 @@ def test_every_command_answers_in_json_and_writes_nothing_else(tmp_path: Path) -
         "path": (),
         "formats": (),
         "doctor": (),
+        "copy": ("memory.db", "copy.db"),
         "prune": ("7c1e", "--yes"),
     }
     ends = {"summarise": 1}

@@ -127,7 +127,7 @@ def test_what_a_character_does_not_know_stands_in_no_memory_of_hers() -> None:
         session.add_thread("debt", "Vera owes Tom a horse.", who="Vera", whom="Tom")
         session.add_thread("canon", "The miller is Tom's father.", known_to=["Vera"])
         session.add_thread("canon", "It is winter.")
-        known = {name: {each.text for each in session.threads(as_=name)} for name in WHO}
+        known = {name: {each.text for each in session.threads(viewpoint=name)} for name in WHO}
         assert known["Vera"] == {each.text for each in session.threads()}
         assert known["Tom"] == {"Vera owes Tom a horse.", "It is winter."}
 

@@ -71,10 +71,12 @@ def is_known(note: Annotation, seen_by: str) -> bool:
     """Whether a character knows of a thread or a fact by hand; without one, all is known."""
     if not seen_by:
         return True
+    # One character may go by several names.
+    own = {name.strip().casefold() for name in seen_by.split("=")}
     if note.known_to:
-        return seen_by.casefold() in {name.casefold() for name in note.known_to}
+        return not own.isdisjoint(name.casefold() for name in note.known_to)
     knows = (note.who,) if note.sort in _HIDDEN else (note.who, note.whom)
-    return note.kind == "canon" or seen_by.casefold() in {name.casefold() for name in knows if name}
+    return note.kind == "canon" or not own.isdisjoint(name.casefold() for name in knows if name)
 
 
 def wordings(notes: Iterable[Annotation]) -> dict[str, Annotation]:

@@ -37,7 +37,7 @@ def list_(
 ) -> None:
     """List what always stands in a story, and its open threads."""
     with session_in(stored, session) as named:
-        title, found = title_of(named), named.threads(resolved=resolved, as_=as_)
+        title, found = title_of(named), named.threads(resolved=resolved, viewpoint=as_)
     if as_json:
         write_json([picked(each, _LISTED) for each in found])
     elif not found:
