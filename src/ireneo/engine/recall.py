@@ -34,7 +34,6 @@ from ireneo.memories.ranking import (
     Question,
     RecallHit,
     RecallResults,
-    alike_words,
     around_event,
     asked_of,
     candidates,
@@ -47,7 +46,7 @@ from ireneo.memories.ranking import (
     terms_to_read,
     verbatim_first,
     weights,
-    with_alike,
+    with_beside,
     words_of,
 )
 from ireneo.memories.ranking import IndexStats as Size
@@ -253,12 +252,11 @@ def by_words(
         read = {term: [number for number in numbers if number in within] for term, numbers in read.items()}
     read = index.within(read)
     postings = [Postings(term=term, count=counts[term], numbers=read.get(term)) for term, _ in question.terms]
-    words = alike_words(question) if question.widens else {}
-    some = sorted({word for each in words.values() for word, _ in each})
+    some = sorted({word for each in question.beside.values() for word, _ in each})
     few = search.postings(space, index.name, some, ALIKE_AT_MOST)
     if within is not None:
         few = {word: [number for number in numbers if number in within] for word, numbers in few.items()}
-    postings = with_alike(postings, words, index.within(few), whole)
+    postings = with_beside(question, postings, index.within(few), whole)
     look = _further_down if index.narrows and not index.reach else _closely
     found, documents, postings = look(search, space, index, question, postings, whole, looked_at)
     passages = [each.passage for each in documents.values()]

@@ -341,6 +341,19 @@ class Questions(Topic, frozen=True, kw_only=True):
     """What tells of a time in an answer."""
     figures: Set = frozenset()
     """Numbers in words, in an answer."""
+    own_verb: Row = ()
+    """It asks what the one who asks does; its group is the verb."""
+    of_another: Map = {}
+    """By the ending of such a verb, what stands in its place where another does it."""
+
+
+class Senses(Topic, frozen=True, kw_only=True):
+    """What questions want to know, by codes; where an attribute has one, by that."""
+
+    asks: Map = {}
+    """By a code, what asks for it."""
+    tells: Map = {}
+    """By a code, the words by which an answer tells it."""
 
 
 class Persons(Topic, frozen=True, kw_only=True):

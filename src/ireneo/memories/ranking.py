@@ -13,7 +13,6 @@ from typing import Literal, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.alike import alike
 from ireneo.language.detect import language_of_sentence
 from ireneo.language.files import either, from_data, of_language, topic
 from ireneo.language.spoken import Attributes
@@ -23,6 +22,7 @@ from ireneo.language.words import common_words, terms
 from ireneo.log.message import MessageId
 from ireneo.memories.index import ASSISTANT, CLASS_BITS, LENGTHS, MOST_IN_SESSION, USER, length_class, place_of, role_of
 from ireneo.memories.record import Kind, Record, State
+from ireneo.memories.senses import ALIKE, TOLD, is_of_another, names_another, own_verb, wanted
 from ireneo.patterns import lazy_re
 
 FRAME_WEIGHT = 0.5
@@ -69,27 +69,37 @@ class Question(Struct, frozen=True, kw_only=True):
     """It asks what is the case now: it names no time that is over, and doesn't ask of the past."""
     asks_when: bool = False
     asks_how_many: bool = False
-    widens: bool = False
-    """Words alike in meaning to its terms count as well."""
+    beside: Mapping[str, Sequence[tuple[str, float]]] = {}
+    """By a term, the words that count in its place, with what each counts beside it: those by which is told what it
+    asks for, and those alike in meaning."""
+    senses: frozenset[str] = frozenset()
+    """What it wants to know, as attributes."""
+    own: bool = False
+    """It asks of the one who asks, and of nobody else that it names."""
+    own_verb: str = ""
+    """What that one does: "live" of "where do I live"."""
 
 
 def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[str] = ()) -> Question:
     """Read a question: `now` is when it is asked (aware), `speakers` are the authors that the space knows."""
     who = named_speakers(text, speakers)
     of_names = {term for name in who for term in terms(name)}
-    wanted = dict.fromkeys(terms(text))
-    about = [term for term in wanted if term not in of_names] or list(wanted)
+    every = dict.fromkeys(terms(text))
+    about = [term for term in every if term not in of_names] or list(every)
     stop = _stop_terms(language_of_sentence(text))
     about = [term for term in about if term not in stop] or about
     # A name that is also a month's ("April") names no time.
     window = time_window(_without(text, who), now)
+    counts = {term: FRAME_WEIGHT if term in _frame_terms() else 1.0 for term in about}
+    senses, beside = wanted(text, counts, FRAME_WEIGHT)
+    side = None if who else _side(text)
     direction, event = _event(text) if window is None else (None, ())
     past = window is None and (direction == "before" or bool(_PAST.search(text)))
     over = window is not None and (now is None or (window.until is not None and window.until <= now))
     return Question(
-        terms=tuple((term, FRAME_WEIGHT if term in _frame_terms() else 1.0) for term in about),
+        terms=tuple(counts.items()),
         who=who,
-        side=None if who else _side(text),
+        side=side,
         phrases=tuple(
             phrase for found in _QUOTED.finditer(text) if len(phrase := tuple(terms(found[1] or found[2]))) > 1
         ),
@@ -98,7 +108,10 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
         event=event,
         past=past,
         of_now=not past and not over,
-        widens=True,
+        beside=beside,
+        senses=senses,
+        own=side == "user" and not names_another(text),
+        own_verb=own_verb(text) if side == "user" else "",
         asks_when=bool(_WHEN.search(text)),
         asks_how_many=bool(_HOW_MANY.search(text)),
     )
@@ -174,7 +187,7 @@ class Postings(Struct, frozen=True, kw_only=True):
     numbers: Sequence[int] | None = None
     """The numbers of the documents that hold it, rising; None where the term is too common to be read."""
     alike: tuple[tuple[float, Sequence[int]], ...] = ()
-    """The documents that hold a word alike in meaning, each list with what that word counts beside the term."""
+    """The documents that hold a word that counts in its place, each list with what that word counts beside the term."""
 
 
 class Passage(Struct, frozen=True, kw_only=True):
@@ -227,12 +240,6 @@ SIDE_FAVOUR = 0.4
 FEW_DOCUMENTS = 100
 """Documents that a small space counts as having, where it is asked how rare a term is."""
 SEEDS = 100
-ALIKE = 8
-"""Words alike in meaning that are counted in for a term, of those that stand in the space."""
-ALIKE_TRIED = 16
-"""The nearest so many are looked for."""
-ALIKE_WEIGHT = 0.5
-"""What such a word counts beside the term itself, times its cosine, and never more than the term for being rarer."""
 ALIKE_AT_MOST = 500
 """Documents up to which such a word is read: a commoner one tells too little."""
 _LOW = (1 << CLASS_BITS) - 1
@@ -270,47 +277,19 @@ def terms_to_read(question: Question, counts: Mapping[str, int], at_most: int = 
     return tuple(chosen)
 
 
-def alike_words(question: Question) -> dict[str, list[tuple[str, float]]]:
-    """For each term of the matter the words alike in meaning that are none of the question's, with their cosines.
-
-    First the attributes that it is a name of: "live" asks for the home, in whatever language.
-    """
-    asked = {term for term, _ in question.terms}
-    named = _attribute_terms()
-    return {
-        term: [each for each in (*named.get(term, ()), *alike(term, ALIKE_TRIED)) if each[0] not in asked]
-        for term, weight in question.terms
-        if weight > FRAME_WEIGHT
-    }
-
-
-@from_data
-def _attribute_terms() -> dict[str, list[tuple[str, float]]]:
-    """The terms that by themselves name an attribute, with those of its code, by which memories of it are found."""
-    found: dict[str, dict[str, float]] = {}
-    for code, names in topic(Attributes).names.items():
-        for name in names:
-            said = [term for term in terms(name) if term not in _stop_terms("de")]
-            if len(said) == 1:
-                found.setdefault(said[0], {}).update(dict.fromkeys(terms(code.replace("_", " ")), 1.0))
-    return {term: list(codes.items()) for term, codes in found.items()}
-
-
-def with_alike(
-    postings: Sequence[Postings],
-    words: Mapping[str, Sequence[tuple[str, float]]],
-    numbers: Mapping[str, Sequence[int]],
-    stats: IndexStats,
+def with_beside(
+    question: Question, postings: Sequence[Postings], numbers: Mapping[str, Sequence[int]], stats: IndexStats
 ) -> list[Postings]:
-    """`postings` with the documents that hold words alike in meaning; `numbers` has those of such words."""
+    """`postings` with the documents that hold words that count in a term's place; `numbers` has those of such words."""
     found = []
     for each in postings:
         worth = rarity(each.count, stats.documents)
-        held = [(word, cosine) for word, cosine in words.get(each.term, ()) if numbers.get(word)][:ALIKE]
+        held = [(word, share) for word, share in question.beside.get(each.term, ()) if worth and numbers.get(word)]
+        told = [(word, share) for word, share in held if share >= TOLD]
+        alike = [(word, share) for word, share in held if share < TOLD][:ALIKE]
         counted = (
-            (ALIKE_WEIGHT * cosine * min(1.0, rarity(len(numbers[word]), stats.documents) / worth), numbers[word])
-            for word, cosine in held
-            if worth
+            (share * min(1.0, rarity(len(numbers[word]), stats.documents) / worth), numbers[word])
+            for word, share in (*told, *alike)
         )
         found.append(replace(each, alike=tuple(counted)))
     return found
@@ -430,6 +409,8 @@ def _shaded(read: Sequence[_Places], table: Sequence[float], near: set[int], rea
 
 SPEAKER_FAVOUR = 0.4
 """How much more a message counts whose author is the one speaker that the question names."""
+OF_ANOTHER = -0.6
+"""What is taken off what says of another what was asked of the one who asks."""
 TIME_WORD_FAVOUR = 0.25
 """How much more, where it is asked when, one counts that has a word of time."""
 FIGURE_FAVOUR = 0.1
@@ -497,7 +478,7 @@ def _scored(question: Question, found: Candidate, passage: Passage, common: floa
 
 def asked_of(question: Question, passage: Passage) -> float:
     """How much more a passage counts for who says it, as a share."""
-    return sum(share for name, share in _favours(question, passage) if name in ("speaker", "side"))
+    return sum(share for name, share in _favours(question, passage) if name in ("speaker", "side", "of another"))
 
 
 def _favours(question: Question, passage: Passage) -> Iterator[tuple[str, float]]:
@@ -506,6 +487,8 @@ def _favours(question: Question, passage: Passage) -> Iterator[tuple[str, float]
         yield "speaker", SPEAKER_FAVOUR
     if question.side and passage.author is None and role_of(passage.number) == _SIDES[question.side]:
         yield "side", SIDE_FAVOUR
+    if question.own_verb and is_of_another(question.own_verb, passage.text):
+        yield "of another", OF_ANOTHER
     if question.window and passage.at and question.window.holds(passage.at):
         yield "time", WINDOW_FAVOUR
     if len(passage.text) <= _READ:
@@ -589,9 +572,10 @@ def moved_up(ranking: Iterable[Item], goes_before: Callable[[Item, Item], bool])
 def words_of(question: Question, text: str) -> frozenset[str]:
     """The terms of the question that a text (the beginning of a long one) has, or words alike in meaning to them."""
     held = set(terms(text[:_READ]))
-    words = alike_words(question)
     return frozenset(
-        term for term, _ in question.terms if term in held or any(word in held for word, _ in words.get(term, ()))
+        term
+        for term, _ in question.terms
+        if term in held or any(word in held for word, _ in question.beside.get(term, ()))
     )
 
 
