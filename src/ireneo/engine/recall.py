@@ -18,7 +18,15 @@ from ireneo.engine.scope import RecallQuery, Scope
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import EmbedderError
 from ireneo.log.message import MessageId
-from ireneo.memories.index import Vector, author_of_message, kind_term, numbers_at, place_of, text_of_message
+from ireneo.memories.index import (
+    MOST_IN_SESSION,
+    Vector,
+    author_of_message,
+    kind_term,
+    numbers_at,
+    place_of,
+    text_of_message,
+)
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.ranking import (
     ALIKE_AT_MOST,
@@ -44,13 +52,14 @@ from ireneo.memories.ranking import (
     read_question,
     repeats_last,
     terms_to_read,
-    verbatim_first,
     weights,
     with_beside,
     words_of,
 )
 from ireneo.memories.ranking import IndexStats as Size
 from ireneo.memories.record import Record, disputes
+from ireneo.memories.serving import telling
+from ireneo.memories.slots import attribute_of
 from ireneo.ports.memories import FoundMemory, FoundMessage, SearchPort
 from ireneo.ports.memories import IndexName as Name
 from ireneo.ports.store import Transaction
@@ -60,6 +69,19 @@ HELD_THEN = 1.25
 """What counts more where a question names a time: what was the case then."""
 HELD_ELSE = 0.8
 """What was not, and is the case now: the time may have been meant otherwise, so it is told as well."""
+
+SLOT_ASKED_OF = 1.5
+"""What a memory counts more that fills the slot that is asked of."""
+OF_ANOTHER = 0.5
+"""What one counts that is of another, where it is asked of oneself."""
+SPEAKERS = frozenset({"", "user", "the user", "me", "i"})
+"""Subjects that are whoever speaks."""
+SHORT_REPLY = 200
+"""Letters of a reply that may do no more than say again what it answers, and of a message that may only ask."""
+SAYS_AGAIN = 0.5
+"""What is left to such a reply."""
+ONLY_ASKS = 0.5
+"""What is left to a message that only asks something."""
 
 Parts: TypeAlias = tuple[tuple[str, float], ...]
 
@@ -144,6 +166,8 @@ class MemoryIndex:
         self._now = now
         window = question.window if question else None
         self._past = question is not None and question.past and asked.at is None
+        self._senses = question.senses if question else frozenset[str]()
+        self._own = question is not None and question.own
         over = window.until if window and asked.at is None else None
         self._then = over - INSTANT if over is not None and over <= now else None
         """The last moment of the time that the question names, where that is over."""
@@ -188,6 +212,10 @@ class MemoryIndex:
         factors = KINDS[record.kind].score(record, self._now)
         if self._past or self._then is not None:
             factors = (*factors, ("time asked of", HELD_THEN if self._held_then(record) else HELD_ELSE))
+        if record.attribute and attribute_of(record.attribute) in self._senses:
+            factors = (*factors, ("slot asked of", SLOT_ASKED_OF))
+        if self._own and record.subject.casefold() not in SPEAKERS:
+            factors = (*factors, ("of another", OF_ANOTHER))
         return ReadDocument(passage=passage, recalled=recalled, factors=factors)
 
 
@@ -301,19 +329,19 @@ def _closely(
         postings = [
             replace(
                 each,
-                numbers=None
-                if each.numbers is None
-                else [one for one in each.numbers if place_of(one) not in passed_over],
-                alike=tuple(
-                    (share, [one for one in numbers if place_of(one) not in passed_over])
-                    for share, numbers in each.alike
-                ),
+                numbers=None if each.numbers is None else _without(each.numbers, passed_over),
+                alike=tuple((share, _without(numbers, passed_over)) for share, numbers in each.alike),
+                told=tuple((share, _without(numbers, passed_over)) for share, numbers in each.told),
             )
             for each in postings
         ]
         looked_at *= 2
         seeds *= 2
     return found, documents, postings
+
+
+def _without(numbers: Sequence[int], places: set[int]) -> list[int]:
+    return [each for each in numbers if place_of(each) not in places]
 
 
 def _further_down(
@@ -328,7 +356,7 @@ def _further_down(
     """The same on an index without neighbours: from the best on, until enough are wanted of what was read."""
     found = candidates(question, postings, whole, reach=0, at_most=FURTHEST, seeds=FURTHEST)
     numbers = {place_of(number): number for each in postings for number in each.numbers or ()}
-    numbers |= {place_of(number): number for each in postings for _, some in each.alike for number in some}
+    numbers |= {place_of(number): number for each in postings for _, some in (*each.alike, *each.told) for number in some}
     likely = set(index.likely([numbers[each.place] for each in found]))
     left = [each.place for each in found if numbers[each.place] in likely]
     documents: dict[int, ReadDocument] = {}
@@ -436,13 +464,50 @@ def _recall(
         except EmbedderError as error:
             note = f"{BY_WORDS}{error}"
     mixed = [each for some, near in zip(worded, meant, strict=True) for each in _mixed(some, near, question, looked_at)]
+    if asked.messages and asked.kind is None and question.side != "assistant":
+        mixed = _as_answers(tx.search, space, indexes[0], mixed)
     found = sorted(map(_scored, mixed), key=lambda each: -each.score)
     found = [each for each in found if each.score >= LEAST_SHARE * found[0].score]
     if bare > 0:
         note = f"{bare:,} of what is searched have no vector yet and were looked for by their words; `work` makes them."
     if question.of_now:
         found = _now_first(tx, space, scope, question, found, asked)
-    return RecallResults(_chosen(found, asked, resources), note)
+    return RecallResults(_chosen(found, question, asked, resources), note)
+
+
+def _as_answers(
+    search: SearchPort, space: str, index: SearchIndex, mixed: Sequence[ScoredDocument]
+) -> list[ScoredDocument]:
+    """What was found, with what only asks worth less than what tells something.
+
+    A short reply to what somebody told says it again: what it is worth, that is worth which it answers.
+    """
+    ranked = sorted(mixed, key=lambda each: -each.relevance)
+    said = {place_of(each.read.passage.number): each for each in ranked if each.read.recalled.record is None}
+    first = {
+        place: each.read.recalled
+        for place, each in list(said.items())[: SPARE * FIRST]
+        if len(each.read.recalled.text) <= SHORT_REPLY
+    }
+    replies = [place for place, hit in first.items() if hit.role == "assistant" and place % MOST_IN_SESSION]
+    unread = [place - 1 for place in replies if place - 1 not in said]
+    for number, read in (index.read(search, space, unread) if unread else {}).items():
+        said[place_of(number)] = ScoredDocument(read=read, relevance=0.0, parts=())
+    for place, hit in first.items():
+        if hit.role == "user" and not telling(hit.text):
+            said[place] = _worth(said[place], "only asks", (ONLY_ASKS - 1) * said[place].relevance)
+    for place in replies:
+        answered, reply = said.get(place - 1), said[place]
+        if answered is None or answered.read.recalled.role != "user" or not telling(answered.read.recalled.text):
+            continue
+        if (more := reply.relevance - answered.relevance) > 0:
+            said[place - 1] = _worth(answered, "reply", more)
+        said[place] = _worth(reply, "says again", (SAYS_AGAIN - 1) * reply.relevance)
+    return [*(each for each in mixed if each.read.recalled.record is not None), *said.values()]
+
+
+def _worth(each: ScoredDocument, why: str, more: float) -> ScoredDocument:
+    return replace(each, relevance=each.relevance + more, parts=(*each.parts, (why, more)))
 
 
 def _now_first(
@@ -552,24 +617,44 @@ def _scored(hit: ScoredDocument) -> RecallHit:
     return replace(hit.read.recalled, score=score, parts=parts)
 
 
-def _chosen(found: Sequence[RecallHit], asked: RecallQuery, resources: Resources) -> Iterable[RecallHit]:
-    """The best that are wanted: what was said before what was made of it, and nothing twice."""
-    best = list(found[: SPARE * asked.limit])
-    known = {_name(each): each for each in best}
-    said: dict[str, list[_Name]] = {}
-    for each in best:
-        if each.record is None:
-            said.setdefault(each.id, []).append(_name(each))
-    sources = {
-        _name(each): [name for source in each.sources for name in said.get(source, ())]
-        for each in best
-        if each.record is not None
-    }
-    ordered = _falling([known[name] for name in verbatim_first(list(known), sources)])
+def _chosen(
+    found: Sequence[RecallHit], question: Question, asked: RecallQuery, resources: Resources
+) -> Iterable[RecallHit]:
+    """The best that are wanted: what a memory and its message both say once, and nothing twice."""
+    ordered = _falling(_once(found[: SPARE * asked.limit], question))
     chosen: Sequence[RecallHit] = repeats_last(ordered, lambda each: each.text.split())[: asked.limit]
     if asked.budget is not None:
         chosen = pack(chosen, lambda each: resources.count(each.text), asked.budget)
     return chosen if asked.explain else [replace(each, parts=()) for each in chosen]
+
+
+def _once(best: Sequence[RecallHit], question: Question) -> list[RecallHit]:
+    """The same with one row for a memory and the message that it was read from, the other one at the end.
+
+    A fact in a slot is told by the memory, with its date; any other memory is a piece of what was said, and the
+    message tells more. What has a word of the question that the other one has not stands for itself.
+    """
+    said: dict[str, list[int]] = {}
+    for place, each in enumerate(best):
+        if each.record is None:
+            said.setdefault(each.id, []).append(place)
+    words = [words_of(question, each.text) for each in best]
+    stands = list(range(len(best)))
+    """For each whose row it has."""
+    for place, each in enumerate(best):
+        if each.record is None:
+            continue
+        for source in (one for name in each.sources for one in said.get(name, ())):
+            if each.record.attribute and words[source] <= words[place] and stands[source] == source:
+                stands[source] = place
+            elif words[place] <= words[source] and stands[place] == place and stands[source] == source:
+                stands[place] = source
+    rows = dict.fromkeys(stands)
+    scores = {row: max(best[place].score for place in range(len(best)) if stands[place] == row) for row in rows}
+    once = [replace(best[row], score=scores[row]) for row in rows]
+    least = min(scores.values(), default=0.0)
+    again = (each for place, each in enumerate(best) if place not in rows)
+    return [*once, *(replace(each, score=min(each.score, least)) for each in again)]
 
 
 def _falling(ordered: Sequence[RecallHit]) -> list[RecallHit]:

@@ -326,6 +326,8 @@ class Questions(Topic, frozen=True, kw_only=True):
     asker: Set = frozenset()
     answerer: Set = frozenset()
     """Words for the one who asks, and for the one who is asked."""
+    oneself: Set = frozenset()
+    """Those for the one who asks that say no more than who: not whose."""
     begging: Row = ()
     """What addresses the one who is asked, and asks nothing about them."""
     when: Row = ()

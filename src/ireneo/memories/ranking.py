@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from heapq import nlargest
@@ -110,7 +110,7 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
         of_now=not past and not over,
         beside=beside,
         senses=senses,
-        own=side == "user" and not names_another(text),
+        own=side == "user" and not speakers and not names_another(text),
         own_verb=own_verb(text) if side == "user" else "",
         asks_when=bool(_WHEN.search(text)),
         asks_how_many=bool(_HOW_MANY.search(text)),
@@ -187,7 +187,9 @@ class Postings(Struct, frozen=True, kw_only=True):
     numbers: Sequence[int] | None = None
     """The numbers of the documents that hold it, rising; None where the term is too common to be read."""
     alike: tuple[tuple[float, Sequence[int]], ...] = ()
-    """The documents that hold a word that counts in its place, each list with what that word counts beside the term."""
+    """The documents that hold a word alike in meaning, each list with what that word counts beside the term."""
+    told: tuple[tuple[float, Sequence[int]], ...] = ()
+    """The same of the words by which is told what the term asks for."""
 
 
 class Passage(Struct, frozen=True, kw_only=True):
@@ -285,13 +287,12 @@ def with_beside(
     for each in postings:
         worth = rarity(each.count, stats.documents)
         held = [(word, share) for word, share in question.beside.get(each.term, ()) if worth and numbers.get(word)]
-        told = [(word, share) for word, share in held if share >= TOLD]
-        alike = [(word, share) for word, share in held if share < TOLD][:ALIKE]
-        counted = (
-            (share * min(1.0, rarity(len(numbers[word]), stats.documents) / worth), numbers[word])
-            for word, share in (*told, *alike)
-        )
-        found.append(replace(each, alike=tuple(counted)))
+        counted = [
+            (share, (share * min(1.0, rarity(len(numbers[word]), stats.documents) / worth), numbers[word]))
+            for word, share in held
+        ]
+        alike = tuple(one for share, one in counted if share < TOLD)[:ALIKE]
+        found.append(replace(each, alike=alike, told=tuple(one for share, one in counted if share >= TOLD)))
     return found
 
 
@@ -360,11 +361,16 @@ def candidates(
 def _places(worth: float, postings: Postings) -> _Places:
     own = {number >> CLASS_BITS: number for number in postings.numbers or ()}
     less: dict[int, tuple[int, float]] = {}
-    # The least first: of several such words at a place, that counts which counts most.
+    # The least first: of several words alike at a place, that counts which counts most.
     for share, numbers in sorted(postings.alike, key=lambda each: each[0]):
         for number in numbers:
             if (place := number >> CLASS_BITS) not in own:
                 less[place] = (number, share)
+    # Of those that tell what is asked for, each further one leaves less of a doubt that it does.
+    for share, numbers in postings.told:
+        for number in numbers:
+            if (place := number >> CLASS_BITS) not in own:
+                less[place] = (number, share + (1 - share) * less[place][1] if place in less else share)
     return worth, own, less
 
 
@@ -487,7 +493,7 @@ def _favours(question: Question, passage: Passage) -> Iterator[tuple[str, float]
         yield "speaker", SPEAKER_FAVOUR
     if question.side and passage.author is None and role_of(passage.number) == _SIDES[question.side]:
         yield "side", SIDE_FAVOUR
-    if question.own_verb and is_of_another(question.own_verb, passage.text):
+    if question.own and is_of_another(question.own_verb, passage.text):
         yield "of another", OF_ANOTHER
     if question.window and passage.at and question.window.holds(passage.at):
         yield "time", WINDOW_FAVOUR
@@ -531,26 +537,6 @@ VECTOR_WEIGHT = 1.0
 that a document has."""
 MEANT_AT_MOST = 800
 """Letters of a text up to which its vector counts: one vector of a longer text says too little of any of it."""
-
-FusedItem = TypeVar("FusedItem", bound=Hashable)
-
-
-def verbatim_first(
-    ranking: Sequence[FusedItem], sources: Mapping[FusedItem, Sequence[FusedItem]]
-) -> tuple[FusedItem, ...]:
-    """`ranking` with each message moved up to just before the first item that was extracted from it.
-
-    `sources` tells of the extracted ones which messages they are from; only messages that are in the ranking move.
-    """
-    present = set(ranking)
-    order: dict[FusedItem, None] = {}
-    for item in ranking:
-        for source in sources.get(item, ()):
-            if source in present:
-                order.setdefault(source)
-        order.setdefault(item)
-    return tuple(order)
-
 
 Item = TypeVar("Item")
 

@@ -76,7 +76,10 @@ def own_verb(text: str) -> str:
 def is_of_another(verb: str, text: str) -> bool:
     """Whether a text says only of another what was asked of the one who asks: "lives", where it was "do I live"."""
     words = {word.casefold() for word in _WORDS.findall(text)}
-    return verb not in words and not words.isdisjoint(_others(verb))
+    if verb and verb not in words and not words.isdisjoint(_others(verb)):
+        return True
+    known = topic(Persons)
+    return words.isdisjoint(topic(Questions).oneself) and not words.isdisjoint(known.she | known.he | known.roles)
 
 
 def names_another(text: str) -> bool:
