@@ -18,6 +18,7 @@ from ireneo.engine.scope import RecallQuery, Scope
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import EmbedderError
 from ireneo.log.message import MessageId
+from ireneo.memories.changes import says_of_change
 from ireneo.memories.index import (
     MOST_IN_SESSION,
     Vector,
@@ -524,7 +525,10 @@ def _now_first(
             and one.at > other.at
             and (one.role, one.author) == (other.role, other.author)
             and one.score >= NEAR_ENOUGH * other.score
-            and likeness(about[_name(one)], about[_name(other)]) >= OF_ONE_MATTER
+            and (
+                likeness(about[_name(one)], about[_name(other)]) >= OF_ONE_MATTER
+                or (2 * len(about[_name(one)]) >= len(question.terms) and says_of_change(one.text))
+            )
         )
 
     first = moved_up(found[:head], renews)
@@ -532,7 +536,7 @@ def _now_first(
         # What took the place of what may have done so later.
         return [*_falling(first), *found[head:]]
     best = [*first, *found[head : SPARE * asked.limit]]
-    said = [each.id for each in best if each.record is None]
+    said = [name for each in best for name in each.sources]
     over = [
         each
         for each in scope.seen(tx.memories.citing(space, said) if said else ())
@@ -541,7 +545,7 @@ def _now_first(
     ]
     ordered: list[RecallHit] = []
     for each in best:
-        cited = [one for one in over if each.record is None and each.id in one.sources]
+        cited = [one for one in over if (each.id in one.sources if each.record is None else each.text == one.text)]
         ended = [(one, _holding(tx, space, scope, one)) for one in cited]
         for one in [*_instead(each, ended, best, asked), each]:
             if one not in ordered:

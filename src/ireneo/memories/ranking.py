@@ -493,7 +493,7 @@ def _favours(question: Question, passage: Passage) -> Iterator[tuple[str, float]
         yield "speaker", SPEAKER_FAVOUR
     if question.side and passage.author is None and role_of(passage.number) == _SIDES[question.side]:
         yield "side", SIDE_FAVOUR
-    if question.own and is_of_another(question.own_verb, passage.text):
+    if question.own and passage.role == "user" and is_of_another(question.own_verb, passage.text):
         yield "of another", OF_ANOTHER
     if question.window and passage.at and question.window.holds(passage.at):
         yield "time", WINDOW_FAVOUR
