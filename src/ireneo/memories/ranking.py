@@ -244,6 +244,9 @@ FEW_DOCUMENTS = 100
 SEEDS = 100
 ALIKE_AT_MOST = 500
 """Documents up to which such a word is read: a commoner one tells too little."""
+BRIEF = 25
+"""Terms up to which a message tells what its words say; in a longer one they are ever more likely to stand by chance."""
+_TOLD_BY_LENGTH = tuple(min(1.0, BRIEF / max(1.0, length)) for length in LENGTHS)
 _LOW = (1 << CLASS_BITS) - 1
 _Places: TypeAlias = tuple[float, dict[int, int], dict[int, tuple[int, float]]]
 """What a term is worth, the numbers of the documents that hold it, by their places, and of those that hold only a word
@@ -370,7 +373,8 @@ def _places(worth: float, postings: Postings) -> _Places:
     for share, numbers in postings.told:
         for number in numbers:
             if (place := number >> CLASS_BITS) not in own:
-                less[place] = (number, share + (1 - share) * less[place][1] if place in less else share)
+                counts = share * _TOLD_BY_LENGTH[number >> 2 & 31]
+                less[place] = (number, counts + (1 - counts) * less[place][1] if place in less else counts)
     return worth, own, less
 
 
