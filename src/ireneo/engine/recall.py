@@ -33,6 +33,7 @@ from ireneo.memories.ranking import (
     ALIKE_AT_MOST,
     MEANT_AT_MOST,
     NEAR_ENOUGH,
+    NEWEST_OF_MATTER,
     OF_ONE_MATTER,
     SEEDS,
     SHADE,
@@ -526,7 +527,9 @@ def _now_first(
             and (one.role, one.author) == (other.role, other.author)
             and one.score >= NEAR_ENOUGH * other.score
             and (
-                likeness(about[_name(one)], about[_name(other)]) >= OF_ONE_MATTER
+                likeness(about[_name(one)], about[_name(other)]) >= (
+                    NEWEST_OF_MATTER if question.newest else OF_ONE_MATTER
+                )
                 or (2 * len(about[_name(one)]) >= len(question.terms) and says_of_change(one.text))
             )
         )

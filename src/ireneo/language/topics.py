@@ -337,6 +337,8 @@ class Questions(Topic, frozen=True, kw_only=True):
     """It asks of what was before or after something, which follows."""
     past: Row = ()
     """It asks what was once the case, and perhaps no longer is."""
+    newest: Row = ()
+    """It asks for what is so now, or was last, in words."""
     frame: Set = frozenset()
     """What a question says about itself, or about the sort of answer that it wants."""
     time_words: Row = ()

@@ -36,6 +36,7 @@ _ANSWERER = lazy_re(lambda: rf"\b{either(topic(Questions).answerer)}\b", re.I)
 _BEGGING = lazy_re(lambda: rf"\b{either(topic(Questions).begging)}\b", re.I)
 _WHEN = lazy_re(lambda: rf"\b{either(topic(Questions).when)}\b", re.I)
 _PAST = lazy_re(lambda: rf"\b{either(topic(Questions).past)}\b", re.I)
+_NEWEST = lazy_re(lambda: rf"\b{either(topic(Questions).newest)}\b", re.I)
 _HOW_MANY = lazy_re(lambda: rf"\b{either(topic(Questions).how_many)}\b", re.I)
 _AROUND = lazy_re(
     lambda: (
@@ -67,6 +68,8 @@ class Question(Struct, frozen=True, kw_only=True):
     """It asks what was once the case ("used to", "originally", "before the move"), and names no time."""
     of_now: bool = True
     """It asks what is the case now: it names no time that is over, and doesn't ask of the past."""
+    newest: bool = False
+    """It says that it asks for the newest, or what is so now."""
     asks_when: bool = False
     asks_how_many: bool = False
     beside: Mapping[str, Sequence[tuple[str, float]]] = {}
@@ -112,6 +115,7 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
         senses=senses,
         own=side == "user" and not speakers and not names_another(text),
         own_verb=own_verb(text) if side == "user" else "",
+        newest=bool(_NEWEST.search(text)),
         asks_when=bool(_WHEN.search(text)),
         asks_how_many=bool(_HOW_MANY.search(text)),
     )
@@ -548,6 +552,8 @@ NEAR_ENOUGH = 0.7
 """The share of a document's score that a newer one of the same speaker must have at the least to go before it."""
 OF_ONE_MATTER = 0.6
 """The share of the question's words that either has, or alike ones, which both must have."""
+NEWEST_OF_MATTER = 0.5
+"""The same where a question says that it asks for the newest."""
 
 
 def moved_up(ranking: Iterable[Item], goes_before: Callable[[Item, Item], bool]) -> list[Item]:
