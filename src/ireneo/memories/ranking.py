@@ -401,16 +401,18 @@ def _own(read: Sequence[_Places], table: Sequence[float]) -> dict[int, float]:
 def _shaded(read: Sequence[_Places], table: Sequence[float], near: set[int], reach: int) -> dict[int, float]:
     """What the terms count at the places in `near` where they stand, and at those up to `reach` from there."""
     score: dict[int, float] = {}
+    steps = [(step, SHADE[abs(step)]) for step in range(-reach, reach + 1)]
     for worth, places, less in read:
         best: dict[int, float] = {}
-        for place in sorted((places.keys() | less.keys()) & near):
+        known = best.get
+        for place in (places.keys() | less.keys()) & near:
             number, share = less[place] if place in less else (places[place], 1.0)
             value = worth * share * table[number & _LOW]
             ordinal = place & MOST_IN_SESSION - 1
-            for step in range(-min(reach, ordinal), reach + 1):
-                counted = value * SHADE[abs(step)]
-                if counted > best.get(place + step, 0.0):
-                    best[place + step] = counted
+            # None before the first one of its session.
+            for step, shade in steps if ordinal >= reach else steps[reach - ordinal :]:
+                if value * shade > known(place + step, 0.0):
+                    best[place + step] = value * shade
         for place, counted in best.items():
             score[place] = score.get(place, 0.0) + counted
     return score
