@@ -17,6 +17,7 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.scope import RecallQuery, Scope
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import EmbedderError
+from ireneo.language.words import terms
 from ireneo.log.message import MessageId
 from ireneo.memories.changes import says_of_change
 from ireneo.memories.index import (
@@ -60,6 +61,7 @@ from ireneo.memories.ranking import (
 )
 from ireneo.memories.ranking import IndexStats as Size
 from ireneo.memories.record import Record, disputes
+from ireneo.memories.senses import TOLD
 from ireneo.memories.serving import telling
 from ireneo.memories.slots import attribute_of
 from ireneo.ports.memories import FoundMemory, FoundMessage, SearchPort
@@ -450,11 +452,20 @@ def _recall(
     speakers = [name for name, spoke in tx.search.authors(space).items() if spoke >= SPEAKS]
     question = read_question(asked.text, now=asked.at or now, speakers=speakers)
     scope = Scope.of(tx, space, asked)
-    indexes: list[SearchIndex] = [MemoryIndex(asked, now, scope, question)]
+    learned = MemoryIndex(asked, now, scope, question)
+    indexes: list[SearchIndex] = [learned]
     if asked.messages and asked.kind is None:
         indexes.insert(0, MessageIndex(asked, scope))
     looked_at = max(LOOKED_AT if asked.kind is None else LOOKED_AT_FOR_SOME, SPARE * asked.limit)
-    worded = [by_words(tx.search, space, index, question, looked_at=looked_at) for index in indexes]
+    known = by_words(tx.search, space, learned, question, looked_at=looked_at)
+    named = _by_name(question, [each.read.recalled.record for each in known])
+    worded = [
+        known
+        if index is learned and named is question
+        else by_words(tx.search, space, index, named, looked_at=looked_at)
+        for index in indexes
+    ]
+    question = named
     meant: list[list[ScoredDocument]] = [[] for _ in indexes]
     bare = 0
     """How many have no vector yet."""
@@ -475,6 +486,22 @@ def _recall(
     if question.of_now:
         found = _now_first(tx, space, scope, question, found, asked)
     return RecallResults(_chosen(found, question, asked, resources), note)
+
+
+def _by_name(question: Question, records: Iterable[Record | None]) -> Question:
+    """The question with the names of those whom it calls "my sister", as far as a memory tells them."""
+    asked = {term for term, _ in question.terms}
+    names: dict[str, list[tuple[str, float]]] = {}
+    for each in records:
+        if each is None or attribute_of(each.attribute) not in question.senses or not each.value[:1].isupper():
+            continue
+        called = [term for term in terms(each.value) if term not in asked]
+        for role in asked.intersection(terms(each.text)):
+            names.setdefault(role, []).extend((term, TOLD) for term in called)
+    if not names or len(asked) == 1:
+        return question
+    beside = {role: [*names.get(role, ()), *question.beside.get(role, ())] for role in {*names, *question.beside}}
+    return replace(question, beside=beside)
 
 
 def _as_answers(
@@ -500,12 +527,21 @@ def _as_answers(
             said[place] = _worth(said[place], "only asks", (ONLY_ASKS - 1) * said[place].relevance)
     for place in replies:
         answered, reply = said.get(place - 1), said[place]
-        if answered is None or answered.read.recalled.role != "user" or not telling(answered.read.recalled.text):
+        if answered is None or not _says_again(reply.read.recalled, answered.read.recalled):
             continue
         if (more := reply.relevance - answered.relevance) > 0:
             said[place - 1] = _worth(answered, "reply", more)
         said[place] = _worth(reply, "says again", (SAYS_AGAIN - 1) * reply.relevance)
     return [*(each for each in mixed if each.read.recalled.record is not None), *said.values()]
+
+
+def _says_again(reply: RecallHit, answered: RecallHit) -> bool:
+    """Whether a reply takes up what a user told: it has a word of that, and nothing was asked."""
+    return (
+        answered.role == "user"
+        and bool(telling(answered.text))
+        and not set(terms(reply.text)).isdisjoint(terms(answered.text))
+    )
 
 
 def _worth(each: ScoredDocument, why: str, more: float) -> ScoredDocument:
