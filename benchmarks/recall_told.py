@@ -92,7 +92,9 @@ def asked(name: str, embedder: str | None, *, show: bool) -> list[tuple[Question
             hits = memory.recall(question.text, limit=10)
             answers = {named[each] for each in question.answers}
             gone = {named[each] for each in question.outdated}
-            place = next((at for at, hit in enumerate(hits, 1) if answers & set(hit.sources) and hit.state == "active"), 0)
+            place = next(
+                (at for at, hit in enumerate(hits, 1) if answers & set(hit.sources) and hit.state == "active"), 0
+            )
             before = hits[: place - 1] if place else hits
             stale = any(gone & set(hit.sources) and not answers & set(hit.sources) for hit in before)
             out.append((question, place, stale))
@@ -102,7 +104,9 @@ def asked(name: str, embedder: str | None, *, show: bool) -> list[tuple[Question
 
 
 def shown(question: Question, place: int, stale: bool, hits: tuple[RecallHit, ...]) -> None:
-    print(f"\n{'+' if place == 1 else place or '-'}{' OUTDATED FIRST' if stale else ''}  {question.text}  ({', '.join(sorted(question.answers))})")
+    print(
+        f"\n{'+' if place == 1 else place or '-'}{' OUTDATED FIRST' if stale else ''}  {question.text}  ({', '.join(sorted(question.answers))})"
+    )
     for hit in hits[:5]:
         day = f"{hit.at:%Y-%m-%d}" if hit.at else "undated"
         print(f"    {hit.score:.2f} {hit.kind[:4]} {hit.role[:4]:4} {day} {hit.text[:130]}")
@@ -117,12 +121,14 @@ def main() -> None:
     given = parser.parse_args()
     for name in ("first", "second") if given.which == "both" else (given.which,):
         found = asked(name, given.embedder, show=given.show)
-        print(f"{name}: first row {sum(place == 1 for _, place, _ in found)}, first five "
-              f"{sum(0 < place <= 5 for _, place, _ in found)} of {len(found)}; an outdated one before "
-              f"{sum(stale for *_, stale in found)} of {sum(bool(each.outdated) for each, *_ in found)}; without a shared word "
-              f"{sum(place == 1 for each, place, _ in found if not each.shares_a_word)}, "
-              f"{sum(0 < place <= 5 for each, place, _ in found if not each.shares_a_word)} "
-              f"of {sum(not each.shares_a_word for each, *_ in found)}")
+        print(
+            f"{name}: first row {sum(place == 1 for _, place, _ in found)}, first five "
+            f"{sum(0 < place <= 5 for _, place, _ in found)} of {len(found)}; an outdated one before "
+            f"{sum(stale for *_, stale in found)} of {sum(bool(each.outdated) for each, *_ in found)}; without a shared word "
+            f"{sum(place == 1 for each, place, _ in found if not each.shares_a_word)}, "
+            f"{sum(0 < place <= 5 for each, place, _ in found if not each.shares_a_word)} "
+            f"of {sum(not each.shares_a_word for each, *_ in found)}"
+        )
 
 
 if __name__ == "__main__":

@@ -55,6 +55,7 @@ from ireneo.memories.ranking import (
     read_question,
     repeats_last,
     terms_to_read,
+    told_once,
     weights,
     with_beside,
     words_of,
@@ -360,7 +361,9 @@ def _further_down(
     """The same on an index without neighbours: from the best on, until enough are wanted of what was read."""
     found = candidates(question, postings, whole, reach=0, at_most=FURTHEST, seeds=FURTHEST)
     numbers = {place_of(number): number for each in postings for number in each.numbers or ()}
-    numbers |= {place_of(number): number for each in postings for _, some in (*each.alike, *each.told) for number in some}
+    numbers |= {
+        place_of(number): number for each in postings for _, some in (*each.alike, *each.told) for number in some
+    }
     likely = set(index.likely([numbers[each.place] for each in found]))
     left = [each.place for each in found if numbers[each.place] in likely]
     documents: dict[int, ReadDocument] = {}
@@ -563,9 +566,8 @@ def _now_first(
             and (one.role, one.author) == (other.role, other.author)
             and one.score >= NEAR_ENOUGH * other.score
             and (
-                likeness(about[_name(one)], about[_name(other)]) >= (
-                    NEWEST_OF_MATTER if question.newest else OF_ONE_MATTER
-                )
+                likeness(about[_name(one)], about[_name(other)])
+                >= (NEWEST_OF_MATTER if question.newest else OF_ONE_MATTER)
                 or (2 * len(about[_name(one)]) >= len(question.terms) and says_of_change(one.text))
             )
         )
@@ -664,40 +666,11 @@ def _chosen(
     found: Sequence[RecallHit], question: Question, asked: RecallQuery, resources: Resources
 ) -> Iterable[RecallHit]:
     """The best that are wanted: what a memory and its message both say once, and nothing twice."""
-    ordered = _falling(_once(found[: SPARE * asked.limit], question))
+    ordered = _falling(told_once(found[: SPARE * asked.limit], question))
     chosen: Sequence[RecallHit] = repeats_last(ordered, lambda each: each.text.split())[: asked.limit]
     if asked.budget is not None:
         chosen = pack(chosen, lambda each: resources.count(each.text), asked.budget)
     return chosen if asked.explain else [replace(each, parts=()) for each in chosen]
-
-
-def _once(best: Sequence[RecallHit], question: Question) -> list[RecallHit]:
-    """The same with one row for a memory and the message that it was read from, the other one at the end.
-
-    A fact in a slot is told by the memory, with its date; any other memory is a piece of what was said, and the
-    message tells more. What has a word of the question that the other one has not stands for itself.
-    """
-    said: dict[str, list[int]] = {}
-    for place, each in enumerate(best):
-        if each.record is None:
-            said.setdefault(each.id, []).append(place)
-    words = [words_of(question, each.text) for each in best]
-    stands = list(range(len(best)))
-    """For each whose row it has."""
-    for place, each in enumerate(best):
-        if each.record is None:
-            continue
-        for source in (one for name in each.sources for one in said.get(name, ())):
-            if each.record.attribute and words[source] <= words[place] and stands[source] == source:
-                stands[source] = place
-            elif words[place] <= words[source] and stands[place] == place and stands[source] == source:
-                stands[place] = source
-    rows = dict.fromkeys(stands)
-    scores = {row: max(best[place].score for place in range(len(best)) if stands[place] == row) for row in rows}
-    once = [replace(best[row], score=scores[row]) for row in rows]
-    least = min(scores.values(), default=0.0)
-    again = (each for place, each in enumerate(best) if place not in rows)
-    return [*once, *(replace(each, score=min(each.score, least)) for each in again)]
 
 
 def _falling(ordered: Sequence[RecallHit]) -> list[RecallHit]:

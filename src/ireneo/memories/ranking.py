@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from ireneo.language.detect import language_of_sentence
 from ireneo.language.files import either, from_data, of_language, topic
-from ireneo.language.spoken import Attributes
 from ireneo.language.times import Window, time_window
 from ireneo.language.topics import Questions, Words
 from ireneo.language.words import common_words, terms
@@ -249,7 +248,7 @@ SEEDS = 100
 ALIKE_AT_MOST = 500
 """Documents up to which such a word is read: a commoner one tells too little."""
 BRIEF = 25
-"""Terms up to which a message tells what its words say; in a longer one they are ever more likely to stand by chance."""
+"""Terms up to which a message tells what its words say; in a longer one they stand ever more often by chance."""
 _TOLD_BY_LENGTH = tuple(min(1.0, BRIEF / max(1.0, length)) for length in LENGTHS)
 _LOW = (1 << CLASS_BITS) - 1
 _Places: TypeAlias = tuple[float, dict[int, int], dict[int, tuple[int, float]]]
@@ -654,6 +653,35 @@ class RecallHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the score is made of, where that was asked for."""
     record: Record | None = None
     """The memory itself; None for a message."""
+
+
+def told_once(best: Sequence[RecallHit], question: Question) -> list[RecallHit]:
+    """The same with one row for a memory and the message that it was read from, the other one at the end.
+
+    A fact in a slot is told by the memory, with its date; any other memory is a piece of what was said, and the
+    message tells more. What has a word of the question that the other one has not stands for itself.
+    """
+    said: dict[str, list[int]] = {}
+    for place, each in enumerate(best):
+        if each.record is None:
+            said.setdefault(each.id, []).append(place)
+    words = [words_of(question, each.text) for each in best]
+    stands = list(range(len(best)))
+    """For each whose row it has."""
+    for place, each in enumerate(best):
+        if each.record is None:
+            continue
+        for source in (one for name in each.sources for one in said.get(name, ())):
+            if each.record.attribute and words[source] <= words[place] and stands[source] == source:
+                stands[source] = place
+            elif words[place] <= words[source] and stands[place] == place and stands[source] == source:
+                stands[place] = source
+    rows = dict.fromkeys(stands)
+    scores = {row: max(best[place].score for place in range(len(best)) if stands[place] == row) for row in rows}
+    once = [replace(best[row], score=scores[row]) for row in rows]
+    least = min(scores.values(), default=0.0)
+    again = (each for place, each in enumerate(best) if place not in rows)
+    return [*once, *(replace(each, score=min(each.score, least)) for each in again)]
 
 
 class RecallResults(tuple[RecallHit, ...]):
