@@ -73,7 +73,7 @@ def questions(name: str) -> list[Question]:
 
 
 def asked(name: str, embedder: str | None, *, show: bool) -> list[tuple[Question, int, bool]]:
-    """For each question the place of the first row that answers (0: none of ten), and whether an outdated one is before."""
+    """For each question the place of the first row of ten that answers, or 0, and whether one out of date is before."""
     sessions = conversations(name)
     out: list[tuple[Question, int, bool]] = []
     with (
@@ -92,9 +92,8 @@ def asked(name: str, embedder: str | None, *, show: bool) -> list[tuple[Question
             hits = memory.recall(question.text, limit=10)
             answers = {named[each] for each in question.answers}
             gone = {named[each] for each in question.outdated}
-            place = next(
-                (at for at, hit in enumerate(hits, 1) if answers & set(hit.sources) and hit.state == "active"), 0
-            )
+            answering = [hit.state == "active" and bool(answers & set(hit.sources)) for hit in hits]
+            place = answering.index(True) + 1 if any(answering) else 0
             before = hits[: place - 1] if place else hits
             stale = any(gone & set(hit.sources) and not answers & set(hit.sources) for hit in before)
             out.append((question, place, stale))
@@ -104,9 +103,9 @@ def asked(name: str, embedder: str | None, *, show: bool) -> list[tuple[Question
 
 
 def shown(question: Question, place: int, stale: bool, hits: tuple[RecallHit, ...]) -> None:
-    print(
-        f"\n{'+' if place == 1 else place or '-'}{' OUTDATED FIRST' if stale else ''}  {question.text}  ({', '.join(sorted(question.answers))})"
-    )
+    """Print the first rows of a question, to be read."""
+    how = "+" if place == 1 else str(place or "-")
+    print(f"\n{how}{' OUTDATED FIRST' if stale else ''}  {question.text}  ({', '.join(sorted(question.answers))})")
     for hit in hits[:5]:
         day = f"{hit.at:%Y-%m-%d}" if hit.at else "undated"
         print(f"    {hit.score:.2f} {hit.kind[:4]} {hit.role[:4]:4} {day} {hit.text[:130]}")
@@ -121,14 +120,12 @@ def main() -> None:
     given = parser.parse_args()
     for name in ("first", "second") if given.which == "both" else (given.which,):
         found = asked(name, given.embedder, show=given.show)
-        print(
-            f"{name}: first row {sum(place == 1 for _, place, _ in found)}, first five "
-            f"{sum(0 < place <= 5 for _, place, _ in found)} of {len(found)}; an outdated one before "
-            f"{sum(stale for *_, stale in found)} of {sum(bool(each.outdated) for each, *_ in found)}; without a shared word "
-            f"{sum(place == 1 for each, place, _ in found if not each.shares_a_word)}, "
-            f"{sum(0 < place <= 5 for each, place, _ in found if not each.shares_a_word)} "
-            f"of {sum(not each.shares_a_word for each, *_ in found)}"
-        )
+        apart = [place for each, place, _ in found if not each.shares_a_word]
+        for what, places in (("all", [place for _, place, _ in found]), ("without a shared word", apart)):
+            first, five = sum(place == 1 for place in places), sum(0 < place <= 5 for place in places)
+            print(f"{name}, {what}: first row {first}, first five {five} of {len(places)}")
+        changed = [stale for each, _, stale in found if each.outdated]
+        print(f"{name}: one out of date first {sum(changed)} of {len(changed)}")
 
 
 if __name__ == "__main__":

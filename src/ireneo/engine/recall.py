@@ -361,9 +361,8 @@ def _further_down(
     """The same on an index without neighbours: from the best on, until enough are wanted of what was read."""
     found = candidates(question, postings, whole, reach=0, at_most=FURTHEST, seeds=FURTHEST)
     numbers = {place_of(number): number for each in postings for number in each.numbers or ()}
-    numbers |= {
-        place_of(number): number for each in postings for _, some in (*each.alike, *each.told) for number in some
-    }
+    beside = (some for each in postings for _, some in (*each.alike, *each.told))
+    numbers |= {place_of(number): number for some in beside for number in some}
     likely = set(index.likely([numbers[each.place] for each in found]))
     left = [each.place for each in found if numbers[each.place] in likely]
     documents: dict[int, ReadDocument] = {}
