@@ -665,16 +665,18 @@ def told_once(best: Sequence[RecallHit], question: Question) -> list[RecallHit]:
     for place, each in enumerate(best):
         if each.record is None:
             said.setdefault(each.id, []).append(place)
-    words = [words_of(question, each.text) for each in best]
     stands = list(range(len(best)))
     """For each whose row it has."""
     for place, each in enumerate(best):
         if each.record is None:
             continue
         for source in (one for name in each.sources for one in said.get(name, ())):
-            if each.record.attribute and words[source] <= words[place] and stands[source] == source:
+            if stands[source] != source:
+                continue
+            own, words = words_of(question, each.text), words_of(question, best[source].text)
+            if each.record.attribute and words <= own:
                 stands[source] = place
-            elif words[place] <= words[source] and stands[place] == place and stands[source] == source:
+            elif own <= words and stands[place] == place:
                 stands[place] = source
     rows = dict.fromkeys(stands)
     scores = {row: max(best[place].score for place in range(len(best)) if stands[place] == row) for row in rows}
