@@ -557,19 +557,17 @@ def _now_first(
     head = min(asked.limit, FIRST)
     about = {_name(each): words_of(question, each.text) for each in found[:head]}
 
+    least = NEWEST_OF_MATTER if question.newest else OF_ONE_MATTER
+
     def renews(one: RecallHit, other: RecallHit) -> bool:
-        return (
-            one.at is not None
-            and other.at is not None
-            and one.at > other.at
-            and (one.role, one.author) == (other.role, other.author)
-            and one.score >= NEAR_ENOUGH * other.score
-            and (
-                likeness(about[_name(one)], about[_name(other)])
-                >= (NEWEST_OF_MATTER if question.newest else OF_ONE_MATTER)
-                or (2 * len(about[_name(one)]) >= len(question.terms) and says_of_change(one.text))
-            )
-        )
+        if one.at is None or other.at is None or one.at <= other.at:
+            return False
+        if (one.role, one.author) != (other.role, other.author) or one.score < NEAR_ENOUGH * other.score:
+            return False
+        words = about[_name(one)]
+        # What says that something changed need not say all of it again.
+        changes = 2 * len(words) >= len(question.terms) and len(one.text) <= SHORT_REPLY
+        return likeness(words, about[_name(other)]) >= least or (changes and says_of_change(one.text))
 
     first = moved_up(found[:head], renews)
     if asked.at is not None:
