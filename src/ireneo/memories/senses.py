@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from ireneo.language.alike import alike
-from ireneo.language.files import either, from_data, of_language, topic
+from ireneo.language.detect import language_of_sentence
+from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.spoken import Attributes
 from ireneo.language.topics import Persons, Questions, Senses, Words
 from ireneo.language.words import terms
@@ -44,11 +45,11 @@ def wanted(text: str, asked: dict[str, float], frame: float) -> tuple[frozenset[
     """
     told: dict[str, dict[str, float]] = {}
     senses = set[str]()
-    for code, said in _senses(text):
+    for language, code, said in _senses(text):
         senses.add(attribute_of(code))
         term = next((each for each in reversed(said) if each in asked), code)
         asked[term] = 1.0
-        told.setdefault(term, {}).update(dict.fromkeys(_tells()[code], TOLD))
+        told.setdefault(term, {}).update(dict.fromkeys(_tells()[language][code], TOLD))
     beside = {}
     for term, weight in asked.items():
         # Where it is known what a word asks for, those alike in meaning to another sense of it are noise.
@@ -59,12 +60,18 @@ def wanted(text: str, asked: dict[str, float], frame: float) -> tuple[frozenset[
     return frozenset(senses), beside
 
 
-def _senses(text: str) -> Iterator[tuple[str, list[str]]]:
-    """What a question wants to know, by codes, each with the terms that ask it."""
-    for code, pattern in _asks().items():
-        found = pattern.search(text)
-        if found is not None:
-            yield code, terms(found[0])
+def _senses(text: str) -> list[tuple[str, str, list[str]]]:
+    """What a question wants to know, by language and code, with the terms that ask it.
+
+    It is read in its own language, and in others where it asks nothing in that; they are not mixed: what is "warm" is
+    no rent in English.
+    """
+    own = language_of_sentence(text)
+    for language, asks in sorted(_asks().items(), key=lambda each: each[0] != own):
+        found = ((code, pattern.search(text)) for code, pattern in asks.items())
+        if senses := [(language, code, terms(each[0])) for code, each in found if each is not None]:
+            return senses
+    return []
 
 
 def own_verb(text: str) -> str:
@@ -95,15 +102,24 @@ def _others(verb: str) -> Iterator[str]:
 
 
 @from_data
-def _asks() -> dict[str, re.Pattern[str]]:
-    return {code: re.compile(rf"\b{either(rows)}(?!\w)", re.I) for code, rows in topic(Senses).asks.items()}
+def _asks() -> dict[str, dict[str, re.Pattern[str]]]:
+    """By a language and a sense, what asks for it."""
+    return {
+        language: {code: lazy_re(rf"\b{either(rows)}(?!\w)", re.I) for code, rows in known.asks.items()}
+        for language in LANGUAGES
+        if (known := of_language(Senses, language)).asks
+    }
 
 
 @from_data
-def _tells() -> dict[str, list[str]]:
+def _tells() -> dict[str, dict[str, list[str]]]:
+    """By a language and a sense, the terms by which it is told."""
     return {
-        code: list(dict.fromkeys(term for word in (code.replace("_", " "), *words) for term in terms(word)))
-        for code, words in topic(Senses).tells.items()
+        language: {
+            code: list(dict.fromkeys(term for word in (code.replace("_", " "), *words) for term in terms(word)))
+            for code, words in of_language(Senses, language).tells.items()
+        }
+        for language in _asks()
     }
 
 
