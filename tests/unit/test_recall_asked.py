@@ -12,6 +12,7 @@ from tests.unit.waiting import waited
 from ireneo import Memory
 from ireneo.memories.ranking import read_question
 from ireneo.memories.senses import is_of_another, own_verb
+from ireneo.memories.serving import telling
 from ireneo.types import RecallResults
 
 MARCH = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -123,3 +124,7 @@ def test_a_question_is_known_by_what_it_wants() -> None:
     assert read_question("Where do I live these days?").own
     assert read_question("Where do I live these days?").newest
     assert dict(read_question("What do I do for a living?").beside["live"])["nurs"] == 0.8
+
+
+def test_a_text_that_ends_with_a_blank_is_read() -> None:
+    assert telling("I keep bees. Could you name one? ") == ["I keep bees."]
