@@ -27,7 +27,7 @@ from ireneo.context.compose import (
     written,
 )
 from ireneo.context.view import MAX_DOUBT, NOTES_TOKENS, ContextItem, gap, settle, show_block, slots_within, verbatim
-from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, short
+from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, is_called, short
 from ireneo.log.tree import atoms
 from ireneo.patterns import lazy_re
 from ireneo.summaries.policy import Policy, StorySettings
@@ -668,7 +668,7 @@ def _seen(shown: ContextItem, character: str) -> ContextItem:
     if not character or shown.what not in ("message", "masked") or shown.draft.role != "user":
         return shown
     parts = shown.draft.parts
-    if not any(isinstance(part, Text) and part.author == character for part in parts):
+    if not any(isinstance(part, Text) and part.author and is_called(character, part.author) for part in parts):
         return shown
     own = tuple(replace(part, author=None) if isinstance(part, Text) else part for part in parts)
     return replace(shown, draft=replace(shown.draft, role="assistant", parts=own), whole=False)

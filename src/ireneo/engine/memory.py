@@ -404,15 +404,17 @@ class Memory:
             project=project_asked(project),
         )
 
-    async def lookup(self, id: str, *, session: str = "", project: str | None = None) -> LookupResult:
+    async def lookup(
+        self, id: str, *, session: str = "", project: str | None = None, viewpoint: str = ""
+    ) -> LookupResult:
         """What an id names, wherever in the space: a block, a message, a memory, a pin, a session's diary.
 
         Its beginning will do where nothing else begins so. With `session` what stands in sessions is looked for in
         that one alone. Raises NotFound, and BadInput where it might name several.
 
-        With `project` what belongs to another one is not opened.
+        With `project` what belongs to another one is not opened, with `viewpoint` what that character doesn't remember.
         """
-        return await lookup(self._resources, self.space, id, session, project_asked(project))
+        return await lookup(self._resources, self.space, id, session, project_asked(project), viewpoint)
 
     async def dispute(
         self, id: str, reason: str, *, claim: str = "", origin: Source = "agent", project: str | None = None
@@ -564,7 +566,7 @@ class Memory:
         session: str | None = None,
         branch: str | None = None,
         project: str | None = None,
-        as_: str = "",
+        viewpoint: str = "",
         undone: bool = False,
         explain: bool = False,
     ) -> RecallResults:
@@ -572,9 +574,10 @@ class Memory:
 
         With `kind` only memories of that kind, with `at` what was the case then and what was said by then. With
         `session` only what comes from there, and with a `branch` of it what lies on the path to that branch's head.
-        With `project`, a name or the directory where it lies, what belongs to it or is marked as general; with `as_`
-        what that character was present for. What a rewind left behind is found with `undone` alone. `budget` is
-        what the texts may cost together, in tokens. `explain` gives the parts of each score.
+        With `project`, a name or the directory where it lies, what belongs to it or is marked as general; with
+        `viewpoint` what that character was present for (``"Vera = the Countess"`` of one with several names), on the
+        main branch of each session where none is named. What a rewind left behind is found with `undone` alone.
+        `budget` is what the texts may cost together, in tokens. `explain` gives the parts of each score.
 
         Raises BadInput for an empty question, a kind, limit, branch or character that there is not, and a naive time.
         """
@@ -587,7 +590,7 @@ class Memory:
             session=session,
             branch=branch,
             project=project_asked(project),
-            as_=as_,
+            viewpoint=viewpoint,
             undone=undone,
             explain=explain,
         )
@@ -616,8 +619,10 @@ class Memory:
         task_type: str = "",
         situation: str = "",
         about_to: str = "",
+        session: str | None = None,
+        branch: str | None = None,
         project: str | None = None,
-        as_: str = "",
+        viewpoint: str = "",
         undone: bool = False,
         task: str | None = None,
         budget: int = BUDGET,
@@ -627,17 +632,22 @@ class Memory:
         That are memories of all kinds and messages that serve the `goal`, each with its date; procedures of just this
         `task_type`, episodes like the `situation`, failures of the action `about_to` be taken; and the scratchpad of
         `task`. Nothing where nothing serves. With a `project` its lessons stand before them, by what they are expected
-        to save, and what neither belongs to it nor is marked as general is left out. With `as_` what that character was
-        present for, with `undone` also what a rewind left behind. No model is asked. What is shown is marked as used.
-        Raises BadInput under 64 tokens, for a character whom nobody knows, and for the scratchpad of another project.
+        to save, and what neither belongs to it nor is marked as general is left out. With `session` only what comes
+        from there, and with a `branch` of it what lies on that path; with `viewpoint` what that character was present
+        for, with `undone` also what a rewind left behind. No model is asked. What is shown is marked as used.
+
+        Raises BadInput under 64 tokens, for a character, session or branch that there is not, and for the scratchpad
+        of another project.
         """
         cue = BriefCue(
             goal=goal,
             task_type=task_type,
             situation=situation,
             about_to=about_to,
+            session=session,
+            branch=branch,
             project=project_asked(project),
-            as_=as_,
+            viewpoint=viewpoint,
             undone=undone,
         )
         return await briefs.brief(self._resources, self.space, self._held, cue, task, budget)

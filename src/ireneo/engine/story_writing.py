@@ -18,7 +18,20 @@ from ireneo.grounding.voice import names_oneself, telling_faults, tells_of_itsel
 from ireneo.language.detect import other_language
 from ireneo.language.files import topic
 from ireneo.language.topics import Speech
-from ireneo.log.message import SHORT, Count, Message, MessageId, Part, Result, Text, as_said, is_own_block, short
+from ireneo.log.message import (
+    SHORT,
+    Count,
+    Message,
+    MessageId,
+    Part,
+    Result,
+    Text,
+    as_said,
+    is_own_block,
+    own_name,
+    short,
+    was_there,
+)
 from ireneo.patterns import lazy_re
 from ireneo.prompts import STORY, STORY_DEEP
 from ireneo.prompts.replies import StoryReply, ThreadSaid, Voice, story_voice
@@ -89,7 +102,7 @@ def _of_message(message: Message, character: str) -> Iterator[Spoken]:
     for part in message.parts:
         author = part.author if isinstance(part, Text) and part.author else speaks
         present = part.present if isinstance(part, Text) and part.present is not None else told
-        if character and present is not None and character not in (*present, author):
+        if character and present is not None and not was_there(character, present, author):
             continue
         if text := _words(part):
             label = author or ("note" if message.draft.origin == "injected" else _LABELS[message.role])
@@ -569,7 +582,7 @@ class StoryTask:
         named = not spoken or any(each.named for each in spoken)
         threads, self._shown = shown_threads(job.open, count)
         fields = {
-            "voice": story_voice(job.voice, job.seen_by, named=named),
+            "voice": story_voice(job.voice, own_name(job.seen_by), named=named),
             "before": shown_before(job.before, count),
             "names": shown_names(_offline_names(job)),
             "disputes": doubts(job.disputes),
@@ -581,7 +594,7 @@ class StoryTask:
         # An answer that is asked for again is shown with what is wrong with it.
         room = job.window_tokens - count(empty.system) - count(empty.user) - 3 * empty.max_tokens
         fields[place] = _story(job, spoken, max(room, LEAST_ROOM), count)
-        manner = StoryManner(voice=job.voice, seen_by=job.seen_by, named=named)
+        manner = StoryManner(voice=job.voice, seen_by=own_name(job.seen_by), named=named)
         before = story_text(job.before) if job.before else ""
         self.job = job
         self.prompt = text.render(**fields)

@@ -40,7 +40,7 @@ from ireneo.faces.cli.options import (
     writing,
 )
 from ireneo.faces.cli.output import ReadingBar, counted, picked, secrets_told, tell, write_json
-from ireneo.faces.cli.place import database, is_there, shown
+from ireneo.faces.cli.place import Database, database, is_there, shown
 from ireneo.plumbing import LOG_SUFFIXES, holds_memories
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def import_logs(
         raise typer.Exit(1)
 
 
-def _take_memories(files: Sequence[str], path: Path, space: str, tally: ImportTally, keep_secrets: bool) -> None:
+def _take_memories(files: Sequence[str], path: Database, space: str, tally: ImportTally, keep_secrets: bool) -> None:
     """Store the memories in files. No database is made where none can be read."""
     # Only who takes memories in pays for the names.
     from ireneo.types import MemoryFile
@@ -242,7 +242,7 @@ def _take_memories(files: Sequence[str], path: Path, space: str, tally: ImportTa
             with log_file(given) as file:
                 yield MemoryFile(path=file.label, data=file.read())
 
-    def take(files: Sequence[str], path: Path) -> MemoriesImported:
+    def take(files: Sequence[str], path: Database) -> MemoriesImported:
         with writing(path, space, keep_secrets=keep_secrets) as memory:
             return memory.import_memories(read(files))
 
