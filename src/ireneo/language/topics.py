@@ -328,6 +328,8 @@ class Questions(Topic, frozen=True, kw_only=True):
     asker: Set = frozenset()
     answerer: Set = frozenset()
     """Words for the one who asks, and for the one who is asked."""
+    oneself: Set = frozenset()
+    """Those for the one who asks that say no more than who: not whose."""
     begging: Row = ()
     """What addresses the one who is asked, and asks nothing about them."""
     when: Row = ()
@@ -337,12 +339,27 @@ class Questions(Topic, frozen=True, kw_only=True):
     """It asks of what was before or after something, which follows."""
     past: Row = ()
     """It asks what was once the case, and perhaps no longer is."""
+    newest: Row = ()
+    """It asks for what is so now, or was last, in words."""
     frame: Set = frozenset()
     """What a question says about itself, or about the sort of answer that it wants."""
     time_words: Row = ()
     """What tells of a time in an answer."""
     figures: Set = frozenset()
     """Numbers in words, in an answer."""
+    own_verb: Row = ()
+    """It asks what the one who asks does; its group is the verb."""
+    of_another: Map = {}
+    """By the ending of such a verb, what stands in its place where another does it."""
+
+
+class Senses(Topic, frozen=True, kw_only=True):
+    """What questions want to know, by codes; where an attribute has one, by that."""
+
+    asks: Map = {}
+    """By a code, what asks for it."""
+    tells: Map = {}
+    """By a code, the words by which an answer tells it."""
 
 
 class Persons(Topic, frozen=True, kw_only=True):
