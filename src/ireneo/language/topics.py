@@ -549,6 +549,10 @@ class Cast(Topic, frozen=True, kw_only=True):
     """Those of them that say nothing without whose relative it is."""
     kinds: Set = frozenset()
     """Those of them that say too little alone, without a word before or behind them."""
+    plain: Set = frozenset()
+    """Those that say nothing of whom it is of, unless it is said from where or of what."""
+    empty: Set = frozenset()
+    """What may stand before such a noun and says nothing either."""
     determiners: Set = frozenset()
     """What such a phrase begins with."""
     mine: Set = frozenset()
@@ -595,6 +599,8 @@ class Cast(Topic, frozen=True, kw_only=True):
     alive: Row = ()
     gone: Row = ()
     """`x` died, lives again, or went away."""
+    jests: Row = ()
+    """In brackets in a line: nothing of it is meant."""
     not_so: Row = ()
     """Anywhere: it isn't so, or nobody says that it is."""
     places: Set = frozenset()

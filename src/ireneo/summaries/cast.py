@@ -24,7 +24,9 @@ STATEMENTS = 6
 ANSWERING = 4
 """So many who answer for a name."""
 FATES = ("dead", "alive", "gone")
-FACTS = ("is", "alias", "where", *FATES)
+FACTS = ("is", "alias", "full", "where", *FATES)
+OF_TEXT = frozenset({"is", "alias", "full"})
+"""Statements that say something; of the others only the newest counts."""
 SAID = 2
 """Who speaks is more surely somebody than who does something."""
 PLAYED, PLAYED_SHARE = 4.0, 0.5
@@ -35,8 +37,12 @@ SURE = 2
 """What nobody but one who may jest has said once isn't told."""
 ACTS_ON = 5
 """Who acts so often after a death is alive."""
-SEEN = 2
-"""Somebody is of the story who comes in so many leaves, or acts so often."""
+SEEN, OFTEN = 2, 5
+"""Somebody is of the story who comes and acts in so many leaves, or acts so often in one."""
+LONGEST_NAME = 4
+"""Words of a name as it is shown."""
+PASSING = 0.02
+"""Of whom nothing but the player is known, who does less than this share of what the first one does isn't told."""
 MAIN = 24
 """So many are shown at the most."""
 
@@ -54,7 +60,7 @@ def cast_section(stretches: Sequence[Sequence[Line]], most: tuple[int, int]) -> 
                     facts["fate", line.subject, ""] = _after(fate, _acting(dict(line.verbs)))
         for line in lines:
             if (kind := line.verbs[0][0]) in FACTS:
-                same = line.text.casefold() if kind in ("is", "alias") else ""
+                same = line.text.casefold() if kind in OF_TEXT else ""
                 key = ("fate" if kind in FATES else kind, line.subject, same)
                 facts[key] = _joined(facts[key], line) if key in facts else _weighed(line)
     kept = sorted((_sum(each) for each in people.values()), key=lambda line: (-line.weight, line.subject))[: most[0]]
@@ -105,10 +111,10 @@ def _weighed(line: Line) -> Line:
 def _joined(before: Line, line: Line) -> Line:
     """Two statements of one kind: of where it plays, and of what became of somebody, the newer one counts."""
     kind, times = line.verbs[0]
-    if kind not in ("is", "alias"):
+    if kind not in OF_TEXT and kind != before.verbs[0][0]:
         return _weighed(line)
     times += before.verbs[0][1]
-    return _told(line, ((kind, times),), float(times))
+    return _told(line, ((kind, times), *line.verbs[1:]), float(times))
 
 
 def _after(fate: Line, acts: int) -> Line:
@@ -131,7 +137,7 @@ def _told(line: Line, verbs: tuple[tuple[str, int], ...], weight: float) -> Line
 # Who is who: the names of one person, put together.
 
 
-class Person(Struct, kw_only=True):
+class CastMember(Struct, kw_only=True):
     """Somebody in a story."""
 
     name: str
@@ -151,7 +157,7 @@ class Person(Struct, kw_only=True):
 class KnownCast(Struct, kw_only=True):
     """All that summaries know of who is who."""
 
-    people: tuple[Person, ...] = ()
+    people: tuple[CastMember, ...] = ()
     """Those of the story, who do most first."""
     where: str = ""
 
@@ -161,7 +167,7 @@ def known_cast(nodes: Sequence[Summary]) -> KnownCast:
     section = cast_section([node.lines("cast") for node in nodes], (10_000, 10_000))
     if section is None:
         return KnownCast()
-    cast = _Cast(section.lines)
+    cast = _WholeCast(section.lines, sum(node.leaves for node in nodes))
     people = sorted(cast.people(), key=lambda each: (-each.weight, each.name))
     where = max((line for line in section.lines if line.verbs[0][0] == "where"), key=_position, default=None)
     return KnownCast(people=tuple(people), where=where.text if where else "")
@@ -181,18 +187,23 @@ def _position(line: Line) -> int:
     return line.position
 
 
-class _Cast:
+class _WholeCast:
     """The lines of a path's summaries, and what follows from all of them together."""
 
-    def __init__(self, lines: Sequence[Line]) -> None:
+    def __init__(self, lines: Sequence[Line], leaves: int) -> None:
+        self._leaves = leaves
         self._named = {line.subject: line for line in lines if line.verbs[0][0] not in FACTS}
         self._counts = {name: Counter(dict(line.verbs)) for name, line in self._named.items()}
         self._facts = [line for line in lines if line.verbs[0][0] in FACTS]
+        self._full: Counter[str] = Counter()
+        for line in self._facts:
+            if line.verbs[0][0] == "full":
+                self._full[line.text] += line.verbs[0][1]
         self._speaking = {name for name, counts in self._counts.items() if counts["speaks"] or counts["tells"]}
         self._characters = self._played()
         self._players = {author: name for name, author in reversed(self._characters.items())}
 
-    def people(self) -> Iterator[Person]:
+    def people(self) -> Iterator[CastMember]:
         """Everybody of the story."""
         for names in self._groups():
             if (found := self._person(names)) is not None:
@@ -226,8 +237,12 @@ class _Cast:
             for line in self._facts
             if line.verbs[0][0] == "alias" and (line.subject in self._players or not self._is_player(line.subject))
         ]
-        told = [line.subject for line in self._facts if line.subject]
-        names = [name for name in dict.fromkeys([*self._named, *told, *(each for pair in linked for each in pair)]) if bare_name(name)]
+        told = [*(line.subject for line in self._facts if line.subject), *self._full]
+        names = [
+            name
+            for name in dict.fromkeys([*self._named, *told, *(each for pair in linked for each in pair)])
+            if bare_name(name)
+        ]
         parent = {name: name for name in names}
 
         def root(name: str) -> str:
@@ -260,12 +275,15 @@ class _Cast:
             titles = {title for name in forms if (title := _title(name))}
             alone = [name for name in forms if not _title(name)]
             # Mr Holm and Mrs Holm are two, and whose name Holm is then isn't known.
-            if len(titles - topic(Cast).wives) > 1 or (titles & topic(Cast).wives and alone):
-                forms = [*alone] if len(titles) == 1 else []
-            elif len(titles) > 1:
-                forms = []
+            if len(titles) > 1 or (titles & topic(Cast).wives and alone):
+                by_title: dict[str, list[str]] = defaultdict(list)
+                for name in forms:
+                    by_title[_title(name)].append(name)
+                for each in by_title.values():
+                    yield from ((each[0], other) for other in each[1:])
+                continue
             yield from ((forms[0], other) for other in forms[1:])
-            yield from self._short_forms(words, [name for name in same[words] if name in forms or not _title(name)], longer, same)
+            yield from self._short_forms(words, forms, longer, same)
 
     def _short_forms(
         self,
@@ -278,20 +296,23 @@ class _Cast:
         if len(words) != 1 or not forms:
             return
         found = sorted(longer.get(words[0], ()), key=lambda each: (-sum(map(self._weight, same[each])), each))
-        if not found or any(sum(map(self._weight, same[each])) * 3 > sum(map(self._weight, same[found[0]])) for each in found[1:]):
+        if not found or any(
+            sum(map(self._weight, same[each])) * 3 > sum(map(self._weight, same[found[0]])) for each in found[1:]
+        ):
             return
         of_long, of_short = ({_title(name) for name in each} - {""} for each in (same[found[0]], forms))
         if not (of_long and of_short and of_long != of_short):
             yield forms[0], same[found[0]][0]
 
     def _weight(self, name: str) -> float:
-        return self._named[name].weight if name in self._named else 0.0
+        """How much a name is used; one that only was the longer form of another is used less than it."""
+        return self._named[name].weight if name in self._named else self._full[name] / 100
 
     def _is_player(self, name: str) -> bool:
         """Whether a name is that of somebody who plays, where some do."""
         return bool(self._players) and name in self._speaking
 
-    def _person(self, names: Sequence[str]) -> Person | None:
+    def _person(self, names: Sequence[str]) -> CastMember | None:
         """The person of these names; None where it is nobody of the story."""
         counts: Counter[str] = sum((self._counts.get(name, Counter()) for name in names), Counter())
         real = {bare_name(author)[:1] for author in self._players}
@@ -300,25 +321,51 @@ class _Cast:
         if any(name.casefold() in topic(Speech).narrators for name in names) or counts["tells"] > counts["speaks"]:
             return None
         acting = _acting(counts)
-        alias = [line for line in self._facts if line.verbs[0][0] == "alias" and {line.text, line.subject} & set(names)]
-        if not (acting >= SEEN or alias) or counts["inside"] * 2 > acting or counts["thing"] > acting + counts["named"] / 2:
+        seen = max((self._counts[name]["leaves"] for name in names if name in self._counts), default=0)
+        if (
+            acting < SEEN
+            or (seen < min(SEEN, self._leaves) and acting < OFTEN)
+            or counts["inside"] * 2 > acting
+            or counts["thing"] > acting + counts["named"] / 2
+        ):
             return None
         player = next((self._characters[name] for name in names if name in self._characters), "")
         name = names[0]
-        words = set(bare_name(name))
-        full = max((each for each in names if words <= set(bare_name(each))), key=lambda each: (len(bare_name(each)), len(each), each))
-        forms = set(bare_name(full)) | {word.partition("'")[0] for word in bare_name(full)}
-        said = [line for line in self._facts if line.subject in names]
-        return Person(
+        full = self._fullest(name, names)
+        own = {
+            form
+            for each in names
+            if self._is_form(name, each)
+            for word in bare_name(each)
+            for form in (word, word.partition("'")[0])
+        }
+        told = [line for line in self._facts if line.subject in names]
+        return CastMember(
             name=name,
             names=tuple(names),
             full=full,
-            aliases=tuple(each for each in names if not forms & {word.partition("'")[0] for word in bare_name(each)}),
+            aliases=tuple(each for each in names if not own & {word.partition("'")[0] for word in bare_name(each)}),
             player=player,
-            is_so=tuple(self._is_so([line for line in said if line.verbs[0][0] == "is"], forms)),
-            fate=_fate([line for line in said if line.verbs[0][0] in FATES]),
+            is_so=tuple(self._is_so([line for line in told if line.verbs[0][0] == "is"], own)),
+            fate=_fate([line for line in told if line.verbs[0][0] in FATES]),
             weight=acting + PLAYING * self._counts.get(player, Counter())["speaks"],
         )
+
+    def _is_form(self, name: str, other: str) -> bool:
+        words = {form for word in bare_name(other) for form in (word, word.partition("'")[0])}
+        return set(bare_name(name)) <= words
+
+    def _fullest(self, name: str, names: Sequence[str]) -> str:
+        """The longest form of a name that is more than a jest, and no longer than one can read."""
+        own = bare_name(name)
+        known = [
+            other
+            for other in names
+            if self._is_form(name, other)
+            and len(other.split()) <= LONGEST_NAME
+            and (other == name or self._full[other] >= (SURE if bare_name(other)[0].startswith(own[0]) else SURE + 2))
+        ]
+        return max(known, key=lambda each: (len(bare_name(each)), self._full[each], self._weight(each), each))
 
     def _is_so(self, told: Sequence[Line], forms: set[str]) -> list[str]:
         """What is said most of what somebody is: whose relative, and what else, each once."""
@@ -350,7 +397,7 @@ def _title(name: str) -> str:
 
 def _fate(told: Sequence[Line]) -> str:
     line = max(told, key=_position, default=None)
-    if line is None or line.verbs[0][0] == "alive" or dict(line.verbs).get("after", 0) >= ACTS_ON:
+    if line is None or line.weight < SURE or line.verbs[0][0] == "alive" or dict(line.verbs).get("after", 0) >= ACTS_ON:
         return ""
     return line.verbs[0][0]
 
@@ -367,14 +414,14 @@ def say_cast(known: KnownCast, room: int, count: Callable[[str], int]) -> list[s
     left -= count(where) + 1 if where else 0
     lines: list[str] = []
     for each in known.people:
-        said = say_person(each)
+        said = say_person(each) if each.weight > PASSING * known.people[0].weight or each.is_so else ""
         if said and len(lines) < MAIN and count(said) + 1 <= left:
             lines.append(said)
             left -= count(said) + 1
     return [*([HEADING, *lines] if lines else ()), *([where] if where else ())]
 
 
-def say_person(person: Person) -> str:
+def say_person(person: CastMember) -> str:
     """One line on somebody; empty where there is nothing to say but the name."""
     notes = [f"played by {person.player}"] if person.player else []
     notes += [f"also {name}" for name in person.aliases]

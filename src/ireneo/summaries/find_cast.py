@@ -13,13 +13,14 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.topics import Cast, Names, Speech, Turns
 from ireneo.language.words import letters
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
-from ireneo.summaries.cast import FATES, LEAF_LINES, cast_section, person_line
+from ireneo.summaries.cast import FATES, LEAF_LINES, bare_name, cast_section, person_line
 from ireneo.summaries.speech import VoicedTexts, narrators
 from ireneo.summaries.summary import Line, Section
 from ireneo.summaries.tell_story import key_words, names_in, sentences
@@ -31,14 +32,17 @@ SURE = 2
 """What a narrator says of somebody, or an author of themselves, counts so much; what others say, who may jest, 1."""
 LONGEST = 70
 """Characters of what somebody is."""
-PHRASE_WORDS = 5
+PHRASE_WORDS, TAIL_WORDS = 5, 8
+SHORT = 300
+"""Characters of a text all of which is meant by a laughter in it."""
 FEWEST = 4
 """A sentence of fewer words says nothing of anybody but by the way."""
 
-_SOUND = lazy_re(r"\([^()]{0,60}\)|\[[^\[\]]{0,60}\]")
+_JEST = lazy_re(lambda: rf"[(\[][^()\[\]]{{0,40}}{either(topic(Cast).jests)}[^()\[\]]{{0,40}}[)\]]", re.IGNORECASE)
 _TOKEN = lazy_re(r"[^\W\d_][\w’'-]*|[^\w\s]|\d+")
+_CLOSED = lazy_re(r"[.;!?]|, (?:[^\W\d_][\w’'-]* )?wh[a-z]+\b|\W*$")
 _END = lazy_re(r"\s*(?:$|[,.;:—–!?)\"”])|\s+-")
-_MARKS = lazy_re("[\"“”„«»]")
+_MARKS = lazy_re('["“”„«»‘]')
 _SPLIT_AUTHORS = lazy_re(r"\s*[,/&+]\s*")
 
 
@@ -58,25 +62,31 @@ _fates = from_data(lambda: [(kind, _any_of(getattr(topic(Cast), kind))) for kind
 _NOT_SO = lazy_re(lambda: rf"\b{either(topic(Cast).not_so)}\b|\?", re.IGNORECASE)
 _IS = lazy_re(lambda: rf"{either(topic(Cast).is_so)}\s+")
 _THEY_ARE = lazy_re(lambda: rf"{either(topic(Cast).they_are)}\s+")
+_OWNED = lazy_re(r"(?P<owner>[A-ZÀ-Þ][\w’'.-]*(?: [A-ZÀ-Þ][\w’'.-]*){0,3})['’]s ")
 _CALLED = lazy_re(lambda: rf",? {either(topic(Cast).named)} $")
-_TABLE = lazy_re(lambda: rf"\b{either(topic(Turns).table)}\b", re.IGNORECASE)
-_ARRIVES = lazy_re(lambda: rf"{either(topic(Cast).arrives)}\s+", re.IGNORECASE)
+# For small letters: a pattern that heeds no case tries every branch at every word, and takes five times as long.
+_TABLE = lazy_re(lambda: rf"\b{either(topic(Turns).table)}\b")
+_ARRIVES = lazy_re(lambda: rf"{either(topic(Cast).arrives)}\s+")
 _SAID = lazy_re(lambda: rf"[\s,]+{either(topic(Speech).said)}\b")
 _SAID_BEFORE = lazy_re(lambda: rf"\b{either(topic(Speech).said)} $")
 
 
-class _Told(Struct, kw_only=True, dict=True):
+class _CastSentence(Struct, kw_only=True, dict=True):
     """A sentence of the stretch."""
 
     text: str
     author: str
     narrated: bool
     quoted: bool
-    """Some of it is said by somebody in prose, where "I" and "his" are nobody known."""
+    """It stands in prose in which somebody speaks, where "my" and "his" are nobody's known."""
     place: int
     """Which of the texts it stands in."""
     position: int
     source: str
+    said: str
+    """All of the text that it stands in."""
+    sure: bool
+    """What it says is told by a narrator, or in a story in which nobody narrates and nobody jests."""
     names: tuple[str, ...] = ()
 
     @cached_property
@@ -84,8 +94,13 @@ class _Told(Struct, kw_only=True, dict=True):
         """Its words in small letters."""
         return frozenset(letters(self.text.lower()))
 
+    @cached_property
+    def idle(self) -> bool:
+        """It is laughed at, or of the game: no news of anybody."""
+        return bool(_TABLE.search(self.text.lower()) or (len(self.said) <= SHORT and _JEST.search(self.said)))
 
-class _Findings:
+
+class _CastFindings:
     """What was found so far."""
 
     def __init__(self) -> None:
@@ -103,21 +118,19 @@ class _Findings:
             if name in self._fates:
                 # Who goes on acting isn't dead.
                 line = self.facts[self._fates[name]]
-                (fate, _), *after = line.verbs
+                fate, *after = line.verbs
                 times = after[0][1] + 1 if after else 1
-                self.facts[self._fates[name]] = _with_verbs(line, ((fate, 1), ("after", times)))
+                self.facts[self._fates[name]] = replace(line, verbs=(fate, ("after", times)))
 
-    def fact(self, kind: str, subject: str, text: str, each: _Told, times: int = 1) -> None:
+    def fact(self, kind: str, subject: str, text: str, each: _CastSentence, times: int = 1) -> None:
         """Keep a statement on somebody."""
+        if each.idle:
+            return
         if kind in FATES:
             self._fates[subject] = len(self.facts)
         self.facts.append(
             Line(subject=subject, text=text, verbs=((kind, times),), position=each.position, sources=(each.source,))
         )
-
-
-def _with_verbs(line: Line, verbs: tuple[tuple[str, int], ...]) -> Line:
-    return Line(subject=line.subject, text=line.text, verbs=verbs, position=line.position, sources=line.sources)
 
 
 def find_cast(messages: Sequence[Message]) -> Section | None:
@@ -126,15 +139,15 @@ def find_cast(messages: Sequence[Message]) -> Section | None:
     told = list(_sentences(heard, narrators(messages)))
     for each, names in zip(told, names_in([each.text for each in told]), strict=True):
         each.names = tuple(dict.fromkeys(_with_title(name, each.text) for name in names if not _joint(name)))
-    found = _Findings()
-    before: _Told | None = None
+    found = _CastFindings()
+    before: _CastSentence | None = None
     for each in told:
         _count(each, before, found)
-        # What is laughed at, or said of the game, is no news of anybody.
-        if not (_SOUND.search(each.text) or _TABLE.search(each.text)):
-            _statements(each, before if before and before.place == each.place else None, heard, found)
+        _statements(each, before if before and before.place == each.place else None, heard, found)
         before = each
     _read_answers(told, found)
+    for name in list(found.counts):
+        _full_names(name, found)
     people = [
         person_line(name, {**found.counts[name], "leaves": 1}, found.answers[name], found.last.get(name, 0))
         for name in dict.fromkeys([*found.counts, *found.answers])
@@ -142,27 +155,45 @@ def find_cast(messages: Sequence[Message]) -> Section | None:
     return cast_section([[*people, *found.facts]], LEAF_LINES)
 
 
+def _full_names(name: str, found: _CastFindings) -> None:
+    """Note which longer names of the stretch a single one is a part of."""
+    words = bare_name(name)
+    if len(words) != 1:
+        return
+    for other in found.counts:
+        longer = bare_name(other)
+        # A name that has a title alone is no longer than the name.
+        if (len(longer) > 1 and words[0] in (longer[0], longer[-1])) or (
+            len(longer) == 1 and longer[0].partition("'")[0] == words[0] != longer[0] and len(words[0]) > 2
+        ):
+            place = found.last.get(name, 0)
+            found.facts.append(
+                Line(subject=name, text=other, verbs=(("full", found.counts[other].total()),), position=place)
+            )
+
+
 def authors(author: str) -> list[str]:
     """Those who speak as one author."""
     return [name for name in _SPLIT_AUTHORS.split(author) if name]
 
 
-def _sentences(heard: VoicedTexts, telling: frozenset[str]) -> Iterator[_Told]:
+def _sentences(heard: VoicedTexts, telling: frozenset[str]) -> Iterator[_CastSentence]:
+    jests = bool(telling - {""})
     for place, (author, text) in enumerate(zip(heard.authors, heard.texts, strict=True)):
         message = heard.message(place)
-        open_quotes = 0
+        quoted = not author and bool(_MARKS.search(text))
         for sentence in sentences(text):
-            marks = len(_MARKS.findall(sentence))
-            yield _Told(
+            yield _CastSentence(
                 text=sentence,
                 author=author,
                 narrated=author in telling,
-                quoted=not author and bool(marks or open_quotes % 2),
+                quoted=quoted,
                 place=place,
                 position=message.position,
                 source=message.id,
+                said=text,
+                sure=author in telling or not jests,
             )
-            open_quotes += marks
 
 
 def _joint(name: str) -> bool:
@@ -173,7 +204,7 @@ def _joint(name: str) -> bool:
 def _with_title(name: str, text: str) -> str:
     """A name with the title before it, where that is a common word by itself: Miss Holm."""
     lead = text[: max(text.find(name), 0)]
-    word = lead.rstrip().rpartition(" ")[2].strip("\"“(")
+    word = lead.rstrip().rpartition(" ")[2].strip('"“(')
     is_title = word[:1].isupper() and word.rstrip(".").lower() in topic(Names).titles and lead.endswith(f"{word} ")
     return f"{word} {name}" if is_title else name
 
@@ -181,14 +212,14 @@ def _with_title(name: str, text: str) -> str:
 # How often each name acts, and who answers to it.
 
 
-def _count(each: _Told, before: _Told | None, found: _Findings) -> None:
+def _count(each: _CastSentence, before: _CastSentence | None, found: _CastFindings) -> None:
     if each.author and (before is None or before.place != each.place):
         for author in authors(each.author):
             found.count("tells" if each.narrated else "speaks", author, each.position)
     for name in each.names:
         start = each.text.find(name)
         after = each.text[start + len(name) :]
-        lead = each.text[:start].rstrip(" \"“").rpartition(" ")[2].lower()
+        lead = each.text[:start].rstrip(' "“').rpartition(" ")[2].lower()
         if lead in topic(Cast).inside:
             found.count("inside", name, each.position)
         elif lead in topic(Cast).determiners:
@@ -206,7 +237,7 @@ def _acts(after: str) -> bool:
         return False
     if words[0].endswith("ly") and len(words) > 1:
         words = words[1:]
-    word = words[0].strip(",.;:!?\"”")
+    word = words[0].strip(',.;:!?"”')
     if not word.isalpha() or not word.islower() or word in topic(Cast).states:
         return False
     return word in topic(Names).verbs or (
@@ -214,7 +245,7 @@ def _acts(after: str) -> bool:
     )
 
 
-def _read_answers(told: Sequence[_Told], found: _Findings) -> None:
+def _read_answers(told: Sequence[_CastSentence], found: _CastFindings) -> None:
     """Who answers when somebody is called by name; who calls a name doesn't answer to it."""
     for one, other in zip(told, [*told[1:], None], strict=True):
         called = [name for name in one.names if _is_called(one.text, name)] if one.author else []
@@ -228,14 +259,14 @@ def _read_answers(told: Sequence[_Told], found: _Findings) -> None:
 
 def _is_called(text: str, name: str) -> bool:
     """Whether somebody is spoken to by this name: it stands at the beginning or at the end, behind a comma."""
-    bare = text.strip(" \"“”.!?…-")
+    bare = text.strip(' "“”.!?…-')
     return bare == name or bare.startswith(f"{name},") or bare.endswith(f", {name}")
 
 
 # What is plainly said of somebody.
 
 
-def _statements(each: _Told, before: _Told | None, heard: VoicedTexts, found: _Findings) -> None:
+def _statements(each: _CastSentence, before: _CastSentence | None, heard: VoicedTexts, found: _CastFindings) -> None:
     if each.narrated and (place := _place(each.text)):
         found.fact("where", "", place, each)
     if not each.names and (before is None or not before.names):
@@ -248,24 +279,24 @@ def _statements(each: _Told, before: _Told | None, heard: VoicedTexts, found: _F
             if (match := pattern.search(each.text)) and _is_name(name := _group(match, "x"), each):
                 found.answers[name][speakers[0]] += times
     for name, what in (*_descriptions(each), *(_of_the_last(each, before, presented=presented) if before else ())):
-        sure = not each.author or each.narrated or what[1] or bool(own and _presented(each)) or presented
+        sure = each.sure or what[1] or bool(own and _presented(each)) or presented
         found.fact("is", name, what[0], each, SURE if sure else 1)
     if len(each.text.split()) < FEWEST and not own:
         return
     if not each.words.isdisjoint(topic(Cast).fates) and not _NOT_SO.search(each.text):
         for kind, fate in _fates():
             if (match := fate.search(each.text)) and _is_name(name := _group(match, "x"), each):
-                found.fact(kind, name, "", each)
+                found.fact(kind, name, "", each, SURE if each.sure else 1)
     if "?" not in each.text and not each.words.isdisjoint(topic(Cast).called):
         _aliases(each, before, heard, found)
 
 
-def _presented(each: _Told) -> bool:
+def _presented(each: _CastSentence) -> bool:
     """Whether an author says here who they are, or whom they play."""
     return bool(_plays().search(each.text) or _introduces().search(each.text))
 
 
-def _aliases(each: _Told, before: _Told | None, heard: VoicedTexts, found: _Findings) -> None:
+def _aliases(each: _CastSentence, before: _CastSentence | None, heard: VoicedTexts, found: _CastFindings) -> None:
     text = each.text
 
     def note(subject: str, match: re.Match[str]) -> None:
@@ -273,6 +304,10 @@ def _aliases(each: _Told, before: _Told | None, heard: VoicedTexts, found: _Find
         if subject and key_words(subject) != key_words(other) and _is_name(other, each):
             found.fact("alias", subject, other, each, SURE)
 
+    if each.author and not each.narrated and (yours := _your_alias().search(text)):
+        note(heard.voiced(each.place).hearer, yours)
+    if _NOT_SO.search(text):
+        return
     if (match := _alias().search(text)) and _is_name(one := _group(match, "x"), each):
         note(one, match)
     if match := _their_alias().search(text):
@@ -282,16 +317,14 @@ def _aliases(each: _Told, before: _Told | None, heard: VoicedTexts, found: _Find
         note(spoken_of[0] if len(spoken_of) == 1 else "", match)
     if not (each.narrated and each.author) and (own := _own_alias().search(text)):
         note(heard.voiced(each.place).speaker if each.author or each.quoted else "", own)
-    if each.author and not each.narrated and (yours := _your_alias().search(text)):
-        note(heard.voiced(each.place).hearer, yours)
 
 
 def _group(match: re.Match[str], which: str) -> str:
-    found = next((value for name, value in match.groupdict().items() if name[0] == which and value), "")
-    return re.sub(r"['’]s?$", "", found.rstrip("-"))
+    found = next((value for name, value in match.groupdict().items() if name[0] == which and value), "").rstrip("-'’")
+    return "" if found.endswith(("'s", "’s")) else found
 
 
-def _is_name(name: str, each: _Told) -> bool:
+def _is_name(name: str, each: _CastSentence) -> bool:
     """Whether what was matched is a name here, by the evidence of the whole stretch."""
     words = set(key_words(name))
     return bool(words) and any(words & set(key_words(known)) for known in each.names)
@@ -299,7 +332,7 @@ def _is_name(name: str, each: _Told) -> bool:
 
 def _place(text: str) -> str:
     """Where those of the story come to, if a sentence says so of a place that can be told from others."""
-    match = _ARRIVES.search(text)
+    match = _ARRIVES.search(text.lower())
     if match is None:
         return ""
     rest = text[match.end() : match.end() + 2 * LONGEST]
@@ -308,35 +341,35 @@ def _place(text: str) -> str:
         if not token[0][0].isalpha() or (number and token[0].lower() in topic(Cast).ends):
             return ""
         if token[0].lower() in topic(Cast).places:
-            end = _tail(tokens[number + 1 :], token.end())
-            plain = number < 2 and end == token.end() and not rest[: token.start()].strip()[:1].isupper()
-            return "" if plain and tokens[0][0].lower() in (topic(Names).none | topic(Cast).determiners) else rest[:end]
+            end, _ = _tail(tokens[number + 1 :], token.end())
+            told_apart = number > 1 or end > token.end() or rest[:1].isupper()
+            return rest[:end] if told_apart and (rest[:1].isupper() or _determines(tokens[0][0])) else ""
     return ""
 
 
-def _tail(tokens: Sequence[re.Match[str]], end: int) -> int:
-    """Where a noun phrase ends that may go on behind its noun: "of the herd", "from the North"."""
+def _tail(tokens: Sequence[re.Match[str]], end: int) -> tuple[int, bool]:
+    """Where a noun phrase ends that may go on behind its noun ("of the herd"), and whether it was cut there."""
     if not tokens or tokens[0][0].lower() not in topic(Cast).tails:
-        return end
+        return end, False
     best = whole = end
     for number, token in enumerate(tokens):
         low = token[0].lower()
         if not token[0][0].isalpha() or low in topic(Cast).ends:
-            return best
-        if number > PHRASE_WORDS:
+            return best, False
+        if number > TAIL_WORDS:
             # It goes on and on: up to the last of its parts that is whole.
-            return whole
+            return whole, True
         if low in topic(Cast).tails:
             whole = best
         elif low not in topic(Names).none:
             best = token.end()
-    return best
+    return best, False
 
 
 # What somebody is: "Grog, a goliath barbarian", "the gunslinger Percy", "Holm is the queen's spy".
 
 
-def _descriptions(each: _Told) -> Iterator[tuple[str, tuple[str, bool]]]:
+def _descriptions(each: _CastSentence) -> Iterator[tuple[str, tuple[str, bool]]]:
     """Names with what they are, and whether it is said in relation to who speaks."""
     text = each.text
     for name in each.names:
@@ -354,13 +387,17 @@ def _descriptions(each: _Told) -> Iterator[tuple[str, tuple[str, bool]]]:
         if what and (said := _whose(what, each, name)):
             yield name, said
         called = _CALLED.search(lead)
-        if (what := _phrase_before(lead[: called.start()] if called else lead, called=bool(called))) and (
-            said := _whose(what, each, name)
-        ):
+        before = lead[: called.start()] if called else lead
+        if each.quoted and before.endswith(", "):
+            # Holm may as well be spoken to.
+            continue
+        if (what := _phrase_before(before, called=bool(called), follows=after)) and (said := _whose(what, each, name)):
             yield name, said
 
 
-def _of_the_last(each: _Told, before: _Told, *, presented: bool) -> Iterator[tuple[str, tuple[str, bool]]]:
+def _of_the_last(
+    each: _CastSentence, before: _CastSentence, *, presented: bool
+) -> Iterator[tuple[str, tuple[str, bool]]]:
     """What a sentence says of the one whom the sentence before it is of, without the name."""
     if len(before.names) != 1 or each.names or _NOT_SO.search(each.text):
         return
@@ -380,7 +417,7 @@ def _phrase(text: str, *, closed: bool = False, definite: bool = False, fragment
     `closed` says that a sign must end it, and no list of others follow; `definite` that it is "the" one; `fragment`
     that it stands for a sentence.
     """
-    head, _, _ = text[: LONGEST].partition(" ")
+    head, _, _ = text[:LONGEST].partition(" ")
     known = topic(Cast)
     if not head or (definite and head.lower() not in known.definite) or not _determines(head):
         return ""
@@ -393,9 +430,9 @@ def _phrase(text: str, *, closed: bool = False, definite: bool = False, fragment
     if place < 2:
         return ""
     end, rest = tokens[place - 1].end(), tokens[place:]
-    whole = _tail(rest, end)
-    following = next((token[0] for token in rest if token.start() >= whole), "")
-    if closed and (not _END.match(text, whole) or _lists(text[whole:])):
+    whole, cut = _tail(rest, end)
+    following = next((token[0] for token in rest if token.start() >= whole), "") if not cut else ""
+    if closed and not cut and (not _END.match(text, whole) or _lists(text[whole:])):
         return ""
     goes_on = following[:1].isalpha() and following.lower() not in (known.ends | topic(Names).none)
     if goes_on or (fragment and following[:1].isalpha() and following.lower() not in known.relative):
@@ -415,14 +452,17 @@ def _determines(word: str) -> bool:
     return word.lower() in topic(Cast).determiners or word.endswith(("'s", "’s"))
 
 
-def _phrase_before(lead: str, *, called: bool) -> str:
-    """The noun phrase at the end of `lead`, right before a name."""
+def _phrase_before(lead: str, *, called: bool, follows: str) -> str:
+    """The noun phrase at the end of `lead`, right before a name, and before what `follows` that."""
     if not called and not lead.endswith((" ", ", ")):
         return ""
     word = lead.rstrip(" ,").rpartition(" ")[2]
     if not word[:1].islower() or not is_person(word):
         return ""
     comma = lead.endswith(", ")
+    if comma and not _CLOSED.match(follows):
+        # My aunt, Holm, and I.
+        return ""
     tokens = [found[0] for found in _TOKEN.finditer(lead[-LONGEST:].rstrip(" ,"))]
     known = topic(Cast)
     for size in range(2, min(len(tokens), PHRASE_WORDS + 2) + 1):
@@ -430,7 +470,15 @@ def _phrase_before(lead: str, *, called: bool) -> str:
         if _determines(first):
             # Behind a comma a determined noun may as well be one of several: the dwarf, Grog, and the bear.
             related = first.lower() in (known.mine | known.theirs) or first.endswith(("'s", "’s"))
-            return "" if comma and not related else " ".join(tokens[-size:])
+            while (
+                first[:1].isupper()
+                and first.endswith(("'s", "’s"))
+                and tokens[-size - 1 : -size][0:1]
+                and tokens[-size - 1][:1].isupper()
+            ):
+                size += 1
+            listed = comma and tokens[-size - 1 : -size] == [","]
+            return "" if listed or (comma and not related) else " ".join(tokens[-size:])
         if not _modifies(first):
             return ""
     return ""
@@ -446,7 +494,7 @@ def is_person(word: str) -> bool:
     return low in topic(Cast).people or low.endswith(topic(Cast).people_endings)
 
 
-def _whose(what: str, each: _Told, name: str) -> tuple[str, bool] | None:
+def _whose(what: str, each: _CastSentence, name: str) -> tuple[str, bool] | None:
     """What somebody is, with whose relative in the place of "my" and "his"; None where that isn't known.
 
     And whether it is said in relation to who speaks.
@@ -463,12 +511,20 @@ def _whose(what: str, each: _Told, name: str) -> tuple[str, bool] | None:
         owner = speakers[0] if len(speakers) == 1 else next(iter(known.narrator), "") if not speakers else ""
         return (f"{owner}’s {rest}", True) if owner else None
     if low in known.theirs and related:
-        others = [other for other in each.names if not set(key_words(other)) & set(key_words(name))]
+        others = [other for other in each.names if other != name]
         if each.quoted or len(others) != 1 or each.text.find(others[0]) > each.text.find(what):
             return None
         return f"{others[0]}’s {rest}", False
     if low in known.mine | known.theirs:
-        return (f"{known.article[0]} {rest}", False) if " " in rest else None
+        first, low = known.article[0], known.article[0]
+    if (owned := _OWNED.match(what)) is not None:
+        return (what, False) if related and owned["owner"].split()[-1].casefold() not in key_words(name) else None
     if first.endswith(("'s", "’s")):
-        return (what, False) if first[:1].isupper() and related else None
-    return (f"{low} {rest}", False) if " " in rest or head not in (known.relatives | known.kinds) else None
+        return None
+    words = [word.lower() for word in rest.split()]
+    told = set(words) - known.plain - known.empty
+    if not told or (len(told) == 1 and head in told and head in (known.relatives | known.kinds)):
+        return None
+    if head in known.plain and head == words[-1]:
+        return None
+    return f"{low} {rest}", False
