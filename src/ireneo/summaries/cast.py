@@ -31,17 +31,23 @@ SAID = 2
 """Who speaks is more surely somebody than who does something."""
 PLAYED, PLAYED_SHARE = 4.0, 0.5
 """A name is an author's character where that author answered so often, and for so much of all answers."""
-PLAYING = 0.1
-"""What a line of an author counts for the character, against a deed told of it."""
+PLAYING, NAMED = 0.1, 0.2
+"""What a line of an author counts for the character, and being named, against a deed told of somebody."""
+DESCRIBED = 5.0
+"""So many deeds it is worth to keep a name of whom it is said what they are."""
 SURE = 2
 """What nobody but one who may jest has said once isn't told."""
 ACTS_ON = 5
 """Who acts so often after a death is alive."""
 SEEN, OFTEN = 2, 5
 """Somebody is of the story who comes and acts in so many leaves, or acts so often in one."""
+PRESENT = 2
+"""So many of the newest summaries tell where it plays now."""
+ALONE = 2
+"""What somebody is besides says something in more words than these."""
 LONGEST_NAME = 4
 """Words of a name as it is shown."""
-PASSING = 0.02
+PASSING = 0.05
 """Of whom nothing but the player is known, who does less than this share of what the first one does isn't told."""
 MAIN = 24
 """So many are shown at the most."""
@@ -63,7 +69,10 @@ def cast_section(stretches: Sequence[Sequence[Line]], most: tuple[int, int]) -> 
                 same = line.text.casefold() if kind in OF_TEXT else ""
                 key = ("fate" if kind in FATES else kind, line.subject, same)
                 facts[key] = _joined(facts[key], line) if key in facts else _weighed(line)
-    kept = sorted((_sum(each) for each in people.values()), key=lambda line: (-line.weight, line.subject))[: most[0]]
+    described = {line.subject for line in facts.values() if line.weight >= SURE and line.verbs[0][0] != "full"}
+    summed = [_sum(each) for each in people.values()]
+    summed.sort(key=lambda line: (-line.weight - DESCRIBED * (line.subject in described), line.subject))
+    kept = summed[: most[0]]
     worth = {line.subject: line.weight for line in kept}
     said = sorted(facts.values(), key=lambda line: (line.verbs[0][0], line.subject, -line.weight, line.text))
     out: list[Line] = []
@@ -169,7 +178,9 @@ def known_cast(nodes: Sequence[Summary]) -> KnownCast:
         return KnownCast()
     cast = _WholeCast(section.lines, sum(node.leaves for node in nodes))
     people = sorted(cast.people(), key=lambda each: (-each.weight, each.name))
-    where = max((line for line in section.lines if line.verbs[0][0] == "where"), key=_position, default=None)
+    # Where they came to long ago is where they are no more.
+    newest = [line for node in nodes[-PRESENT:] for line in node.lines("cast") if line.verbs[0][0] == "where"]
+    where = max(newest, key=_position, default=None)
     return KnownCast(people=tuple(people), where=where.text if where else "")
 
 
@@ -321,35 +332,33 @@ class _WholeCast:
         if any(name.casefold() in topic(Speech).narrators for name in names) or counts["tells"] > counts["speaks"]:
             return None
         acting = _acting(counts)
+        facts = [line for line in self._facts if line.subject in names]
+        is_so = self._is_so([line for line in facts if line.verbs[0][0] == "is"], self._own_words(names))
+        fate = _fate([line for line in facts if line.verbs[0][0] in FATES])
         seen = max((self._counts[name]["leaves"] for name in names if name in self._counts), default=0)
-        if (
-            acting < SEEN
-            or (seen < min(SEEN, self._leaves) and acting < OFTEN)
-            or counts["inside"] * 2 > acting
-            or counts["thing"] > acting + counts["named"] / 2
-        ):
+        recurs = seen >= min(SEEN, self._leaves)
+        # What somebody plainly is says that they are somebody, too.
+        if not (recurs and (is_so or fate)) and (acting < SEEN or not (recurs or acting >= OFTEN)):
+            return None
+        if counts["inside"] * 2 > acting or counts["thing"] > acting + counts["named"] / 2:
             return None
         player = next((self._characters[name] for name in names if name in self._characters), "")
         name = names[0]
         full = self._fullest(name, names)
-        own = {
-            form
-            for each in names
-            if self._is_form(name, each)
-            for word in bare_name(each)
-            for form in (word, word.partition("'")[0])
-        }
-        told = [line for line in self._facts if line.subject in names]
+        own = self._own_words([each for each in names if self._is_form(name, each)])
         return CastMember(
             name=name,
             names=tuple(names),
             full=full,
             aliases=tuple(each for each in names if not own & {word.partition("'")[0] for word in bare_name(each)}),
             player=player,
-            is_so=tuple(self._is_so([line for line in told if line.verbs[0][0] == "is"], own)),
-            fate=_fate([line for line in told if line.verbs[0][0] in FATES]),
-            weight=acting + PLAYING * self._counts.get(player, Counter())["speaks"],
+            is_so=tuple(is_so),
+            fate=fate,
+            weight=acting + NAMED * counts["named"] + PLAYING * self._counts.get(player, Counter())["speaks"],
         )
+
+    def _own_words(self, names: Sequence[str]) -> set[str]:
+        return {form for name in names for word in bare_name(name) for form in (word, word.partition("'")[0])}
 
     def _is_form(self, name: str, other: str) -> bool:
         words = {form for word in bare_name(other) for form in (word, word.partition("'")[0])}
@@ -381,7 +390,8 @@ class _WholeCast:
             said = {word.casefold() for word in text.split()} - topic(Names).none
             if owner and said - forms and not any(said & set(each.casefold().split()) for each in (*of_kin, *other)):
                 (of_kin if of else other).append(text)
-        return [*other[:1], *of_kin[:1], *other[1:2]][:2]
+        further = [text for text in other[1:] if len(text.split()) > ALONE]
+        return [*other[:1], *of_kin[:1], *further][:2]
 
 
 def bare_name(name: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.language.files import either, from_data, topic
-from ireneo.language.topics import Cast, Names, Speech, Turns
+from ireneo.language.topics import Cast, Names, Speech, Threads, Turns
 from ireneo.language.words import letters
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
@@ -35,12 +35,14 @@ LONGEST = 70
 PHRASE_WORDS, TAIL_WORDS = 5, 8
 SHORT = 300
 """Characters of a text all of which is meant by a laughter in it."""
+NEAR = 120
+"""Characters round a sentence in which talk of the game makes it a part of that."""
 FEWEST = 4
 """A sentence of fewer words says nothing of anybody but by the way."""
 
 _JEST = lazy_re(lambda: rf"[(\[][^()\[\]]{{0,40}}{either(topic(Cast).jests)}[^()\[\]]{{0,40}}[)\]]", re.IGNORECASE)
 _TOKEN = lazy_re(r"[^\W\d_][\w’'-]*|[^\w\s]|\d+")
-_CLOSED = lazy_re(r"[.;!?]|, (?:[^\W\d_][\w’'-]* )?wh[a-z]+\b|\W*$")
+_CLOSED = lazy_re(lambda: rf"[.;!?—]|, (?!{either(topic(Names).beside)}\b|[^\W\d_a-zà-ÿ])|\W*$")
 _END = lazy_re(r"\s*(?:$|[,.;:—–!?)\"”])|\s+-")
 _MARKS = lazy_re('["“”„«»‘]')
 _SPLIT_AUTHORS = lazy_re(r"\s*[,/&+]\s*")
@@ -66,6 +68,7 @@ _OWNED = lazy_re(r"(?P<owner>[A-ZÀ-Þ][\w’'.-]*(?: [A-ZÀ-Þ][\w’'.-]*){0,3
 _CALLED = lazy_re(lambda: rf",? {either(topic(Cast).named)} $")
 # For small letters: a pattern that heeds no case tries every branch at every word, and takes five times as long.
 _TABLE = lazy_re(lambda: rf"\b{either(topic(Turns).table)}\b")
+_SHOW = lazy_re(lambda: rf"\b{either(topic(Threads).show)}\b")
 _ARRIVES = lazy_re(lambda: rf"{either(topic(Cast).arrives)}\s+")
 _SAID = lazy_re(lambda: rf"[\s,]+{either(topic(Speech).said)}\b")
 _SAID_BEFORE = lazy_re(lambda: rf"\b{either(topic(Speech).said)} $")
@@ -96,8 +99,14 @@ class _CastSentence(Struct, kw_only=True, dict=True):
 
     @cached_property
     def idle(self) -> bool:
-        """It is laughed at, or of the game: no news of anybody."""
-        return bool(_TABLE.search(self.text.lower()) or (len(self.said) <= SHORT and _JEST.search(self.said)))
+        """It is laughed at, or of the game and the show: no news of anybody."""
+        place = max(self.said.find(self.text), 0)
+        near = self.said[max(0, place - NEAR) : place + len(self.text) + NEAR].lower()
+        return bool(
+            _TABLE.search(self.text.lower())
+            or _SHOW.search(near)
+            or (len(self.said) <= SHORT and _JEST.search(self.said))
+        )
 
 
 class _CastFindings:
@@ -432,7 +441,9 @@ def _phrase(text: str, *, closed: bool = False, definite: bool = False, fragment
     end, rest = tokens[place - 1].end(), tokens[place:]
     whole, cut = _tail(rest, end)
     following = next((token[0] for token in rest if token.start() >= whole), "") if not cut else ""
-    if closed and not cut and (not _END.match(text, whole) or _lists(text[whole:])):
+    # Of what goes on behind the noun, "of healing and redemption" may be cut.
+    ends = cut or whole > end or _END.match(text, whole)
+    if closed and (not ends or _lists(text[whole:])):
         return ""
     goes_on = following[:1].isalpha() and following.lower() not in (known.ends | topic(Names).none)
     if goes_on or (fragment and following[:1].isalpha() and following.lower() not in known.relative):
@@ -457,7 +468,7 @@ def _phrase_before(lead: str, *, called: bool, follows: str) -> str:
     if not called and not lead.endswith((" ", ", ")):
         return ""
     word = lead.rstrip(" ,").rpartition(" ")[2]
-    if not word[:1].islower() or not is_person(word):
+    if not is_person(word) or (word[:1].isupper() and word.lower() in topic(Names).titles):
         return ""
     comma = lead.endswith(", ")
     if comma and not _CLOSED.match(follows):
@@ -512,7 +523,9 @@ def _whose(what: str, each: _CastSentence, name: str) -> tuple[str, bool] | None
         return (f"{owner}’s {rest}", True) if owner else None
     if low in known.theirs and related:
         others = [other for other in each.names if other != name]
-        if each.quoted or len(others) != 1 or each.text.find(others[0]) > each.text.find(what):
+        # His dear sister may be anybody's whom he calls so.
+        fond = not known.empty.isdisjoint(rest.lower().split())
+        if fond or each.quoted or len(others) != 1 or each.text.find(others[0]) > each.text.find(what):
             return None
         return f"{others[0]}’s {rest}", False
     if low in known.mine | known.theirs:
