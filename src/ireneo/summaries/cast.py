@@ -1,8 +1,8 @@
 """The cast of a story: who is who over all of its summaries, who plays whom, who is dead, and where it plays.
 
-Each leaf keeps what it found (`ireneo.summaries.find_cast`) as lines of its section "cast": for a name how often it acts
-and who answers when it is called, and beside that plain statements. A deep summary has the sums of those below it, as
-many as it has room for. Who is who is settled over the summaries that a context shows.
+Each leaf keeps what it found (`ireneo.summaries.find_cast`) as lines of its section "cast": for a name how often it
+acts and who answers when it is called, and beside that plain statements. A deep summary has the sums of those below it,
+as many as it has room for. Who is who is settled over the summaries that a context shows.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from ireneo.language.files import topic
-from ireneo.language.topics import Cast, Names, Speech
+from ireneo.language.files import either, topic
+from ireneo.language.topics import Cast, Names, Speech, Threads
+from ireneo.patterns import lazy_re
 from ireneo.summaries.summary import Line, Mention, Section, Summary
 
 LEAF_LINES = 20, 30
@@ -43,6 +44,8 @@ SEEN, OFTEN = 2, 5
 """Somebody is of the story who comes and acts in so many leaves, or acts so often in one."""
 PRESENT = 2
 """So many of the newest summaries tell where it plays now."""
+LATELY_ROOM = 250
+"""In less room than this the cast has it for itself."""
 ALONE = 2
 """What somebody is besides says something in more words than these."""
 LONGEST_NAME = 4
@@ -146,6 +149,9 @@ def _told(line: Line, verbs: tuple[tuple[str, int], ...], weight: float) -> Line
 # Who is who: the names of one person, put together.
 
 
+_SHOW = lazy_re(lambda: rf"\b{either(topic(Threads).show)}\b")
+
+
 class CastMember(Struct, kw_only=True):
     """Somebody in a story."""
 
@@ -169,6 +175,8 @@ class KnownCast(Struct, kw_only=True):
     people: tuple[CastMember, ...] = ()
     """Those of the story, who do most first."""
     where: str = ""
+    lately: str = ""
+    """What the newest summaries tell first."""
 
 
 def known_cast(nodes: Sequence[Summary]) -> KnownCast:
@@ -181,17 +189,19 @@ def known_cast(nodes: Sequence[Summary]) -> KnownCast:
     # Where they came to long ago is where they are no more.
     newest = [line for node in nodes[-PRESENT:] for line in node.lines("cast") if line.verbs[0][0] == "where"]
     where = max(newest, key=_position, default=None)
-    return KnownCast(people=tuple(people), where=where.text if where else "")
+    told = [line for node in nodes[-PRESENT:] for line in node.lines("story") if not _SHOW.search(line.text.lower())]
+    lately = max(told, key=lambda line: (line.weight, line.position), default=None)
+    return KnownCast(
+        people=tuple(people), where=where.text if where else "", lately=" ".join(lately.text.split()) if lately else ""
+    )
 
 
 def aliases(nodes: Sequence[Summary]) -> dict[str, str]:
-    """By each name that somebody has after these summaries, the one that they are mostly called by."""
+    """By each name that somebody has after these summaries, the one that they are mostly called by.
+
+    Its keys are all the names and aliases of people that the summaries know.
+    """
     return {name: each.name for each in reversed(known_cast(nodes).people) for name in each.names}
-
-
-def known_names(nodes: Sequence[Summary]) -> tuple[str, ...]:
-    """All names and aliases of people that these summaries know, those who do most first."""
-    return tuple(dict.fromkeys(name for each in known_cast(nodes).people for name in each.names))
 
 
 def _position(line: Line) -> int:
@@ -226,10 +236,10 @@ class _WholeCast:
         for name, line in self._named.items():
             answers = sum(mention.weight for mention in line.names if mention.weight > 0)
             for mention in line.names:
-                author = self._counts.get(mention.name, Counter())
+                spoke = self._counts.get(mention.name, Counter())
                 if (
                     mention.weight >= max(PLAYED, PLAYED_SHARE * answers)
-                    and author["speaks"] > author["tells"]
+                    and spoke["speaks"] > spoke["tells"]
                     and name not in self._speaking
                     and not set(bare_name(mention.name)) & set(bare_name(name))
                 ):
@@ -417,18 +427,20 @@ HEADING = "Who is who:"
 
 def say_cast(known: KnownCast, room: int, count: Callable[[str], int]) -> list[str]:
     """The lines on the cast and the place, those who do most first; they take at most `room` tokens together."""
-    where = f"Where: {known.where}" if known.where else ""
     left = room - count(HEADING) - 1
-    if where and count(where) + 1 > left:
-        where = ""
-    left -= count(where) + 1 if where else 0
+    present: list[str] = []
+    for label, text, wanted in (("Where", known.where, 0), ("Lately", known.lately, LATELY_ROOM)):
+        said = f"{label}: {text}"
+        if text and room >= wanted and count(said) + 1 <= left:
+            present.append(said)
+            left -= count(said) + 1
     lines: list[str] = []
     for each in known.people:
         said = say_person(each) if each.weight > PASSING * known.people[0].weight or each.is_so else ""
         if said and len(lines) < MAIN and count(said) + 1 <= left:
             lines.append(said)
             left -= count(said) + 1
-    return [*([HEADING, *lines] if lines else ()), *([where] if where else ())]
+    return [*([HEADING, *lines] if lines else ()), *present] if lines or known.where else []
 
 
 def say_person(person: CastMember) -> str:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.topics import Cast, Names, Speech, Threads, Turns
 from ireneo.language.words import letters
-from ireneo.log.message import Message
+from ireneo.log.message import Message, MessageId
 from ireneo.patterns import lazy_re
 from ireneo.summaries.cast import FATES, LEAF_LINES, bare_name, cast_section, person_line
 from ireneo.summaries.speech import VoicedTexts, narrators
@@ -37,6 +37,8 @@ SHORT = 300
 """Characters of a text all of which is meant by a laughter in it."""
 NEAR = 120
 """Characters round a sentence in which talk of the game makes it a part of that."""
+LONGEST_SENTENCE = 1_000
+"""Characters; what is longer is no sentence."""
 FEWEST = 4
 """A sentence of fewer words says nothing of anybody but by the way."""
 
@@ -85,7 +87,7 @@ class _CastSentence(Struct, kw_only=True, dict=True):
     place: int
     """Which of the texts it stands in."""
     position: int
-    source: str
+    source: MessageId
     said: str
     """All of the text that it stands in."""
     sure: bool
@@ -276,6 +278,8 @@ def _is_called(text: str, name: str) -> bool:
 
 
 def _statements(each: _CastSentence, before: _CastSentence | None, heard: VoicedTexts, found: _CastFindings) -> None:
+    if len(each.text) > LONGEST_SENTENCE:
+        return
     if each.narrated and (place := _place(each.text)):
         found.fact("where", "", place, each)
     if not each.names and (before is None or not before.names):
