@@ -398,7 +398,8 @@ class _WholeCast:
                 owner = self._players.get(owner, "")
             text = f"{owner}{of}{rest}"
             said = {word.casefold() for word in text.split()} - topic(Names).none
-            if owner and said - forms and not any(said & set(each.casefold().split()) for each in (*of_kin, *other)):
+            itself = bool(of) and bool(set(bare_name(owner)) & forms)
+            if owner and not itself and said - forms and not any(said & set(each.casefold().split()) for each in (*of_kin, *other)):
                 (of_kin if of else other).append(text)
         further = [text for text in other[1:] if len(text.split()) > ALONE]
         return [*other[:1], *of_kin[:1], *further][:2]

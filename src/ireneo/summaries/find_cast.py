@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import zip_longest
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -258,7 +259,7 @@ def _acts(after: str) -> bool:
 
 def _read_answers(told: Sequence[_CastSentence], found: _CastFindings) -> None:
     """Who answers when somebody is called by name; who calls a name doesn't answer to it."""
-    for one, other in zip(told, [*told[1:], None], strict=True):
+    for one, other in zip_longest(told, told[1:]):
         called = [name for name in one.names if _is_called(one.text, name)] if one.author else []
         answering = authors(other.author) if called and other and other.author != one.author else []
         for name in called:

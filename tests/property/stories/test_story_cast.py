@@ -31,7 +31,8 @@ SAYINGS = (
     "You reach the village of the millers. {a} waved.",
     "I play {a}. {b}, what do you do?",
 )
-ROOMS = (256, 400, 900, 2_500, 12_000)
+ROOMS = (256, 640, 900, 1_500, 12_000)
+FILLER = " The rain went on, and the fire burned low while they waited for the morning to come." * 3
 
 lines = st.tuples(
     st.sampled_from(SAYINGS),
@@ -39,14 +40,14 @@ lines = st.tuples(
     st.sampled_from(AUTHORS),
     st.sampled_from([None, None, ("Rook",), ("Linnet", "Heron"), ()]),
 )
-tales = st.lists(lines, min_size=6, max_size=40)
+tales = st.lists(lines, min_size=16, max_size=40)
 
 
 def told(tale: list[tuple[str, list[str], str, tuple[str, ...] | None]]) -> list[Draft]:
     return [
         Draft(
             role="user",
-            parts=(Text(text=text.format(a=who[0], b=who[1], c=who[2]), author=author, present=present),),
+            parts=(Text(text=text.format(a=who[0], b=who[1], c=who[2]) + FILLER, author=author, present=present),),
         )
         for text, who, author, present in tale
     ]
@@ -95,11 +96,11 @@ def test_nobody_is_in_the_cast_who_is_not_in_what_was_heard_on_the_path(tale: li
         path = await session.messages()
         # What is undone is not known either, nor what was learned in it.
         await session.rewind(path[3 + back % len(drafts)].id)
-        await session.append(told([("The rain fell on the roof.", list(NAMES), "Rook", None)] * 12))
+        await session.append(told([("Nobody came.", list(NAMES), "Rook", None)] * 12))
         path = await session.messages()
         heard = [each.draft for each in path if not viewpoint or heard_by(each.draft, viewpoint)]
         words = " ".join([draft.text for draft in heard] + list(AUTHORS))
-        context = await session.context(12_000 if back % 2 else 1_500, preset=TINY_STORY, as_=viewpoint or None)
+        context = await session.context(1_500 if back % 2 else 800, preset=TINY_STORY, as_=viewpoint or None)
         for name in re.findall(
             r"[A-Z][a-z]+", " ".join(line for line in cast(context).splitlines() if line[:1] == "-")
         ):
