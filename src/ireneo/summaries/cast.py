@@ -44,6 +44,8 @@ SEEN, OFTEN = 2, 5
 """Somebody is of the story who comes and acts in so many leaves, or acts so often in one."""
 PRESENT = 2
 """So many of the newest summaries tell where it plays now."""
+TELLING = 40
+"""Characters of a line that tells something by itself."""
 LATELY_ROOM = 250
 """In less room than this the cast has it for itself."""
 ALONE = 2
@@ -156,7 +158,7 @@ class CastMember(Struct, kw_only=True):
     """Somebody in a story."""
 
     name: str
-    """The name that they are mostly called by."""
+    """The name that they speak under, or are mostly called by."""
     names: tuple[str, ...]
     """All of them, the commonest first."""
     full: str = ""
@@ -175,6 +177,8 @@ class KnownCast(Struct, kw_only=True):
     people: tuple[CastMember, ...] = ()
     """Those of the story, who do most first."""
     where: str = ""
+    narrator: str = ""
+    """The author who tells the story to those who play in it."""
     lately: str = ""
     """What the newest summaries tell first."""
 
@@ -189,15 +193,23 @@ def known_cast(nodes: Sequence[Summary]) -> KnownCast:
     # Where they came to long ago is where they are no more.
     newest = [line for node in nodes[-PRESENT:] for line in node.lines("cast") if line.verbs[0][0] == "where"]
     where = max(newest, key=_position, default=None)
-    told = [line for node in nodes[-PRESENT:] for line in node.lines("story") if not _SHOW.search(line.text.lower())]
+    told = [
+        line
+        for node in nodes[-PRESENT:]
+        for line in node.lines("story")
+        if len(line.text) >= TELLING and not _SHOW.search(line.text.lower())
+    ]
     lately = max(told, key=lambda line: (line.weight, line.position), default=None)
     return KnownCast(
-        people=tuple(people), where=where.text if where else "", lately=" ".join(lately.text.split()) if lately else ""
+        people=tuple(people),
+        narrator=cast.narrator,
+        where=where.text if where else "",
+        lately=" ".join(lately.text.split()) if lately else "",
     )
 
 
 def aliases(nodes: Sequence[Summary]) -> dict[str, str]:
-    """By each name that somebody has after these summaries, the one that they are mostly called by.
+    """By each name that somebody has after these summaries, the one that they speak under, or are mostly called by.
 
     Its keys are all the names and aliases of people that the summaries know.
     """
@@ -223,6 +235,12 @@ class _WholeCast:
         self._speaking = {name for name, counts in self._counts.items() if counts["speaks"] or counts["tells"]}
         self._characters = self._played()
         self._players = {author: name for name, author in reversed(self._characters.items())}
+
+    @property
+    def narrator(self) -> str:
+        """The author who narrates to players; empty where none does."""
+        telling = [name for name, counts in self._counts.items() if counts["tells"] > counts["speaks"]]
+        return max(telling, key=lambda name: self._counts[name]["tells"]) if telling and self._players else ""
 
     def people(self) -> Iterator[CastMember]:
         """Everybody of the story."""
@@ -277,7 +295,8 @@ class _WholeCast:
         groups: dict[str, list[str]] = defaultdict(list)
         for name in names:
             groups[root(name)].append(name)
-        return [sorted(group, key=lambda name: (-self._weight(name), name)) for group in groups.values()]
+        new = {other for _, other in linked}
+        return [sorted(group, key=lambda name: (-self._weight(name), name in new, name)) for group in groups.values()]
 
     def _forms(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Names that are forms of one another: with a title, with a family name, cut short."""
@@ -344,7 +363,7 @@ class _WholeCast:
         acting = _acting(counts)
         facts = [line for line in self._facts if line.subject in names]
         is_so = self._is_so([line for line in facts if line.verbs[0][0] == "is"], self._own_words(names))
-        fate = _fate([line for line in facts if line.verbs[0][0] in FATES])
+        fate = self._fate([line for line in facts if line.verbs[0][0] in FATES], names)
         seen = max((self._counts[name]["leaves"] for name in names if name in self._counts), default=0)
         recurs = seen >= min(SEEN, self._leaves)
         # What somebody plainly is says that they are somebody, too.
@@ -353,7 +372,8 @@ class _WholeCast:
         if counts["inside"] * 2 > acting or counts["thing"] > acting + counts["named"] / 2:
             return None
         player = next((self._characters[name] for name in names if name in self._characters), "")
-        name = names[0]
+        # Who speaks under a name keeps it, whatever they are called since.
+        name = next((each for each in names if each in self._speaking), names[0])
         full = self._fullest(name, names)
         own = self._own_words([each for each in names if self._is_form(name, each)])
         return CastMember(
@@ -366,6 +386,17 @@ class _WholeCast:
             fate=fate,
             weight=acting + NAMED * counts["named"] + PLAYING * self._counts.get(player, Counter())["speaks"],
         )
+
+    def _fate(self, told: Sequence[Line], names: Sequence[str]) -> str:
+        """What became of somebody last, as far as it is sure and they don't go on acting under any name."""
+        line = max(told, key=_position, default=None)
+        if line is None or line.weight < SURE or line.verbs[0][0] == "alive":
+            return ""
+        others = [name for name in names if name != line.subject and name in self._named]
+        acts = dict(line.verbs).get("after", 0) + sum(
+            _acting(self._counts[name]) for name in others if self._named[name].position > line.position
+        )
+        return line.verbs[0][0] if acts < ACTS_ON else ""
 
     def _own_words(self, names: Sequence[str]) -> set[str]:
         return {form for name in names for word in bare_name(name) for form in (word, word.partition("'")[0])}
@@ -399,7 +430,12 @@ class _WholeCast:
             text = f"{owner}{of}{rest}"
             said = {word.casefold() for word in text.split()} - topic(Names).none
             itself = bool(of) and bool(set(bare_name(owner)) & forms)
-            if owner and not itself and said - forms and not any(said & set(each.casefold().split()) for each in (*of_kin, *other)):
+            if (
+                owner
+                and not itself
+                and said - forms
+                and not any(said & set(each.casefold().split()) for each in (*of_kin, *other))
+            ):
                 (of_kin if of else other).append(text)
         further = [text for text in other[1:] if len(text.split()) > ALONE]
         return [*other[:1], *of_kin[:1], *further][:2]
@@ -416,13 +452,6 @@ def _title(name: str) -> str:
     return first if first in topic(Names).titles else ""
 
 
-def _fate(told: Sequence[Line]) -> str:
-    line = max(told, key=_position, default=None)
-    if line is None or line.weight < SURE or line.verbs[0][0] == "alive" or dict(line.verbs).get("after", 0) >= ACTS_ON:
-        return ""
-    return line.verbs[0][0]
-
-
 HEADING = "Who is who:"
 
 
@@ -430,7 +459,12 @@ def say_cast(known: KnownCast, room: int, count: Callable[[str], int]) -> list[s
     """The lines on the cast and the place, those who do most first; they take at most `room` tokens together."""
     left = room - count(HEADING) - 1
     present: list[str] = []
-    for label, text, wanted in (("Where", known.where, 0), ("Lately", known.lately, LATELY_ROOM)):
+    told = (
+        ("Narrator", known.narrator, 0),
+        ("Where", known.where, 0),
+        ("Lately", known.lately, LATELY_ROOM),
+    )
+    for label, text, wanted in told:
         said = f"{label}: {text}"
         if text and room >= wanted and count(said) + 1 <= left:
             present.append(said)

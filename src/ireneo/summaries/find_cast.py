@@ -48,7 +48,7 @@ _TOKEN = lazy_re(r"[^\W\d_][\w’'-]*|[^\w\s]|\d+")
 _CLOSED = lazy_re(lambda: rf"[.;!?—]|, (?!{either(topic(Names).beside)}\b|[^\W\d_a-zà-ÿ])|\W*$")
 _END = lazy_re(r"\s*(?:$|[,.;:—–!?)\"”])|\s+-")
 _MARKS = lazy_re('["“”„«»‘]')
-_SPLIT_AUTHORS = lazy_re(r"\s*[,/&+]\s*")
+_SPLIT_AUTHORS = lazy_re(r"[,/&+]")
 
 
 def _any_of(rows: Sequence[str]) -> re.Pattern[str]:
@@ -67,7 +67,7 @@ _fates = from_data(lambda: [(kind, _any_of(getattr(topic(Cast), kind))) for kind
 _NOT_SO = lazy_re(lambda: rf"\b{either(topic(Cast).not_so)}\b|\?", re.IGNORECASE)
 _IS = lazy_re(lambda: rf"{either(topic(Cast).is_so)}\s+")
 _THEY_ARE = lazy_re(lambda: rf"{either(topic(Cast).they_are)}\s+")
-_OWNED = lazy_re(r"(?P<owner>[A-ZÀ-Þ][\w’'.-]*(?: [A-ZÀ-Þ][\w’'.-]*){0,3})['’]s ")
+_OWNED = lazy_re(r"(?P<owner>[A-ZÀ-Þ][\w’'.-]{0,30}(?: [A-ZÀ-Þ][\w’'.-]{0,30}){0,3})['’]s ")
 _CALLED = lazy_re(lambda: rf",? {either(topic(Cast).named)} $")
 # For small letters: a pattern that heeds no case tries every branch at every word, and takes five times as long.
 _TABLE = lazy_re(lambda: rf"\b{either(topic(Turns).table)}\b")
@@ -186,7 +186,7 @@ def _full_names(name: str, found: _CastFindings) -> None:
 
 def authors(author: str) -> list[str]:
     """Those who speak as one author."""
-    return [name for name in _SPLIT_AUTHORS.split(author) if name]
+    return [name.strip() for name in _SPLIT_AUTHORS.split(author) if name.strip()]
 
 
 def _sentences(heard: VoicedTexts, telling: frozenset[str]) -> Iterator[_CastSentence]:
@@ -286,23 +286,34 @@ def _statements(each: _CastSentence, before: _CastSentence | None, heard: Voiced
     if not each.names and (before is None or not before.names):
         return
     speakers = authors(each.author)
-    own = dict.fromkeys(speakers) if len(speakers) == 1 and not each.narrated else {}
-    presented = before is not None and bool(own) and _presented(before)
+    own = speakers[0] if len(speakers) == 1 and not each.narrated else ""
     if own:
-        for pattern, times in ((_plays(), PLAYS), (_introduces(), INTRODUCES)):
-            if (match := pattern.search(each.text)) and _is_name(name := _group(match, "x"), each):
-                found.answers[name][speakers[0]] += times
+        _characters(each, own, found)
+    presented = before is not None and bool(own) and _presented(before)
     for name, what in (*_descriptions(each), *(_of_the_last(each, before, presented=presented) if before else ())):
-        sure = each.sure or what[1] or bool(own and _presented(each)) or presented
+        sure = each.sure or what[1] or presented or bool(own and _presented(each))
         found.fact("is", name, what[0], each, SURE if sure else 1)
     if len(each.text.split()) < FEWEST and not own:
         return
-    if not each.words.isdisjoint(topic(Cast).fates) and not _NOT_SO.search(each.text):
-        for kind, fate in _fates():
-            if (match := fate.search(each.text)) and _is_name(name := _group(match, "x"), each):
-                found.fact(kind, name, "", each, SURE if each.sure else 1)
+    _fortunes(each, found)
     if "?" not in each.text and not each.words.isdisjoint(topic(Cast).called):
         _aliases(each, before, heard, found)
+
+
+def _characters(each: _CastSentence, author: str, found: _CastFindings) -> None:
+    """Whom an author says to play, or speaks as."""
+    for pattern, times in ((_plays(), PLAYS), (_introduces(), INTRODUCES)):
+        if (match := pattern.search(each.text)) and (name := _name(match, "x", each)):
+            found.answers[name][author] += times
+
+
+def _fortunes(each: _CastSentence, found: _CastFindings) -> None:
+    """Who died, lives again, or is gone."""
+    if each.words.isdisjoint(topic(Cast).fates) or _NOT_SO.search(each.text):
+        return
+    for kind, fate in _fates():
+        if (match := fate.search(each.text)) and (name := _name(match, "x", each)):
+            found.fact(kind, name, "", each, SURE if each.sure else 1)
 
 
 def _presented(each: _CastSentence) -> bool:
@@ -314,18 +325,18 @@ def _aliases(each: _CastSentence, before: _CastSentence | None, heard: VoicedTex
     text = each.text
 
     def note(subject: str, match: re.Match[str]) -> None:
-        other = _group(match, "y")
-        if subject and key_words(subject) != key_words(other) and _is_name(other, each):
+        other = _name(match, "y", each)
+        if subject and other and key_words(subject) != key_words(other):
             found.fact("alias", subject, other, each, SURE)
 
     if each.author and not each.narrated and (yours := _your_alias().search(text)):
         note(heard.voiced(each.place).hearer, yours)
     if _NOT_SO.search(text):
         return
-    if (match := _alias().search(text)) and _is_name(one := _group(match, "x"), each):
+    if (match := _alias().search(text)) and (one := _name(match, "x", each)):
         note(one, match)
     if match := _their_alias().search(text):
-        other = _group(match, "y")
+        other = _name(match, "y", each)
         spoken_of = [name for name in each.names if name not in (other, *other.split())]
         spoken_of = spoken_of or (list(before.names) if before else [])
         note(spoken_of[0] if len(spoken_of) == 1 else "", match)
@@ -333,15 +344,17 @@ def _aliases(each: _CastSentence, before: _CastSentence | None, heard: VoicedTex
         note(heard.voiced(each.place).speaker if each.author or each.quoted else "", own)
 
 
-def _group(match: re.Match[str], which: str) -> str:
+def _name(match: re.Match[str], which: str, each: _CastSentence) -> str:
+    """The name in the group `x` or `y` of a match, as the stretch has it; empty where it is none."""
     found = next((value for name, value in match.groupdict().items() if name[0] == which and value), "").rstrip("-'’")
-    return "" if found.endswith(("'s", "’s")) else found
-
-
-def _is_name(name: str, each: _CastSentence) -> bool:
-    """Whether what was matched is a name here, by the evidence of the whole stretch."""
-    words = set(key_words(name))
-    return bool(words) and any(words & set(key_words(known)) for known in each.names)
+    if found in each.names or found.endswith(("'s", "’s")):
+        return found if found in each.names else ""
+    words = set(key_words(found))
+    # What only begins a sentence was taken for a part of it: So Holm died.
+    within = [known for known in each.names if set(key_words(known)) < words]
+    if within:
+        return max(within, key=len)
+    return found if any(words & set(key_words(known)) for known in each.names) else ""
 
 
 def _place(text: str) -> str:
