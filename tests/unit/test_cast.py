@@ -57,6 +57,15 @@ def test_who_plays_whom_is_known_by_who_answers() -> None:
     assert not any(line.startswith(("- Nick", "- Anna", "- GM")) for line in told(PLAYED))
 
 
+def test_who_speaks_in_the_story_is_nobodys_player() -> None:
+    lines = [
+        ("Mara", "*Mara sets the lantern down.* I am Mara, keeper of the light. Agnes, my daughter, helps me."),
+        *[("Tom", "Agnes, what do you say? *Tom turns to Agnes.*"), ("Mara", "*Agnes nods.* Mara waits.")] * 6,
+    ]
+    assert set(told(leaf(*lines))) >= {"- Mara: keeper of the light", "- Agnes: Mara’s daughter"}
+    assert not any("played by" in line for line in told(leaf(*lines)))
+
+
 def test_a_jest_kills_nobody() -> None:
     assert not any("dead" in line for line in told(PLAYED))
 

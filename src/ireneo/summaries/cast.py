@@ -250,13 +250,14 @@ class _WholeCast:
 
     def _played(self) -> dict[str, str]:
         """By the names of characters, the author who plays each: who answers when that name is called."""
+        own = self._as_themselves()
         claims: list[tuple[float, str, str]] = []
         for name, line in self._named.items():
             answers = sum(mention.weight for mention in line.names if mention.weight > 0)
             for mention in line.names:
                 spoke = self._counts.get(mention.name, Counter())
                 if (
-                    mention.weight >= max(PLAYED, PLAYED_SHARE * answers)
+                    mention.weight >= max(PLAYED, PLAYED_SHARE * answers, own[mention.name])
                     and spoke["speaks"] > spoke["tells"]
                     and name not in self._speaking
                     and not set(bare_name(mention.name)) & set(bare_name(name))
@@ -268,6 +269,16 @@ class _WholeCast:
             if all(set(bare_name(other)) & set(bare_name(name)) for other in same):
                 out.setdefault(name, author)
         return out
+
+    def _as_themselves(self) -> Counter[str]:
+        """How often each author acts under their own name, and answers to it: then they are in the story themselves."""
+        own: Counter[str] = Counter()
+        for author in self._speaking:
+            for name, counts in self._counts.items():
+                if bare_name(name)[:1] == bare_name(author)[:1]:
+                    answers = sum(each.weight for each in self._named[name].names if each.name == author)
+                    own[author] += counts["acts"] + SAID * counts["said"] + max(int(answers), 0)
+        return own
 
     def _groups(self) -> list[list[str]]:
         """The names that are one person's, in groups."""
@@ -429,7 +440,7 @@ class _WholeCast:
                 owner = self._players.get(owner, "")
             text = f"{owner}{of}{rest}"
             said = {word.casefold() for word in text.split()} - topic(Names).none
-            itself = bool(of) and bool(set(bare_name(owner)) & forms)
+            itself = bool(of) and set(bare_name(owner)) <= forms
             if (
                 owner
                 and not itself

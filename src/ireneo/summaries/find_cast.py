@@ -383,8 +383,8 @@ def _tail(tokens: Sequence[re.Match[str]], end: int) -> tuple[int, bool]:
         low = token[0].lower()
         if not token[0][0].isalpha() or low in topic(Cast).ends:
             return best, False
-        if number > TAIL_WORDS:
-            # It goes on and on: up to the last of its parts that is whole.
+        if number > TAIL_WORDS or low in topic(Cast).mine | topic(Cast).theirs:
+            # It goes on and on, or is of somebody who isn't named: up to the last of its parts that is whole.
             return whole, True
         if low in topic(Cast).tails:
             whole = best
@@ -446,16 +446,25 @@ def _phrase(text: str, *, closed: bool = False, definite: bool = False, fragment
     """
     head, _, _ = text[:LONGEST].partition(" ")
     known = topic(Cast)
-    if not head or (definite and head.lower() not in known.definite) or not _determines(head):
-        return ""
     tokens = list(_TOKEN.finditer(text[: LONGEST * 2]))
+    if not tokens or (definite and head.lower() not in known.definite):
+        return ""
+    if not _determines(head):
+        # Without an article only what is of something says who somebody is: Holm, keeper of the light.
+        if not is_person(tokens[0][0]) or not any(token[0].lower() in known.tails for token in tokens[1:2]):
+            return ""
+        return _nominal(text, tokens, 1, closed=closed, fragment=fragment)
     place = 1
     while place < len(tokens) and place <= PHRASE_WORDS + 1 and _modifies(tokens[place][0]):
         place += 1
     while place > 1 and not is_person(tokens[place - 1][0]):
         place -= 1
-    if place < 2:
-        return ""
+    return _nominal(text, tokens, place, closed=closed, fragment=fragment) if place > 1 else ""
+
+
+def _nominal(text: str, tokens: Sequence[re.Match[str]], place: int, *, closed: bool, fragment: bool) -> str:
+    """The phrase whose noun stands before `place`, with what goes on behind it."""
+    known = topic(Cast)
     end, rest = tokens[place - 1].end(), tokens[place:]
     whole, cut = _tail(rest, end)
     following = next((token[0] for token in rest if token.start() >= whole), "") if not cut else ""
