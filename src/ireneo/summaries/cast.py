@@ -407,7 +407,9 @@ class _WholeCast:
         acts = dict(line.verbs).get("after", 0) + sum(
             _acting(self._counts[name]) for name in others if self._named[name].position > line.position
         )
-        return line.verbs[0][0] if acts < ACTS_ON else ""
+        # What one of those in the story says may be a lie.
+        teller = self._players.get(line.text, line.text)
+        return f"{line.verbs[0][0]}{f' (says {teller})' if teller else ''}" if acts < ACTS_ON else ""
 
     def _own_words(self, names: Sequence[str]) -> set[str]:
         return {form for name in names for word in bare_name(name) for form in (word, word.partition("'")[0])}

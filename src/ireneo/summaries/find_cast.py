@@ -64,6 +64,7 @@ _their_alias = from_data(lambda: _any_of(topic(Cast).their_alias))
 _introduces = from_data(lambda: _any_of(topic(Cast).introduces))
 _plays = from_data(lambda: _any_of(topic(Cast).plays))
 _fates = from_data(lambda: [(kind, _any_of(getattr(topic(Cast), kind))) for kind in FATES])
+_STOP = lazy_re(r"[.!?;:—…]+[\"”’]?(?:\s|$)")
 _NOT_SO = lazy_re(lambda: rf"\b{either(topic(Cast).not_so)}\b|\?", re.IGNORECASE)
 _IS = lazy_re(lambda: rf"{either(topic(Cast).is_so)}\s+")
 _THEY_ARE = lazy_re(lambda: rf"{either(topic(Cast).they_are)}\s+")
@@ -296,7 +297,7 @@ def _statements(each: _CastSentence, before: _CastSentence | None, heard: Voiced
     if len(each.text.split()) < FEWEST and not own:
         return
     _fortunes(each, found)
-    if "?" not in each.text and not each.words.isdisjoint(topic(Cast).called):
+    if not each.words.isdisjoint(topic(Cast).called):
         _aliases(each, before, heard, found)
 
 
@@ -309,11 +310,19 @@ def _characters(each: _CastSentence, author: str, found: _CastFindings) -> None:
 
 def _fortunes(each: _CastSentence, found: _CastFindings) -> None:
     """Who died, lives again, or is gone."""
-    if each.words.isdisjoint(topic(Cast).fates) or _NOT_SO.search(each.text):
+    if each.words.isdisjoint(topic(Cast).fates):
         return
+    said_by = "" if each.narrated else each.author
     for kind, fate in _fates():
-        if (match := fate.search(each.text)) and (name := _name(match, "x", each)):
-            found.fact(kind, name, "", each, SURE if each.sure else 1)
+        if (match := fate.search(each.text)) and _is_so(each.text, match) and (name := _name(match, "x", each)):
+            found.fact(kind, name, said_by, each, SURE if each.sure else 1)
+
+
+def _is_so(text: str, match: re.Match[str]) -> bool:
+    """Whether nothing in the clause of a match says that it isn't so, or may not be."""
+    start = max((found.end() for found in _STOP.finditer(text, 0, match.start())), default=0)
+    stop = _STOP.search(text, match.end())
+    return not _NOT_SO.search(text, start, stop.end() if stop else len(text))
 
 
 def _presented(each: _CastSentence) -> bool:
@@ -331,16 +340,14 @@ def _aliases(each: _CastSentence, before: _CastSentence | None, heard: VoicedTex
 
     if each.author and not each.narrated and (yours := _your_alias().search(text)):
         note(heard.voiced(each.place).hearer, yours)
-    if _NOT_SO.search(text):
-        return
-    if (match := _alias().search(text)) and (one := _name(match, "x", each)):
+    if (match := _alias().search(text)) and _is_so(text, match) and (one := _name(match, "x", each)):
         note(one, match)
-    if match := _their_alias().search(text):
+    if (match := _their_alias().search(text)) and _is_so(text, match):
         other = _name(match, "y", each)
         spoken_of = [name for name in each.names if name not in (other, *other.split())]
         spoken_of = spoken_of or (list(before.names) if before else [])
         note(spoken_of[0] if len(spoken_of) == 1 else "", match)
-    if not (each.narrated and each.author) and (own := _own_alias().search(text)):
+    if not (each.narrated and each.author) and (own := _own_alias().search(text)) and _is_so(text, own):
         note(heard.voiced(each.place).speaker if each.author or each.quoted else "", own)
 
 
@@ -523,7 +530,7 @@ def _phrase_before(lead: str, *, called: bool, follows: str) -> str:
 
 
 def _modifies(word: str) -> bool:
-    return word[0].isalpha() and word.lower() not in topic(Names).none
+    return word[0].isalpha() and (word.lower() not in topic(Names).none or is_person(word))
 
 
 def is_person(word: str) -> bool:
