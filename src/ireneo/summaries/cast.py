@@ -391,7 +391,7 @@ class _WholeCast:
             name=name,
             names=tuple(names),
             full=full,
-            aliases=tuple(each for each in names if not own & {word.partition("'")[0] for word in bare_name(each)}),
+            aliases=self._other_names(names, own),
             player=player,
             is_so=tuple(is_so),
             fate=fate,
@@ -410,6 +410,16 @@ class _WholeCast:
         # What one of those in the story says may be a lie.
         teller = self._players.get(line.text, line.text)
         return f"{line.verbs[0][0]}{f' (says {teller})' if teller else ''}" if acts < ACTS_ON else ""
+
+    def _other_names(self, names: Sequence[str], own: set[str]) -> tuple[str, ...]:
+        """Of all names those that share no word with the one that is shown, nor with one another."""
+        out: list[str] = []
+        words = set(own)
+        for each in names:
+            if not words & self._own_words([each]):
+                words |= self._own_words([each])
+                out.append(each)
+        return tuple(out)
 
     def _own_words(self, names: Sequence[str]) -> set[str]:
         return {form for name in names for word in bare_name(name) for form in (word, word.partition("'")[0])}
