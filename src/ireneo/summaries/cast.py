@@ -332,9 +332,17 @@ class _WholeCast:
                     by_title[_title(name)].append(name)
                 for each in by_title.values():
                     yield from ((each[0], other) for other in each[1:])
+                yield from self._bearer(by_title)
                 continue
             yield from ((forms[0], other) for other in forms[1:])
             yield from self._short_forms(words, forms, longer, same)
+
+    def _bearer(self, by_title: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+        """Whose the name without a title is: of him who is named by far the most."""
+        weights = {title: sum(map(self._weight, names)) for title, names in by_title.items() if title}
+        best = max(sorted(weights.keys() - topic(Cast).wives), key=lambda title: weights[title], default="")
+        if best and "" in by_title and weights[best] >= 3 * (sum(weights.values()) - weights[best]):
+            yield by_title[best][0], by_title[""][0]
 
     def _short_forms(
         self,

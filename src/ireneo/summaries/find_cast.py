@@ -64,6 +64,7 @@ _their_alias = from_data(lambda: _any_of(topic(Cast).their_alias))
 _introduces = from_data(lambda: _any_of(topic(Cast).introduces))
 _plays = from_data(lambda: _any_of(topic(Cast).plays))
 _fates = from_data(lambda: [(kind, _any_of(getattr(topic(Cast), kind))) for kind in FATES])
+_SHORTENED = lazy_re(r"['’](?:d|ll|re|ve|m)$")
 _STOP = lazy_re(r"[.!?;:—…]+[\"”’]?(?:\s|$)")
 _NOT_SO = lazy_re(lambda: rf"\b{either(topic(Cast).not_so)}\b|\?", re.IGNORECASE)
 _IS = lazy_re(lambda: rf"{either(topic(Cast).is_so)}\s+")
@@ -210,8 +211,8 @@ def _sentences(heard: VoicedTexts, telling: frozenset[str]) -> Iterator[_CastSen
 
 
 def _joint(name: str) -> bool:
-    """Whether a run of large words is no name: Mr. Holm's Hall."""
-    return "'s " in name or "’s " in name
+    """Whether a run of large words is no name: Mr. Holm's Hall, Holm'd."""
+    return "'s " in name or "’s " in name or _SHORTENED.search(name) is not None
 
 
 def _with_title(name: str, text: str) -> str:
@@ -310,7 +311,8 @@ def _characters(each: _CastSentence, author: str, found: _CastFindings) -> None:
 
 def _fortunes(each: _CastSentence, found: _CastFindings) -> None:
     """Who died, lives again, or is gone."""
-    if each.words.isdisjoint(topic(Cast).fates):
+    # In a novel it is said of the living, and of who is thought dead.
+    if each.quoted or each.words.isdisjoint(topic(Cast).fates):
         return
     said_by = "" if each.narrated else each.author
     for kind, fate in _fates():
@@ -388,11 +390,16 @@ def _tail(tokens: Sequence[re.Match[str]], end: int) -> tuple[int, bool]:
     best = whole = end
     for number, token in enumerate(tokens):
         low = token[0].lower()
-        if not token[0][0].isalpha() or low in topic(Cast).ends:
+        if not token[0][0].isalpha() or (low in topic(Cast).ends and low not in topic(Names).beside):
             return best, False
         if number > TAIL_WORDS or low in topic(Cast).mine | topic(Cast).theirs:
             # It goes on and on, or is of somebody who isn't named: up to the last of its parts that is whole.
             return whole, True
+        if low in topic(Names).beside:
+            # The goddess of healing and redemption; but a man of a robust and fiery nature.
+            last = tokens[number + 1 : number + 3]
+            one = bool(last) and last[0][0].islower() and not any(each[0][0].isalpha() for each in last[1:])
+            return (last[0].end(), False) if one else (whole, True)
         if low in topic(Cast).tails:
             whole = best
         elif low not in topic(Names).none:
