@@ -402,7 +402,7 @@ def _tail(tokens: Sequence[re.Match[str]], end: int) -> tuple[int, bool]:
             return (last[0].end(), False) if one else (whole, True)
         if low in topic(Cast).tails:
             whole = best
-        elif low not in topic(Names).none:
+        elif _modifies(low):
             best = token.end()
     return best, False
 
