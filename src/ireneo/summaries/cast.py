@@ -151,6 +151,8 @@ def _told(line: Line, verbs: tuple[tuple[str, int], ...], weight: float) -> Line
 # Who is who: the names of one person, put together.
 
 
+_QUOTES = '"“„«‘「『'
+"""What is said by nobody in particular says nothing by itself."""
 _SHOW = lazy_re(lambda: rf"\b{either(topic(Threads).show)}\b")
 
 
@@ -197,7 +199,7 @@ def known_cast(nodes: Sequence[Summary]) -> KnownCast:
         line
         for node in nodes[-PRESENT:]
         for line in node.lines("story")
-        if len(line.text) >= TELLING and not _SHOW.search(line.text.lower())
+        if len(line.text) >= TELLING and line.text[0] not in _QUOTES and not _SHOW.search(line.text.lower())
     ]
     lately = max(told, key=lambda line: (line.weight, line.position), default=None)
     return KnownCast(
