@@ -27,7 +27,7 @@ from ireneo.context.compose import (
     written,
 )
 from ireneo.context.view import MAX_DOUBT, NOTES_TOKENS, ContextItem, gap, settle, show_block, slots_within, verbatim
-from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, short
+from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, harmless, short
 from ireneo.log.tree import atoms
 from ireneo.patterns import lazy_re
 from ireneo.summaries.cast import KnownCast, known_cast, say_cast
@@ -345,7 +345,8 @@ def cast_block(story: Story, options: ContextOptions, teller: StoryTeller) -> Co
     room = min(int(options.budget * CAST_SHARE), CAST_TOKENS) - MESSAGE_TOKENS - options.count(PINS_TAG) - 1
     if room < LEAST_CAST or not story.nodes:
         return None
-    lines = say_cast(teller.cast(story.nodes), room, options.count)
+    # A name is data as well: it can neither begin a line nor a block of ours.
+    lines = [harmless(" ".join(line.split())) for line in say_cast(teller.cast(story.nodes), room, options.count)]
     if not lines:
         return None
     text = "\n".join([f"{PINS_TAG} {lines[0]}", *lines[1:]])
