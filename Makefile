@@ -9,7 +9,7 @@ READY := .venv/ready
 # The tests start many processes: what they load is compiled once, whatever the shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint types tests bench clean
+.PHONY: demo test lint types tests conformance bench clean
 .DEFAULT_GOAL := test
 
 demo: $(READY) ## Watch it work on the sample logs that ship with it
@@ -27,6 +27,9 @@ types: $(READY)
 
 tests: $(READY)
 	@$(BIN)/python -m pytest -n auto --dist worksteal
+
+conformance: $(READY) ## Every check that a store has to meet, on each of them: a row for each
+	@$(BIN)/python -m tests.conformance.table
 
 bench: $(READY) ## Tables of speeds and of what a context keeps; some take minutes, and one wants a model, which it says
 	@for table in benchmarks/*.py; do echo "== $$table"; $(BIN)/python $$table || [ $$? -eq 2 ] || exit 1; done

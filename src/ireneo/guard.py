@@ -45,7 +45,7 @@ def check_call(
     def look_back() -> SessionSoFar:
         return so_far(transcript, session, folder)
 
-    kept = read_kept(path, space, VERSION)
+    kept = _kept(path, space)
     if kept is None:
         return _asked_of_the_store(path, space, tool, arguments, look_back, folder)
     needles, record = kept
@@ -61,6 +61,11 @@ def check_call(
     return advice(traps, tool, arguments, look_back, project=project)
 
 
+def _kept(path: str | PathLike[str], space: str) -> tuple[tuple[str, ...], str] | None:
+    """What can be read of a file without opening the store; None of what lies on a server."""
+    return None if str(path).startswith("postgres") and "://" in str(path) else read_kept(path, space, VERSION)
+
+
 def _asked_of_the_store(
     path: str | PathLike[str],
     space: str,
@@ -73,13 +78,13 @@ def _asked_of_the_store(
     import asyncio
     from contextlib import suppress
 
-    from ireneo.adapters.sqlite.store import open_sqlite
+    from ireneo.adapters.opening import open_store
     from ireneo.engine.check import check, keep_traps
     from ireneo.errors import StoreError
     from ireneo.lessons.run import project_here
 
     async def ask() -> GuardAdvice | None:
-        store = await open_sqlite(path, busy_seconds=BUSY_SECONDS)
+        store = await open_store(os.fspath(path), busy_seconds=BUSY_SECONDS)
         try:
             with suppress(StoreError):
                 # One that may only be read, or is busy, is answered all the same.
@@ -94,7 +99,7 @@ def _asked_of_the_store(
 
 def has_lessons(path: str | PathLike[str], space: str, folder: str) -> bool:
     """Whether there may be a lesson for who works in `folder`."""
-    kept = read_kept(path, space, VERSION)
+    kept = _kept(path, space)
     if kept is None:
         return True
     if not kept[1]:

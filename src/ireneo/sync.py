@@ -278,9 +278,12 @@ class Session(_Twin[engine_session.Session]):
         """Make the branch `name` at the message `at` (the head, where none is given), and stand on it."""
         return Session(self._portal, self._portal.call(self._twin.fork, name, at=at))
 
-    def tools(self) -> Sequence[Tool]:
-        """`expand` and `dispute` as plain functions of text, to be given to an agent."""
-        return [self._tool(each) for each in self._twin.tools()]
+    def tools(self, *, viewpoint: str = "") -> Sequence[Tool]:
+        """`expand` and `dispute` as plain functions of text, to be given to an agent.
+
+        With the `viewpoint` of a character they open what she remembers, and nothing else.
+        """
+        return [self._tool(each) for each in self._twin.tools(viewpoint=viewpoint)]
 
     def _tool(self, tool: engine_expand.Tool) -> Tool:
         @wraps(tool)

@@ -8,6 +8,7 @@ from ireneo.context.compose import Explained
 from ireneo.context.view import ViewKind
 from ireneo.engine.append import Appended, Given
 from ireneo.engine.archive import ArchiveCandidate
+from ireneo.engine.copying import CopyTally
 from ireneo.engine.diary import Diary
 from ireneo.engine.doctor.checks import Finding
 from ireneo.engine.doctor.secrets import SecretPlace, Secrets, SecretsIn
@@ -92,6 +93,7 @@ __all__ = [
     "ClaimTotals",
     "CompactOptions",
     "ContextSettings",
+    "CopyTally",
     "Deleted",
     "Diary",
     "DiaryAuthor",

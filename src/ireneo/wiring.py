@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from os import PathLike, fspath
@@ -13,6 +13,7 @@ from ireneo.adapters.embed.opening import open_embedder
 from ireneo.adapters.llm.model import open_model
 from ireneo.adapters.log_files import LogFile
 from ireneo.adapters.machine import file_spool
+from ireneo.adapters.opening import IN_MEMORY, SERVERS, open_store
 from ireneo.compacting import TokenCounts, tokenizer
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models
@@ -23,10 +24,9 @@ from ireneo.summaries.policy import Policy
 from ireneo.summaries.policy import preset as preset_named
 
 if TYPE_CHECKING:
+    from ireneo.engine.copying import CopyTally
     from ireneo.ports.models import Embedder, LanguageModel, Tokenizer
-    from ireneo.ports.store import Store
 
-IN_MEMORY = ":memory:"
 ModelChoice: TypeAlias = "str | LanguageModel | Mapping[str, str | LanguageModel] | Models | None"
 
 
@@ -48,10 +48,9 @@ async def open(
 ) -> AsyncIterator[Memory]:
     """Open a memory: the SQLite file at `url` (made when it is not there), or ``":memory:"`` for one that dies with it.
 
-    One that may not be written to, or lies where nothing may be, is opened to be read: what writes raises
-    ReadOnlyStore, and a context is given without being kept.
-
-    `space` is whose memory it is: no call reaches another.
+    ``"postgresql://user@host/name"`` is a database that is there, for many machines (the extra `postgres`). What may
+    not be written to is opened to be read: what writes raises ReadOnlyStore. `space` is whose memory it is: no call
+    reaches another.
 
     `model` writes the richer summaries (`Session.summarise`, `Memory.work`): a name such as
     ``"anthropic:claude-haiku-4-5"`` or ``"ollama:llama3"``, a model of your own, one for each task as
@@ -71,9 +70,9 @@ async def open(
     last moments.
 
     Summaries are written in the first person, and stories in the third, but for what one character remembers; `voice`
-    is for those who want it otherwise. `limits` says what models may cost; None: `Limits()`, so there always is one.
-    `Memory.work` reads what users say into memories, unless `listen` is false. `keep_memories` is how many stay in use:
-    it archives the least retained of the others.
+    changes that. `limits` says what models may cost; None: `Limits()`, so there always is one. `Memory.work`
+    reads what users say into memories, unless `listen` is false; `keep_memories` is how many stay in use: it archives
+    the least retained of the others.
 
     Keys, tokens and passwords become marks such as ``[REDACTED password]`` in all that is stored. With `keep_secrets`
     they are stored as they are, but for what is drawn from messages: lessons, episodes, diaries.
@@ -88,7 +87,7 @@ async def open(
     chosen = model if isinstance(model, Models) else models(model)
     embeds = open_embedder(embedder) if isinstance(embedder, str) or embedder is None else embedder
     counts = tokenizer(tokens)
-    store = await _store(fspath(url), durability)
+    store = await open_store(fspath(url), durability=durability)
     resources = Resources(
         store=store,
         count=counts.count,
@@ -140,17 +139,33 @@ def models(
     )
 
 
+async def copy(
+    source: str | PathLike[str],
+    target: str | PathLike[str],
+    *,
+    spaces: Sequence[str] | None = None,
+    on_session: Callable[[str], None] | None = None,
+) -> CopyTally:
+    """Copy all that is kept at one address to another, space by space, and compare. May be broken off and begun anew.
+
+    `spaces`: only these. `on_session` hears of each session before it. Raises StoreError where both sides differ in the
+    end, and what `open` raises.
+    """
+    from ireneo.engine.copying import copy_store
+
+    store = await open_store(fspath(source))
+    try:
+        other = await open_store(fspath(target))
+        try:
+            return await copy_store(store, other, spaces, on_session=on_session)
+        finally:
+            await other.close()
+    finally:
+        await store.close()
+
+
 def _place_of(url: str) -> Path | None:
     """The folder of the database: there is room where a log is taken in, and temporary files may lie in memory."""
-    return None if url == IN_MEMORY else Path(url.removeprefix("sqlite:///")).absolute().parent
-
-
-async def _store(url: str, durability: Literal["full", "normal"]) -> Store:
-    # Imported when used, so that `import ireneo` loads no database.
-    if url == IN_MEMORY:
-        from ireneo.adapters.in_memory.store import InMemoryStore
-
-        return InMemoryStore()
-    from ireneo.adapters.sqlite.store import open_sqlite
-
-    return await open_sqlite(url.removeprefix("sqlite:///"), durability=durability)
+    return (
+        None if url == IN_MEMORY or url.startswith(SERVERS) else Path(url.removeprefix("sqlite:///")).absolute().parent
+    )

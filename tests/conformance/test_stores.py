@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 from tests.databases import new_database
+from tests.postgres_server import empty_database, own_database
 
 from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.postgres.store import open_postgres
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store
@@ -33,10 +35,15 @@ async def open_normal(place: Path) -> Store:
     return await open_sqlite(place / "store.db", durability="normal")
 
 
+async def open_in_postgres(_: Path) -> Store:
+    return await open_postgres(own_database())
+
+
 STORES: dict[str, tuple[Opener, bool]] = {
     "in_memory": (open_in_memory, False),
     "sqlite": (open_full, True),
     "sqlite_normal": (open_normal, True),
+    "postgres": (open_in_postgres, True),
 }
 """By name: how a store is opened in a folder, and whether it outlives itself."""
 
@@ -54,8 +61,10 @@ class Places:
     async def fresh(self) -> AsyncIterator[Store]:
         self._place = self._folder / str(next(self._numbers))
         self._place.mkdir()
-        if self._opener is not open_in_memory:
+        if self._opener in (open_full, open_normal):
             new_database(self._place / "store.db")
+        if self._opener is open_in_postgres:
+            empty_database()
         store = await self._opener(self._place)
         try:
             yield store

@@ -59,6 +59,7 @@ COMMANDS = (
     "forget",
     "export",
     "doctor",
+    "copy",
     "prune",
     "learn",
     "lessons",
@@ -256,6 +257,7 @@ def test_every_command_answers_in_json_and_writes_nothing_else(tmp_path: Path) -
         "path": (),
         "formats": (),
         "doctor": (),
+        "copy": ("memory.db", "copy.db"),
         "prune": ("7c1e", "--yes"),
     }
     ends = {"summarise": 1}

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from tests.e2e.test_cli_command import COMMAND, answer, run
 
+import ireneo.sync
 from ireneo.engine.imports import BATCH
 
 PEOPLE = ("Vera", "Tom", "the Guard")
@@ -67,6 +68,18 @@ def test_several_files_are_one_session_and_one_more_is_added(tmp_path: Path) -> 
     refused = run("import", "three.jsonl", "--format", "chat", "--session", "tale", cwd=tmp_path, ends=2)
     assert "name all of its logs in their order" in refused.stderr
     assert session_in(tmp_path)["messages"] == 30
+
+
+def test_it_is_told_where_words_said_here_are_kept(tmp_path: Path) -> None:
+    path = story(tmp_path / "gate.jsonl", 3)
+    run("import", "gate.jsonl", cwd=tmp_path)
+    with ireneo.sync.open(tmp_path / "memory.db") as memory:
+        memory.session("gate").append("Said here.")
+    path.write_text(path.read_text().replace("night 2", "night 3"))
+    assert "What was said here since stands on gate@main-2." in run("import", "gate.jsonl", cwd=tmp_path).stdout
+    again = answer("import", "gate.jsonl", cwd=tmp_path)
+    assert isinstance(again, dict)
+    assert again["kept"] == []
 
 
 def test_what_can_not_be_read_keeps_what_stands_behind_it_out(tmp_path: Path) -> None:

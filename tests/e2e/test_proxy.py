@@ -173,7 +173,7 @@ def test_names_tell_who_speaks_and_one_of_them_may_be_the_one_who_remembers(tmp_
     log = tmp_path / "tavern.jsonl"
     log.write_text("\n".join(json.dumps({"author": each["name"], "text": each["content"]}) for each in chat[:6]))
     run("import", log, "--db", db)
-    with api(says("I remember it.")) as behind, proxied(behind.url, db, told, as_="Maren") as client:
+    with api(says("I remember it.")) as behind, proxied(behind.url, db, told, viewpoint="Maren") as client:
         for turn in range(2):
             chat.append({**user(f"Do you remember, {turn}?"), "name": "Ilya"})
             client.post(CHAT, json=asking(*chat))
@@ -326,7 +326,7 @@ def test_a_page_from_elsewhere_writes_nothing(tmp_path: Path) -> None:
 
 def test_a_memory_that_fails_changes_nothing(tmp_path: Path) -> None:
     db, told, chat = tmp_path / "memory.db", [], long_chat(80)
-    with api(says("Yes.")) as behind, proxied(behind.url, db, told, as_="Nobody", preset="story") as client:
+    with api(says("Yes.")) as behind, proxied(behind.url, db, told, viewpoint="Nobody", preset="story") as client:
         data = json.dumps(asking(*chat, user("Well?"))).encode()
         assert client.post(CHAT, content=data).json() == completion("Yes.")
     assert behind.asked[0].data == data

@@ -105,7 +105,7 @@ def test_an_agents_work_is_read_too(on_store: Callable[[Work], None]) -> None:
             assert all(len(line.split()) > 3 for line in told), told
         assert (await session.tree("story")).nodes == ()
         with pytest.raises(BadInput, match="knows no characters"):
-            await session.tree("coding", as_="Mara")
+            await session.tree("coding", viewpoint="Mara")
         with pytest.raises(BadInput, match="presets are"):
             await session.tree("novel")
 

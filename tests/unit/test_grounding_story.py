@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.grounding.story import StorySourceIndex, quotations, sentences, with_quotation_marks
+from ireneo.grounding.story import StorySourceIndex, quotations, sentences, standing_part, with_quotation_marks
 from ireneo.grounding.voice import Voice, names_oneself, telling_faults, tells_of_itself
 from ireneo.language.numbers import spelled
 
@@ -188,3 +188,37 @@ def test_names_of_the_cast_are_known_though_nobody_utters_them() -> None:
     assert unknown(cast, told) == []
     assert unknown(cast, "Zed laughed at Vera.") == ["Zed"]
     assert unknown(cast, "“A captain is late,” said Marlow Quint.") == ["A captain is late,"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "left"),
+    [
+        ("Vera lied to Holm about the letter, and Zed laughed at her.", "Vera lied to Holm about the letter."),
+        ("Zed burned the letter, and Holm laughed at the old man.", "Holm laughed at the old man."),
+        ("The captain, who hated Zed, owed Holm forty guineas.", "The captain owed Holm forty guineas."),
+        ("Vera gave the letter to Holm, who was afraid of Zed.", "Vera gave the letter to Holm."),
+        ("Vera took the letter and told Zed of it.", "Vera took the letter."),
+        ("Vera struck the old man; Holm laughed at Zed.", "Vera struck the old man."),
+        ("Holm told her that the letter had burned, while Zed slept.", "Holm told her that the letter had burned."),
+        ("Vera left, and Zed burned the letter.", "Vera left."),
+        # What limits, leads on to or is the subject of the rest can't go without it, nor may a stump stand.
+        ("Vera would have gone to Port Alder, unless Zed came.", ""),
+        ("Vera and Zed went to Port Alder.", ""),
+        ("The wounded captain and Zed left the port.", ""),
+        ("When Zed came, Vera left the port.", ""),
+        ("While Vera was asleep, and while Zed was awake, Holm left.", ""),
+        ("Vera told Holm, as Zed had asked her to, of the letter.", ""),
+        ("Neither Vera, Zed nor Holm came.", ""),
+        ("Zed was the captain of Port Alder.", ""),
+        ("Als Zed kam, ging Vera nach Hause.", ""),
+    ],
+)
+def test_of_a_sentence_stands_what_is_one_without_its_wrong_clause(sentence: str, left: str) -> None:
+    assert standing_part(sentence, lambda clause: "Zed" in clause) == left
+
+
+def test_a_title_is_known_in_whichever_letters_it_stands() -> None:
+    evidence = StorySourceIndex(["Vera: I put on the boots of haste and cast wall of stone. I am full of hope."])
+    assert unknown(evidence, "Vera wore her Boots of Haste and cast Wall of Stone.") == []
+    assert unknown(evidence, "She felt Hope.") == ["Hope"]
+    assert unknown(evidence, "She wore Boots of Stone.") == ["Boots", "Stone"]

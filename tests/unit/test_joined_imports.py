@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from tests.progress import progress_of
 
 import ireneo
 from ireneo.engine import imports as joined
@@ -60,7 +59,7 @@ def test_one_stands_behind_the_other_and_importing_again_changes_nothing(url: st
         assert await told(memory) == story
         assert await take(memory, one, two) == [0, 0]
         assert await take(memory, one) == [0]
-        assert await told(memory) == story
+        assert await told(memory) == story[:9], "the session is what its logs say, all of them named"
         assert await take(memory, one, two, lines("third")) == [0, 0, 1]
         assert await told(memory) == [*story, "third"]
         (info,) = await memory.sessions()
@@ -94,38 +93,63 @@ def test_an_import_that_is_interrupted_keeps_what_it_had_and_goes_on(url: str) -
     work(url, does)
 
 
-def test_nothing_that_was_said_since_is_left_aside(url: str) -> None:
+def test_what_was_said_here_since_is_kept_on_a_branch_where_the_chat_goes_on_otherwise(url: str) -> None:
     async def does(memory: ireneo.Memory) -> None:
-        one = numbered(5, "first")
+        one, two = numbered(5, "first"), lines("second")
         await take(memory, one)
         session = await memory.session("gate")
         await session.append("I go on by myself.")
         assert await take(memory, one) == [0]
-        for logs in ([one, lines("second")], [lines("quite another")], [one[:3], lines("second")]):
-            with pytest.raises(BadInput, match="has gone on since"):
-                await take(memory, *logs)
-            assert (await told(memory))[-1] == "I go on by myself."
-            assert len(await told(memory)) == 6
+        assert (await told(memory))[-1] == "I go on by myself.", "the chat ends where it ended"
+        report = await memory.import_file(io.BytesIO(b"".join([*one, *two])), session="gate", format="chat")
+        assert [each.kept for each in report.sessions] == ["main-2"]
+        assert await told(memory) == [*(f"first {n}" for n in range(5)), "second"]
+        kept = await memory.session("gate", branch="main-2")
+        assert (await kept.messages())[-1].text == "I go on by myself."
 
     work(url, does)
 
 
-def test_a_file_by_itself_that_has_changed_is_taken_as_it_is_now(url: str) -> None:
+def test_another_chat_is_not_taken_into_a_session(url: str) -> None:
     async def does(memory: ireneo.Memory) -> None:
-        for said in (("one", "two"), ("one", "two", "three"), ("one", "other")):
-            assert [done.new for done in await progress_of(memory.import_log, lines(*said), CHAT, name="gate")] != [0]
-            assert await told(memory) == list(said)
+        one = numbered(5, "first")
+        await take(memory, one)
+        with pytest.raises(BadInput, match="holds another chat"):
+            await take(memory, lines("quite another"))
+        assert len(await told(memory)) == 5
+        assert sum(info.messages for info in await memory.sessions()) == 5
+        edited = [*lines("Edited.", *(f"first {n}" for n in range(1, 5)))]
+        assert await take(memory, edited) == [5]
+        assert (await told(memory))[:2] == ["Edited.", "first 1"]
 
     work(url, does)
 
 
-def test_a_branch_that_was_taken_elsewhere_stays_where_the_log_has_nothing_new(url: str) -> None:
+def test_a_chat_that_has_changed_is_taken_as_it_is_now(url: str) -> None:
+    async def does(memory: ireneo.Memory) -> None:
+        whole = ("one", "two", "three", "four", "five")
+        for said in (whole, whole[:3], ("one", "other", "three"), whole, ("one", "three", "four")):
+            for session in (None, "gate"):
+                await memory.import_log(lines(*said), CHAT, name="gate", session=session)
+                assert await told(memory) == list(said)
+
+    work(url, does)
+
+
+def test_a_chat_stands_as_it_is_after_a_rewind_here_unless_it_was_gone_on_with(url: str) -> None:
     async def does(memory: ireneo.Memory) -> None:
         await take(memory, numbered(6))
         session = await memory.session("gate")
         await session.rewind("1")
         assert await take(memory, numbered(6)) == [0]
-        assert len(await told(memory)) == 2
+        assert len(await told(memory)) == 6
+        await session.rewind("1")
+        await session.append("Another way.")
+        assert await take(memory, numbered(6)) == [0]
+        assert (await told(memory))[1:] == ["line 1", "Another way."]
+        assert await take(memory, numbered(7)) == [1]
+        assert (await told(memory))[-1] == "line 6"
+        assert sorted(await session.branches()) == ["main", "main-2"]
 
     work(url, does)
 

@@ -277,7 +277,8 @@ def test_plain_dialogue_in_its_forms(text: str) -> None:
 def test_a_date_before_a_speech_is_its_time_and_an_hour_is_kept_aside() -> None:
     dated, timed, _ = read("[2026-03-02 08:30] Vera: One.\n[08:31] Tom: Two.\nVera: Three.\n").path
     assert dated.at == datetime(2026, 3, 2, 8, 30, tzinfo=UTC)
-    assert dated.record is None
+    assert dated.record is not None
+    assert dated.record.payload == []
     assert timed.at is None
     assert timed.record is not None
     assert timed.record.payload == [{"time": "08:31"}]
@@ -405,3 +406,49 @@ def test_lists_of_messages_under_names_of_their_own_have_the_times_beside_them()
             ("Vera", "D1:1", first),
             ("Tom", "D2:1", second),
         ]
+
+
+TOLD = """The Lamp
+
+CHAPTER I
+
+The keeper had not slept since Sunday. He climbed the stairs with the oil can in one hand and the letter in the other,
+and at every landing he stopped to listen for the boat that did not come.
+
+"You ought to burn it," said Agnes, when he had reached the top.
+
+"I ought to do many things." He set the can down. "The lamp first, and the letter afterwards."
+
+She watched him trim the wick. Outside the gulls had fallen silent, and the sea lay as flat as a plate beneath the moon.
+
+"And if he comes tonight?" she asked.
+
+"Then he will find the light where he left it, and nobody beside it."
+
+Agnes laughed at that, though there was little to laugh about. She took the letter out of his hand, held it over the
+chimney of the lamp, and let it go.
+"""
+
+
+def test_a_story_is_recognised_by_itself() -> None:
+    wide = TOLD.replace(",\nand", ", and").replace("over the\nchimney", "over the chimney").replace("\n\n", "\n")
+    for text in (TOLD, wide):
+        assert Dialogue().recognises(text.encode())
+        assert len(said(text)) == 9
+    german = TOLD.replace('"You', "„You").replace('," said', ",“ said").replace('"And', "„And").replace('?"', "?“")
+    assert Dialogue().recognises(german.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TOLD[:300],
+        "This licence covers the work and all copies of it, whoever makes them and wherever they are.\n\n" * 12,
+        "# Notes\n\n- He said \"no.\"\n- She said \"yes.\"\n- They went home, \"all of them.\"\n" * 20,
+        'def tell(text: str) -> str:\n    """Say it, "aloud," and go."""\n    return f"{text}."\n' * 20,
+        '12:03 INFO started "well," pid=3\n12:04 WARN late "again," pid=4\n' * 30,
+        '<p>"Go," he said.</p>\n<p>"No," she said.</p>\n' * 30,
+    ],
+)  # fmt: skip
+def test_what_is_no_story_is_not_taken_for_one(text: str) -> None:
+    assert not Dialogue().recognises(text.encode())

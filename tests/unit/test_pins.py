@@ -98,6 +98,31 @@ def test_only_users_and_the_system_bind(role: Role, origin: Origin) -> None:
     assert found("Never push to main.", role=role, origin=origin) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("It must be awesome to see them up close.", []),
+        ("Never leave me again!", []),
+        ('*takes her arm* "Do not go anywhere without asking me."', []),
+        ("I brought the key. (OOC: never decide what Mara does)", ["never decide what Mara does"]),
+        ("Never leave me! ((please keep replies under 200 words))", ["please keep replies under 200 words"]),
+        ("OOC: Always write in the past tense.\nShe nods.", ["Always write in the past tense."]),
+        ("[Out of character - never kill off Bram.] We ride.", ["never kill off Bram."]),
+        ("(außerhalb der Rolle: Niemals die Zeit überspringen.)", ["Niemals die Zeit überspringen."]),
+    ],
+)
+def test_in_a_story_only_what_is_said_beside_it_binds(text: str, bound: list[str]) -> None:
+    (plain,) = said(text)
+    assert [line.text for line in find_pins(plain, in_story=True)] == bound
+    authored = replace(plain, draft=Draft(role="user", parts=(Text(text=text, author="Mara"),)))
+    assert [line.text for line in find_pins(authored)] == bound
+
+
+def test_a_card_binds_in_a_story() -> None:
+    (card,) = said("Never speak for Mara.", role="system")
+    assert [line.text for line in find_pins(card, in_story=True)] == ["Never speak for Mara."]
+
+
 def test_a_block_of_ours_brings_its_pins_back() -> None:
     block = "[PINNED] Constraints that stand, word for word:\n- Never push. · m_abcdefg\n- Use tabs."
     (message,) = said(block, origin="injected")

@@ -8,14 +8,25 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from mcp import Client
+from mcp.types import TextContent
 from tests.progress import progress_of
 from tests.property.invariants.houses import House, every_store, housed
 from tests.unit.waiting import waited
 
 import ireneo
-from ireneo.errors import BadInput
+from ireneo import Policy
+from ireneo.errors import BadInput, NotFound
+from ireneo.faces.mcp import make_server, place_in
 from ireneo.log.message import Call, Draft, Native, Result, Text
+from ireneo.memories.intake import MemoryDetails
+from ireneo.summaries.policy import StorySettings
 
+TALE = Policy(
+    name="story",
+    story=StorySettings(leaf_messages=3, leaf_tokens=200, fan_in=2, limit=2, live_messages=2),
+    live_share=0.4,
+)
 MAY = datetime(2020, 5, 3, 12, tzinfo=UTC)
 
 
@@ -206,16 +217,16 @@ async def test_a_character_recalls_only_what_she_was_present_for(store: str) -> 
         secret = await memory.remember("Odo drowned the keeper.", messages=[ids[1]], session="lighthouse")
         shared = await memory.remember("The keeper's lamp went out.", messages=[ids[0]], session="lighthouse")
         await memory.remember("The keeper is dead.")
-        vera = await texts(memory, "What became of the keeper and the lamp?", as_="Vera")
+        vera = await texts(memory, "What became of the keeper and the lamp?", viewpoint="Vera")
         assert set(vera) == {"The lamp went out at dusk.", "Did you see the keeper near the lamp?", shared.record.text}
-        mira = await texts(memory, "What became of the keeper and the lamp?", as_="Mira")
+        mira = await texts(memory, "What became of the keeper and the lamp?", viewpoint="Mira")
         assert "I drowned the keeper for the lamp money." in mira
         assert secret.record.text in mira
         assert "Did you see the keeper near the lamp?" not in mira
-        brief = await memory.brief(goal="Find out what became of the keeper", as_="Vera")
+        brief = await memory.brief(goal="Find out what became of the keeper", viewpoint="Vera")
         assert "drowned" not in brief.markdown
         assert "dead" not in brief.markdown
-        assert "drowned" in (await memory.brief(goal="Find out what became of the keeper", as_="Mira")).markdown
+        assert "drowned" in (await memory.brief(goal="Find out what became of the keeper", viewpoint="Mira")).markdown
 
 
 @every_store
@@ -224,7 +235,7 @@ async def test_what_she_did_not_hear_lifts_nothing_beside_it(store: str) -> None
     async with opened(store) as (_, memory):
         session = await memory.session("lighthouse")
         await session.append([said("Good morning.", author="Vera"), said("The rope is cut.", author="Odo", present=())])
-        assert await texts(memory, "Who cut the rope?", as_="Vera") == []
+        assert await texts(memory, "Who cut the rope?", viewpoint="Vera") == []
 
 
 @every_store
@@ -235,7 +246,7 @@ async def test_many_that_she_did_not_hear_hide_none_that_she_heard(store: str) -
         whispers = [said(f"The keeper owes me {number}.", author="Odo", present=()) for number in range(400)]
         heard = said("The keeper owes nobody anything, and that is the end of that long story.", author="Vera")
         await session.append([*whispers, *(said("So it goes.", author="Odo") for _ in range(9)), heard])
-        assert heard.text in await texts(memory, "Whom does the keeper owe?", as_="Vera")
+        assert heard.text in await texts(memory, "Whom does the keeper owe?", viewpoint="Vera")
 
 
 @every_store
@@ -247,17 +258,290 @@ async def test_a_character_whom_nobody_knows_is_refused_with_those_who_are_known
         session = await memory.session("lighthouse")
         every = r"^Nobody called 'vera' is known in space 'mine'; take one of Mira, Odo, Vera, Zoe\.$"
         with pytest.raises(BadInput, match=every):
-            await memory.recall("lamp", as_="vera")
+            await memory.recall("lamp", viewpoint="vera")
         with pytest.raises(BadInput, match=every):
-            await memory.brief(goal="lamp", as_="vera")
+            await memory.brief(goal="lamp", viewpoint="vera")
         here = r"^Nobody called 'Zoe' is known in session lighthouse; take one of Mira, Odo, Vera\.$"
         with pytest.raises(BadInput, match=here):
-            await session.context(budget=2_000, preset="story", as_="Zoe")
+            await session.context(budget=2_000, preset="story", viewpoint="Zoe")
         with pytest.raises(BadInput, match=here):
-            await session.tree(preset="story", as_="Zoe")
+            await session.tree(preset="story", viewpoint="Zoe")
         with pytest.raises(BadInput, match=here):
-            await progress_of(session.catch_up, preset="story", as_="Zoe")
-        assert (await session.context(budget=2_000, preset="story", as_="Mira")).messages
+            await progress_of(session.catch_up, preset="story", viewpoint="Zoe")
+        assert (await session.context(budget=2_000, preset="story", viewpoint="Mira")).messages
+
+
+# -- presence and branches together -----------------------------------------------------------------------------------
+
+
+@every_store
+@waited
+async def test_what_is_said_aside_in_one_message_is_heard_by_few(store: str) -> None:
+    async with opened(store) as (_, memory):
+        aside = Text(text="The lamp money is mine.", author="Odo", present=())
+        open_words = Text(text="Good evening, keeper.", author="Odo", present=("Vera", "Mira"))
+        session = await memory.session("lighthouse")
+        await session.append([said("The lamp is lit.", author="Vera"), Draft(role="user", parts=(open_words, aside))])
+        assert await texts(memory, "Whose is the lamp money?", viewpoint="Vera") == ["The lamp is lit."]
+        assert len(await texts(memory, "Whose is the lamp money?", viewpoint="Odo")) == 2
+        for budget in (400, 4_000):
+            shown = await session.context(budget, preset="story", viewpoint="Vera")
+            assert "lamp money" not in repr(shown.messages)
+
+
+@every_store
+@waited
+async def test_beside_what_was_undone_another_branch_stays_unseen_whole(store: str) -> None:
+    """A stretch that lies beside the path may have what was undone in the midst of it."""
+    async with opened(store) as (_, memory):
+        session = await memory.session("talk")
+        ids = (await session.append([said(f"The smuggler passed gate {gate}.") for gate in range(6)])).ids
+        await session.fork("aside", at=ids[0])
+        aside = await memory.session("talk", branch="aside")
+        first = (await aside.append([said("The smuggler took the ferry."), said("The smuggler fell ill.")])).ids
+        await aside.append(said("The smuggler was caught."))
+        await aside.rewind(first[0])
+        await aside.append(said("The smuggler sleeps."))
+        main = await texts(memory, "Where is the smuggler?", session="talk", branch="main")
+        assert sorted(main) == [f"The smuggler passed gate {gate}." for gate in range(6)]
+        brief = await memory.brief(goal="Find the smuggler", session="talk", branch="main")
+        assert "gate" in brief.markdown
+        assert not any(word in brief.markdown for word in ("ferry", "ill", "caught", "sleeps"))
+        with pytest.raises(BadInput, match="has no branch 'third'; it has: aside, main"):
+            await memory.brief(goal="Find the smuggler", session="talk", branch="third")
+        with pytest.raises(BadInput, match="no session is named"):
+            await memory.brief(goal="Find the smuggler", branch="main")
+
+
+@every_store
+@waited
+async def test_a_fact_is_told_in_no_words_that_she_did_not_hear(store: str) -> None:
+    async with opened(store) as (_, memory):
+        session = await memory.session("lighthouse")
+        secret, heard = (
+            await session.append(
+                [
+                    said("He is in the cellar, where I drowned him.", author="Odo", present=("Mira",)),
+                    said("The keeper is in the cellar.", author="Mira"),
+                ]
+            )
+        ).ids
+        slot: MemoryDetails = {"subject": "the keeper", "attribute": "place", "value": "the cellar"}
+        for text, message, day in (("A drowned keeper lies in the cellar.", secret, 1), ("He is there.", heard, 2)):
+            later = {"messages": [message], "session": "lighthouse", "at": MAY + timedelta(days=day)}
+            await memory.remember(text, **slot, **later)  # type: ignore[arg-type]
+        (fact,) = await memory.recall("Where is the keeper?", kind="semantic", viewpoint="Mira")
+        assert fact.text == "A drowned keeper lies in the cellar."
+        await session.append(said("So there he is.", author="Vera"))
+        (fact,) = await memory.recall("Where is the keeper?", kind="semantic", viewpoint="Vera")
+        assert fact.text == "the keeper, place: the cellar"
+        assert fact.sources == (heard,)
+
+
+@every_store
+@waited
+async def test_what_was_merged_is_told_in_no_words_that_she_did_not_hear(store: str) -> None:
+    async with opened(store) as (_, memory):
+        ids = await story(memory)
+        secret = await memory.remember("Odo drowned the keeper of the lamp.", messages=[ids[1]], kind="semantic")
+        shared = await memory.remember("The keeper of the lamp is gone.", messages=[ids[0]], kind="semantic")
+        await memory.merge([secret.record.id, shared.record.id])
+        vera = await memory.recall("What became of the keeper of the lamp?", viewpoint="Vera")
+        assert vera
+        assert "drowned" not in repr(vera)
+
+
+@waited
+async def test_what_is_retracted_by_hand_is_retracted_for_all() -> None:
+    async with opened("sqlite") as (_, memory):
+        ids = await story(memory)
+        told = (await memory.remember("The keeper rowed to the mainland.", messages=[ids[0]])).record
+        assert told.text in await texts(memory, "Where did the keeper row?", viewpoint="Vera")
+        await memory.dispute(told.id, "Odo drowned him.", origin="user")
+        found = await memory.recall("Where did the keeper row?", viewpoint="Vera")
+        assert told.text not in [each.text for each in found]
+        assert "drowned" not in repr(found)
+
+
+@every_store
+@waited
+async def test_what_was_drawn_from_two_sessions_goes_with_either(store: str) -> None:
+    async with opened(store) as (_, memory):
+        one, two = await memory.session("one"), await memory.session("two")
+        (first,) = (await one.append(said("The gate squeaks.", author="Vera"))).ids
+        (second,) = (await two.append(said("The mill is closed.", author="Vera"))).ids
+        both = "The miller has left for good."
+        await memory.remember(both, messages=[first, second])
+        assert both in await texts(memory, "Has the miller left?", viewpoint="Vera")
+        await two.rewind("root")
+        assert both not in await texts(memory, "Has the miller left?")
+
+
+@every_store
+@waited
+async def test_a_conclusion_is_told_where_all_that_it_rests_on_is(store: str) -> None:
+    async with opened(store) as (_, memory):
+        session = await memory.session("talk")
+        ids = (await session.append([said(f"The ferry was late on day {day}.", author="Vera") for day in range(3)])).ids
+        told = [await memory.remember(f"Late on day {day}.", messages=[id]) for day, id in enumerate(ids)]
+        drawn = "The ferry is always late."
+        await memory.remember(drawn, memories=[each.record.id for each in told], origin="derived")
+        assert drawn in await texts(memory, "Is the ferry late?")
+        await session.rewind(ids[1])
+        assert drawn not in await texts(memory, "Is the ferry late?")
+
+
+@every_store
+@waited
+async def test_of_an_episode_is_told_what_she_was_there_for(store: str) -> None:
+    async with opened(store) as (_, memory):
+        session = await memory.session("lighthouse")
+        await session.append(
+            [
+                said("Odo lit the great lamp and gave Vera the silver key.", author="Teller", present=("Vera", "Odo")),
+                said("Odo drowned the keeper behind the great lamp.", author="Teller", present=("Odo",)),
+                *(said("So it goes.", author="Odo") for _ in range(8)),
+            ]
+        )
+        await memory.work(until_idle=True, preset=TALE)
+        asked: dict[str, object] = {"kind": "episodic"}
+        odo = " ".join(await texts(memory, "What happened at the great lamp?", viewpoint="Odo", **asked))
+        assert "silver key" in odo
+        assert "drowned" in odo
+        vera = " ".join(await texts(memory, "What happened at the great lamp?", viewpoint="Vera", **asked))
+        assert "silver key" in vera
+        assert "drowned" not in vera
+
+
+@every_store
+@waited
+async def test_a_character_lives_on_one_branch_of_a_story(store: str) -> None:
+    async with opened(store) as (_, memory):
+        session = await memory.session("lighthouse")
+        (first,) = (await session.append(said("The lamp is lit.", author="Vera"))).ids
+        tried = await session.fork("tried", at=first)
+        (other,) = (await tried.append(said("The lamp fell into the sea.", author="Odo"))).ids
+        await memory.remember("The lamp is lost in the sea.", messages=[other], session="lighthouse")
+        await session.append(said("The lamp burns on.", author="Odo"))
+        question = "What became of the lamp?"
+        on_main = {"The lamp is lit.", "The lamp burns on."}
+        assert set(await texts(memory, question, viewpoint="Vera")) == on_main
+        there = set(await texts(memory, question, viewpoint="Vera", session="lighthouse", branch="tried"))
+        assert there == {"The lamp is lit.", "The lamp fell into the sea.", "The lamp is lost in the sea."}
+        assert set(await texts(memory, question)) == on_main | there
+
+
+@every_store
+@waited
+async def test_whichever_of_her_names_she_is_asked_by_it_is_one_character(store: str) -> None:
+    async with opened(store) as (_, memory):
+        session = await memory.session("lighthouse")
+        await session.append(
+            [
+                said("The lamp went out at dusk.", author="Odo", present=("Vera",)),
+                said("I paid the keeper to leave the lamp dark.", author="Odo", present=("the Countess",)),
+                said("The keeper sleeps by the lamp.", author="Mira", present=()),
+            ]
+        )
+        question = "What became of the keeper and the lamp?"
+        assert await texts(memory, question, viewpoint="Vera") == ["The lamp went out at dusk."]
+        by_caller = await texts(memory, question, viewpoint="Vera = the Countess")
+        assert len(by_caller) == 2
+        with pytest.raises(
+            BadInput, match="'the Countes' is known in space 'mine'; take one of Mira, Odo, Vera, the C"
+        ):
+            await memory.recall(question, viewpoint="Vera = the Countes")
+        fact = (await memory.remember("Vera's alias is the Countess.")).record
+        assert (fact.subject, fact.attribute) == ("Vera", "alias")
+        for name in ("Vera", "the Countess"):
+            assert await texts(memory, question, viewpoint=name) == by_caller
+            for budget in (400, 4_000):
+                shown = repr((await session.context(budget, preset="story", viewpoint=name)).messages)
+                assert "paid the keeper" in shown
+                assert "sleeps" not in shown
+        assert await texts(memory, question, viewpoint="Mira") == ["The keeper sleeps by the lamp."]
+        await memory.delete([fact.id])
+        assert await texts(memory, question, viewpoint="Vera") == ["The lamp went out at dusk."]
+
+
+@every_store
+@waited
+async def test_what_is_only_said_in_the_story_joins_nobody(store: str) -> None:
+    async with opened(store) as (_, memory):
+        session = await memory.session("lighthouse")
+        ids = (
+            await session.append(
+                [
+                    said("Vera's alias is the Countess.", author="Odo"),
+                    said("The lamp money is hidden.", author="Odo", present=("the Countess",)),
+                    said("What lamp?", author="Vera"),
+                ]
+            )
+        ).ids
+        await memory.remember("Vera's alias is the Countess.", messages=[ids[0]])
+        await memory.remember("Vera's alias is Odo.", origin="agent")
+        assert "The lamp money is hidden." not in await texts(memory, "lamp money", viewpoint="Vera")
+
+
+# -- opening ----------------------------------------------------------------------------------------------------------
+
+
+@every_store
+@waited
+async def test_a_character_opens_what_she_remembers_and_nothing_else(store: str) -> None:
+    async with opened(store) as (_, memory):
+        ids = await story(memory)
+        session = await memory.session("lighthouse")
+        secret = await memory.remember("Odo drowned the keeper.", messages=[ids[1]])
+        shared = await memory.remember("The keeper's lamp went out.", messages=[ids[0]])
+        told = await session.pin("Odo did it.")
+        expand, _ = session.tools(viewpoint="Vera")
+        for unknown in (ids[1], secret.record.id, told.id, "lighthouse"):
+            with pytest.raises(NotFound):
+                await memory.lookup(unknown, viewpoint="Vera")
+            assert "drowned" not in await expand(unknown)
+        assert (await memory.lookup(ids[0], viewpoint="Vera")).expanded is not None
+        assert (await memory.lookup(shared.record.id, viewpoint="Vera")).memory == shared.record
+        assert "went out" in await expand(shared.record.id)
+        assert "drowned" in await session.tools(viewpoint="Mira")[0](ids[1])
+        await session.append([said(f"Night {night} passed over the lamp.", author="Odo") for night in range(40)])
+        await session.catch_up(preset=TALE)
+        for whose, opens in (("", False), ("Vera", True)):
+            view = (await session.context(400, preset=TALE, viewpoint=whose)).view
+            name = next(row.id for row in view if row.what == "summary")
+            if opens:
+                assert (await memory.lookup(name, viewpoint="Vera")).expanded is not None
+            else:
+                with pytest.raises(NotFound, match="is not what Vera remembers"):
+                    await memory.lookup(name, viewpoint="Vera")
+
+
+@waited
+async def test_a_server_for_a_character_tells_what_she_lived_through_on_one_path() -> None:
+    async with opened("in memory") as (_, memory):
+        ids = await story(memory)
+        session = await memory.session("lighthouse")
+        await session.fork("calm", at=ids[0])
+        calm = await memory.session("lighthouse", branch="calm")
+        await calm.append(said("The keeper of the lamp is well.", author="Vera"))
+        with pytest.raises(BadInput, match="take one of Mira, Odo, Vera"):
+            await place_in(memory, "Vero", None)
+        with pytest.raises(BadInput, match="no branch 'clam'"):
+            await place_in(memory, "Vera", "lighthouse@clam")
+        place = await place_in(memory, "Vera", "lighthouse@calm")
+        async with Client(make_server(memory, place=place)) as client:
+            tools = (await client.list_tools()).tools
+            assert [each.name for each in tools] == ["brief", "recall", "expand"]
+            asked = {"question": "What became of the keeper and the lamp?"}
+            (answer,) = (await client.call_tool("recall", asked)).content
+            brief = (await client.call_tool("brief", {"goal": asked["question"]})).content
+            secret = await client.call_tool("expand", {"id": ids[1]})
+        assert isinstance(answer, TextContent)
+        assert "is well" in answer.text
+        assert "went out" in answer.text
+        assert "Did you see" not in answer.text
+        assert "drowned" not in repr((answer, brief, secret))
+        assert secret.is_error
 
 
 # -- projects -----------------------------------------------------------------------------------------------------

@@ -57,11 +57,13 @@ def said(source: random.Random) -> Draft:
     return Draft(role="user" if role == "user" else "assistant", parts=(Text(text=text, author=speaker),))
 
 
-async def both_show_the_same(memory: ireneo.Memory, session: ireneo.Session, as_: str = "") -> None:
+async def both_show_the_same(memory: ireneo.Memory, session: ireneo.Session, viewpoint: str = "") -> None:
     """The session that was asked before, and one that knows nothing yet."""
     for budget in BUDGETS:
-        kept = await session.context(budget, preset=SMALL, as_=as_)
-        fresh = await (await memory.session(session.id, branch=session.branch)).context(budget, preset=SMALL, as_=as_)
+        kept = await session.context(budget, preset=SMALL, viewpoint=viewpoint)
+        fresh = await (await memory.session(session.id, branch=session.branch)).context(
+            budget, preset=SMALL, viewpoint=viewpoint
+        )
         assert kept == fresh
 
 
@@ -79,8 +81,8 @@ async def test_what_is_kept_changes_no_context(seed: int, system: bool) -> None:
             if source.random() < 0.2:
                 path = await session.messages()
                 await session.rewind(source.choice(path[-30:]).id)
-        assert await progress_of(session.catch_up, preset=SMALL, as_="Nessa")
-        await both_show_the_same(memory, session, as_="Nessa")
+        assert await progress_of(session.catch_up, preset=SMALL, viewpoint="Nessa")
+        await both_show_the_same(memory, session, viewpoint="Nessa")
 
 
 @awaited

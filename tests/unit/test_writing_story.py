@@ -9,11 +9,13 @@ import pytest
 from msgspec.structs import replace
 from tests.golden.story import GOOD, OPEN, OWED, STORY, SUMMARIZER, WHERE, logged, quarters, record, say, thread
 
-from ireneo.engine.story_writing import MOST_WORDS, StoryJob, StoryTask, story_text, words_in
+from ireneo.engine.story_reply import told
+from ireneo.engine.story_writing import MOST_WORDS, StoryJob, StoryTask, known_names, story_text, words_in
 from ireneo.engine.texts import text_id, text_summarizer
 from ireneo.engine.writing import WrittenSummary, write
 from ireneo.errors import BadReply, ModelRefused
 from ireneo.log.message import short
+from ireneo.prompts.replies import StoryReply
 from ireneo.summaries.summary import Summary, ThreadChanges
 from ireneo.testing.scripted import Scripted, ScriptedLLM
 
@@ -54,7 +56,7 @@ def test_a_good_text_stands_as_it_is() -> None:
     assert text.summarizer == f"story-1/third/{SUMMARIZER}"
     assert (text.retellings, text.sources) == (1, ())
     assert text.writing is not None
-    assert (text.writing.supported, text.writing.recall, text.writing.prompt) == (1.0, 1.0, "story-1/third")
+    assert (text.writing.supported, text.writing.recall, text.writing.prompt) == (1.0, 1.0, "story-2/third")
     assert [line.text for line in text.lines("constraints")] == ["No ghosts in this story."]
 
 
@@ -64,6 +66,67 @@ def test_each_sentence_says_where_it_comes_from() -> None:
     assert all(line.position == max(known[source] for source in line.sources) for line in lines)
     (oath,) = (line for line in lines if "silver ring" in line.text)
     assert STORY[7].id in oath.sources
+
+
+@pytest.mark.parametrize(
+    ("text", "worths"),
+    [
+        ("Vera lied. [9] Holm wept. [2]", [("Vera lied.", 9), ("Holm wept.", 2)]),
+        ("[9] Vera lied. [2] Holm wept.", [("Vera lied.", 9), ("Holm wept.", 2)]),
+        ("Vera lied [9]. Holm wept [2].", [("Vera lied.", 9), ("Holm wept.", 2)]),
+        ("Vera lied. Holm wept.", [("Vera lied.", 5), ("Holm wept.", 5)]),
+        ("Vera lied. [9] Holm wept.", [("Vera lied.", 9), ("Holm wept.", 5)]),
+        ("Vera lied. Holm wept. [7/10]", [("Vera lied.", 7), ("Holm wept.", 7)]),
+        ("Vera, who knew Holm, [8] lied. [3]", [("Vera, who knew Holm, lied.", 8)]),
+        ("She said: “I lied.” [10] It was [12] so.", [("She said: “I lied.”", 10), ("It was [12] so.", 5)]),
+        ("", []),
+    ],
+)
+def test_each_sentence_has_the_worth_that_stands_beside_it(text: str, worths: list[tuple[str, float]]) -> None:
+    assert [(each.text, each.worth) for each in told(StoryReply(text=text))] == worths
+
+
+def test_what_a_sentence_is_worth_is_kept_and_not_told() -> None:
+    answer = {**GOOD, "text": "Holm struck the table, and the glass cut Vera's wrist. [4] Holm loaded a pistol. [9]"}
+    written, model = wrote(answer)
+    assert (written.verdict, len(model.prompts)) == ("written", 1)
+    assert [(line.text[:11], line.weight) for line in written.text.lines("story")] == [
+        ("Holm struck", 4.0),
+        ("Holm loaded", 9.0),
+    ]
+    # What points back to a sentence stands with it.
+    plain = wrote(GOOD)[0].text.lines("story")
+    assert [(line.text[:7], line.weight) for line in plain] == [
+        ("In the ", 5.0),
+        ("Holm to", 5.0),
+        ("When sh", 5.0),
+    ]
+
+
+def test_who_is_meant_by_she_goes_with_the_sentence_that_says_it() -> None:
+    written = twice(f"{TEXT} Zarkon took the pistol. He gave it to Vera. Holm saw the pistol.")
+    assert story_text(written.text) == f"{TEXT} Holm saw the pistol."
+
+
+def test_a_clause_is_struck_and_the_rest_of_its_sentence_stands() -> None:
+    written = twice(f"{TEXT} Holm took the pistol out of the drawer, and Zarkon laughed. [8]")
+    last = written.text.lines("story")[-1]
+    assert (last.text, last.weight) == ("Holm took the pistol out of the drawer.", 8.0)
+    assert written.text.writing is not None
+    assert written.text.writing.struck == 1
+
+
+def test_names_of_all_that_came_before_are_shown_and_known() -> None:
+    earlier = (record(STORY[:2], names=("Mira", "Old Tam")), record(STORY[2:4], names=("Tam", "Anselm Quint", "Mira")))
+    known = known_names(earlier)
+    assert known == ("Mira", "Anselm Quint", "Old Tam")
+    job = replace(JOB, known=known)
+    sentence = "Mira was not there, nor was Anselm Quint."
+    written, model = wrote({**GOOD, "text": f"{TEXT} {sentence}"}, job=job)
+    assert "People, places and things: Mira, Anselm Quint, Old Tam" in model.prompts[0].user
+    assert (written.verdict, story_text(written.text)) == ("written", f"{TEXT} {sentence}")
+    assert story_text(twice(f"{TEXT} {sentence}").text) == TEXT
+    assert story_text(twice(f"{TEXT} Zarkon was not there.", job).text) == TEXT
 
 
 def test_names_begin_with_those_of_the_model_and_lose_none_of_the_record() -> None:
@@ -316,7 +379,7 @@ def test_a_deeper_summary_is_held_to_its_parts_and_carries_its_threads() -> None
     job = StoryJob(offline=record(depth=2, leaves=2, threads=carried), parts=PARTS, open=OPEN)
     written, model = wrote({**DEEP, "opened": GOOD["opened"], "resolved": ["x"]}, DEEP, job=job)
     text = written.text
-    assert model.prompts[0].name == "story-deep-1"
+    assert model.prompts[0].name == "story-deep-2"
     assert text.threads == carried
     assert (text.retellings, text.sources) == (3, tuple(part.id for part in PARTS))
     # What only the messages say is no longer known.
@@ -325,7 +388,7 @@ def test_a_deeper_summary_is_held_to_its_parts_and_carries_its_threads() -> None
 
 def test_a_deeper_summary_of_messages_is_told_once() -> None:
     written, model = wrote(GOOD, job=StoryJob(offline=record(depth=2, leaves=3), messages=STORY))
-    assert model.prompts[0].name == "story-deep-1"
+    assert model.prompts[0].name == "story-deep-2"
     assert (written.text.retellings, written.text.threads) == (1, ThreadChanges())
 
 

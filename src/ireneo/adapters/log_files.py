@@ -98,7 +98,7 @@ DOUBTFUL_SUFFIXES = {".md", ".traj"}
 """What the names of some agents' logs end with, and those of many other files."""
 LOG_SUFFIXES = {".jsonl", ".ndjson", ".json", ".gz", ".xz"} | DOUBTFUL_SUFFIXES
 """What the name of a log ends with; a folder is searched for these."""
-_SUFFIXES = LOG_SUFFIXES | {".log", ".txt"}
+_SUFFIXES = LOG_SUFFIXES | {".log", ".txt", ".png"}
 _DAMAGES = (EOFError, zlib.error, lzma.LZMAError, OSError)
 
 

@@ -225,7 +225,7 @@ def pin_block(
 
     Where `room` tokens have no place for all of them, the most binding are shown, and how many are left out.
     """
-    pins, lifts = constraints(items)
+    pins, lifts = constraints(items, in_story=options.policy.story is not None)
     last = max((_end(item) for item in items), default=0)
     by_hand, released = options.pins
     # What is noted at the end of the path, or later, is shown there: so a block once shown stays as it is.

@@ -26,8 +26,19 @@ from ireneo.context.compose import (
     with_notes,
     written,
 )
+from ireneo.context.told_story import (
+    LEAST_TOLD,
+    TOLD_DEPTH,
+    TOLD_LIVE,
+    is_told,
+    opened_to_fill,
+    told_cost,
+    told_over,
+    told_under,
+    told_worth,
+)
 from ireneo.context.view import MAX_DOUBT, NOTES_TOKENS, ContextItem, gap, settle, show_block, slots_within, verbatim
-from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, harmless, short
+from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, harmless, is_called, short
 from ireneo.log.tree import atoms
 from ireneo.patterns import lazy_re
 from ireneo.summaries.cast import KnownCast, known_cast, say_cast
@@ -172,7 +183,7 @@ class _Telling:
         """What each node may spend beside its header, in tokens."""
         out = [0.0] * len(self.nodes)
         even = self.left / max(len(self.shown), 1)
-        weights = {number: self.nodes[number].messages ** DEPTH for number in self.shown}
+        weights = {number: _weight(self.nodes[number]) for number in self.shown}
         for number, weight in weights.items():
             out[number] = max(even * FLOOR + self.left * (1 - FLOOR) * weight / sum(weights.values()), 1.0)
         return out
@@ -232,7 +243,8 @@ class _Telling:
             cost = sum(piece.cost for piece in text)
             if cost <= min(self.shares[number] * WHOLE, self.left):
                 out.add(number)
-                for piece in text:
+                # What was chosen last is taken back first.
+                for piece in sorted(text, key=lambda piece: -piece.own):
                     self._choose(piece)
         return frozenset(out)
 
@@ -257,6 +269,9 @@ class _Telling:
 
     def _pieces(self, number: int) -> Iterator[_StoryPiece]:
         node = self.nodes[number]
+        if is_told(node):
+            yield from self._told_pieces(number)
+            return
         worth: dict[str, float] = {}
         for line in node.lines("artifacts"):
             for mention in line.names:
@@ -287,6 +302,13 @@ class _Telling:
                     words=tuple(words.items()),
                     own=0.0,
                 )
+
+    def _told_pieces(self, number: int) -> Iterator[_StoryPiece]:
+        """The sentences of a model: what each is worth it has said, and the names that matter stand in them."""
+        for section, line in self._sentences(self.nodes[number]):
+            own = told_worth(line, self.nodes[number]) * self.strategy.worth(section) * TELLING
+            cost = self._cost(" " + self.strategy.say(section, line, ()))
+            yield _StoryPiece(node=number, cost=cost, line=line, name="", words=(), own=own)
 
     def _sentences(self, node: Summary) -> Iterator[tuple[SectionName, Line]]:
         for section in self.strategy.sections(node.level):
@@ -328,6 +350,11 @@ class _Telling:
                 choice["artifacts"] = [(Line(), names[number])]
             out[number] = render(node, choice, self.strategy, self.doubts.get(node.id, ""))
         return out
+
+
+def _weight(node: Summary) -> float:
+    """What a block is to have of the room, against the others."""
+    return float(node.messages ** (TOLD_DEPTH if is_told(node) else DEPTH))
 
 
 def _words_of(texts: Sequence[str]) -> Iterator[str]:
@@ -446,6 +473,7 @@ class StoryTeller:
         self._leaves: RecentValues[Summary] = RecentValues(OPEN)
         self._threads: RecentValues[tuple[tuple[Thread, ...], int]] = RecentValues(OPEN)
         self._casts: RecentValues[KnownCast] = RecentValues(OPEN)
+        self._joined: RecentValues[Summary] = RecentValues(OPEN)
         self._stored: set[SummaryId] = set()
         self.passing: list[Summary] = []
         """The summaries among those told last that were made for that context alone."""
@@ -466,6 +494,11 @@ class StoryTeller:
         """Write the leaf over `messages`, before which the threads `before` are open."""
         name = (messages[0].id, messages[-1].id, policy.summarizer, *(thread.id for thread in before))
         return self._leaves.get(name, lambda: make_leaf(messages, before, policy))
+
+    def joined(self, nodes: Sequence[Summary], options: ContextOptions) -> Summary:
+        """Cover adjacent `nodes` by one that is none of the canonical ones."""
+        name = (options.policy.summarizer, *(node.id for node in nodes))
+        return self._joined.get(name, lambda: _over(nodes, options))
 
     def threads(self, nodes: Sequence[Summary], cap: int) -> tuple[tuple[Thread, ...], int]:
         """What is open at the end of `nodes`, and how many gave way."""
@@ -494,7 +527,7 @@ class StoryComposer:
         """Read the path; at most `most` leaves are written on the way, and `room` tokens are kept free."""
         fits = path.reader.head.total_tokens <= options.budget - room
         grown = path.whole() if fits else path.grow(most, _full_blocks(options))
-        nodes = tuple(path.reader.texts(grown.nodes))
+        nodes = _past_texts(path, grown.nodes, replace(options, budget=options.budget - room), teller)
         threads, forgotten = standing_threads(nodes, options, teller.threads)
         self.behind = grown.behind
         """How many messages are due to be summarised and are not."""
@@ -522,6 +555,28 @@ class StoryComposer:
     def made(self) -> list[Summary]:
         """What had to be written, and what was made for this context alone."""
         return [*self._made, *self._teller.unknown(self.passing)]
+
+
+def _past_texts(
+    path: StoryPath, nodes: Sequence[Summary], options: ContextOptions, teller: StoryTeller
+) -> tuple[Summary, ...]:
+    """The texts of the past: what models told of it, as finely as there is room for."""
+
+    def under(node: Summary) -> Sequence[tuple[Summary, Summary]]:
+        children = path.under(node, node.depth - 1)
+        return list(zip(children, path.reader.texts(children), strict=True))
+
+    def best(node: Summary, text: Summary) -> Summary:
+        parts = told_under(node, under) if node.depth > 1 and not is_told(text) else []
+        return teller.joined(parts, options) if parts else text
+
+    texts = path.reader.texts(nodes)
+    if not any(map(is_told, texts)):
+        return tuple(texts)
+    texts = [best(node, text) for node, text in zip(nodes, texts, strict=True)]
+    cost = told_cost(options.policy, billed(teller.count))
+    past = options.budget - _live_room(texts, options)
+    return tuple(opened_to_fill(nodes, texts, under, past, cost, _weight))
 
 
 def _full_blocks(options: ContextOptions) -> int:
@@ -564,11 +619,17 @@ def compose_story(story: Story, options: ContextOptions, teller: StoryTeller) ->
     cast = cast_block(story, options, teller)
     before += [cast] if cast else []
     left = budget - sum(each.tokens for each in before)
-    past = _past(story, left - int(budget * options.policy.live_share), options, teller)
+    past = _past(story, left - _live_room(story.nodes, options), options, teller)
     past += [_waiting(story.waiting, options.count)] if story.waiting else []
     left -= sum(each.tokens for each in past)
     after = _newest(story, left, options, teller, cut=bool(past))
     return composed([_seen(each, options.policy.seen_by) for each in (*before, *past, *after)])
+
+
+def _live_room(nodes: Sequence[Summary], options: ContextOptions) -> int:
+    """What is kept for the newest messages."""
+    share = options.policy.live_share * (TOLD_LIVE if nodes and is_told(nodes[0]) else 1.0)
+    return int(options.budget * share)
 
 
 def _system(messages: Sequence[Message], room: int, options: ContextOptions) -> list[ContextItem]:
@@ -590,16 +651,17 @@ def _over(nodes: Sequence[Summary], options: ContextOptions) -> Summary:
     summarizer = f"{options.policy.summarizer}/whole"
     # What it says depends on the texts that there are: with other ones it is another summary.
     told = " ".join([summarizer, *(node.id for node in nodes)])
+    whole = told_over(whole, nodes) if all(map(is_told, nodes)) else whole
     return replace(whole, summarizer=summarizer, id=anchor("story", whole.first, whole.last, told), sources=())
 
 
 def _past(story: Story, room: int, options: ContextOptions, teller: StoryTeller) -> list[ContextItem]:
     if not story.nodes:
         return []
-    most = max(room // LEAST_BLOCK, 1)
+    most = max(room // (LEAST_TOLD if all(map(is_told, story.nodes)) else LEAST_BLOCK), 1)
     if len(story.nodes) > most:
         # The oldest stand in one block together, where there is no room for so many headers.
-        oldest = _over(story.nodes[: len(story.nodes) - most + 1], options)
+        oldest = teller.joined(story.nodes[: len(story.nodes) - most + 1], options)
         story = replace(story, nodes=(oldest, *story.nodes[len(story.nodes) - most + 1 :]))
     doubts = {
         node.id: clip("; ".join(each.text for each in told), MAX_DOUBT)
@@ -608,7 +670,8 @@ def _past(story: Story, room: int, options: ContextOptions, teller: StoryTeller)
     }
     frame = MESSAGE_TOKENS + NOTES_TOKENS + len(story.nodes)
     # A summary has the same words at every depth, however wide the context: what is left shows more of the newest.
-    room = min(max(room - frame, 0), len(story.nodes) * TOLD_TOKENS)
+    most = 0 if all(map(is_told, story.nodes)) else len(story.nodes) * TOLD_TOKENS
+    room = min(max(room - frame, 0), most or room)
     words = teller.tell(story.nodes, room, doubts, story_strategy(options.policy))
     out = [show_block(node, text, 1, options.count) for node, text in zip(story.nodes, words, strict=True)]
     out = [replace(each, disputed=doubts.get(node.id, "")) for each, node in zip(out, story.nodes, strict=True)]
@@ -693,7 +756,7 @@ def _seen(shown: ContextItem, character: str) -> ContextItem:
     if not character or shown.what not in ("message", "masked") or shown.draft.role != "user":
         return shown
     parts = shown.draft.parts
-    if not any(isinstance(part, Text) and part.author == character for part in parts):
+    if not any(isinstance(part, Text) and part.author and is_called(character, part.author) for part in parts):
         return shown
     own = tuple(replace(part, author=None) if isinstance(part, Text) else part for part in parts)
     return replace(shown, draft=replace(shown.draft, role="assistant", parts=own), whole=False)

@@ -84,7 +84,7 @@ def pins(tx: Transaction, key: SessionKey, branch: str, policy: Policy = CODING,
     else:
         known = WorkPath(reader, policy).stored(head.position)
         items = (*known.row, *reader.path(known.position, head.position))
-    found, lifts = constraints(items)
+    found, lifts = constraints(items, in_story=policy.story is not None)
     by_hand, released = pinned(notes)
     standing_pins = [_pin(line) for line in standing([*found, *by_hand], [*lifts, *released])]
     open_pins = [Pin(id=each.id, text=each.text, source=each.source or head.id) for each in threads]

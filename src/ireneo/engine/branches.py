@@ -130,7 +130,8 @@ class TreePath(Struct, frozen=True, kw_only=True):
 def tree_paths(tx: Transaction, key: SessionKey, heads: Sequence[tuple[str, Head]]) -> list[TreePath]:
     """One path for each of the named heads, in their order: together they have every message once.
 
-    Where a path leaves another is found by halving, so that few messages are read, however long the paths are.
+    Where a path leaves another is found by halving, so that few messages are read, however long the paths are; of
+    many that leave one path, the longest is best added first.
     """
     splitter = _PathSplitter(tx, key)
     for name, head in heads:
@@ -150,7 +151,7 @@ class _PathSplitter:
         parent: int | None = None
         at = -1
         while (found := self._next(parent, at, head)) is not None:
-            parent, at = found, self._shared(self.paths[found].head, head, at + 1)
+            parent, at = found, last_shared(self._tx, self._key, self.paths[found].head, head, at + 1)
         fork = self._at(head, at) if at >= 0 else None
         path = TreePath(
             name=name,
@@ -175,28 +176,34 @@ class _PathSplitter:
                 return rival
         return None
 
-    def _shared(self, one: Head, other: Head, low: int) -> int:
-        """The last position that two paths share, which share `low`."""
-        high = min(one.position, other.position)
-        # Most often one path is the beginning of the other.
-        probe = high
-        while low < high:
-            if self._at(one, probe).id == self._at(other, probe).id:
-                low = probe
-            else:
-                high = probe - 1
-            probe = (low + high + 1) // 2
-        return low
-
     def _at(self, head: Head, position: int) -> Message:
-        (message,) = self._tx.log.path(self._key, head.id, position, position)
-        return message
+        return _at(self._tx, self._key, head, position)
+
+
+def last_shared(tx: Transaction, key: SessionKey, one: Head, other: Head, low: int = -1) -> int:
+    """The last position that two paths share, which share `low`; -1 where they share none."""
+    high = min(one.position, other.position)
+    tries = 0
+    while low < high:
+        # Most often one path is the beginning of the other, or leaves it just before its end.
+        probe = max(high - (1 << tries) // 4, (low + high + 1) // 2)
+        if _at(tx, key, one, probe).id == _at(tx, key, other, probe).id:
+            low = probe
+        else:
+            high = probe - 1
+        tries += 1
+    return low
+
+
+def _at(tx: Transaction, key: SessionKey, head: Head, position: int) -> Message:
+    (message,) = tx.log.path(key, head.id, position, position)
+    return message
 
 
 def prunable(tx: Transaction, key: SessionKey, without: str = "") -> Pruned:
     """What no branch leads to, or would lead to if the branch `without` were forgotten. Raises as `drop` does."""
     kept = dict(tx.sessions.branches(key))
-    ends = [("", end) for end in tx.upkeep.abandoned_heads(key)]
+    ends = [("", end) for end in reversed(tx.upkeep.abandoned_heads(key))]
     if without:
         _check_drop(tx, key, without)
         if head := kept.pop(without):

@@ -316,7 +316,12 @@ def _join(
         archived=all(each.archived for each in every),
         changes=(
             *joined.changes,
-            MemoryChange(at=now, origin=origin, labels=tuple(sorted({name for each in every for name in each.labels}))),
+            MemoryChange(
+                at=now,
+                origin=origin,
+                labels=tuple(sorted({name for each in every for name in each.labels})),
+                joined=True,
+            ),
         ),
     )
     tx.memories.put(space, [joined])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ireneo.context.story import tell_blocks
 from ireneo.engine.branches import MIN_ID_LENGTH, messages_named, only_match
 from ireneo.errors import BadInput, MessageNotFound, SummaryNotFound
-from ireneo.log.message import Draft, Message, MessageId, arguments_text, heard_by, texts
+from ireneo.log.message import Draft, Message, MessageId, arguments_text, heard_by, names_of, texts
 from ireneo.log.tree import SessionKey
 from ireneo.memories.record import Record
 from ireneo.ports.store import Transaction
@@ -37,11 +37,15 @@ class Expanded(Struct, frozen=True, kw_only=True):
     """Of a block of a story: the finer ones under it, by whose ids it is opened further."""
 
 
-def expand(tx: Transaction, key: SessionKey, name: str) -> Expanded:
-    """Open a summary or a message by its id, or by the beginning of it that a context shows."""
+def expand(tx: Transaction, key: SessionKey, name: str, viewpoint: str = "") -> Expanded:
+    """Open a summary or a message by its id, or by the beginning of it that a context shows.
+
+    With a `viewpoint` what that character remembers: her own summaries, and messages that she heard.
+    """
     if name.startswith("s_"):
-        return _summary(tx, key, name)
+        return _summary(tx, key, name, viewpoint)
     found = messages_named(name, tx.log.find(key, [name])) if name else []
+    found = [each for each in found if not viewpoint or heard_by(each.draft, viewpoint)]
     if not found and len(name) >= MIN_ID_LENGTH and tx.memories.get(key.space, [name]):
         # It is called as messages are, and stands in no session.
         raise MessageNotFound(
@@ -60,8 +64,10 @@ def find_summary(tx: Transaction, key: SessionKey, name: str) -> Summary:
     return found[SummaryId(only_match(name, found, "summary"))]
 
 
-def _summary(tx: Transaction, key: SessionKey, name: str) -> Expanded:
+def _summary(tx: Transaction, key: SessionKey, name: str, viewpoint: str) -> Expanded:
     summary = find_summary(tx, key, name)
+    if viewpoint and not set(names_of(seen_by(summary.summarizer))) & set(names_of(viewpoint)):
+        raise SummaryNotFound(f"{name} is not what {viewpoint} remembers; open what her own context shows.")
     parts = tuple(tx.summaries.get(key, summary.sources)) if summary.level == "story" else ()
     if parts and summary.messages > MOST_OPENED:
         return Expanded(summary=summary, messages=(), parts=parts)
@@ -87,17 +93,11 @@ SOURCES = 8
 """So many ids of what a memory was drawn from are named."""
 
 
-class Opens(Protocol):
-    """What the tools need of a session."""
-
-    async def expand(self, id: str) -> Expanded:
-        """Open what is shown in short."""
-
-    async def dispute(self, id: str, reason: str) -> object:
-        """Say that a summary is wrong."""
-
-
-def tools(session: Opens, memory_named: Callable[[str], Awaitable[Record | None]]) -> Sequence[Tool]:
+def tools(
+    opened_by: Callable[[str], Awaitable[Expanded]],
+    disputed_by: Callable[[str, str], Awaitable[object]],
+    memory_named: Callable[[str], Awaitable[Record | None]],
+) -> Sequence[Tool]:
     """`expand` and `dispute`, as functions whose names, arguments and docstrings a model can be shown."""
 
     async def expand(id: str) -> str:
@@ -108,7 +108,7 @@ def tools(session: Opens, memory_named: Callable[[str], Awaitable[Record | None]
         """
         try:
             try:
-                opened = await session.expand(id)
+                opened = await opened_by(id)
             except MessageNotFound as missing:
                 # What a brief or a recall shows has an id too, and an agent can't know in which of the two it stands.
                 known = await memory_named(id)
@@ -128,7 +128,7 @@ def tools(session: Opens, memory_named: Callable[[str], Awaitable[Record | None]
             reason: What is wrong with it, and what the messages show instead.
         """
         try:
-            await session.dispute(id, reason)
+            await disputed_by(id, reason)
         except BadInput as fault:
             return str(fault)
         return f"{id} is shown as disputed from now on, and is written again from its sources."

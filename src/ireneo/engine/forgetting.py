@@ -171,7 +171,7 @@ CHUNK = 500
 def heads_of(tx: Transaction, key: SessionKey) -> list[Head]:
     """Where the paths of a session end: its branches, and the ends that were abandoned."""
     branches = tx.sessions.branches(key)
-    return [*(head for head in branches.values() if head is not None), *tx.upkeep.abandoned_heads(key)]
+    return [*(head for head in branches.values() if head is not None), *reversed(tx.upkeep.abandoned_heads(key))]
 
 
 def all_messages(tx: Transaction, key: SessionKey, *, whole: bool = False) -> Iterator[Message]:

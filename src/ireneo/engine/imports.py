@@ -12,12 +12,22 @@ from typing import TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ireneo.engine.branches import passes
+from ireneo.engine.branches import last_shared, passes
 from ireneo.engine.context import due_ahead, write_ahead
 from ireneo.engine.projects import place_session
 from ireneo.engine.resources import Cleaning, DraftVariants, Naming, UncleanedIds, chain_named
 from ireneo.errors import BadInput
-from ireneo.formats.logs.format import LinearFormat, LogFault, LogFormat, LoggedNode, StreamedSession, nothing_readable
+from ireneo.formats.logs.format import (
+    LinearFormat,
+    LogFault,
+    LogFormat,
+    LoggedNode,
+    StreamedSession,
+    UniqueNames,
+    as_stream,
+    nothing_readable,
+)
+from ireneo.formats.logs.registry import CONVERSATIONS
 from ireneo.log.message import Call, Count, Draft, Media, Message, MessageId, Opaque, Result, Text, Thinking, weigh
 from ireneo.log.tree import MAIN, Head, SessionKey, head_of
 from ireneo.ports.store import Store, Transaction
@@ -86,6 +96,8 @@ class Imported(Struct, frozen=True, kw_only=True):
     """How many different secrets of each kind were taken out; never what they were."""
     unredacted: int = 0
     """How many messages were there already with their secrets, and stay so; `Memory.secrets` takes these out."""
+    kept: str = ""
+    """The branch that what was said here since is kept on, where the log goes on otherwise."""
 
 
 async def import_session(
@@ -95,35 +107,108 @@ async def import_session(
     source: str | None,
     count: Count,
     cleaning: Cleaning = Cleaning(None),  # noqa: B008 - it has no state
+    *,
+    follows: bool = False,
 ) -> Imported:
     """Store every message of a logged session, cleaned, and let its main branch stand where the log left off.
 
     A branch that has gone on since an earlier import of the same log stays where it is, and so does one that was taken
-    elsewhere when the log has nothing new. A large session is stored in several transactions; the last of them has
-    something new wherever there is anything, and moves the branch. So one that is broken off and begun again is told
-    from one that has nothing new, and ends as if it had never been broken off.
+    elsewhere when the log has nothing new; one that `follows` its log stands as `stand_at` says. A large session is
+    stored in several transactions; the last of them has something new wherever there is anything, and moves the branch.
+    So one that is broken off and begun again is told from one that has nothing new, and ends as if it had never been
+    broken off.
     """
     key = await store.read(stored_name, SessionKey(space, logged.id), cleaning)
     importing = _SessionImport(key, source, count, cleaning)
-    nodes = ((node, cleaning.choices(node.draft)) for node in logged)
-    held: Sequence[Sequence[Message]] = ()
-    while read := await asyncio.to_thread(_next_batch, nodes, lambda each: size_of(each[0].draft)):
-        # One with something new is held until more is found that is new: the last of them moves the branch.
-        if runs := await store.read(importing.take, read):
-            if held:
-                await store.write(importing.insert, held)
-            held = runs
-    end = importing.heads[logged.head]
-    new = await store.write(importing.finish, held, end)
+    end = await importing.run(store, logged, lambda draft: draft, _follow if follows else _go_on)
     return Imported(
         session=key.session,
         messages=len(importing.heads),
-        new=new,
+        new=importing.new,
         tokens=end.total_tokens,
         faults=tuple(map(cleaning.fault, logged.faults)),
         redacted=cleaning.found,
         unredacted=cleaning.unredacted,
+        kept=importing.kept,
     )
+
+
+Settle = Callable[[Transaction, SessionKey, Head, bool], str]
+"""Says where the main branch stands once all of a log is stored, up to its head; with whether anything was new."""
+
+
+def _go_on(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> str:
+    branches = tx.sessions.branches(key)
+    if MAIN not in branches or (changed and not passes(tx, key, branches[MAIN], end)):
+        tx.log.move(key, MAIN, end.id)
+    return ""
+
+
+def _advance(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> str:
+    main = tx.sessions.branches(key).get(MAIN)
+    if main is None or passes(tx, key, end, main):
+        tx.log.move(key, MAIN, end.id)
+    return ""
+
+
+def _follow(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> str:
+    return stand_at(tx, key, end, changed=changed)
+
+
+def stand_at(tx: Transaction, key: SessionKey, end: Head, *, changed: bool) -> str:
+    """Let the main branch stand at `end`, where a chat ends now; returns on which branch what was said here is kept.
+
+    Where the chat was gone on with here, the branch stays: behind its end, or elsewhere after a rewind unless the chat
+    has `changed`. What the chat itself no longer says lies in the log beside the path, as after a rewind.
+    """
+    branches = dict(tx.sessions.branches(key))
+    main = branches.pop(MAIN, None)
+    parts = last_shared(tx, key, main, end) if main else -1
+    if main is None or parts == main.position:
+        tx.log.move(key, MAIN, end.id)
+        return ""
+    kept = ""
+    if not _is_logged(tx, key, main.id):
+        (leaves,) = tx.log.path(key, main.id, parts + 1, parts + 1)
+        if not _is_logged(tx, key, leaves.id) and (parts == end.position or not changed):
+            return ""
+        standing = (name for name, head in branches.items() if head is not None and head.id == main.id)
+        kept = next(standing, "") or UniqueNames([MAIN, *branches]).give(MAIN)
+        tx.log.move(key, kept, main.id)
+    tx.log.move(key, MAIN, end.id)
+    return kept
+
+
+SAME_CHAT = 1_000
+"""So many of the first messages are looked at for any that a session has already."""
+MOST_CUT = 8
+"""Whoever cuts more messages off the beginning of a chat is taken for one who named the later of two files alone."""
+
+
+def _refuse_another(tx: Transaction, key: SessionKey, messages: Sequence[Message]) -> None:
+    """Raise BadInput where `messages`, the first of a chat, say nothing of what the session says at its beginning.
+
+    Whoever edits the first message of a chat leaves others; who names the second of two files alone, or a wrong one,
+    means another chat. What a card tells before a chat begins is no part of it.
+    """
+    main = tx.sessions.branches(key).get(MAIN) if tx.sessions.get(key) else None
+    new = [message.text for message in messages[:SAME_CHAT] if message.role != "system"]
+    if main is None or not new:
+        return
+    there = [each.text for each in tx.log.path(key, main.id, 0, SAME_CHAT) if each.role != "system"]
+    places = {text: place for place, text in reversed(list(enumerate(there)))}
+    cut = next((places[text] - place for place, text in enumerate(new) if text in places), None)
+    if there and (cut is None or cut > MOST_CUT):
+        raise BadInput(
+            f"Session {key.session} holds another chat than this one; name all of its logs in their order, the new "
+            "ones last, or take them into another session."
+        )
+
+
+def _is_logged(tx: Transaction, key: SessionKey, id: MessageId) -> bool:
+    """Whether a message was taken from a log: who appends one gives it a time, and no record."""
+    draft = tx.log.drafts(key, [id])[id]
+    return draft.record is not None or draft.at is None
 
 
 def stored_name(tx: Transaction, key: SessionKey, cleaning: Cleaning) -> SessionKey:
@@ -163,14 +248,41 @@ class _Heads:
 class _SessionImport:
     """One session on its way into the store."""
 
-    def __init__(self, key: SessionKey, source: str | None, count: Count, cleaning: Cleaning) -> None:
+    def __init__(
+        self,
+        key: SessionKey,
+        source: str | None,
+        count: Count,
+        cleaning: Cleaning,
+        base: Head | None = None,
+        *,
+        joins: bool = False,
+    ) -> None:
+        """Begin behind `base`, or with the session; one that `joins` others there may be no other chat than theirs."""
         self._key = key
         self._source = source
         self._count = count
         self._cleaning = cleaning
+        self._base = base
+        self._joins = joins
         self._uncleaned: UncleanedIds = {}
-        self._new = 0
+        self.new = 0
+        self.kept = ""
         self.heads = _Heads()
+
+    async def run(self, store: Store, logged: StreamedSession, named: Callable[[Draft], Draft], settle: Settle) -> Head:
+        """Store all of it, each draft as `named`, and `settle` where the main branch stands; returns where it ends."""
+        nodes = ((node, self._cleaning.choices(named(node.draft))) for node in logged)
+        held: Sequence[Sequence[Message]] = ()
+        while read := await asyncio.to_thread(_next_batch, nodes, lambda each: size_of(each[0].draft)):
+            # One with something new is held until more is found that is new: the last of them moves the branch.
+            if runs := await store.read(self.take, read):
+                if held:
+                    await store.write(self.insert, held)
+                held = runs
+        end = self.heads[logged.head]
+        await store.write(self.finish, held, end, settle)
+        return end
 
     def take(self, tx: Transaction, read: Sequence[tuple[LoggedNode, DraftVariants]]) -> Sequence[Sequence[Message]]:
         """A batch as messages, each named as it is in the store, in runs that each go on from a message before.
@@ -181,14 +293,17 @@ class _SessionImport:
         has_erased = tx.erasure.count(self._key) > 0
         naming = Naming(self._cleaning, find, has_erased=has_erased, given=self._uncleaned)
         runs: list[list[Message]] = []
+        begins = self._joins and self._base is None and not len(self.heads)
         for node, variants in read:
-            before = None if node.parent is None else self.heads[node.parent]
+            before = self._base if node.parent is None else self.heads[node.parent]
             message = naming.message(before, variants, lambda parts: weigh(parts, self._count))
             if runs and node.parent == len(self.heads) - 1:
                 runs[-1].append(message)
             else:
                 runs.append([message])
             self.heads.append(head_of(message))
+        if begins:
+            _refuse_another(tx, self._key, [message for run in runs for message in run])
         # A message is stored after all that it follows: the end of a run tells of all of it.
         ends = (run[-1].id for run in reversed(runs))
         return runs if any(all(each.id != end for each in find([end])) for end in ends) else []
@@ -196,23 +311,20 @@ class _SessionImport:
     def insert(self, tx: Transaction, runs: Sequence[Sequence[Message]]) -> None:
         """Store a batch."""
         tx.sessions.create(self._key, self._source)
-        self._new += sum(tx.log.insert(self._key, run) for run in runs)
+        self.new += sum(tx.log.insert(self._key, run) for run in runs)
 
-    def finish(self, tx: Transaction, runs: Sequence[Sequence[Message]], end: Head) -> int:
-        """Store the last batch, and let the main branch stand at `end`; returns how many messages were new in all."""
-        key = self._key
+    def finish(self, tx: Transaction, runs: Sequence[Sequence[Message]], end: Head, settle: Settle) -> None:
+        """Store the last batch, and `settle` where the main branch stands."""
         self.insert(tx, runs)
-        branches = tx.sessions.branches(key)
-        if MAIN not in branches or (self._new and not passes(tx, key, branches[MAIN], end)):
-            tx.log.move(key, MAIN, end.id)
-        place_session(tx, key, drafts=[each.draft for run in runs for each in run])
-        return self._new
+        self.kept = settle(tx, self._key, end, self.new > 0)
+        place_session(tx, self._key, drafts=[each.draft for run in runs for each in run])
 
 
 class JoinedImport:
     """A session that is taken from logs: what is there already, from its first message on, is left as it is.
 
-    The main branch stands at the end of what was taken; one that has gone on from there stays where it is.
+    The main branch stands at the end of what was taken; one that has gone on from there stays where it is. Where the
+    last of them is a chat, `settle` lets the branch stand where that ends now.
     """
 
     def __init__(
@@ -241,12 +353,14 @@ class JoinedImport:
         self._given: UncleanedIds = {}
         self._earlier: set[str] = set()
         """The ids that the logs before gave their messages."""
+        self._follows = False
+        self._new = 0
 
     async def import_log(self, lines: Iterable[bytes], log: LogFormat, *, name: str) -> Imported:
         """Store the messages of a log behind those of the logs before, while it is read; `name` is the file's.
 
-        Of a log with branches the path to its head is taken. Raises UnreadableLog where it has no message, and
-        BadInput where the session holds others in their place.
+        Of an agent's log with branches the path to its head is taken, of a chat all of it. Raises UnreadableLog where
+        it has no message, and BadInput where the session holds others in the place of an agent's.
         """
         cleaning = self._cleaning
         self._key = await self._store.read(stored_name, self._key, cleaning)
@@ -258,13 +372,25 @@ class JoinedImport:
         ids: set[str] = set()
         unredacted = cleaning.unredacted
         messages = new = 0
-        drafts = self._cleaned(lines, log, name, clean_name, ids, faults)
-        while batch := await asyncio.to_thread(_next_batch, drafts, lambda each: size_of(each.given)):
-            messages += len(batch)
-            new += await self._store_batch(batch, source)
+        self._follows = log.name in CONVERSATIONS
+        if self._follows and not isinstance(log, LinearFormat):
+            found_in_log = map(as_stream, log.read(lines, name))
+            while (logged := await asyncio.to_thread(next, found_in_log, None)) is not None:
+                faults += map(cleaning.fault, logged.faults)
+                tree = _SessionImport(self._key, source, self._count, cleaning, self._head, joins=self._only_adds)
+                self._head = await tree.run(
+                    self._store, logged, lambda draft: self._named(draft, clean_name, ids), _advance
+                )
+                messages, new = messages + len(tree.heads), new + tree.new
+        else:
+            drafts = self._cleaned(lines, log, name, clean_name, ids, faults)
+            while batch := await asyncio.to_thread(_next_batch, drafts, lambda each: size_of(each.given)):
+                messages += len(batch)
+                new += await self._store_batch(batch, source)
         if self._head is None or not messages:
             raise nothing_readable(faults)
         self._earlier |= ids
+        self._new += new
         tokens = self._head.total_tokens - before
         return Imported(
             session=self._key.session,
@@ -275,6 +401,12 @@ class JoinedImport:
             redacted=dict(Counter(cleaning.found) - found),
             unredacted=cleaning.unredacted - unredacted,
         )
+
+    async def settle(self) -> str:
+        """Let the main branch stand where the logs end; returns on which branch what was said here is kept."""
+        if self._head is None or not self._follows:
+            return ""
+        return await self._store.write(stand_at, self._key, self._head, changed=self._new > 0)
 
     def _cleaned(
         self, lines: Iterable[bytes], log: LogFormat, name: str, clean_name: str, ids: set[str], faults: list[LogFault]
@@ -303,11 +435,16 @@ class JoinedImport:
                 tx, key, self._head, drafts, self._cleaning, lambda parts: weigh(parts, self._count), self._given
             )
             end = head_of(messages[-1])
+            if self._follows and self._only_adds and self._head is None:
+                _refuse_another(tx, key, messages)
             tx.sessions.create(key, source)
             new = tx.log.insert(key, messages)
             branches = tx.sessions.branches(key)
             main = branches.get(MAIN)
-            if MAIN not in branches or (new and not passes(tx, key, main, end)):
+            if self._follows:
+                # Where the chat leads elsewhere than the branch, all of it is to be known first.
+                _advance(tx, key, end, new > 0)
+            elif MAIN not in branches or (new and not passes(tx, key, main, end)):
                 if self._only_adds and main is not None and not passes(tx, key, end, main):
                     raise BadInput(
                         f"Session {key.session} holds other messages than these logs, or has gone on since; name all "

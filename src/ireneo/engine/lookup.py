@@ -16,6 +16,7 @@ from ireneo.engine.projects import place_all
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits, is_open, open_projects, told_there
+from ireneo.engine.viewpoints import character_asked
 from ireneo.errors import BadInput, MemoryNotFound, NotFound, SummaryNotFound
 from ireneo.lessons.run import is_ruling
 from ireneo.log.message import short
@@ -43,19 +44,26 @@ class LookupResult(Struct, frozen=True, kw_only=True):
 
 
 async def lookup(
-    resources: Resources, space: str, id: str, session: str = "", project: str | None = None
+    resources: Resources,
+    space: str,
+    id: str,
+    session: str = "",
+    project: str | None = None,
+    viewpoint: str = "",
 ) -> LookupResult:
     """What `id`, or the only id that begins so, names in the space (of what stands in sessions: in `session` alone).
 
-    With `project` (empty: none) what belongs to another one is not opened, and of a memory what is told there is not.
-    Raises NotFound, and BadInput, with some of them, where it might name several or has too few characters for a name.
+    With `project` (empty: none) what belongs to another one is not opened, and of a memory what is told there is not;
+    with `viewpoint` what that character remembers, and nothing that was noted by hand. Raises NotFound, and BadInput,
+    with some of them, where it might name several or has too few characters for a name.
     """
     if project is not None:
         await place_all(resources.store, space)
 
     def find(tx: Transaction) -> LookupResult | list[SessionKey]:
         keys = [key for key in _sessions(tx, space, project) if session in ("", key.session)]
-        if id[:2] in NOTES:
+        who = character_asked(tx, space, None, viewpoint) if viewpoint else ""
+        if id[:2] in NOTES and not who:
             return _note(tx, space, keys, id)
         record, key, found = None, None, id
         if id.startswith(SUMMARY):
@@ -63,10 +71,10 @@ async def lookup(
         elif id:
             record, key, found = _memory_or_message(tx, space, keys, id)
         if record is not None:
-            return LookupResult(memory=_seen(tx, space, record, project))
+            return LookupResult(memory=_seen(tx, space, record, project, viewpoint))
         if key is not None:
-            return LookupResult(session=key.session, expanded=expand(tx, key, found))
-        return keys
+            return LookupResult(session=key.session, expanded=expand(tx, key, found, who))
+        return [] if viewpoint else keys
 
     found = await resources.store.read(find)
     if isinstance(found, LookupResult):
@@ -135,12 +143,12 @@ def _sessions(tx: Transaction, space: str, project: str | None) -> list[SessionK
     return [info.key for info in tx.sessions.list(space) if is_open(opened, {info.project or ""})]
 
 
-def _seen(tx: Transaction, space: str, record: Record, project: str | None) -> Record:
-    """A memory as it is seen from a project. Raises NotFound where it belongs to others alone."""
-    if project is None:
-        return record
-    scope = Scope.of(tx, space, ScopeLimits(project=project, undone=True))
+def _seen(tx: Transaction, space: str, record: Record, project: str | None, viewpoint: str = "") -> Record:
+    """A memory as it is seen from a project, by a character. Raises NotFound where it belongs to others alone."""
+    scope = Scope.of(tx, space, ScopeLimits(project=project, viewpoint=viewpoint, undone=not viewpoint))
     (seen,) = scope.seen([record])
+    if seen is None and viewpoint:
+        raise NotFound(f"{record.id} is not what {viewpoint} remembers; open what recall or a brief shows to her.")
     if seen is None:
         here = f"project {project!r}" if project else "no project that is known"
         raise NotFound(

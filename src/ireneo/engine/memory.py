@@ -67,7 +67,7 @@ from ireneo.engine.vectors import TOGETHER, Embedded, HeldVectors, embed_due
 from ireneo.engine.work import WorkResult, Works
 from ireneo.errors import BadInput, SessionNotFound, StoreError, UnreadableLog
 from ireneo.formats.logs.format import LinearFormat, LogFormat, StreamingFormat, as_stream
-from ireneo.formats.logs.registry import LogFormatName, log_format, recognise
+from ireneo.formats.logs.registry import CONVERSATIONS, LogFormatName, log_format, recognise
 from ireneo.lessons.guard import GuardAdvice
 from ireneo.lessons.run import Category, ClaimTotals, LearnedRun
 from ireneo.log.message import Call, Draft
@@ -137,9 +137,9 @@ class Memory:
         what they are in, where that is not to be found out. Sessions that have no name of their own are called `name`,
         or as their file is.
 
-        What is there already is left as it is, and secrets become marks, as `import_log` says. `on_progress` is told
-        how far a file is read, and of each session. Raises BadInput for what can't be read, and for a file without a
-        message unless `skip_empty` is set; what stands before that is stored.
+        What is there already is left as it is, a chat stands as it is now, and secrets become marks, as `import_log`
+        says. `on_progress` is told how far a file is read, and of each session. Raises BadInput for what can't be read,
+        and for a file without a message unless `skip_empty` is set; what stands before that is stored.
         """
         joined = None if session is None else self._joined(session, keep_secrets=keep_secrets)
         report = ImportReport()
@@ -176,7 +176,10 @@ class Memory:
             )
             if joined is not None and report.damage:
                 # What follows would stand behind messages that are missing.
-                break
+                return report
+        if joined is not None and report.sessions:
+            *others, last = report.sessions
+            report = replace(report, sessions=(*others, replace(last, kept=await joined.settle())))
         return report
 
     async def learn_from(
@@ -219,16 +222,20 @@ class Memory:
     ) -> ImportReport:
         """Store the sessions of a log, one at a time as they are read, or all of it as `session`; `name` is the file's.
 
-        What is there already is left as it is, so that a log that has grown can be imported again. Keys, tokens and
+        What is there already is left as it is, so that a log that has grown can be imported again. A chat that people
+        edit stands as it is now, and what was said here since is kept on a branch where it goes on otherwise (`kept` of
+        what is returned). Keys, tokens and
         passwords become marks such as ``[REDACTED password]`` before anything is stored, unless `keep_secrets` says
         otherwise, here or where the memory was opened. A message that is stored already is found again, with its
         secrets or without them. `on_progress` is told of each session.
         """
         if session is not None:
-            joined = await self._joined(session, keep_secrets=keep_secrets).import_log(lines, log, name=name)
+            joined = self._joined(session, keep_secrets=keep_secrets)
+            one = await joined.import_log(lines, log, name=name)
+            one = replace(one, kept=await joined.settle())
             if on_progress is not None:
-                on_progress(joined)
-            return ImportReport(sessions=(joined,))
+                on_progress(one)
+            return ImportReport(sessions=(one,))
         done: list[Imported] = []
         await run_steps(self._importing(lines, log, name, keep_secrets), done.append, on_progress)
         return ImportReport(sessions=tuple(done))
@@ -238,7 +245,8 @@ class Memory:
     ) -> AsyncGenerator[Imported, None]:
         if isinstance(log, LinearFormat):
             joined = self._joined(name, only_adds=False, keep_secrets=keep_secrets)
-            yield await joined.import_log(lines, log, name=name)
+            linear = await joined.import_log(lines, log, name=name)
+            yield replace(linear, kept=await joined.settle())
             return
         with self._resources.spool() as spool:
             found = (
@@ -250,7 +258,15 @@ class Memory:
             while (logged := await asyncio.to_thread(next, found, None)) is not None:
                 cleaning = self._resources.cleaning(keep_secrets)
                 source = f"{log.name}:{cleaning.text(name)}"
-                done = await import_session(self._store, self.space, logged, source, self._resources.count, cleaning)
+                done = await import_session(
+                    self._store,
+                    self.space,
+                    logged,
+                    source,
+                    self._resources.count,
+                    cleaning,
+                    follows=log.name in CONVERSATIONS,
+                )
                 if preset_of(source, self._resources.preset).story is None:
                     await (await self.session(done.session)).catch_up()
                 yield done
@@ -404,15 +420,17 @@ class Memory:
             project=project_asked(project),
         )
 
-    async def lookup(self, id: str, *, session: str = "", project: str | None = None) -> LookupResult:
+    async def lookup(
+        self, id: str, *, session: str = "", project: str | None = None, viewpoint: str = ""
+    ) -> LookupResult:
         """What an id names, wherever in the space: a block, a message, a memory, a pin, a session's diary.
 
         Its beginning will do where nothing else begins so. With `session` what stands in sessions is looked for in
         that one alone. Raises NotFound, and BadInput where it might name several.
 
-        With `project` what belongs to another one is not opened.
+        With `project` what belongs to another one is not opened, with `viewpoint` what that character doesn't remember.
         """
-        return await lookup(self._resources, self.space, id, session, project_asked(project))
+        return await lookup(self._resources, self.space, id, session, project_asked(project), viewpoint)
 
     async def dispute(
         self, id: str, reason: str, *, claim: str = "", origin: Source = "agent", project: str | None = None
@@ -564,7 +582,7 @@ class Memory:
         session: str | None = None,
         branch: str | None = None,
         project: str | None = None,
-        as_: str = "",
+        viewpoint: str = "",
         undone: bool = False,
         explain: bool = False,
     ) -> RecallResults:
@@ -572,9 +590,10 @@ class Memory:
 
         With `kind` only memories of that kind, with `at` what was the case then and what was said by then. With
         `session` only what comes from there, and with a `branch` of it what lies on the path to that branch's head.
-        With `project`, a name or the directory where it lies, what belongs to it or is marked as general; with `as_`
-        what that character was present for. What a rewind left behind is found with `undone` alone. `budget` is
-        what the texts may cost together, in tokens. `explain` gives the parts of each score.
+        With `project`, a name or the directory where it lies, what belongs to it or is marked as general; with
+        `viewpoint` what that character was present for (``"Vera = the Countess"`` of one with several names), on the
+        main branch of each session where none is named. What a rewind left behind is found with `undone` alone.
+        `budget` is what the texts may cost together, in tokens. `explain` gives the parts of each score.
 
         Raises BadInput for an empty question, a kind, limit, branch or character that there is not, and a naive time.
         """
@@ -587,7 +606,7 @@ class Memory:
             session=session,
             branch=branch,
             project=project_asked(project),
-            as_=as_,
+            viewpoint=viewpoint,
             undone=undone,
             explain=explain,
         )
@@ -616,8 +635,10 @@ class Memory:
         task_type: str = "",
         situation: str = "",
         about_to: str = "",
+        session: str | None = None,
+        branch: str | None = None,
         project: str | None = None,
-        as_: str = "",
+        viewpoint: str = "",
         undone: bool = False,
         task: str | None = None,
         budget: int = BUDGET,
@@ -627,17 +648,22 @@ class Memory:
         That are memories of all kinds and messages that serve the `goal`, each with its date; procedures of just this
         `task_type`, episodes like the `situation`, failures of the action `about_to` be taken; and the scratchpad of
         `task`. Nothing where nothing serves. With a `project` its lessons stand before them, by what they are expected
-        to save, and what neither belongs to it nor is marked as general is left out. With `as_` what that character was
-        present for, with `undone` also what a rewind left behind. No model is asked. What is shown is marked as used.
-        Raises BadInput under 64 tokens, for a character whom nobody knows, and for the scratchpad of another project.
+        to save, and what neither belongs to it nor is marked as general is left out. With `session` only what comes
+        from there, and with a `branch` of it what lies on that path; with `viewpoint` what that character was present
+        for, with `undone` also what a rewind left behind. No model is asked. What is shown is marked as used.
+
+        Raises BadInput under 64 tokens, for a character, session or branch that there is not, and for the scratchpad
+        of another project.
         """
         cue = BriefCue(
             goal=goal,
             task_type=task_type,
             situation=situation,
             about_to=about_to,
+            session=session,
+            branch=branch,
             project=project_asked(project),
-            as_=as_,
+            viewpoint=viewpoint,
             undone=undone,
         )
         return await briefs.brief(self._resources, self.space, self._held, cue, task, budget)

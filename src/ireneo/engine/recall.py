@@ -103,6 +103,7 @@ class MessageIndex:
         """Read the messages at `places`."""
         found = search.messages(space, [numbers_at(place)[0] for place in places])
         self._scope.learn_sessions(each.document for each in found)
+        found = self._scope.lived_through(found)
         return {each.document: self._read(each) for each in found if self._wanted(each)}
 
     def _wanted(self, found: FoundMessage) -> bool:
@@ -168,8 +169,6 @@ class MemoryIndex:
     def _wanted(self, found: FoundMemory) -> bool:
         asked, record = self._asked, found.record
         if asked.kind is not None and record.kind != asked.kind:
-            return False
-        if asked.session is not None and asked.session not in record.sessions:
             return False
         # What is disputed is shown as such: to leave it out would be to decide.
         if record.state == "disputed" and not record.archived:
@@ -313,8 +312,9 @@ def _closely(
             )
             for each in postings
         ]
-        looked_at *= 2
-        seeds *= 2
+        if 2 * len(documents) < len(looked):
+            looked_at *= 2
+            seeds *= 2
     return found, documents, postings
 
 

@@ -10,24 +10,31 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import get_args
+from itertools import accumulate, pairwise
+from typing import TypeAlias, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.engine.turns import weightiest
+from ireneo.engine.viewpoints import character_asked
 from ireneo.errors import BadInput
 from ireneo.lessons.lessons import projects_of
 from ireneo.log.message import Draft, MessageId, heard_by
-from ireneo.log.tree import SessionKey
+from ireneo.log.tree import MAIN, SessionKey
 from ireneo.memories.index import session_of
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import GENERAL, Evidence, Kind, MemoryDraft, MemoryId, Record, supporting
-from ireneo.ports.memories import FoundSession
+from ireneo.memories.signature import action_of
+from ireneo.ports.memories import FoundMessage, FoundSession
 from ireneo.ports.store import Transaction
+from ireneo.summaries.summary import SummaryId
 
 MOST_RESULTS = 1_000
 MOST_CHARACTERS = 20_000
 """What is longer is no question; its beginning would decide alone."""
+Place: TypeAlias = tuple[str, Sequence[MessageId]]
+"""A session, and messages of it."""
 KIND_NAMES: tuple[Kind, ...] = get_args(Kind)
 
 
@@ -36,14 +43,22 @@ class ScopeLimits(Struct, frozen=True, kw_only=True):
 
     project: str | None = None
     """Only what belongs to this one (empty: to none), and what is marked as general."""
-    as_: str = ""
-    """Only what this character was present for."""
+    viewpoint: str = ""
+    """Only what this character was present for, on the main branch of each session where none is named."""
     undone: bool = False
     """Also what lies on no branch any more, since a rewind left it behind."""
     session: str | None = None
     """Only what comes from this session."""
     branch: str | None = None
     """Of that session only what lies on the path to this branch's head."""
+
+    def __post_init__(self) -> None:
+        """Raise BadInput for what limits nothing."""
+        for name, text in (("session", self.session), ("branch", self.branch), ("viewpoint", self.viewpoint)):
+            if text is not None and not isinstance(text, str):
+                raise BadInput(f"`{name}` is {text!r}; give a name.")
+        if self.branch is not None and self.session is None:
+            raise BadInput(f"`branch` is {self.branch!r}, and no session is named; a branch is one of a session's.")
 
 
 class RecallQuery(ScopeLimits, frozen=True, kw_only=True):
@@ -63,6 +78,7 @@ class RecallQuery(ScopeLimits, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Raise BadInput for what can't be asked."""
+        super().__post_init__()
         _check_types(self)
         if not self.text.strip():
             raise BadInput("There is nothing to look for: the question is empty.")
@@ -74,8 +90,6 @@ class RecallQuery(ScopeLimits, frozen=True, kw_only=True):
             raise BadInput(f"A limit of {self.limit} can't be kept; ask for 1 to {MOST_RESULTS:,} results.")
         if self.budget is not None and self.budget < 1:
             raise BadInput(f"A budget of {self.budget} tokens holds nothing; give at least 1.")
-        if self.branch is not None and self.session is None:
-            raise BadInput(f"`branch` is {self.branch!r}, and no session is named; a branch is one of a session's.")
         if self.at is not None and self.at.utcoffset() is None:
             raise BadInput(f"The time {self.at.isoformat()} has no zone; give one, such as UTC.")
 
@@ -84,9 +98,6 @@ def _check_types(asked: RecallQuery) -> None:
     """Raise BadInput where something of a question is not of the type that it must be."""
     if not isinstance(asked.text, str):
         raise BadInput(f"The question is {type(asked.text).__name__}; give a string.")
-    for name, text in (("session", asked.session), ("branch", asked.branch), ("as_", asked.as_)):
-        if text is not None and not isinstance(text, str):
-            raise BadInput(f"`{name}` is {text!r}; give a name.")
     for name, number in (("limit", asked.limit), ("budget", asked.budget)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
             raise BadInput(f"`{name}` is {number!r}; give a whole number.")
@@ -94,12 +105,9 @@ def _check_types(asked: RecallQuery) -> None:
         raise BadInput(f"`at` is {type(asked.at).__name__}; give a datetime with a zone.")
 
 
-ENOUGH = 2
-"""So many of the memories that a conclusion cites carry it, or all of them."""
+FALLEN = "What it was drawn from no longer holds as it was told."
 DEEPEST = 4
 """Conclusions from conclusions are followed so far."""
-NAMED = 12
-"""Names that are told where one is not known."""
 
 
 def open_projects(tx: Transaction, space: str, project: str | None) -> frozenset[str] | None:
@@ -143,26 +151,34 @@ class Scope:
         self._open = open_projects(tx, space, limits.project)
         self._sessions: dict[int, FoundSession] = {}
         self._projects: dict[str, str] = {}
+        self._forked: dict[str, bool] = {}
+        self._apart: set[MemoryId] = set()
+        """The memories of which a part was not heard, or lies elsewhere."""
 
     @classmethod
     def of(cls, tx: Transaction, space: str, limits: ScopeLimits) -> Scope:
         """The scope of what is asked. Raises BadInput for a character whom nobody knows, and a branch there is not."""
-        if limits.as_:
-            check_character(tx, space, None, limits.as_)
+        if limits.viewpoint:
+            limits = replace(limits, viewpoint=character_asked(tx, space, None, limits.viewpoint))
         undone = [] if limits.undone else list(tx.search.abandoned(space))
         if limits.session is not None and limits.branch is not None:
-            undone = sorted({*undone, *_aside(tx, SessionKey(space, limits.session), limits.branch)})
+            undone = _joined([*undone, *_aside(tx, SessionKey(space, limits.session), limits.branch)])
         return cls(tx, space, limits, undone)
 
     @property
     def narrows_memories(self) -> bool:
         """Whether so much may be left out of what is found first that it must be looked for further down."""
-        return self._limits.project is not None or bool(self._limits.as_) or self._limits.session is not None
+        return self._limits.project is not None or bool(self._limits.viewpoint) or self._limits.session is not None
+
+    @property
+    def _narrows(self) -> bool:
+        """Whether anything may be left out at all."""
+        return self.narrows_memories or not self._limits.undone
 
     @property
     def narrows_messages(self) -> bool:
         """The same of messages; what is known by its number is left out before it is found."""
-        return bool(self._limits.as_)
+        return bool(self._limits.viewpoint)
 
     def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
         """The documents of messages that may be seen, as far as their numbers tell."""
@@ -216,7 +232,7 @@ class Scope:
 
     def hears(self, draft: Draft) -> bool:
         """Whether what is said may be known to who asks."""
-        return not self._limits.as_ or heard_by(draft, self._limits.as_)
+        return not self._limits.viewpoint or heard_by(draft, self._limits.viewpoint)
 
     def may_be_here(self, documents: Sequence[int]) -> Sequence[int]:
         """Those of the documents of memories that may be seen, as far as that is known without reading them."""
@@ -226,19 +242,24 @@ class Scope:
 
     def seen(self, records: Sequence[Record]) -> list[Record | None]:
         """The memories as they are seen from here, in their order; None for one of which nothing may be."""
+        if not self._narrows:
+            return list(records)
         judged = self._judged(records)
         standing = self._standing(records)
         out: list[Record | None] = []
         for record in records:
             verdicts = judged[record.id]
             speaking = [good for piece, good in zip(record.evidence, verdicts, strict=True) if not piece.against]
-            if not any(speaking or verdicts):
+            if self._limits.session is not None and self._limits.session not in record.sessions:
                 out.append(None)
+            elif not any(speaking or verdicts):
+                out.append(self._told_in_part(record))
             elif (
                 all(verdicts)
                 and not record.cue
                 and standing.get(record.superseded_by or "", True)
                 and record.state != "disputed"
+                and not (self._limits.viewpoint and any(map(_is_retraction, record.evidence)))
             ):
                 out.append(record)
             elif record.cue:
@@ -246,13 +267,34 @@ class Scope:
                 out.append(without_words_of_others(record, self._open))
             else:
                 out.append(self._settled(record))
-        return out
+        # Why one must be reconsidered is told in the words of what it was drawn from, with all that speaks for that.
+        hidden = bool(self._limits.viewpoint)
+        return [replace(each, stale=FALLEN) if hidden and each is not None and each.stale else each for each in out]
+
+    def _told_in_part(self, record: Record) -> Record | None:
+        """An episode of a story with those of its sentences that may be known, where some are not; None without any."""
+        told = [self._sentences_heard(record, piece) for piece in record.evidence if piece.summaries]
+        return next((each for each in told if each is not None), None)
+
+    def _sentences_heard(self, record: Record, piece: Evidence) -> Record | None:
+        if self._open is not None and not is_open(self._open, set(record.projects) or {""}):
+            return None
+        leaves = self._tx.summaries.get(SessionKey(self._space, piece.session), list(map(SummaryId, piece.summaries)))
+        lines = [line for leaf in leaves for line in leaf.lines("story") if line.sources]
+        alone = [replace(piece, messages=line.sources, summaries=()) for line in lines]
+        heard = [line for line, good in zip(lines, self._seen_pieces(alone), strict=True) if good]
+        text, messages = weightiest(heard)
+        if not text:
+            return None
+        kept = replace(piece, messages=messages)
+        return replace(record, text=text, evidence=(kept,), seen=1, changes=())
 
     def told_here(self, records: Sequence[Record]) -> list[Record]:
         """The memories with the evidence that may be seen alone, not settled; those without any left out."""
         judged = self._judged(records)
-        kept = [_with(each, judged[each.id]) for each in records]
-        return [each for each in kept if each is not None]
+        kept = [_with(each, judged[each.id], each.id in self._apart) for each in records]
+        told = [each for each in kept if each is not None]
+        return [_without_whys(each) for each in told] if self._limits.viewpoint else told
 
     def _standing(self, records: Sequence[Record]) -> dict[str, bool]:
         """Of the memories that have taken the place of `records` whether all that speaks for them may be seen."""
@@ -264,7 +306,7 @@ class Scope:
     def _settled(self, record: Record) -> Record | None:
         """A memory as it is where only what may be seen was ever told of it, and of what it is compared with."""
         kept = self.told_here(self._tx.memories.of_key(self._space, record.kind, record.key))
-        settled = {each.id: each for each in KINDS[record.kind].settle(kept)}
+        settled = {each.id: each for each in KINDS[record.kind].settle(kept)} if kept else {}
         return settled.get(record.id)
 
     def _judged(self, records: Sequence[Record], deep: int = 0) -> dict[MemoryId, list[bool]]:
@@ -274,17 +316,23 @@ class Scope:
         if self._open is not None:
             self._learn_projects(piece for _, piece in pieces)
             good = [each for record in records for each in self._are_here(record)]
-        if self._limits.as_:
-            heard = self._heard([piece for _, piece in pieces])
-            good = [each and heard[at] for at, each in enumerate(good)]
-        if not self._limits.undone or self._limits.branch is not None:
-            lies = self._lie([piece for _, piece in pieces])
-            good = [each and lies[at] for at, each in enumerate(good)]
+        alone = self._seen_pieces([piece for _, piece in pieces])
         carried = self._carried([piece for _, piece in pieces], deep)
         verdicts: dict[MemoryId, list[bool]] = {record.id: [] for record in records}
         for at, (record, _) in enumerate(pieces):
-            verdicts[record.id].append(good[at] and carried[at])
+            verdicts[record.id].append(good[at] and alone[at] and carried[at])
+            if not alone[at]:
+                self._apart.add(record.id)
         return verdicts
+
+    def _seen_pieces(self, pieces: Sequence[Evidence]) -> list[bool]:
+        """Whether the messages that pieces name lie where they may be seen from, and were heard."""
+        good = [True] * len(pieces)
+        if self._limits.viewpoint:
+            good = self._heard(pieces)
+        if not self._limits.undone or self._limits.branch is not None:
+            good = [heard and lies for heard, lies in zip(good, self._lie(pieces), strict=True)]
+        return good
 
     def _learn_projects(self, pieces: Iterable[Evidence]) -> None:
         """Read of which projects the sessions are that pieces come from which don't say it themselves."""
@@ -301,53 +349,87 @@ class Scope:
 
     def _lie(self, pieces: Sequence[Evidence]) -> list[bool]:
         """Whether pieces lie on branches: what was said behind a rewind was said of what it undid."""
-        cited = [at for at, piece in enumerate(pieces) if piece.session and piece.messages]
+        places = [self._places(piece) for piece in pieces]
         good = [True] * len(pieces)
         if not self._limits.undone:
-            named = [(pieces[at].session, pieces[at].messages) for at in cited]
-            for at, lies in zip(cited, self._tx.log.on_branch(self._space, named) if named else (), strict=True):
-                good[at] = lies
+            good = [lies or not named for lies, named in zip(self._on_branch(places), places, strict=True)]
+        if self._lives_once:
+            forked = [[each for each in named if self._is_forked(each[0])] for named in places]
+            good = [each and lies for each, lies in zip(good, self._on_branch(forked, MAIN), strict=True)]
         if self._limits.branch is not None:
-            cited = [at for at in cited if pieces[at].session == self._limits.session]
-            named = [(pieces[at].session, pieces[at].messages) for at in cited]
-            branch = self._limits.branch
-            for at, lies in zip(
-                cited, self._tx.log.on_branch(self._space, named, branch) if named else (), strict=True
-            ):
-                good[at] = good[at] and lies
+            here = [[each for each in named if each[0] == self._limits.session] for named in places]
+            lies = self._on_branch(here, self._limits.branch)
+            good = [each and (there or not named) for each, there, named in zip(good, lies, here, strict=True)]
         return good
 
+    @property
+    def _lives_once(self) -> bool:
+        """Whether who asks lives one life, and not several: of what was tried besides, a character knows nothing."""
+        return bool(self._limits.viewpoint) and self._limits.branch is None and not self._limits.undone
+
+    def _is_forked(self, session: str) -> bool:
+        """Whether a session has other branches beside its main one."""
+        if session not in self._forked:
+            key = SessionKey(self._space, session)
+            there = self._tx.sessions.branches(key) if self._tx.sessions.get(key) else {}
+            self._forked[session] = len(there) > 1 and MAIN in there
+        return self._forked[session]
+
+    def lived_through(self, found: Sequence[FoundMessage]) -> list[FoundMessage]:
+        """The messages that lie where who asks stands, where that is not told by their numbers."""
+        if not self._lives_once:
+            return list(found)
+        places = [
+            [(each.key.session, [each.message.id])] if self._is_forked(each.key.session) else [] for each in found
+        ]
+        return [each for each, lies in zip(found, self._on_branch(places, MAIN), strict=True) if lies]
+
+    def _on_branch(self, places: Sequence[Sequence[Place]], branch: str | None = None) -> list[bool]:
+        """Of each group of places whether all of them lie on a branch, or on the one called so."""
+        named = [place for group in places for place in group]
+        lies = self._tx.log.on_branch(self._space, named, branch) if named else ()
+        ends = list(accumulate(map(len, places), initial=0))
+        return [all(lies[start:end]) for start, end in pairwise(ends)]
+
+    def _places(self, piece: Evidence) -> list[Place]:
+        """The sessions that a piece's messages stand in, with those of each."""
+        if piece.session or not piece.messages:
+            return [(piece.session, piece.messages)] if piece.messages else []
+        # It was drawn from several sessions, and does not say which.
+        keys = [info.key for info in self._tx.sessions.list(self._space)]
+        found: list[Place] = []
+        for key in keys:
+            there = {each.id for each in self._tx.log.find(key, piece.messages)}
+            found += [(key.session, [name for name in piece.messages if name in there])] if there else []
+        return found
+
     def _heard(self, pieces: Sequence[Evidence]) -> list[bool]:
-        """Whether the character was present for all that pieces name; what names no message was said to nobody."""
+        """Whether the character was present for all that pieces name; what names no message was said to nobody.
+
+        What speaks against a memory and names nothing is the word of who tells the story, and stands for all.
+        """
+        places = [self._places(piece) for piece in pieces]
         wanted: dict[str, dict[MessageId, bool]] = {}
-        for piece in pieces:
-            wanted.setdefault(piece.session, {}).update(dict.fromkeys(piece.messages, False))
-        for session, names in wanted.items():
-            for message in self._tx.log.find(SessionKey(self._space, session), list(names)) if session else ():
-                names[message.id] = heard_by(message.draft, self._limits.as_)
+        for session, names in (place for group in places for place in group):
+            wanted.setdefault(session, {}).update(dict.fromkeys(names, False))
+        for session, known in wanted.items():
+            for message in self._tx.log.find(SessionKey(self._space, session), list(known)):
+                known[message.id] = heard_by(message.draft, self._limits.viewpoint)
         return [
-            bool(piece.memories)
-            or (bool(piece.messages) and all(wanted[piece.session][name] for name in piece.messages))
-            for piece in pieces
+            bool(piece.memories or named or _is_retraction(piece))
+            and all(wanted[session][name] for session, names in named for name in names)
+            for piece, named in zip(pieces, places, strict=True)
         ]
 
     def _carried(self, pieces: Sequence[Evidence], deep: int) -> list[bool]:
-        """Whether what conclusions were drawn from may be seen: enough of it, and nothing of another project."""
+        """Whether all that conclusions were drawn from may be seen: what one of them is not known to, is not told."""
         names = list(dict.fromkeys(name for piece in pieces for name in piece.memories))
         if not names or deep > DEEPEST:
-            return [True] * len(pieces)
+            return [not piece.memories for piece in pieces]
         cited = {each.id: each for each in self._tx.memories.get(self._space, names)}
         judged = self._judged(list(cited.values()), deep + 1)
-        good = {
-            name: any(each for piece, each in zip(record.evidence, judged[name], strict=True) if not piece.against)
-            for name, record in cited.items()
-        }
-        out: list[bool] = []
-        for piece in pieces:
-            there = [good[name] for name in piece.memories if name in good]
-            every = self._limits.project is not None or bool(self._limits.as_)
-            out.append(all(there) or (not every and sum(there) >= ENOUGH))
-        return out
+        good = {name: _with(each, judged[name], name in self._apart) is not None for name, each in cited.items()}
+        return [all(good[name] for name in piece.memories if name in good) for piece in pieces]
 
 
 def without_words_of_others(record: Record, opened: frozenset[str] | None) -> Record:
@@ -357,27 +439,58 @@ def without_words_of_others(record: Record, opened: frozenset[str] | None) -> Re
     return record if len(kept) in (0, len(record.evidence)) else replace(record, evidence=kept)
 
 
-def check_character(tx: Transaction, space: str, session: str | None, name: str) -> None:
-    """Raise BadInput where nobody called `name` speaks or is said to be there, in a session or in all of a space."""
-    if tx.log.speakers(space, session, name):
-        return
-    known = sorted(tx.log.speakers(space, session))
-    where = f"session {session}" if session is not None else f"space {space!r}"
-    if not known:
-        raise BadInput(f"Nobody called {name!r} is known: the messages of {where} name no one who speaks or is there.")
-    more = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
-    raise BadInput(f"Nobody called {name!r} is known in {where}; take one of {', '.join(known[:NAMED])}{more}.")
+def _with(record: Record, verdicts: Sequence[bool], apart: bool) -> Record | None:
+    """A memory with the pieces that may be seen, not settled; None where none of them speaks for it in its words.
 
-
-def _with(record: Record, verdicts: Sequence[bool]) -> Record | None:
-    """A memory with the pieces that may be seen, not settled; None where none of them speaks for it."""
+    Some are `apart` where they were not heard or lie elsewhere, and are not only another project's.
+    """
     kept = tuple(piece for piece, good in zip(record.evidence, verdicts, strict=True) if good)
     if not kept or (supporting(record) and all(piece.against for piece in kept)):
         return None
     lacking = len(record.evidence) - len(kept)
+    if not lacking:
+        return record
+    text = _words_of(record, kept, apart)
     # What was changed about it may have been changed where the others were told.
-    changes = () if lacking else record.changes
-    return replace(record, evidence=kept, changes=changes, seen=max(1, record.seen - lacking))
+    kept_of_it = replace(record, evidence=kept, changes=(), seen=max(1, record.seen - lacking))
+    return replace(kept_of_it, text=text) if text else None
+
+
+def _is_retraction(piece: Evidence) -> bool:
+    return piece.against and not piece.sources
+
+
+def _without_whys(record: Record) -> Record:
+    """A memory that was retracted, without the reasons, which name what nobody may have heard."""
+    pieces = (replace(each, why="", conditions={}) if _is_retraction(each) else each for each in record.evidence)
+    return replace(record, evidence=tuple(pieces))
+
+
+def _words_of(record: Record, kept: Sequence[Evidence], apart: bool) -> str:
+    """A memory's words where only a part of its evidence may be seen; empty where they may be the others'.
+
+    Under most keys all pieces say the same. In a slot they have the value in common, and of a failure the action, and
+    the words are those of the piece that was told first.
+    """
+    first = min((each.recorded for each in supporting(record)), default=None)
+    own = [each for each in supporting(record) if each.recorded == first]
+    changed = any(each.text or each.joined for each in record.changes)
+    named = bool(record.value or record.signature) and not record.cue
+    if named and (changed or not all(each in kept for each in own)):
+        return f"{record.subject}, {record.attribute}: {record.value}" if record.value else action_of(record.signature)
+    # What took in others that were worded otherwise speaks for all of them, and for none alone.
+    return "" if changed and apart else record.text
+
+
+def _joined(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Runs of numbers, rising, of which none lies in another or overlaps it."""
+    out: list[tuple[int, int]] = []
+    for first, last in sorted(runs):
+        if out and first <= out[-1][1]:
+            out[-1] = (out[-1][0], max(out[-1][1], last))
+        else:
+            out.append((first, last))
+    return out
 
 
 def _aside(tx: Transaction, key: SessionKey, branch: str) -> Sequence[tuple[int, int]]:

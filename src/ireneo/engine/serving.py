@@ -279,7 +279,8 @@ class Shelf:
 
     def _citing(self, messages: Sequence[str]) -> Mapping[str, list[Record]]:
         found: dict[str, list[Record]] = {}
-        for record in self._tx.memories.citing(self._space, messages) if messages else ():
+        cited = self._scope.seen(self._tx.memories.citing(self._space, messages)) if messages else ()
+        for record in filter(None, cited):
             for source in record.sources:
                 found.setdefault(source, []).append(record)
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 from msgspec.structs import replace
@@ -37,9 +38,10 @@ from ireneo.engine.notes import NotesTaken
 from ireneo.engine.projects import project_asked
 from ireneo.engine.reports import OnProgress, SummariseReport, WorkReport, run_steps, work_report
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import check_character, is_open, open_projects
+from ireneo.engine.scope import Scope, ScopeLimits, is_open, open_projects
 from ireneo.engine.summarise import Summarised, task_of
 from ireneo.engine.tree import Tree
+from ireneo.engine.viewpoints import all_names, character_asked
 from ireneo.engine.work import SummaryWork, TextWriter, WorkResult, summarised_by
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.formats.chat.format import FormatName, ThinkingRule
@@ -63,7 +65,7 @@ class ContextSettings(TypedDict, total=False):
     prices: str | Prices | None
     explain: bool
     rebuild: bool
-    as_: str
+    viewpoint: str
     thinking: ThinkingRule | None
 
 
@@ -177,7 +179,7 @@ class Session:
         prices: str | Prices | None = None,
         explain: bool = False,
         rebuild: bool = False,
-        as_: str = "",
+        viewpoint: str = "",
         thinking: ThinkingRule | None = None,
     ) -> Context[Any, Any]:
         """Cut the session to `budget` tokens, in the provider's format `to` (that of the session, where none is given).
@@ -190,8 +192,8 @@ class Session:
         summaries that were written since, where it would be kept. Never calls a model. Raises BudgetTooSmall under 256
         tokens, and UnknownFormat.
 
-        With `preset` ``"story"`` the past is shown from coarse to fine. `as_` shows what one character remembers, who
-        knows only what she was present for; BadInput is raised for one whom nobody in the session knows.
+        With `preset` ``"story"`` the past is shown from coarse to fine. `viewpoint` shows what one character remembers,
+        who knows only what she was present for; BadInput is raised for one whom nobody in the session knows.
 
         `thinking` says what becomes of a model's thinking, where its format has a place for it: ``"prefix"`` shows it
         as long as nothing before it was changed, ``"turn"`` that of the running turn, whatever was changed before it
@@ -199,8 +201,7 @@ class Session:
         the format. Where the next call must go without extended thinking, `Context.thinking_off` says why.
         """
         chat = chat_format(to or chat_format_of(await self._read_source()) or DEFAULT_FORMAT)
-        policy = self._policy(preset, as_)
-        await self._check_character(policy)
+        policy = await self._seen(self._policy(preset, viewpoint))
         if prices is not None and policy.story is not None:
             raise BadInput("A story is told anew for each context, and `prices` decide nothing of it; leave them out.")
         now = self._resources.clock.now()
@@ -287,24 +288,36 @@ class Session:
         return sum(models.for_task(task_of(summary)) is not None for summary in due.ready)
 
     async def catch_up(
-        self, *, preset: str | Policy | None = None, as_: str = "", on_progress: OnProgress[WorkResult] = None
+        self, *, preset: str | Policy | None = None, viewpoint: str = "", on_progress: OnProgress[WorkResult] = None
     ) -> WorkReport:
         """Make the summaries that are due and need no model, so that `context` has little to write.
 
         `on_progress` is told how far it is. What is done stays, wherever it is broken off; a short run of an agent
         needs nothing.
         """
-        policy = self._policy(preset, as_)
-        await self._check_character(policy)
+        policy = await self._seen(self._policy(preset, viewpoint))
         return await work_report(self._work(policy).catch_up(), on_progress)
 
-    def tools(self) -> Sequence[Tool]:
-        """`expand` and `dispute` as plain functions of text, to be given to an agent."""
-        return tools_of(self, self._memory_named)
+    def tools(self, *, viewpoint: str = "") -> Sequence[Tool]:
+        """`expand` and `dispute` as plain functions of text, to be given to an agent.
 
-    async def expand(self, id: str) -> Expanded:
-        """Open what a context shows in short: a block (``s_…``) or a message (``m_…``), by the id that it shows."""
-        return await self._store.read(expanding.expand, self.key, id)
+        With the `viewpoint` of a character they open what she remembers, and nothing else.
+        """
+        return tools_of(
+            partial(self.expand, viewpoint=viewpoint), self.dispute, partial(self._memory_named, viewpoint=viewpoint)
+        )
+
+    async def expand(self, id: str, *, viewpoint: str = "") -> Expanded:
+        """Open what a context shows in short: a block (``s_…``) or a message (``m_…``), by the id that it shows.
+
+        With the `viewpoint` of a character what she remembers. Raises NotFound, for what others said unheard as well.
+        """
+
+        def read(tx: Transaction) -> Expanded:
+            who = character_asked(tx, self.key.space, self.key.session, viewpoint) if viewpoint else ""
+            return expanding.expand(tx, self.key, id, who)
+
+        return await self._store.read(read)
 
     async def rewind(self, to: str) -> Head | None:
         """Go back to the message `to` (an id, its beginning, the id that its log gave it, or ``"root"``).
@@ -323,14 +336,13 @@ class Session:
         """Where each branch stands. Raises SessionNotFound before the first append."""
         return await self._store.read(lambda tx: tx.sessions.branches(self.key))
 
-    async def tree(self, preset: str | Policy | None = None, as_: str = "") -> Tree:
+    async def tree(self, preset: str | Policy | None = None, viewpoint: str = "") -> Tree:
         """What the branch has become: its summaries depth by depth, where others leave it, and its open threads.
 
-        As `preset` cuts it, or as the session is cut where none is named; `as_` looks at the memory of one character
-        of a story. Writes nothing. Raises BadInput for a preset that there is not.
+        As `preset` cuts it, or as the session is cut where none is named; `viewpoint` looks at the memory of one
+        character of a story. Writes nothing. Raises BadInput for a preset that there is not.
         """
-        policy = self._policy(preset).seen(as_)
-        await self._check_character(policy)
+        policy = await self._seen(self._policy(preset).seen(viewpoint))
         voice = self._resources.voice_of(policy)
         return await self._store.read(seeing.tree, self.key, self.branch, policy, self._count, voice)
 
@@ -371,9 +383,15 @@ class Session:
             self._source = info.source if info else None
         return self._source
 
-    async def _memory_named(self, id: str) -> Record | None:
+    async def _memory_named(self, id: str, *, viewpoint: str = "") -> Record | None:
         """The memory of the space with that id, or the only one whose id begins so. Raises BadInput for several."""
-        return await self._store.read(branches.memory_named, self.key.space, id)
+
+        def read(tx: Transaction) -> Record | None:
+            found = branches.memory_named(tx, self.key.space, id)
+            limits = ScopeLimits(viewpoint=viewpoint, undone=not viewpoint)
+            return next(iter(Scope.of(tx, self.key.space, limits).seen([found]))) if found is not None else None
+
+        return await self._store.read(read)
 
     def _policy(self, given: str | Policy | None, seen_by: str = "") -> Policy:
         """The policy that is meant: the one that was named, or the session's own; a character's, where one is named."""
@@ -383,19 +401,21 @@ class Session:
             policy = given if isinstance(given, Policy) else preset(given)
         return policy.seen(seen_by) if seen_by else policy
 
-    async def _check_character(self, policy: Policy) -> None:
-        """Raise BadInput for the memory of a character who is nowhere in the session."""
-        if not policy.seen_by or policy.seen_by in self._characters:
-            return
+    async def _seen(self, policy: Policy) -> Policy:
+        """The same policy, with all names of its character. Raises BadInput for one who is nowhere in the session."""
+        if not policy.seen_by:
+            return policy
 
-        def read(tx: Transaction) -> bool:
+        def read(tx: Transaction) -> str:
             if tx.log.head(self.key, self.branch) is None:
-                return False
-            check_character(tx, self.key.space, self.key.session, policy.seen_by)
-            return True
-
-        if await self._store.read(read):
+                return policy.seen_by
+            if policy.seen_by in self._characters:
+                return all_names(tx, self.key.space, policy.seen_by)
+            who = character_asked(tx, self.key.space, self.key.session, policy.seen_by)
             self._characters.add(policy.seen_by)
+            return who
+
+        return policy.seen(await self._store.read(read))
 
     def _own(self) -> tuple[Policy, Voice]:
         policy = self._policy(None)

@@ -10,15 +10,29 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.engine.story_reply import ToldSentence, bare_text, points_back, prose, standing_alone, told
 from ireneo.engine.writing import MOST_STRUCK, Judged, ShownPiece, WritingJob, doubts, shown_pieces, ungrounded
 from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.grounding.status import error_text
-from ireneo.grounding.story import StorySourceIndex, sentences, with_quotation_marks
+from ireneo.grounding.story import StorySourceIndex, sentences, standing_part, with_quotation_marks
 from ireneo.grounding.voice import names_oneself, telling_faults, tells_of_itself
 from ireneo.language.detect import other_language
 from ireneo.language.files import topic
 from ireneo.language.topics import Speech
-from ireneo.log.message import SHORT, Count, Message, MessageId, Part, Result, Text, as_said, is_own_block, short
+from ireneo.log.message import (
+    SHORT,
+    Count,
+    Message,
+    MessageId,
+    Part,
+    Result,
+    Text,
+    as_said,
+    is_own_block,
+    own_name,
+    short,
+    was_there,
+)
 from ireneo.patterns import lazy_re
 from ireneo.prompts import STORY, STORY_DEEP
 from ireneo.prompts.replies import StoryReply, ThreadSaid, Voice, story_voice
@@ -38,7 +52,11 @@ BEFORE_TOKENS = 700
 """What is shown of the summary before: who is who."""
 THREADS_TOKENS = 2_500
 """What is shown of the open threads; those beyond stay open."""
+KNOWN_TOKENS = 600
+"""What is shown of the names of all that came before: whom somebody means who isn't named in a stretch."""
+KNOWN_NAMES = 300
 NAMES_SHOWN = 12
+MOST_WORTH = 10
 NOTHING = "(nothing)"
 
 _LABELS = {"assistant": "assistant", "user": "user", "system": "setting", "tool": "tool"}
@@ -89,7 +107,7 @@ def _of_message(message: Message, character: str) -> Iterator[Spoken]:
     for part in message.parts:
         author = part.author if isinstance(part, Text) and part.author else speaks
         present = part.present if isinstance(part, Text) and part.present is not None else told
-        if character and present is not None and character not in (*present, author):
+        if character and present is not None and not was_there(character, present, author):
             continue
         if text := _words(part):
             label = author or ("note" if message.draft.origin == "injected" else _LABELS[message.role])
@@ -130,11 +148,24 @@ def shown_speech(spoken: Sequence[Spoken], room: int, count: Count) -> str:
 
 
 def shown_parts(parts: Sequence[Summary], room: int, count: Count) -> str:
-    """Summaries of a story in order, numbered, each with its names."""
-    told = [
-        ShownPiece(f"[{number}]", f"{story_text(part)}{_names(part)}", part.id) for number, part in enumerate(parts, 1)
-    ]
+    """Summaries of a story in order, numbered, each with its names; without what is worth least, where room lacks."""
+    shown = NOTHING
+    for least in range(MOST_WORTH + 1):
+        told = [
+            ShownPiece(f"[{number}]", f"{_weighty(part, least)}{_names(part)}", part.id)
+            for number, part in enumerate(parts, 1)
+        ]
+        shown = "\n".join(f"{each.head} {_on_one_line(each.text)}" for each in told)
+        if count(shown) <= room:
+            return shown or NOTHING
     return _fitted(told, room, count)
+
+
+def _weighty(part: Summary, least: float) -> str:
+    """The prose of a summary without the sentences that are worth less, but for the one that is worth most."""
+    lines = [line for line in part.lines("story") if line.text]
+    most = max((line.weight for line in lines), default=0.0)
+    return " ".join(" ".join(line.text.split()) for line in lines if line.weight >= min(least, most))
 
 
 def shown_before(before: Summary | None, count: Count) -> str:
@@ -164,6 +195,31 @@ def shown_threads(threads: Sequence[Thread], count: Count) -> tuple[str, list[Th
 def shown_names(names: Sequence[str]) -> str:
     """The names that the record ranks highest."""
     return data(", ".join(" ".join(name.split()) for name in names[:NAMES_SHOWN])) or NOTHING
+
+
+def known_names(before: Sequence[Summary]) -> tuple[str, ...]:
+    """The names of the summaries that stand before a stretch, each once, those of most weight in all of them first."""
+    weights: dict[str, float] = {}
+    for part in before:
+        for line in part.lines("artifacts"):
+            for mention in line.names:
+                weights[mention.name] = weights.get(mention.name, 0.0) + mention.weight
+    ranked = sorted(weights, key=lambda name: (-weights[name], name))[:KNOWN_NAMES]
+    words = {name: frozenset(name.casefold().split()) for name in ranked}
+    # Vera is known where Vera Lund is.
+    return tuple(name for name in ranked if not any(words[name] < other for other in words.values()))
+
+
+def shown_known(names: Sequence[str], count: Count) -> str:
+    """As many of the names that are known as there is room for."""
+    left = KNOWN_TOKENS
+    shown: list[str] = []
+    for name in (" ".join(each.split()) for each in names):
+        left -= count(name) + 1
+        if left < 0:
+            break
+        shown.append(name)
+    return data(", ".join(shown)) or NOTHING
 
 
 def story_text(summary: Summary) -> str:
@@ -258,8 +314,12 @@ def place_of(rests: Sequence[StoryPassage]) -> tuple[int, tuple[MessageId, ...]]
     return max((passage.position for passage in rests), default=0), tuple(sources)[-MOST_SOURCES:]
 
 
-MOST_WORDS = 350
-"""A text is asked for of up to 250 words; one that is longer than this is cut behind a sentence."""
+ASKED_WORDS = (250, 350, 450, 600)
+"""So many words a text may have, by its depth: what stands for much has much to say, and a narrow context leaves out
+what is worth least of it."""
+SPARE_WORDS = 100
+"""A text that is longer by more than this is cut behind a sentence."""
+MOST_WORDS = ASKED_WORDS[0] + SPARE_WORDS
 LEAST_WORDS, LEAST_SHARE = 40, 0.05
 """A text of fewer words than this, and than this share of its sources, stands for nothing."""
 RETOLD, RETOLD_HERE, RETOLD_WORDS = 0.8, 0.5, 5
@@ -275,6 +335,7 @@ class StoryManner(Struct, frozen=True, kw_only=True):
     """The character whose memory it is; empty: nobody's."""
     named: bool
     """Those who speak have names."""
+    most_words: int = MOST_WORDS
 
 
 class StoryJudge:
@@ -301,12 +362,13 @@ class StoryJudge:
 
     def fatal(self, reply: StoryReply) -> list[str]:
         """What is so wrong with a reply that nothing of it can stand."""
-        size = words_in(reply.text)
+        text = bare_text(reply)
+        size = words_in(text)
         if not size:
             return ["The text is empty."]
-        if error_text(reply.text):
+        if error_text(text):
             return ["The text is an error text, and no story."]
-        language = other_language(_spaced(reply.text), _spaced(self._own_words))
+        language = other_language(_spaced(text), _spaced(self._own_words))
         if language:
             return [f"The text is in {language}, and the story is in another language."]
         if size < min(LEAST_WORDS, LEAST_SHARE * self._size):
@@ -315,13 +377,17 @@ class StoryJudge:
 
     def of_sentence(self, text: str, suspects: Sequence[str] = ()) -> list[str]:
         """What is wrong with one sentence; nothing where it may stand."""
-        voice, own = self._told.voice, self._told.seen_by
-        found = [*self._ungrounded(text, suspects), *telling_faults(text, voice, self._english, self._labels)]
-        if own and voice != "third" and names_oneself(text, own):
-            found.append(f"It tells of {own} as of somebody else, and this is the memory of {own}.")
+        found = [*self._ungrounded(text, suspects), *self._voice_faults(text)]
         if self._retells(text):
             found.append("It tells again what was known before.")
         return found
+
+    def standing(self, text: str, suspects: Sequence[str] = ()) -> str:
+        """What of one sentence may stand: it, its clauses that are not wrong, or nothing."""
+        if not self.of_sentence(text, suspects):
+            return text
+        left = standing_part(text, lambda clause: bool(self._clause_faults(clause, suspects)))
+        return left if left and not self.of_sentence(left, suspects) else ""
 
     def of_thread(self, thread: ThreadSaid, suspects: Sequence[str] = ()) -> list[str]:
         """What is wrong with one thread; nothing where it may stand."""
@@ -370,11 +436,23 @@ class StoryJudge:
         return 1 - wrong / made if made else 1.0
 
     def _mendable(self, reply: StoryReply) -> list[str]:
-        size = words_in(reply.text)
-        found = [f"The text has {size} words; write at most 250."] if size > MOST_WORDS else []
-        if self._told.voice == "first" and self._english and len(prose(reply)) > 2 and not tells_of_itself(reply.text):
+        text, most = bare_text(reply), self._told.most_words
+        size = words_in(text)
+        found = [f"The text has {size} words; write at most {most - SPARE_WORDS}."] if size > most else []
+        if self._told.voice == "first" and self._english and len(prose(reply)) > 2 and not tells_of_itself(text):
             found.append(f"Nobody says “I”, and it is the memory of {self._told.seen_by or 'one of them'}.")
         return found
+
+    def _voice_faults(self, text: str) -> list[str]:
+        voice, own = self._told.voice, self._told.seen_by
+        found = telling_faults(text, voice, self._english, self._labels)
+        if own and voice != "third" and names_oneself(text, own):
+            found.append(f"It tells of {own} as of somebody else, and this is the memory of {own}.")
+        return found
+
+    def _clause_faults(self, text: str, suspects: Sequence[str]) -> list[str]:
+        claimed = [claim.text for claim in self.evidence.look(text, suspects)[1]]
+        return [*claimed, *self._voice_faults(text)]
 
     def _ungrounded(self, text: str, suspects: Sequence[str]) -> list[str]:
         wrong = self.evidence.look(text, suspects)[1]
@@ -408,11 +486,6 @@ class StoryJudge:
     @cached_property
     def _own_words(self) -> str:
         return " ".join(self._texts)
-
-
-def prose(reply: StoryReply) -> list[str]:
-    """The sentences of a reply's text."""
-    return sentences(with_quotation_marks(reply.text))
 
 
 def _spaced(text: str) -> str:
@@ -546,6 +619,8 @@ class StoryJob(WritingJob, frozen=True, kw_only=True):
     """What stands just before it: shown to the model as known, and evidence for nothing."""
     open: tuple[Thread, ...] = ()
     """The threads that are open at its beginning."""
+    known: tuple[str, ...] = ()
+    """The names of all that stands before it, the weightiest first."""
     voice: Voice = "third"
     seen_by: str = ""
     """The character whose memory it is; empty: nobody's."""
@@ -569,10 +644,12 @@ class StoryTask:
         named = not spoken or any(each.named for each in spoken)
         threads, self._shown = shown_threads(job.open, count)
         fields = {
-            "voice": story_voice(job.voice, job.seen_by, named=named),
+            "voice": story_voice(job.voice, own_name(job.seen_by), named=named),
             "before": shown_before(job.before, count),
+            "known": shown_known(job.known, count),
             "names": shown_names(_offline_names(job)),
             "disputes": doubts(job.disputes),
+            "words": f"{asked_words(job) - SPARE_WORDS} to {asked_words(job)}",
         }
         if not job.is_deep:
             fields["threads"] = threads
@@ -581,12 +658,13 @@ class StoryTask:
         # An answer that is asked for again is shown with what is wrong with it.
         room = job.window_tokens - count(empty.system) - count(empty.user) - 3 * empty.max_tokens
         fields[place] = _story(job, spoken, max(room, LEAST_ROOM), count)
-        manner = StoryManner(voice=job.voice, seen_by=job.seen_by, named=named)
+        manner = StoryManner(voice=job.voice, seen_by=own_name(job.seen_by), named=named, most_words=most_words(job))
         before = story_text(job.before) if job.before else ""
         self.job = job
         self.prompt = text.render(**fields)
         self.critical = _offline_names(job)[:NAMES_SHOWN]
-        named_there = (fields["before"], fields["names"], threads)
+        # What it is shown of them is evidence that there are such people, and for nothing that they did.
+        named_there = (fields["before"], fields["names"], fields["known"], threads)
         self._judge = StoryJudge(passages(spoken, job.parts), before, manner, named_there)
 
     def faults(self, answer: StoryReply) -> list[str]:
@@ -595,9 +673,11 @@ class StoryTask:
 
     def judge(self, answer: StoryReply) -> Judged:
         """What of a reply may stand: its sentences, and with them its threads."""
-        told, kept = prose(answer), self._standing(answer)
-        trusted = bool(kept) and (len(told) - len(kept)) <= MOST_STRUCK * len(told)
-        struck = len(told) - len(kept)
+        standing = self._standing(answer)
+        # A sentence of which a clause was struck is one that doesn't stand as it was said.
+        struck = sum(left.text != said.text for left, said in zip(standing, told(answer), strict=True))
+        kept = [each.text for each in self._kept(answer)]
+        trusted = bool(kept) and struck <= MOST_STRUCK * len(standing)
         if not self.job.is_deep:
             struck += len(answer.opened) - len(self._threads(answer) if trusted else ())
         return Judged(kept=kept, struck=struck, trusted=trusted)
@@ -617,18 +697,29 @@ class StoryTask:
             followed = follow(threads, answer.resolved, self._shown, job.offline.threads, self._judge.finder)
         text = replace(
             text,
-            sections=_sections(job, self._judge, _cut(judged.kept), self._judge.names(answer)),
+            sections=_sections(job, self._judge, self._kept(answer), self._judge.names(answer)),
             threads=followed.threads,
             retellings=1 + max((part.retellings for part in job.parts), default=0),
             sources=tuple(part.id for part in job.parts),
         )
         return text, followed.notes
 
-    def _standing(self, answer: StoryReply) -> list[str]:
-        if self._judge.fatal(answer):
-            return []
+    def _standing(self, answer: StoryReply) -> list[ToldSentence]:
+        """What is left of each sentence of a reply; empty where nothing is."""
         suspects = self._judge.suspects(answer)
-        return [each for each in prose(answer) if not self._judge.of_sentence(each, suspects)]
+        lost = fatal = bool(self._judge.fatal(answer))
+        out: list[ToldSentence] = []
+        for each in told(answer):
+            # Whom “she” means is not known any more where the sentence before is gone.
+            gone = fatal or (lost and points_back(each.text))
+            left = "" if gone else self._judge.standing(each.text, suspects)
+            lost = not left
+            out.append(ToldSentence(left, each.worth))
+        return out
+
+    def _kept(self, answer: StoryReply) -> list[ToldSentence]:
+        kept = standing_alone(each for each in self._standing(answer) if each.text)
+        return _cut(kept, most_words(self.job))
 
     def _threads(self, answer: StoryReply) -> list[ThreadSaid]:
         suspects = self._judge.suspects(answer)
@@ -647,7 +738,19 @@ def _story(job: StoryJob, spoken: Sequence[Spoken], room: int, count: Count) -> 
     return "\n".join(each for each in (parts, speech) if each != NOTHING)
 
 
-def _sections(job: StoryJob, judge: StoryJudge, kept: Sequence[str], names: Sequence[str]) -> tuple[Section, ...]:
+def asked_words(job: StoryJob) -> int:
+    """How many words the text of a job may have."""
+    return ASKED_WORDS[min(job.offline.depth, len(ASKED_WORDS)) - 1] if job.is_deep else ASKED_WORDS[0]
+
+
+def most_words(job: StoryJob) -> int:
+    """How long it may be before it is cut."""
+    return asked_words(job) + SPARE_WORDS
+
+
+def _sections(
+    job: StoryJob, judge: StoryJudge, kept: Sequence[ToldSentence], names: Sequence[str]
+) -> tuple[Section, ...]:
     """The prose, then what is carried from the offline text, then the names."""
     line = _names_line(job, names)
     out = [Section(name="story", lines=tuple(_lines(judge, kept, line.names)))]
@@ -655,24 +758,25 @@ def _sections(job: StoryJob, judge: StoryJudge, kept: Sequence[str], names: Sequ
     return (*out, *([Section(name="artifacts", lines=(line,))] if line.names else []))
 
 
-def _lines(judge: StoryJudge, kept: Sequence[str], names: Sequence[Mention]) -> list[Line]:
+def _lines(judge: StoryJudge, kept: Sequence[ToldSentence], names: Sequence[Mention]) -> list[Line]:
     out = []
-    for number, text in enumerate(kept):
-        position, sources = place_of(judge.finder.rests(text, number / max(len(kept) - 1, 1)))
-        within = tuple(mention for mention in names if mention.name in text)
-        out.append(Line(text=text, names=within, position=position, sources=sources))
+    for number, each in enumerate(kept):
+        place = number / max(len(kept) - 1, 1)
+        position, sources = place_of([rest for one in sentences(each.text) for rest in judge.finder.rests(one, place)])
+        within = tuple(mention for mention in names if mention.name in each.text)
+        out.append(Line(text=each.text, names=within, weight=each.worth, position=position, sources=sources))
     return out
 
 
-def _cut(kept: Sequence[str]) -> list[str]:
+def _cut(kept: Sequence[ToldSentence], most: int) -> list[ToldSentence]:
     """The sentences up to which the text is not too long; the first one in any case."""
-    out: list[str] = []
-    left = MOST_WORDS
-    for text in kept:
-        left -= words_in(text)
+    out: list[ToldSentence] = []
+    left = most
+    for each in kept:
+        left -= words_in(each.text)
         if left < 0 and out:
             break
-        out.append(text)
+        out.append(each)
     return out
 
 

@@ -20,7 +20,7 @@ from ireneo.engine.context import StoredReader, keep_made
 from ireneo.engine.encode import check_budget
 from ireneo.engine.models import Models
 from ireneo.engine.notes import due_stretches, keep_texts, notes_job
-from ireneo.engine.story_writing import StoryJob, StoryTask
+from ireneo.engine.story_writing import StoryJob, StoryTask, known_names
 from ireneo.engine.texts import best_texts, text_id, undisputed
 from ireneo.engine.work_writing import write_notes
 from ireneo.engine.writing import WritingOutcome, WrittenSummary, write
@@ -157,6 +157,7 @@ def _story_job(tx: Transaction, key: SessionKey, summary: Summary, options: Cont
         parts=tuple(parts),
         before=before[-1] if before and not parts else None,
         open=threads,
+        known=known_names(before),
         disputes=tuple(options.disputes.get(summary.stretch, ())),
         voice=voice,
         seen_by=options.policy.seen_by,

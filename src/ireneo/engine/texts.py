@@ -15,7 +15,7 @@ from ireneo.context.compose import ContextOptions
 from ireneo.log.message import digest
 from ireneo.log.tree import Head, SessionKey
 from ireneo.ports.store import Span, Transaction
-from ireneo.prompts import PROMPTS
+from ireneo.prompts import FAMILIES
 from ireneo.prompts.replies import Voice
 from ireneo.summaries.notes import is_written, noted, rolled_up, statements_of, with_later
 from ireneo.summaries.summary import Summary, SummaryId, SummaryLevel, Writing, anchor
@@ -35,7 +35,7 @@ def text_summarizer(summary: Summary, disputes: Sequence[str], voice: Voice) -> 
 
 def undisputed(level: SummaryLevel, summarizer: str, voice: Voice) -> str:
     """The summarizer of the texts that a model writes of canonical summaries of that level and `summarizer`."""
-    return f"{PROMPTS[level].name}/{voice}/{summarizer}"
+    return f"{FAMILIES[level]}/{voice}/{summarizer}"
 
 
 def waiting_summarizer(summarizer: str, voice: Voice) -> str:

@@ -206,20 +206,12 @@ def leaf_episode(session: str, leaf: Summary, at: datetime | None, recorded: dat
 
     `at` is when the last message that it covers was said, where the log says so.
     """
-    told = [line for line in leaf.lines("story") if line.text.strip()]
-    chosen: list[tuple[Line, str]] = []
-    room = MOST_CHARACTERS
-    for line in sorted(told, key=lambda line: -line.weight):
-        text = clip(line.text, MOST_CHARACTERS)
-        if len(text) + 1 <= room or not chosen:
-            chosen.append((line, text))
-            room -= len(text) + 1
-    if not chosen:
+    text, messages = weightiest(leaf.lines("story"))
+    if not text:
         return None
-    chosen.sort(key=lambda each: each[0].position)
     opened = bool(leaf.threads.opened)
     return MemoryDraft(
-        text=" ".join(text for _, text in chosen),
+        text=text,
         kind="episodic",
         at=at or recorded,
         recorded=recorded,
@@ -227,9 +219,23 @@ def leaf_episode(session: str, leaf: Summary, at: datetime | None, recorded: dat
         trust=TRUST["agent"],
         salience=BASE_SALIENCE + MORE_SALIENCE * opened,
         session=session,
-        messages=tuple(dict.fromkeys(source for line, _ in chosen for source in line.sources)),
+        messages=messages,
         summaries=(leaf.id,),
     )
+
+
+def weightiest(lines: Sequence[Line]) -> tuple[str, tuple[MessageId, ...]]:
+    """The weightiest sentences of a story, in the order in which they were told, and where they stand."""
+    chosen: list[tuple[Line, str]] = []
+    room = MOST_CHARACTERS
+    for line in sorted((line for line in lines if line.text.strip()), key=lambda line: -line.weight):
+        text = clip(line.text, MOST_CHARACTERS)
+        if len(text) + 1 <= room or not chosen:
+            chosen.append((line, text))
+            room -= len(text) + 1
+    chosen.sort(key=lambda each: each[0].position)
+    messages = dict.fromkeys(source for line, _ in chosen for source in line.sources)
+    return " ".join(text for _, text in chosen), tuple(messages)
 
 
 class KnownFailure(Struct, frozen=True, kw_only=True):

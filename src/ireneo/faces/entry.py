@@ -7,7 +7,6 @@ answer does to find, so it is left out where nothing of it is needed.
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import NoReturn
 
 _OPTIONS = ("--db", "--space")
@@ -28,7 +27,7 @@ def run() -> NoReturn:
     sys.exit(0)
 
 
-def hook_asked(arguments: list[str]) -> tuple[Path | None, str] | None:
+def hook_asked(arguments: list[str]) -> tuple[str | None, str] | None:
     """The database and the space of `hook` or `check --hook`, plainly written; None for what the command line reads."""
     if arguments[:1] == ["hook"]:
         options = arguments[1:]
@@ -44,4 +43,4 @@ def hook_asked(arguments: list[str]) -> tuple[Path | None, str] | None:
         if name not in _OPTIONS or not value or (not equals and value.startswith("-")):
             return None
         found[name] = value
-    return (Path(found["--db"]) if "--db" in found else None), found.get("--space", _SPACE)
+    return found.get("--db"), found.get("--space", _SPACE)

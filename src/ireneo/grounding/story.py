@@ -8,19 +8,21 @@ only what begins a sentence and does something is taken for a name, besides what
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from itertools import pairwise
 
 from msgspec import Struct
 
 from ireneo.grounding.claims import TextClaim, claims, number, read
 from ireneo.grounding.evidence import SourceIndex
+from ireneo.grounding.voice import unquoted
 from ireneo.language.detect import language_of
 from ireneo.language.files import either, of_language, topic
 from ireneo.language.numbers import spelled
 from ireneo.language.sentences import balanced
 from ireneo.language.sentences import sentences as split
-from ireneo.language.topics import Names
+from ireneo.language.topics import Clauses, Names
 from ireneo.language.words import WORD
 from ireneo.patterns import lazy_re
 
@@ -38,6 +40,9 @@ _EXPLAINED = lazy_re(lambda: either(topic(Names).explained))
 _BESIDE = lazy_re(lambda: rf" {either(topic(Names).beside)} [^\W\d_a-zà-ÿ]\w")
 _LISTED = lazy_re(lambda: rf", {_LARGE}[\w'’-]+(?: {_LARGE}[\w'’-]+)*(?:,| {either(topic(Names).listed)})\s")
 _LARGE = r"[^\W\d_a-zà-ÿ]"
+_TITLED = lazy_re(
+    lambda: rf"\b{_LARGE}[\w'’-]+(?: (?:{either(sorted(topic(Names).particles))} ){{0,2}}{_LARGE}[\w'’-]+)+"
+)
 _STARS = lazy_re(r"(?<!\w)[*_]+|[*_]+(?!\w)")
 _PAIR = lazy_re(lambda: rf"\b{either(topic(Names).two)}\b", re.IGNORECASE)
 _FIGURE = lazy_re(number)
@@ -206,15 +211,23 @@ class StorySourceIndex:
         if sum(not _has_case(word.text) for word in words) * 2 > len(words):
             return 0, []
         seen, unknown = 0, []
+        titled = self._titled(own)
         for before, word, after in zip([None, *words], words, [*words[1:], None], strict=False):
             if not word.is_large or word.text.casefold() in topic(Names).titles or word.text.startswith(("I'", "I’")):
                 continue
             if word.opens and word.text.casefold() in topic(Names).openers and not self._is_large(word.text):
                 continue
             seen += 1
+            if word.text in titled:
+                continue
             if not self._is_known(word, before) and self._is_name(word, before, after):
                 unknown.append(word.text)
         return seen, unknown
+
+    def _titled(self, text: str) -> frozenset[str]:
+        """The words of what `text` writes large as one does a title, and the sources in whichever letters: a spell."""
+        found = [found[0] for found in _TITLED.finditer(text) if self._evidence.holds(found[0])]
+        return frozenset(word for each in found for word in WORD.findall(each))
 
     def _is_known(self, word: _StoryWord, before: _StoryWord | None) -> bool:
         if self._is_large(word.text):
@@ -274,3 +287,72 @@ def _numbers(text: str) -> list[TextClaim]:
 
 def _has_case(word: str) -> bool:
     return word[0].islower() or word[0].isupper()
+
+
+# What is left of a sentence of which a clause is wrong: it has to be a sentence, and as true as it was.
+#
+# A clause goes only where a comma, a semicolon or a verb after “and” shows where it begins, and never one that limits
+# what it is taken from. What was told of it goes too. Where that can't be known, nothing is left.
+
+LEAST_LEFT = 4
+"""Fewer words tell nothing without the rest."""
+_APART = lazy_re(lambda: rf"(?:;|,\s+{either(topic(Clauses).joins)})\s+(?={_LARGE})")
+_HANGS = lazy_re(
+    lambda: (
+        rf",\s+(?={either([*topic(Clauses).joins, *topic(Clauses).begins, *topic(Clauses).relatives])}\b"
+        rf"|\w+{either(topic(Names).participles)}\b)|\s+(?={either(topic(Clauses).joins)}\s+{_does()}\b)"
+    )
+)
+_ASIDE = lazy_re(lambda: rf",\s+{either(topic(Clauses).relatives)}\b[^,;]*,(?=\s)")
+_LIMITS = lazy_re(lambda: rf"\W*(?:\w+\s+)?{either(topic(Clauses).limits)}\b")
+_LEADS = lazy_re(lambda: rf"\W*{either(topic(Clauses).leads)}\b", re.IGNORECASE)
+_DOES = lazy_re(lambda: rf"(?P<before>\w+)\s+{_does()}\b")
+
+
+def _does() -> str:
+    return rf"(?:{either(topic(Names).does)}|{either(sorted(topic(Names).verbs))})"
+
+
+def standing_part(sentence: str, is_wrong: Callable[[str], bool]) -> str:
+    """`sentence` without the clauses that are wrong; empty where no true sentence would be left."""
+    kept: list[str] = []
+    lost = False
+    start = 0
+    joint = ""
+    for end, following in [*((m.start(), m.end()) for m in _APART.finditer(unquoted(sentence))), (len(sentence),) * 2]:
+        clause = sentence[start:end]
+        left = _right_part(clause, is_wrong) if is_wrong(clause) else clause
+        if left:
+            kept += [joint, left] if kept else [left]
+        lost = lost or left != clause
+        joint, start = sentence[end:following], following
+    whole = "".join(kept).rstrip(" ,;:–—-")
+    if not lost or not whole:
+        return ""
+    ended = whole if whole[-1] in ".!?…" else f"{whole}."
+    return ended[0].upper() + ended[1:]
+
+
+def _right_part(clause: str, is_wrong: Callable[[str], bool]) -> str:
+    """What of a clause that could be a sentence stands before what is wrong with it, or without it."""
+    hidden = unquoted(clause)
+    aside = _ASIDE.search(hidden)
+    if aside and "," not in hidden[: aside.start()]:
+        left = clause[: aside.start()] + clause[aside.end() :]
+        if not is_wrong(left) and _says(left):
+            return left
+    starts = [0, *(found.start() for found in _HANGS.finditer(hidden)), len(clause)]
+    pieces = [clause[one:other] for one, other in pairwise(starts)]
+    wrong = [is_wrong(piece) for piece in pieces]
+    first = wrong.index(True) if True in wrong else 0
+    left = "".join(pieces[:first])
+    limited = any(_LIMITS.match(piece) for piece in pieces[first:])
+    return left if left and not limited and not is_wrong(left) and _says(left) else ""
+
+
+def _says(text: str) -> bool:
+    """Whether somebody does something in `text`, so that it is a sentence by itself."""
+    if len(WORD.findall(text)) < LEAST_LEFT or (_LEADS.match(text) and "," not in text):
+        return False
+    # “The wounded man” has a word that ends as verbs do, too.
+    return any(found["before"].casefold() not in topic(Names).before_titles for found in _DOES.finditer(text))

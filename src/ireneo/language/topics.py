@@ -153,6 +153,8 @@ class OwnWords(Topic, frozen=True, kw_only=True):
     """In a question before a list: its items are what may be chosen."""
     own_tags: Row = ()
     """In the name of a tag: what stands in it is meant for who reads it."""
+    asides: Row = ()
+    """In a story, behind a bracket or at the beginning of a line: what follows is said to whoever plays along."""
 
 
 class Constraints(Topic, frozen=True, kw_only=True):
@@ -716,6 +718,8 @@ class Clauses(Topic, frozen=True, kw_only=True):
     """What begins a part that only leads to the clause behind it."""
     refers: Row = ()
     """What points back to the clause before."""
+    relatives: Row = ()
+    """What begins, behind a comma, what is said of somebody or something by the way."""
 
 
 class Verdicts(Topic, frozen=True, kw_only=True):

@@ -8,12 +8,15 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Literal, NewType, TypeAlias
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.language.files import of_language
+from ireneo.language.topics import Words
 from ireneo.patterns import lazy_re
 
 # What happened: immutable messages, the parts that they are made of, and ids that are made from their content.
@@ -211,10 +214,55 @@ def is_own_block(draft: Draft) -> bool:
     return draft.origin == "summary" and any(tag in draft.text[:80] for tag in BLOCK_TAGS)
 
 
+SAME = " = "
+"""Between the names of one who goes by several: ``Vera = the Countess``."""
+_NAMES_KEPT = 4_096
+_NAME_WORD = lazy_re(r"\w+")
+
+
+def names_of(character: str) -> tuple[str, ...]:
+    """The names of a character who is called so, her own first."""
+    return tuple(filter(None, (name.strip() for name in character.split(SAME))))
+
+
+def own_name(character: str) -> str:
+    """What a character calls herself; empty for nobody."""
+    return next(iter(names_of(character)), "")
+
+
+def is_called(character: str, name: str) -> bool:
+    """Whether a message that says `name` means a character: of one who goes by several, small words don't matter."""
+    return name == character or (SAME in character and name_key(name) in _keys(character))
+
+
+@lru_cache(_NAMES_KEPT)
+def name_key(name: str) -> str:
+    """A name as it is compared with others: without regard to case, marks and an article before it."""
+    words = _NAME_WORD.findall(name.casefold())
+    return " ".join(words[1:] if len(words) > 1 and words[0] in of_language(Words, "en").articles else words)
+
+
+@lru_cache(_NAMES_KEPT)
+def _keys(character: str) -> frozenset[str]:
+    return frozenset(map(name_key, names_of(character)))
+
+
+def was_there(character: str, present: Sequence[str], author: str | None) -> bool:
+    """Whether a character said something, or is among those who heard it."""
+    return any(is_called(character, name) for name in present) or bool(author and is_called(character, author))
+
+
 def heard_by(draft: Draft, character: str) -> bool:
-    """Whether `character` heard what is said in `draft`: everyone does, unless it says who was present."""
-    present = draft.present
-    return present is None or character in present or character == draft.author
+    """Whether `character` heard all that is said in `draft`: everyone does, unless it says who was present."""
+    told, speaks = draft.present, draft.author
+    if told is None:
+        return True
+    # What is not said of one text holds for the whole message.
+    return all(
+        was_there(character, told if part.present is None else part.present, part.author or speaks)
+        for part in draft.parts
+        if isinstance(part, Text)
+    )
 
 
 def voices_in(parts: Sequence[Part]) -> Iterator[str]:

@@ -112,6 +112,8 @@ class MemoryChange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     pinned: bool | None = None
     text: str = ""
     """Where it was put in other words: those that it had before."""
+    joined: bool = False
+    """It took in others, which may have been told in other words."""
 
 
 class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):

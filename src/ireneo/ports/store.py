@@ -201,6 +201,9 @@ class UpkeepPort(Protocol):
         What can't be made again from the rest stays as it is.
         """
 
+    def spaces(self) -> Sequence[str]:
+        """Every space in which something is kept, by name."""
+
     def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
         """The id of every summary of a session, on whatever path, by its first and then its last position."""
 

@@ -11,7 +11,7 @@ NOTES = PromptText(task="notes", version=1, max_tokens=8_000)
 NOTES_REPAIR = PromptText(task="notes", text="repair", version=NOTES.version, max_tokens=1_200)
 NOTES_OWN = PromptText(task="notes", text="own", version=NOTES.version, max_tokens=NOTES.max_tokens)
 """An agent's work: on a stretch of it, on what of these notes didn't stand, and what the agent itself is asked for."""
-STORY = PromptText(task="story", version=1, max_tokens=2_400)
+STORY = PromptText(task="story", version=2, max_tokens=2_400)
 STORY_DEEP = PromptText(task="story", text="deep", version=STORY.version, max_tokens=STORY.max_tokens)
 """By which the deeper summaries of a story are written. Its version is the leaf's: one summarizer writes both."""
 REFLECT = PromptText(task="reflect", version=2, max_tokens=1_200)
@@ -24,5 +24,8 @@ LESSONS_REPAIR = PromptText(task="lessons", text="repair", version=LESSONS.versi
 LESSONS_MERGE = PromptText(task="lessons", text="merge", version=1, max_tokens=2_000)
 """Which lessons of a project are one."""
 
-PROMPTS: MappingProxyType[SummaryLevel, PromptText] = MappingProxyType({"turn": NOTES, "goal": NOTES, "story": STORY})
-"""The prompt by which the text of each level is written, and after which its summarizer is named."""
+FAMILIES: MappingProxyType[SummaryLevel, str] = MappingProxyType(
+    {"turn": NOTES.name, "goal": NOTES.name, "story": "story-1"}
+)
+"""After what the summarizer of the texts of each level is named. A story that was told by an earlier prompt stands as
+it was told, rather than being paid for again: so its summarizer keeps the first one's name."""

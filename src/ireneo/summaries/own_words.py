@@ -48,6 +48,17 @@ class OwnSentence(Struct, frozen=True, kw_only=True):
     """It stands where somebody says I, we or you, or in so few words that nobody would."""
 
 
+def out_of_character(text: str) -> Iterator[str]:
+    """What is said in a story's `text` to whoever plays along: in double brackets, or behind a mark such as OOC."""
+    for found in _OUT_OF_CHARACTER.finditer(text):
+        yield (found["double"] or found["marked"] or found["line"]).strip()
+
+
+def is_played(text: str) -> bool:
+    """Whether somebody acts or speaks in `text` as a character does: between asterisks or quotation marks."""
+    return _PLAYED.search(text) is not None
+
+
 def said_in_results(result: Result) -> Iterator[tuple[str, bool]]:
     """What the user says in a tool's result, and whether it is an answer with its question."""
     text = result.text[:_LONGEST_RESULT]
@@ -74,6 +85,17 @@ _TAGS = ("feedback", "user_message")
 _NOTE = lazy_re(r"\n\n(?:Note:|IMPORTANT:|<system-reminder>)")
 _ANSWERED = lazy_re(r"\s*(?:User has answered your question|Your questions? (?:has|have) been answered)", re.I)
 _ANSWER = lazy_re(r'"[^"\n]{3,600}"="[^"]{1,2000}"')
+
+
+_OUT_OF_CHARACTER = lazy_re(
+    lambda: (
+        r"\(\((?P<double>[^()]{1,1000})\)\)"
+        rf"|[(\[{{]\s{{0,3}}{either(topic(OwnWords).asides)}(?!\w)[\s:–—-]{{0,4}}(?P<marked>[^()\[\]{{}}]{{1,1000}})[)\]}}]"
+        rf"|^[ *_]{{0,4}}{either(topic(OwnWords).asides)}[*_]{{0,2}}\s?[:–—-]\s?(?P<line>.{{1,1000}})"
+    ),
+    re.I | re.M,
+)
+_PLAYED = lazy_re(r"\*[^*\s][^*\n]{0,400}\*|[\"“„«][^\"”“»\n]{1,400}[\"”“»]")
 
 
 class _Paste:

@@ -17,7 +17,7 @@ from ireneo.language.words import common_words, light_stem
 from ireneo.log.message import PINS_TAG, Message, MessageId, Text, without_recalled
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
-from ireneo.summaries.own_words import OwnSentence, own_words, said_in_results
+from ireneo.summaries.own_words import OwnSentence, is_played, out_of_character, own_words, said_in_results
 from ireneo.summaries.summary import Line, Summary, ThreadKind
 
 BY_HAND = 5.0
@@ -90,37 +90,44 @@ _AROUND = "\"'”“’)]*_"
 """What may stand behind the mark that ends a sentence."""
 
 
-def find_pins(message: Message) -> list[Line]:
+def find_pins(message: Message, *, in_story: bool = False) -> list[Line]:
     """The standing constraints in a user's or the system's words, as lines: `weight` says how binding one is.
 
     What a user says inside of a tool's result counts as well: a refusal's words, an answer. A line of a story, which
-    has an author, binds nobody outside of the story.
+    has an author or is played, binds nobody outside of the story, but for what is said in it out of character; and
+    what is said beside a story (`in_story`) binds where it is plainly meant to stand.
     """
     draft = message.draft
     if draft.text.startswith(PINS_TAG):
         return [_line(message, text, BY_HAND) for text in _carried(draft.text)]
     pins: dict[str, float] = {}
-    for said in _spoken(message):
-        pins.update(_binding(said, system=message.role == "system"))
+    for said, least in _spoken(message, in_story=in_story):
+        pins.update(each for each in _binding(said, system=message.role == "system") if each[1] >= least)
     for result in draft.results:
         for said, answers in said_in_results(result):
             pins.update(_settled(said) if answers else _binding(said, system=False))
     return [_line(message, text, strength) for text, strength in pins.items()]
 
 
-def find_lifts(message: Message) -> list[Line]:
+def find_lifts(message: Message, *, in_story: bool = False) -> list[Line]:
     """The sentences with which a user may lift a constraint; which one, `standing` finds out."""
     if message.role == "system":
         return []
-    said = [*_spoken(message), *(said for result in message.draft.results for said, _ in said_in_results(result))]
+    spoken = [said for said, _ in _spoken(message, in_story=in_story)]
+    said = [*spoken, *(said for result in message.draft.results for said, _ in said_in_results(result))]
     return [_line(message, sentence, 1.0) for text in said for sentence in lifts_in(text)]
 
 
-def _spoken(message: Message) -> list[str]:
-    """What a user or the system says in a message, and not in a story."""
-    story = any(isinstance(part, Text) and part.author for part in message.parts)
-    speaks = message.role in ("user", "system") and message.draft.origin == "spoken" and not story
-    return [message.draft.text] if speaks else []
+def _spoken(message: Message, *, in_story: bool) -> list[tuple[str, float]]:
+    """What a user or the system says in a message, and not as a part of a story; with how binding it must be."""
+    text = message.draft.text
+    if message.role not in ("user", "system") or message.draft.origin != "spoken":
+        return []
+    authored = any(isinstance(part, Text) and part.author for part in message.parts)
+    if message.role == "system" or not (authored or in_story):
+        return [] if authored else [(text, 0.0)]
+    aside = [(said, 0.0) for said in out_of_character(text)]
+    return aside if aside or authored or is_played(text) else [(text, STANDING)]
 
 
 # The requests that a context shows word for word are looked through again at each rebuild.
@@ -394,8 +401,8 @@ def _line(message: Message, text: str, weight: float) -> Line:
     return Line(text=text, weight=weight, position=message.position, sources=(message.id,))
 
 
-def constraints(items: Iterable[Summary | Message]) -> tuple[list[Line], list[Line]]:
-    """The pins that the items of a row hold, and what may lift them."""
+def constraints(items: Iterable[Summary | Message], *, in_story: bool = False) -> tuple[list[Line], list[Line]]:
+    """The pins that the items of a row hold, and what may lift them; of a story's, what is no part of it."""
     pins: list[Line] = []
     lifts: list[Line] = []
     for item in items:
@@ -403,6 +410,6 @@ def constraints(items: Iterable[Summary | Message]) -> tuple[list[Line], list[Li
             pins += item.lines("constraints")
             lifts += item.lines("lifted")
         else:
-            pins += find_pins(item)
-            lifts += find_lifts(item)
+            pins += find_pins(item, in_story=in_story)
+            lifts += find_lifts(item, in_story=in_story)
     return pins, lifts

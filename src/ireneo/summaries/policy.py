@@ -266,10 +266,10 @@ def preset(name: str) -> Policy:
     return found
 
 
-CHAT = "chat"
-"""The log format of transcripts with authors: what comes from there is a story."""
+STORIES = frozenset({"chat", "sillytavern", "character-card", "character-ai", "discord", "oobabooga"})
+"""The log formats of transcripts with authors: what comes from there is a story."""
 
 
 def preset_of(source: str | None, own: Policy) -> Policy:
     """The preset of a session that came from `source`: a story's, or the memory's `own`."""
-    return STORY if (source or "").partition(":")[0] == CHAT else own
+    return STORY if (source or "").partition(":")[0] in STORIES else own

@@ -290,6 +290,6 @@ def _shortened(section: Section) -> Section:
 
 def _constraints(items: Sequence[Summary | Message]) -> list[Section]:
     """What binds all that is done next, in the words of who said it, and what may lift it."""
-    pins, lifts = constraints(items)
+    pins, lifts = constraints(items, in_story=True)
     found: dict[SectionName, list[Line]] = {"constraints": standing(pins, lifts), "lifted": lifts[-MAX_LIFTS:]}
     return [Section(name=name, lines=tuple(lines)) for name, lines in found.items() if lines]

@@ -10,7 +10,7 @@ from tests.property.invariants.promises import bounded, strings, valid
 
 from ireneo import Context, Draft, Message, Policy, Session
 from ireneo.log.tree import SessionKey
-from ireneo.ports.store import Store
+from ireneo.ports.store import Store, Transaction
 
 from .material import MARK, TINY_STORY, heard, marks
 
@@ -26,11 +26,6 @@ def seen(context: Context) -> set[str]:
 def shape(context: Context) -> list[tuple[str, str, str, int, int]]:
     """What stands for what."""
     return [(row.what, row.first, row.last, row.covers, row.depth) for row in context.view]
-
-
-def tree(context: Context) -> list[tuple[str, str, str, int, int]]:
-    """The summaries that are shown, but for those of what has no leaf yet: whose words they are is of no matter."""
-    return [row for row in shape(context) if row[0] == "summary" and row[4] > 0]
 
 
 def each_stands_once(context: Context, path: Sequence[Message]) -> None:
@@ -97,3 +92,27 @@ async def twin_context(drafts: Sequence[Draft], budget: int, to: str, policy: Po
     await session.append(list(drafts))
     await caught_up(session, policy)
     return await session.context(budget, to=to, preset=policy)
+
+
+async def goes_as_undisturbed(store: Store, session: Session, drafts: Sequence[Draft]) -> None:
+    """What is stored along the path is what a session has that was fed it and nothing else, and no model.
+
+    How much of it a context shows depends on what models told of it; what there is to be shown doesn't.
+    """
+    from ireneo.adapters.in_memory.store import InMemoryStore
+
+    twin_store = InMemoryStore()
+    twin = await memory_over(twin_store).session("run")
+    await twin.append(list(drafts))
+    await caught_up(twin, TINY_STORY)
+    rows = [await _row(store, session), await _row(twin_store, twin)]
+    assert rows[0] == rows[1]
+
+
+async def _row(store: Store, session: Session) -> list[str]:
+    def read(tx: Transaction) -> list[str]:
+        head = tx.log.head(session.key, session.branch)
+        assert head is not None
+        return [each.id for each in tx.summaries.frontier(session.key, head.id, TINY_STORY.summarizer)]
+
+    return await store.read(read)

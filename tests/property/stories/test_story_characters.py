@@ -39,7 +39,7 @@ def test_nothing_that_she_did_not_hear_is_in_her_context_or_in_a_prompt(
         session = await memory.session("run")
         await session.append([enters(character), *Storyteller().tell(pieces)])
         for look in (budget, 500):
-            context = await session.context(look, to=to, preset=TINY_STORY, as_=character)
+            context = await session.context(look, to=to, preset=TINY_STORY, viewpoint=character)
             sound(context, await session.messages(), look, character)
         await worked(memory, policy)
         path = await session.messages()
@@ -52,7 +52,7 @@ def test_nothing_that_she_did_not_hear_is_in_her_context_or_in_a_prompt(
         await worked(memory, policy)
         path = await session.messages()
         for look in (budget, 500):
-            context = await session.context(look, to=to, preset=TINY_STORY, as_=character)
+            context = await session.context(look, to=to, preset=TINY_STORY, viewpoint=character)
             sound(context, path, look, character)
             assert context.behind == 0
         stored = await inner.read(lambda tx: tx.summaries.get(session.key, tx.upkeep.summaries(session.key)))
@@ -117,7 +117,7 @@ def test_the_work_tells_no_story_of_somebody_called_open(store: str) -> None:
         session = await memory.session("run")
         wide = Policy(name="story", story=SMALL, live_share=0.5)
         await session.append(Storyteller().tell(["chats", "scene", "chats", "huge", "chats"]))
-        await session.context(300, preset=wide, as_="Vera")
+        await session.context(300, preset=wide, viewpoint="Vera")
         await memory.work(until_idle=True)
         summarizers = await inner.read(lambda tx: tx.summaries.summarizers(session.key))
         assert any(summarizer.endswith("/as/Vera/open") for summarizer in summarizers)

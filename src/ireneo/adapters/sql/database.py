@@ -25,7 +25,7 @@ import msgspec
 from msgspec import Struct
 
 from ireneo.adapters.pool import OpenTransaction
-from ireneo.errors import BadInput
+from ireneo.errors import BadInput, StoreError
 from ireneo.log.message import Draft, Message, MessageId, Native, Origin, Part, Role
 from ireneo.log.tree import Head
 from ireneo.patterns import lazy_re
@@ -68,6 +68,12 @@ class Database(Protocol):
 
     def savepoint(self) -> AbstractContextManager[object]:
         """A block that leaves nothing where it raises."""
+
+    def of(self, space: str) -> Database:
+        """The same, for queries of one space: one where spaces lie apart has `space` bound to each of them."""
+
+    def scopes(self) -> Sequence[Database]:
+        """What its upkeep looks through one after the other: all of it, or space by space where they lie apart."""
 
 
 class SqlTransaction(OpenTransaction, ABC):
@@ -116,6 +122,35 @@ class SqlTransaction(OpenTransaction, ABC):
         """Do `work`. Raises StoreError for whatever the driver raises."""
 
 
+class ErrorMeaning(Struct, frozen=True):
+    """What an error of the driver means to a caller."""
+
+    error: type[StoreError]
+    sentence: str
+    """Follows the name of the file, or the address."""
+    told: bool = False
+    """What the server says of it helps whoever reads it."""
+
+
+class Migration(Struct, frozen=True, kw_only=True):
+    """One step of the schema; it is applied once, in one transaction with its record."""
+
+    number: int
+    name: str
+    sql: str
+    step: Callable[[Any], None] | None = None
+    """What SQL alone can't do, behind it."""
+
+
+def read_migrations(folder: Path) -> tuple[Migration, ...]:
+    """Read the migrations of an adapter, in their order."""
+    found = []
+    for file in folder.iterdir():
+        number, _, name = file.name.removesuffix(".sql").partition("_")
+        found.append(Migration(number=int(number), name=name, sql=file.read_text(encoding="utf-8")))
+    return tuple(sorted(found, key=lambda migration: migration.number))
+
+
 class Port:
     """A port over an open transaction: each of its methods is marked with what it does, `reads` or `writes`."""
 
@@ -123,6 +158,9 @@ class Port:
         """Work on an open transaction."""
         self.transaction = transaction
         self._database = transaction.database
+
+    def _of(self, space: str) -> Database:
+        return self._database.of(space)
 
 
 def reads(method: Callable[Concatenate[Q, P], T]) -> Callable[Concatenate[Q, P], T]:

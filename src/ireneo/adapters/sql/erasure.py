@@ -106,12 +106,12 @@ class SqlErasure(Port, ErasurePort):
 
     @reads
     def count(self, key: SessionKey) -> int:
-        return self._database.number("count_erased", key=find_session(self._database, key))
+        return self._of(key.space).number("count_erased", key=find_session(self._of(key.space), key))
 
     @writes
     def messages(self, key: SessionKey, messages: Sequence[Message]) -> int:
         """Write what is left of messages over what they were, and take their payloads out."""
-        database, session = self._database, need_session(self._database, key)
+        database, session = self._of(key.space), need_session(self._of(key.space), key)
         for message in messages:
             if not message.erased:
                 wanted = "hand in what `ireneo.log.redaction` leaves"
@@ -131,7 +131,7 @@ class SqlErasure(Port, ErasurePort):
     @writes
     def notes(self, key: SessionKey, annotations: Sequence[AnnotationId], marks: Sequence[Rebuild]) -> int:
         """Delete annotations by id, and marks by where they stand and what they are for."""
-        database, session = self._database, need_session(self._database, key)
+        database, session = self._of(key.space), need_session(self._of(key.space), key)
         gone = sum(database.change("delete_annotation", key=session, id=name) for name in annotations)
         for mark in marks:
             place = find_place(database, session, mark.at)
@@ -146,23 +146,23 @@ class SqlErasure(Port, ErasurePort):
         """Delete all that is kept of a session, and its name from what was spent."""
         if key.session:
             for query in ("unname_spending", "delete_spending_of_session"):
-                self._database.change(query, space=key.space, session=key.session)
-        remove_run(self._database, key.space, key.session)
-        session = find_session(self._database, key)
+                self._of(key.space).change(query, space=key.space, session=key.session)
+        remove_run(self._of(key.space), key.space, key.session)
+        session = find_session(self._of(key.space), key)
         if session is not None:
-            _delete_rows(self._database, key.space, session)
+            _delete_rows(self._of(key.space), key.space, session)
         return session is not None
 
     @writes
     def space(self, space: str) -> int:
         """Delete all that is kept of a space."""
-        keys = self._database.rows("list_keys", space=space)
+        keys = self._of(space).rows("list_keys", space=space)
         for (key,) in keys:
-            _delete_rows(self._database, space, key)
-        names = [name for (name,) in self._database.rows("list_memory_ids", space=space)]
-        remove_memories(self._database, space, names)
+            _delete_rows(self._of(space), space, key)
+        names = [name for (name,) in self._of(space).rows("list_memory_ids", space=space)]
+        remove_memories(self._of(space), space, names)
         for query in OF_SPACE:
-            self._database.change(query, space=space)
+            self._of(space).change(query, space=space)
         return len(keys)
 
 

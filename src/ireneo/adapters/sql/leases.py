@@ -28,7 +28,7 @@ class SqlLeases(Port, LeasesPort):
 
     @writes
     def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
-        session = need_session(self._database, key)
+        session = need_session(self._of(key.space), key)
         if holder == NOBODY:
             raise BadInput("A lease needs a holder; give it a name that no other process has.")
         found = self._find(session, key, work)
@@ -38,7 +38,7 @@ class SqlLeases(Port, LeasesPort):
             key=key,
             work=work,
             holder=holder,
-            token=self._database.number("next_token", key=session),
+            token=self._of(key.space).number("next_token", key=session),
             until=utc(until),
             failures=found.failures if found else 0,
             error=found.error if found else "",
@@ -56,7 +56,7 @@ class SqlLeases(Port, LeasesPort):
     @writes
     def release(self, lease: Lease) -> bool:
         session, found = self._held(lease)
-        return found is not None and self._database.change("delete_lease", key=session, work=lease.work) > 0
+        return found is not None and self._of(lease.key.space).change("delete_lease", key=session, work=lease.work) > 0
 
     @writes
     def fail(self, lease: Lease, error: str, retry_at: datetime) -> bool:
@@ -68,26 +68,26 @@ class SqlLeases(Port, LeasesPort):
 
     @reads
     def of_session(self, key: SessionKey) -> Sequence[Lease]:
-        rows = self._database.rows("list_leases", key=find_session(self._database, key))
+        rows = self._of(key.space).rows("list_leases", key=find_session(self._of(key.space), key))
         return [_lease(key, row) for row in rows]
 
     @writes
     def forget(self, key: SessionKey, work: str) -> bool:
-        return self._database.change("delete_lease", key=need_session(self._database, key), work=work) > 0
+        return self._of(key.space).change("delete_lease", key=need_session(self._of(key.space), key), work=work) > 0
 
     def _held(self, lease: Lease) -> tuple[int, Lease | None]:
         """The session, and what is stored of the lease unless it was taken over or let go of."""
-        session = need_session(self._database, lease.key)
+        session = need_session(self._of(lease.key.space), lease.key)
         found = self._find(session, lease.key, lease.work)
         held = found is not None and (found.token, found.holder) == (lease.token, lease.holder)
         return session, found if held and lease.holder != NOBODY else None
 
     def _find(self, session: int, key: SessionKey, work: str) -> Lease | None:
-        row = self._database.row("read_lease", key=session, work=work)
+        row = self._of(key.space).row("read_lease", key=session, work=work)
         return None if row is None else _lease(key, row)
 
     def _put(self, session: int, lease: Lease) -> None:
-        self._database.change(
+        self._of(lease.key.space).change(
             "put_lease",
             key=session,
             work=lease.work,
@@ -129,14 +129,14 @@ class SqlSpending(Port, SpendingPort):
     @writes
     def add(self, key: SessionKey, day: date, spent: Spent) -> None:
         row = {"space": key.space, "session": key.session, "day": day.isoformat()}
-        self._database.change("add_spent", **row, calls=spent.calls, tokens=spent.tokens)
+        self._of(key.space).change("add_spent", **row, calls=spent.calls, tokens=spent.tokens)
 
     @reads
     def of_session(self, key: SessionKey) -> Spent:
-        ((calls, tokens),) = self._database.rows("spent_of_session", space=key.space, session=key.session)
+        ((calls, tokens),) = self._of(key.space).rows("spent_of_session", space=key.space, session=key.session)
         return Spent(calls=calls, tokens=tokens)
 
     @reads
     def of_day(self, space: str, day: date) -> Spent:
-        ((calls, tokens),) = self._database.rows("spent_of_day", space=space, day=day.isoformat())
+        ((calls, tokens),) = self._of(space).rows("spent_of_day", space=space, day=day.isoformat())
         return Spent(calls=calls, tokens=tokens)

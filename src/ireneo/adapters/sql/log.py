@@ -186,13 +186,13 @@ class SqlLog(Port, LogPort):
 
     @reads
     def head(self, key: SessionKey, branch: str = "main") -> Head | None:
-        row = self._database.row("find_head", space=key.space, session=key.session, branch=branch)
+        row = self._of(key.space).row("find_head", space=key.space, session=key.session, branch=branch)
         return None if row is None else read_head(*row)
 
     @writes
     def insert(self, key: SessionKey, messages: Sequence[Message]) -> int:
         """Store those of a chain that are new, in one run of one segment, and make them searchable."""
-        database = self._database
+        database = self._of(key.space)
         session = need_session(database, key)
         for before, after in pairwise(messages):
             if after.parent != before.id or after.position != before.position + 1:
@@ -224,7 +224,7 @@ class SqlLog(Port, LogPort):
     @writes
     def move(self, key: SessionKey, branch: str, to: MessageId | None) -> None:
         """Make a branch point elsewhere, and settle what lies on no branch then."""
-        database = self._database
+        database = self._of(key.space)
         session = need_session(database, key)
         row = database.row("find_branch", key=session, branch=branch)
         before = None if row is None or row[0] is None else StoredPlace(row[0], row[1])
@@ -238,21 +238,21 @@ class SqlLog(Port, LogPort):
     @reads
     def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
         """Read positions `first` to `last` of the path to `to`: one range of rows for each of its stretches."""
-        session, stretches = find_path(self._database, key, to, first)
+        session, stretches = find_path(self._of(key.space), key, to, first)
         out: list[Message] = []
         for stretch in reversed(stretches):
             begin, end = max(first, stretch.first), min(last, stretch.last)
-            rows = self._database.rows("read_stretch", key=session, segment=stretch.segment, first=begin, last=end)
+            rows = self._of(key.space).rows("read_stretch", key=session, segment=stretch.segment, first=begin, last=end)
             out += map(read_message, rows)
         return out
 
     @reads
     def find(self, key: SessionKey, ids: Sequence[str]) -> Sequence[Message]:
-        session = find_session(self._database, key)
+        session = find_session(self._of(key.space), key)
         found: dict[MessageId, Message] = {}
         for name in ids if session is not None else ():
-            rows = self._database.rows("find_by_id", key=session, prefix=name, limit=FOUND_AT_MOST)
-            rows += self._database.rows("find_by_source", key=session, source_id=name, limit=FOUND_AT_MOST)
+            rows = self._of(key.space).rows("find_by_id", key=session, prefix=name, limit=FOUND_AT_MOST)
+            rows += self._of(key.space).rows("find_by_source", key=session, source_id=name, limit=FOUND_AT_MOST)
             for message in map(read_message, rows):
                 found.setdefault(message.id, message)
             if len(found) >= FOUND_AT_MOST:
@@ -261,8 +261,8 @@ class SqlLog(Port, LogPort):
 
     @reads
     def drafts(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
-        session = find_session(self._database, key)
-        rows = ((name, self._database.row("read_payload", key=session, id=name)) for name in ids)
+        session = find_session(self._of(key.space), key)
+        rows = ((name, self._of(key.space).row("read_payload", key=session, id=name)) for name in ids)
         return {name: read_message(row[:-1], row[-1]).draft for name, row in rows if row is not None}
 
     @reads
@@ -271,15 +271,15 @@ class SqlLog(Port, LogPort):
     ) -> Sequence[bool]:
         known: dict[str, Branches | None] = {}
         for session in dict(named):
-            number = find_session(self._database, SessionKey(space, session))
-            known[session] = None if number is None else Branches(self._database, number, branch)
+            number = find_session(self._of(space), SessionKey(space, session))
+            known[session] = None if number is None else Branches(self._of(space), number, branch)
         return [(branches := known[session]) is None or branches.hold(names) for session, names in named]
 
     @reads
     def speakers(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
         found: set[str] = set()
         for letters in ('"author":', '"present":') if name is None else (msgspec.json.encode(name).decode(),):
-            for (parts,) in self._database.scan("parts_with", space=space, session=session, letters=letters):
+            for (parts,) in self._of(space).scan("parts_with", space=space, session=session, letters=letters):
                 found.update(voices_in(read_parts(parts)))
                 if name is not None and name in found:
                     return frozenset((name,))
@@ -343,36 +343,36 @@ class SqlSessions(Port, SessionsPort):
     @writes
     def create(self, key: SessionKey, source: str | None) -> bool:
         """Make a session unless it is there; one without a source takes the first it is given."""
-        made = self._database.change("create_session", space=key.space, session=key.session, source=source) > 0
+        made = self._of(key.space).change("create_session", space=key.space, session=key.session, source=source) > 0
         if not made and source is not None:
-            self._database.change("name_source", space=key.space, session=key.session, source=source)
+            self._of(key.space).change("name_source", space=key.space, session=key.session, source=source)
         return made
 
     @reads
     def list(self, space: str) -> Sequence[SessionInfo]:
-        return [_info(space, row) for row in self._database.rows("list_sessions", space=space)]
+        return [_info(space, row) for row in self._of(space).rows("list_sessions", space=space)]
 
     @reads
     def get(self, key: SessionKey) -> SessionInfo | None:
-        row = self._database.row("get_session", space=key.space, session=key.session)
+        row = self._of(key.space).row("get_session", space=key.space, session=key.session)
         return None if row is None else _info(key.space, row)
 
     @reads
     def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
-        rows = self._database.rows("list_branches", key=need_session(self._database, key))
+        rows = self._of(key.space).rows("list_branches", key=need_session(self._of(key.space), key))
         return {branch: None if head[0] is None else read_head(*head) for branch, *head in rows}
 
     @writes
     def set_project(self, key: SessionKey, project: str) -> None:
-        self._database.change("place_session", key=need_session(self._database, key), project=project)
+        self._of(key.space).change("place_session", key=need_session(self._of(key.space), key), project=project)
 
     @reads
     def without_project(self, space: str) -> Sequence[SessionKey]:
-        return [SessionKey(space, session) for (session,) in self._database.rows("unplaced_sessions", space=space)]
+        return [SessionKey(space, session) for (session,) in self._of(space).rows("unplaced_sessions", space=space)]
 
     @reads
     def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:
-        return list_projects(self._database, space, sessions)
+        return list_projects(self._of(space), space, sessions)
 
 
 def _info(space: str, row: Row) -> SessionInfo:

@@ -52,7 +52,7 @@ class SqlMemories(Port, MemoriesPort):
 
     @writes
     def put(self, space: str, records: Sequence[Record]) -> int:
-        return sum(_put(self._database, space, record) for record in records)
+        return sum(_put(self._of(space), space, record) for record in records)
 
     @reads
     def get(self, space: str, ids: Sequence[str]) -> Sequence[Record]:
@@ -93,10 +93,10 @@ class SqlMemories(Port, MemoriesPort):
 
     @writes
     def remove(self, space: str, ids: Sequence[MemoryId]) -> int:
-        return remove_memories(self._database, space, ids)
+        return remove_memories(self._of(space), space, ids)
 
-    def _read(self, query: str, **bindings: Value) -> Sequence[Record]:
-        return [_RECORD.decode(record) for (record,) in self._database.rows(query, **bindings)]
+    def _read(self, query: str, *, space: str, **bindings: Value) -> Sequence[Record]:
+        return [_RECORD.decode(record) for (record,) in self._of(space).rows(query, space=space, **bindings)]
 
 
 def _put(database: Database, space: str, record: Record) -> bool:
@@ -188,7 +188,7 @@ class SqlPads(Port, PadsPort):
 
     @reads
     def read(self, space: str, task: str) -> Pad | None:
-        row = self._database.row("read_pad", space=space, task=task)
+        row = self._of(space).row("read_pad", space=space, task=task)
         return None if row is None else _PAD.decode(row[0])
 
     @writes
@@ -199,15 +199,15 @@ class SqlPads(Port, PadsPort):
             "written": microseconds(pad.written),
             "record": write_json(pad),
         }
-        self._database.change("write_pad", **with_checksum("pads", row))
+        self._of(space).change("write_pad", **with_checksum("pads", row))
 
     @writes
     def remove(self, space: str, task: str) -> bool:
-        return self._database.change("remove_pad", space=space, task=task) > 0
+        return self._of(space).change("remove_pad", space=space, task=task) > 0
 
     @reads
     def list(self, space: str) -> Sequence[Pad]:
-        return [_PAD.decode(record) for (record,) in self._database.rows("list_pads", space=space)]
+        return [_PAD.decode(record) for (record,) in self._of(space).rows("list_pads", space=space)]
 
 
 NEVER = -(2**63)
@@ -231,51 +231,51 @@ class SqlRuns(Port, RunsPort):
             "ended": None if run.ended is None else _moment(run.ended),
             "record": write_json(run),
         }
-        self._database.change("put_run", **with_checksum("runs", row))
-        self._database.change("delete_observations_of_run", space=space, session=run.session)
-        self._database.change_all("add_observation", (_observation_row(space, each) for each in observations))
+        self._of(space).change("put_run", **with_checksum("runs", row))
+        self._of(space).change("delete_observations_of_run", space=space, session=run.session)
+        self._of(space).change_all("add_observation", (_observation_row(space, each) for each in observations))
 
     @reads
     def get(self, space: str, sessions: Sequence[str]) -> Sequence[LearnedRun]:
-        rows = (self._database.row("get_run", space=space, session=session) for session in sessions)
+        rows = (self._of(space).row("get_run", space=space, session=session) for session in sessions)
         return [_RUN.decode(row[0]) for row in rows if row is not None]
 
     @reads
     def list(self, space: str, limit: int | None = None) -> Sequence[LearnedRun]:
-        rows = self._database.rows("list_runs", space=space, limit=END if limit is None else limit)
+        rows = self._of(space).rows("list_runs", space=space, limit=END if limit is None else limit)
         return [_RUN.decode(record) for (record,) in rows]
 
     @writes
     def remove(self, space: str, session: str) -> bool:
-        return remove_run(self._database, space, session)
+        return remove_run(self._of(space), space, session)
 
     @reads
     def observations(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Observation]:
         found: list[Row] = []
         for cue in dict.fromkeys(cues):
-            found += self._database.rows("list_observations", space=space, cue=cue, limit=limit)
+            found += self._of(space).rows("list_observations", space=space, cue=cue, limit=limit)
         return [_OBSERVATION.decode(record) for (record,) in found]
 
     @reads
     def of_run(self, space: str, session: str) -> Sequence[Observation]:
-        rows = self._database.rows("observations_of_run", space=space, session=session)
+        rows = self._of(space).rows("observations_of_run", space=space, session=session)
         return [_OBSERVATION.decode(record) for (record,) in rows]
 
     @reads
     def cues(self, space: str, beginning: str) -> Sequence[str]:
-        rows = self._database.rows("list_cues", space=space, beginning=beginning, behind=f"{beginning}\U0010ffff")
+        rows = self._of(space).rows("list_cues", space=space, beginning=beginning, behind=f"{beginning}\U0010ffff")
         return [cue for (cue,) in rows]
 
     @reads
     def orphans(self, space: str) -> Sequence[str]:
-        return [session for (session,) in self._database.rows("stray_runs", space=space)]
+        return [session for (session,) in self._of(space).rows("stray_runs", space=space)]
 
     @reads
     def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[ClaimTotals]:
         asked: Bindings = {"space": space, "least_runs": least_runs, "never": NEVER}
         if session is None:
-            return [_claim(row) for row in self._database.rows("sum_claims", **asked)]
-        return [_claim(row) for row in self._database.rows("sum_claims_of_run", **asked, session=session)]
+            return [_claim(row) for row in self._of(space).rows("sum_claims", **asked)]
+        return [_claim(row) for row in self._of(space).rows("sum_claims_of_run", **asked, session=session)]
 
 
 def _check_observations(run: LearnedRun, observations: Sequence[Observation]) -> None:
@@ -342,17 +342,17 @@ class SqlTraps(Port, TrapsPort):
 
     @reads
     def read(self, space: str) -> TrapIndex | None:
-        row = self._database.row("read_traps", space=space, version=VERSION)
+        row = self._of(space).row("read_traps", space=space, version=VERSION)
         return None if row is None else _TRAPS.decode(row[0])
 
     @reads
     def due(self, space: str) -> bool:
-        return self._database.number("due_traps", space=space, version=VERSION) > 0
+        return self._of(space).number("due_traps", space=space, version=VERSION) > 0
 
     @writes
     def keep(self, space: str, index: TrapIndex) -> None:
         needles = "\n".join(sorted({each.needle for each in index.traps}))
-        self._database.change("keep_traps", space=space, version=VERSION, needles=needles, record=write_json(index))
+        self._of(space).change("keep_traps", space=space, version=VERSION, needles=needles, record=write_json(index))
 
 
 _FILE = msgspec.json.Decoder(LearnedFile)
@@ -364,19 +364,19 @@ class SqlLedger(Port, LedgerPort):
     @reads
     def known(self, space: str, learner: str, digests: Sequence[str]) -> frozenset[str]:
         asked = write_json(list(digests))
-        rows = self._database.rows("known_files", space=space, learner=learner, digests=asked)
+        rows = self._of(space).rows("known_files", space=space, learner=learner, digests=asked)
         return frozenset(digest for (digest,) in rows)
 
     @writes
     def mark(self, space: str, file: LearnedFile) -> None:
         row: Bindings = {"space": space, "learner": file.learner, "digest": file.digest}
-        self._database.change("mark_file", **row, record=write_json(file))
+        self._of(space).change("mark_file", **row, record=write_json(file))
 
     @reads
     def list(self, space: str) -> Sequence[LearnedFile]:
-        return [_FILE.decode(record) for (record,) in self._database.rows("list_files", space=space)]
+        return [_FILE.decode(record) for (record,) in self._of(space).rows("list_files", space=space)]
 
     @writes
     def remove(self, space: str, files: Sequence[LearnedFile]) -> int:
         named = ({"space": space, "learner": file.learner, "digest": file.digest} for file in files)
-        return sum(self._database.change("remove_file", **each) for each in named)
+        return sum(self._of(space).change("remove_file", **each) for each in named)

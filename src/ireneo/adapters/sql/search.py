@@ -51,17 +51,17 @@ class SqlSearch(Port, SearchPort):
     @reads
     def size(self, space: str, index: IndexName) -> IndexSize:
         """How many documents and terms a space has in an index, as they were counted."""
-        documents, terms = self._database.row(_SIZE[index], space=space) or (0, 0)
+        documents, terms = self._of(space).row(_SIZE[index], space=space) or (0, 0)
         return IndexSize(documents=documents, terms=terms)
 
     @reads
     def count(self, space: str, index: IndexName, terms: Sequence[str]) -> Mapping[str, int]:
         """How many documents have each term: its postings are walked, and none of them is handed out."""
-        prefix = find_prefix(self._database, space)
+        prefix = find_prefix(self._of(space), space)
         counted = dict.fromkeys(terms, 0)
         if prefix is not None:
             for term in counted:
-                counted[term] = self._database.number(_COUNT[index], space_term=token(prefix, term))
+                counted[term] = self._of(space).number(_COUNT[index], space_term=token(prefix, term))
         return counted
 
     @reads
@@ -69,12 +69,12 @@ class SqlSearch(Port, SearchPort):
         self, space: str, index: IndexName, terms: Sequence[str], at_most: int | None = None
     ) -> Mapping[str, Sequence[int]]:
         """The numbers of the documents that have each term, rising, as the index has them; of none more is read."""
-        prefix = find_prefix(self._database, space)
+        prefix = find_prefix(self._of(space), space)
         found: dict[str, list[int]] = {term: [] for term in terms}
         if prefix is not None:
             limit = -1 if at_most is None else at_most + 1
             for term in found:
-                ((numbers,),) = self._database.rows(_FIND[index], space_term=token(prefix, term), limit=limit)
+                ((numbers,),) = self._of(space).rows(_FIND[index], space_term=token(prefix, term), limit=limit)
                 read = _NUMBERS.decode(numbers)
                 found[term] = read if at_most is None or len(read) <= at_most else []
         return found
@@ -86,7 +86,7 @@ class SqlSearch(Port, SearchPort):
         for document in documents:
             first, last = numbers_at(place_of(document))
             key = session_of(document)
-            row = self._database.row("message_of_document", space=space, key=key, first=first, last=last)
+            row = self._of(space).row("message_of_document", space=space, key=key, first=first, last=last)
             if row is not None:
                 session, number, *light = row
                 message = read_message(light)
@@ -95,35 +95,35 @@ class SqlSearch(Port, SearchPort):
 
     @reads
     def memories(self, space: str, documents: Sequence[int]) -> Sequence[FoundMemory]:
-        asked = (self._database.row("memory_of_document", space=space, number=place_of(each)) for each in documents)
+        asked = (self._of(space).row("memory_of_document", space=space, number=place_of(each)) for each in documents)
         return [FoundMemory(document=row[0], record=_RECORD.decode(row[1])) for row in asked if row is not None]
 
     @reads
     def authors(self, space: str) -> Mapping[str, int]:
-        return dict(self._database.rows("list_authors", space=space))
+        return dict(self._of(space).rows("list_authors", space=space))
 
     @reads
     def abandoned(self, space: str) -> Sequence[tuple[int, int]]:
-        return [(first, last) for first, last in self._database.rows("list_undone", space=space)]
+        return [(first, last) for first, last in self._of(space).rows("list_undone", space=space)]
 
     @reads
     def off_path(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
-        session = need_session(self._database, key)
-        return list_aside(self._database, session, need_place(self._database, session, key, to))
+        session = need_session(self._of(key.space), key)
+        return list_aside(self._of(key.space), session, need_place(self._of(key.space), session, key, to))
 
     @reads
     def of_projects(self, space: str, documents: Sequence[int], projects: Collection[str]) -> Sequence[int]:
         asked, named = write_json(list(documents)), write_json(sorted(projects))
-        ((numbers,),) = self._database.rows("documents_of_project", space=space, documents=asked, projects=named)
+        ((numbers,),) = self._of(space).rows("documents_of_project", space=space, documents=asked, projects=named)
         return _NUMBERS.decode(numbers)
 
     @reads
     def knows_other_project(self, space: str, project: str) -> bool:
-        return self._database.number("knows_other_project", space=space, project=project) > 0
+        return self._of(space).number("knows_other_project", space=space, project=project) > 0
 
     @reads
     def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
-        rows = ((key, self._database.row("session_of_number", key=key, space=space)) for key in keys)
+        rows = ((key, self._of(space).row("session_of_number", key=key, space=space)) for key in keys)
         return {key: FoundSession(session=row[0], project=row[1] or "") for key, row in rows if row is not None}
 
 
@@ -149,7 +149,7 @@ class SqlWords(Port, WordsPort):
     def faults(self, space: str) -> Sequence[str]:
         found: list[str] = []
         for query, sentence in WORD_SENTENCES.items():
-            rows = self._database.rows(query, space=space)
+            rows = self._of(space).rows(query, space=space)
             found += [sentence.format(*row) for row in rows[:MOST_NAMED]]
             if len(rows) > MOST_NAMED:
                 found.append(f"There are more faults of this kind than these {MOST_NAMED}.")
@@ -157,7 +157,7 @@ class SqlWords(Port, WordsPort):
 
     @writes
     def rebuild(self, space: str) -> int:
-        return rebuild_words(self._database, space)
+        return rebuild_words(self._of(space), space)
 
 
 def rebuild_words(database: Database, space: str) -> int:
@@ -237,7 +237,7 @@ class SqlVectors(Port, VectorsPort):
     def put(self, space: str, index: IndexName, embedder: str, vectors: Mapping[int, Vector]) -> int:
         if not vectors:
             return 0
-        database, found = self._database, self._find(space, index, embedder)
+        database, found = self._of(space), self._find(space, index, embedder)
         dimensions = _dimensions(embedder, vectors, found.dimensions if found and found.kept else None)
         if found is None:
             named = {"space": space, "shelf": index, "embedder": embedder}
@@ -262,9 +262,9 @@ class SqlVectors(Port, VectorsPort):
             return VectorChanges(change=change, added={}, removed=[], whole=False)
         whole = change < found.forgotten
         after = 0 if whole else change
-        added: dict[int, Vector] = dict(self._database.rows("vectors_since", key=found.key, change=after))
+        added: dict[int, Vector] = dict(self._of(space).rows("vectors_since", key=found.key, change=after))
         # Whoever has nothing has nothing to forget.
-        gone = self._database.rows("vectors_gone_since", key=found.key, change=after) if after else []
+        gone = self._of(space).rows("vectors_gone_since", key=found.key, change=after) if after else []
         removed = [document for (document,) in gone]
         return VectorChanges(change=max(change, found.changes), added=added, removed=removed, whole=whole)
 
@@ -273,24 +273,24 @@ class SqlVectors(Port, VectorsPort):
         """The newest documents without a vector."""
         found = self._find(space, index, embedder)
         # Every vector is that of a document: where there are as many, none is due, and counting is quicker.
-        if found is not None and found.kept == self._database.number(_HELD[index], space=space):
+        if found is not None and found.kept == self._of(space).number(_HELD[index], space=space):
             return []
-        rows = self._database.rows(_DUE[index], space=space, key=found.key if found else None, limit=limit)
+        rows = self._of(space).rows(_DUE[index], space=space, key=found.key if found else None, limit=limit)
         return [document for (document,) in rows]
 
     @reads
     def embedders(self, space: str) -> Sequence[str]:
-        return [embedder for (embedder,) in self._database.rows("list_embedders", space=space)]
+        return [embedder for (embedder,) in self._of(space).rows("list_embedders", space=space)]
 
     @writes
     def drop(self, space: str, embedder: str) -> int:
         """Take out all vectors of an embedder. Its sets stay, since the numbers of changes must never come again."""
-        sets = self._database.rows("list_sets_of_embedder", space=space, embedder=embedder)
+        sets = self._of(space).rows("list_sets_of_embedder", space=space, embedder=embedder)
         for key, _ in sets:
             for query in ("drop_vectors", "forget_vectors_gone", "forget_before"):
-                self._database.change(query, key=key)
+                self._of(space).change(query, key=key)
         return sum(kept for _, kept in sets)
 
     def _find(self, space: str, index: IndexName, embedder: str) -> _Set | None:
-        row = self._database.row("find_vector_set", space=space, shelf=index, embedder=embedder)
+        row = self._of(space).row("find_vector_set", space=space, shelf=index, embedder=embedder)
         return None if row is None else _Set(*row)

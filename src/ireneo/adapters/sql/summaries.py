@@ -31,11 +31,11 @@ class SqlSummaries(Port, SummariesPort):
     @writes
     def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
         """Store summaries where their last message stands."""
-        session = need_session(self._database, key)
+        session = need_session(self._of(key.space), key)
         new = 0
         for summary in summaries:
-            first = need_place(self._database, session, key, summary.first)
-            last = need_place(self._database, session, key, summary.last)
+            first = need_place(self._of(key.space), session, key, summary.first)
+            last = need_place(self._of(key.space), session, key, summary.last)
             if (first.position, last.position) != (summary.first_position, summary.last_position):
                 raise BadInput(f"Summary {summary.id} gives positions at which its first and last message don't stand.")
             row: Bindings = {
@@ -48,7 +48,7 @@ class SqlSummaries(Port, SummariesPort):
                 "depth": summary.depth,
                 "record": write_json(summary),
             }
-            new += self._database.change("insert_summary", **with_checksum("summaries", row))
+            new += self._of(key.space).change("insert_summary", **with_checksum("summaries", row))
         return new
 
     @reads
@@ -59,14 +59,14 @@ class SqlSummaries(Port, SummariesPort):
         overlaps is asked for again from there on; so a step costs one look into an index, however many summaries there
         are and however many stretches lie elsewhere on the path.
         """
-        session, stretches = find_path(self._database, key, to)
+        session, stretches = find_path(self._of(key.space), key, to)
         waiting: list[Candidate] = []
 
         def offer(stretch: PathRange, first: int) -> None:
             if first > stretch.last:
                 return
             place = {"segment": stretch.segment, "first": first, "last": stretch.last}
-            row = self._database.row("next_summary", key=session, summarizer=summarizer, **place)
+            row = self._of(key.space).row("next_summary", key=session, summarizer=summarizer, **place)
             if row is not None:
                 heapq.heappush(waiting, (row[0], -row[1], -row[2], row[3], stretch))
 
@@ -80,30 +80,30 @@ class SqlSummaries(Port, SummariesPort):
                 chosen.append(name)
                 start = 1 - reach
             offer(stretch, start)
-        return _read(self._database, session, chosen)
+        return _read(self._of(key.space), session, chosen)
 
     @reads
     def get(self, key: SessionKey, ids: Sequence[SummaryId]) -> Sequence[Summary]:
-        return _read(self._database, find_session(self._database, key), ids)
+        return _read(self._of(key.space), find_session(self._of(key.space), key), ids)
 
     @reads
     def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
-        rows = self._database.rows("find_summaries", key=find_session(self._database, key), prefix=prefix)
+        rows = self._of(key.space).rows("find_summaries", key=find_session(self._of(key.space), key), prefix=prefix)
         return [_decoded(record) for (record,) in rows]
 
     @reads
     def spans(self, key: SessionKey, to: MessageId, summarizer: str, depth: int, first: int = 0) -> Sequence[Span]:
         """What the summaries of one summarizer and depth cover: a range of the index for a stretch, no record read."""
-        session, stretches = find_path(self._database, key, to, first)
+        session, stretches = find_path(self._of(key.space), key, to, first)
         found: list[Row] = []
         for stretch in stretches:
             place = {"segment": stretch.segment, "first": first, "last": stretch.last}
-            found += self._database.rows("list_spans", key=session, summarizer=summarizer, depth=depth, **place)
+            found += self._of(key.space).rows("list_spans", key=session, summarizer=summarizer, depth=depth, **place)
         return [Span(id=name, first_position=start, last_position=end) for start, end, name in sorted(found)]
 
     @reads
     def summarizers(self, key: SessionKey) -> Sequence[str]:
-        rows = self._database.rows("list_families", key=find_session(self._database, key))
+        rows = self._of(key.space).rows("list_families", key=find_session(self._of(key.space), key))
         return [summarizer for (summarizer,) in rows]
 
 
@@ -126,21 +126,21 @@ class SqlRebuilds(Port, RebuildsPort):
     @reads
     def last(self, key: SessionKey, to: MessageId, summarizer: str, budget_tokens: int) -> Rebuild | None:
         """The mark whose edge lies furthest along the path to `to`, looked for from the path's end."""
-        session, stretches = find_path(self._database, key, to)
+        session, stretches = find_path(self._of(key.space), key, to)
         asked: Bindings = {"key": session, "summarizer": summarizer, "budget_tokens": budget_tokens}
         for stretch in stretches:
-            row = self._database.row("last_rebuild", **asked, segment=stretch.segment, last=stretch.last)
+            row = self._of(key.space).row("last_rebuild", **asked, segment=stretch.segment, last=stretch.last)
             if row is not None:
                 return _rebuild(summarizer, budget_tokens, *row)
         return None
 
     @writes
     def put(self, key: SessionKey, rebuild: Rebuild) -> None:
-        session = need_session(self._database, key)
-        place = need_place(self._database, session, key, rebuild.at)
+        session = need_session(self._of(key.space), key)
+        place = need_place(self._of(key.space), session, key, rebuild.at)
         if place.position != rebuild.at_position:
             raise BadInput(f"The rebuild gives a position at which its edge {rebuild.at} doesn't stand.")
-        self._database.change(
+        self._of(key.space).change(
             "put_rebuild",
             key=session,
             summarizer=rebuild.summarizer,
@@ -154,7 +154,7 @@ class SqlRebuilds(Port, RebuildsPort):
 
     @reads
     def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
-        rows = self._database.rows("list_rebuilds", key=find_session(self._database, key))
+        rows = self._of(key.space).rows("list_rebuilds", key=find_session(self._of(key.space), key))
         return [_rebuild(*row) for row in rows]
 
 
@@ -181,12 +181,12 @@ class SqlAnnotations(Port, AnnotationsPort):
 
     @writes
     def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
-        session = need_session(self._database, key)
+        session = need_session(self._of(key.space), key)
         new = 0
         for annotation in annotations:
             place = StoredPlace(NO_SEGMENT, BEFORE_FIRST)
             if annotation.at:
-                place = need_place(self._database, session, key, annotation.at)
+                place = need_place(self._of(key.space), session, key, annotation.at)
             if place.position != annotation.at_position:
                 raise BadInput(f"Annotation {annotation.id} gives a position at which {annotation.at} doesn't stand.")
             row: Bindings = {
@@ -196,21 +196,21 @@ class SqlAnnotations(Port, AnnotationsPort):
                 "at_position": annotation.at_position,
                 "record": write_json(annotation),
             }
-            new += self._database.change("insert_annotation", **with_checksum("annotations", row))
+            new += self._of(key.space).change("insert_annotation", **with_checksum("annotations", row))
         return new
 
     @reads
     def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
         """The annotations along the path to `to`: one range of an index for each of its stretches."""
         stretches: list[PathRange] = []
-        session = find_session(self._database, key)
+        session = find_session(self._of(key.space), key)
         if to is not None:
-            session, stretches = find_path(self._database, key, to)
+            session, stretches = find_path(self._of(key.space), key, to)
         out: list[Annotation] = []
         before = PathRange(segment=NO_SEGMENT, first=BEFORE_FIRST, last=BEFORE_FIRST)
         for stretch in (before, *reversed(stretches)):
             place = {"segment": stretch.segment, "first": stretch.first, "last": stretch.last}
-            rows = self._database.rows("list_annotations", key=session, **place)
+            rows = self._of(key.space).rows("list_annotations", key=session, **place)
             out += [_ANNOTATION.decode(record) for (record,) in rows]
         return out
 
@@ -220,25 +220,25 @@ class SqlReadMarks(Port, ReadMarksPort):
 
     @reads
     def read_to(self, key: SessionKey, to: MessageId, reader: str) -> int:
-        session, stretches = find_path(self._database, key, to)
+        session, stretches = find_path(self._of(key.space), key, to)
         for stretch in stretches:
-            row = self._database.row("read_mark", key=session, segment=stretch.segment, reader=reader)
+            row = self._of(key.space).row("read_mark", key=session, segment=stretch.segment, reader=reader)
             if row is not None:
                 return min(int(row[0]), stretch.last)
         return BEFORE_FIRST
 
     @writes
     def put(self, key: SessionKey, to: MessageId, reader: str) -> None:
-        need_session(self._database, key)
-        session, stretches = find_path(self._database, key, to)
+        need_session(self._of(key.space), key)
+        session, stretches = find_path(self._of(key.space), key, to)
         for stretch in stretches:
             place: Bindings = {"key": session, "segment": stretch.segment, "reader": reader}
-            row = self._database.row("read_mark", **place)
+            row = self._of(key.space).row("read_mark", **place)
             if row is not None and row[0] >= stretch.last:
                 return
-            self._database.change("put_read_mark", **place, position=stretch.last)
+            self._of(key.space).change("put_read_mark", **place, position=stretch.last)
 
     @reads
     def of_session(self, key: SessionKey) -> Sequence[tuple[str, MessageId]]:
-        rows = self._database.rows("list_read_marks", key=find_session(self._database, key))
+        rows = self._of(key.space).rows("list_read_marks", key=find_session(self._of(key.space), key))
         return [(reader, last) for reader, last in rows]

@@ -76,6 +76,9 @@ NAMES: Mapping[str, str] = {
     "vectors": "Vector {0}",
 }
 """What a sentence calls a row, by the places of its columns; `where` names its session."""
+PLACES = 1 << 48
+"""How many messages one part of a database can have; the place where a look through them goes on is counted on over all
+parts."""
 OF_SESSIONS = ("messages", "payloads", "branches", "summaries", "annotations")
 
 
@@ -175,67 +178,63 @@ class SqlUpkeep(Port, UpkeepPort):
     @reads
     def corrupted(self, after: int = 0, limit: int = TOGETHER) -> CorruptionReport:
         """What is not what was stored among the next `limit` messages and, behind the last of them, in all else."""
-        database = self._database
-        rows = database.rows("rows_of_messages", after=after, limit=limit)
-        found = list(_corrupted(database, "messages", rows))
-        if len(rows) == limit:
-            return CorruptionReport(faults=tuple(found), looked=len(rows), after=rows[-1][0])
-        for table in NAMES:
-            if table != "messages":
-                found += _corrupted(database, table, database.scan(f"rows_of_{table}"))
-        return CorruptionReport(faults=tuple(found), looked=len(rows), after=None)
+        scopes = self._database.scopes()
+        scope, place = divmod(after, PLACES)
+        if scope < len(scopes):
+            rows = scopes[scope].rows("rows_of_messages", after=place, limit=limit)
+            faults = tuple(_corrupted(scopes[scope], "messages", rows))
+            if len(rows) == limit:
+                return CorruptionReport(faults=faults, looked=len(rows), after=scope * PLACES + rows[-1][0])
+            if scope + 1 < len(scopes):
+                return CorruptionReport(faults=faults, looked=len(rows), after=(scope + 1) * PLACES)
+        else:
+            rows, faults = [], ()
+        found = [
+            fault
+            for table in NAMES
+            if table != "messages"
+            for database in scopes
+            for fault in _corrupted(database, table, database.scan(f"rows_of_{table}"))
+        ]
+        return CorruptionReport(faults=(*faults, *found), looked=len(rows), after=None)
 
     @writes
     def repair(self) -> None:
         """Mend all that can be; what is wrong with the log stays as it is."""
-        database = self._database
-        wrong = [row for row in database.scan("rows_of_vectors") if not is_sound("vectors", row)]
-        for number, *_ in wrong:
-            database.change("drop_vector", number=int(number))
-        # Runs are learned again from their sessions.
-        runs = {
-            (space.decode(errors="replace"), session.decode(errors="replace"))
-            for table in ("runs", "sightings")
-            for space, session, *rest in database.rows(f"rows_of_{table}")
-            if not is_sound(table, (space, session, *rest))
-        }
-        for space, session in runs:
-            remove_run(database, space, session)
-        for space, session, *_ in database.rows("sessions_with_wrong_counts", most=END):
-            recount(database, need_session(database, SessionKey(space, session)))
-        for query, mending in MENDED.items():
-            for space, session, *_ in database.rows(query, most=END):
-                number = None if session is None else find_session(database, SessionKey(space, session))
-                for mend in mending:
-                    database.change(mend, key=number)
+        for database in self._database.scopes():
+            _repair(database)
         self._repair_indexes()
 
     @reads
+    def spaces(self) -> Sequence[str]:
+        return [space for (space,) in self._database.rows("list_all_spaces")]
+
+    @reads
     def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
-        rows = self._database.rows("list_summaries", key=find_session(self._database, key))
+        rows = self._of(key.space).rows("list_summaries", key=find_session(self._of(key.space), key))
         return [name for (name,) in rows]
 
     @writes
     def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:
-        session = need_session(self._database, key)
-        return sum(self._database.change("delete_summary", key=session, id=name) for name in ids)
+        session = need_session(self._of(key.space), key)
+        return sum(self._of(key.space).change("delete_summary", key=session, id=name) for name in ids)
 
     @reads
     def abandoned_heads(self, key: SessionKey) -> Sequence[Head]:
-        rows = self._database.rows("list_ends", key=find_session(self._database, key))
+        rows = self._of(key.space).rows("list_ends", key=find_session(self._of(key.space), key))
         return [read_head(*row) for row in rows]
 
     @writes
     def drop_branch(self, key: SessionKey, branch: str) -> bool:
-        session = need_session(self._database, key)
-        dropped = self._database.change("drop_branch", key=session, branch=branch) > 0
+        session = need_session(self._of(key.space), key)
+        dropped = self._of(key.space).change("drop_branch", key=session, branch=branch) > 0
         if dropped:
-            settle_undone(self._database, key.space, session)
+            settle_undone(self._of(key.space), key.space, session)
         return dropped
 
     @writes
     def prune(self, key: SessionKey) -> Pruned:
-        return prune_session(self._database, key)
+        return prune_session(self._of(key.space), key)
 
     def _damage(self) -> list[str]:
         """What is wrong with the place itself, where the database can tell."""
@@ -245,8 +244,30 @@ class SqlUpkeep(Port, UpkeepPort):
         """Make indexes anew that don't fit their tables, where the database can tell."""
 
     def _faults(self, query: str) -> Iterator[str]:
-        rows = self._database.rows(query, most=MOST_NAMED + 1)
+        rows = [row for database in self._database.scopes() for row in database.rows(query, most=MOST_NAMED + 1)]
         for row in rows[:MOST_NAMED]:
             yield SENTENCES[query].format(*row, where=f"session {row[1]!r} of space {row[0]!r}")
         if len(rows) > MOST_NAMED:
             yield f"There are more faults of this kind than these {MOST_NAMED}."
+
+
+def _repair(database: Database) -> None:
+    wrong = [row for row in database.scan("rows_of_vectors") if not is_sound("vectors", row)]
+    for number, *_ in wrong:
+        database.change("drop_vector", number=int(number))
+    # Runs are learned again from their sessions.
+    runs = {
+        (space.decode(errors="replace"), session.decode(errors="replace"))
+        for table in ("runs", "sightings")
+        for space, session, *rest in database.rows(f"rows_of_{table}")
+        if not is_sound(table, (space, session, *rest))
+    }
+    for space, session in runs:
+        remove_run(database, space, session)
+    for space, session, *_ in database.rows("sessions_with_wrong_counts", most=END):
+        recount(database, need_session(database, SessionKey(space, session)))
+    for query, mending in MENDED.items():
+        for space, session, *_ in database.rows(query, most=END):
+            number = None if session is None else find_session(database, SessionKey(space, session))
+            for mend in mending:
+                database.change(mend, key=number)

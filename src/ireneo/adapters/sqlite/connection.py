@@ -6,7 +6,7 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -14,10 +14,9 @@ from typing import ParamSpec, TypeAlias, TypeVar
 from urllib.parse import quote
 
 import apsw
-from msgspec import Struct
 
 from ireneo.adapters.pool import Cancellation
-from ireneo.adapters.sql.database import UNPARSABLE, Row, SqlTransaction, Value, load_queries
+from ireneo.adapters.sql.database import UNPARSABLE, ErrorMeaning, Row, SqlTransaction, Value, load_queries
 from ireneo.errors import BadInput, NotADatabase, ReadOnlyStore, StoreBusy, StoreError, Unreachable
 
 SQL = load_queries(Path(__file__).with_name("queries"))
@@ -53,14 +52,6 @@ class BusyHandler:
         ceiling = min(LONGEST_SECONDS, SHORTEST_SECONDS * GROWTH ** min(tries, STEPS))
         pause = random.uniform(ceiling / 4, ceiling)
         return not self.given_up.wait(min(pause, left))
-
-
-class ErrorMeaning(Struct, frozen=True):
-    """What an error of the driver means to a caller."""
-
-    error: type[StoreError]
-    sentence: str
-    """Follows the name of the file."""
 
 
 BUSY = ErrorMeaning(
@@ -166,6 +157,14 @@ class SqliteDatabase:
     def savepoint(self) -> apsw.Connection:
         """A block that leaves nothing where it raises: a transaction, and inside of one a savepoint."""
         return self.connection
+
+    def of(self, space: str) -> SqliteDatabase:
+        """The same: a session's number is one of the whole file."""
+        return self
+
+    def scopes(self) -> Sequence[SqliteDatabase]:
+        """All of it at once."""
+        return (self,)
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Literal
 
 import apsw
-from msgspec import Struct
+from msgspec.structs import replace
 
+from ireneo.adapters.sql.database import Migration, read_migrations
 from ireneo.adapters.sql.search import forget_words, index_memories, index_session
 from ireneo.adapters.sqlite.claim_codes import rename_claims
 from ireneo.adapters.sqlite.connection import BusyHandler, SqliteDatabase
@@ -33,25 +34,11 @@ STEPS: Mapping[int, Callable[[SqliteDatabase], None]] = {10: rename_claims}
 """What a migration does beside its SQL, by its number."""
 
 
-class Migration(Struct, frozen=True, kw_only=True):
-    """One step of the schema; it is applied once, in one transaction with its record."""
-
-    number: int
-    name: str
-    sql: str
-    step: Callable[[SqliteDatabase], None] | None = None
-    """What SQL alone can't do, behind it."""
-
-
 @cache
 def load_migrations() -> tuple[Migration, ...]:
-    """Read the migrations that ship with the package, in their order."""
-    found = []
-    for file in Path(__file__).with_name("migrations").iterdir():
-        number, _, name = file.name.removesuffix(".sql").partition("_")
-        sql = file.read_text(encoding="utf-8")
-        found.append(Migration(number=int(number), name=name, sql=sql, step=STEPS.get(int(number))))
-    return tuple(sorted(found, key=lambda migration: migration.number))
+    """The migrations that ship with the package, in their order."""
+    found = read_migrations(Path(__file__).with_name("migrations"))
+    return tuple(replace(each, step=STEPS.get(each.number)) for each in found)
 
 
 def check_place(path: Path) -> None:

@@ -20,7 +20,7 @@ from ireneo.log.message import BLOCK_TAGS, Message, MessageId, message_id, short
 from ireneo.log.tree import Annotation, Head, SessionKey
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Lease, Rebuild, Transaction
-from ireneo.prompts import PROMPTS
+from ireneo.prompts import FAMILIES
 from ireneo.prompts.replies import Voice
 from ireneo.summaries.summary import Summary, SummaryId, ThreadChanges, anchor
 
@@ -347,7 +347,7 @@ def _by_text_id(stored: StoredSummaries) -> dict[str, Summary]:
     voices: tuple[Voice, ...] = get_args(Voice)
     for summary in stored.canonical:
         out[summary.id] = summary
-        if summary.level in PROMPTS:
+        if summary.level in FAMILIES:
             out.update((text_id(summary, (), voice), summary) for voice in voices)
     return out
 

@@ -168,7 +168,7 @@ def _diagnose(
         found += sick
         gone = {name for each in sick if each.cure for name in each.cure.discard}
         found += check_marks(tx, key, [*(head for _, head in heads), *ends], stored, gone)
-        paths = tree_paths(tx, key, [*heads, *(("", end) for end in ends)])
+        paths = tree_paths(tx, key, [*heads, *(("", end) for end in reversed(ends))])
         found += check_paths(key, branches, paths, stood_for(tx, key, paths))
         if on_looked is not None:
             found += check_messages(tx, key, paths, on_looked)

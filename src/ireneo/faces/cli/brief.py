@@ -16,6 +16,7 @@ from ireneo.faces.cli.options import (
     As,
     AsJson,
     Embedder,
+    From,
     Scoped,
     Stored,
     Undone,
@@ -24,6 +25,7 @@ from ireneo.faces.cli.options import (
     flag,
     option,
     reading,
+    session_asked,
     tried,
     writing,
 )
@@ -165,7 +167,8 @@ class BriefCues(Struct, frozen=True, kw_only=True):
     task_type: Annotated[str, option("--task-type", "WORDS", "Which kind of task it is: it finds steps.")] = ""
     situation: Annotated[str, option("--situation", "WORDS", "How things stand: it finds what happened.")] = ""
     about_to: Annotated[str, option("--about-to", "WORDS", "What is done next: it finds what failed.")] = ""
-    as_: As = ""
+    session: From = None
+    viewpoint: As = ""
     undone: Undone = False
     task: Annotated[str | None, option("--task", "NAME", "Whose scratchpad it shows.", shown="none")] = None
     budget: Annotated[int, option("--budget -b", "TOKENS", "The most that it may cost.", shown=True)] = 1_500
@@ -179,7 +182,10 @@ def brief(
     Procedures, facts, episodes, failures and the scratchpad, each by its own cue.
     """
     with writing(existing(stored.db), stored.space, embedder=embedder) as memory:
-        made = memory.brief(**asdict(cues), project=scoped.name)
+        session, branch = session_asked(memory, cues.session)
+        made = memory.brief(
+            **{**asdict(cues), "session": session, "branch": branch}, project=scoped.seen_by(cues.viewpoint)
+        )
         hint = "" if made.markdown else scoped.hint(memory)
     if as_json:
         write_json(brief_answer(made))

@@ -134,7 +134,7 @@ def cut_stored(
     session = session_named(memory, named)
     # Where nothing can be written a context shows what there is, and what is behind.
     with catching_up() as step, suppress(ReadOnlyStore):
-        session.catch_up(preset=preset, as_=how.as_, on_progress=step)
+        session.catch_up(preset=preset, viewpoint=how.viewpoint, on_progress=step)
     # One after the other: two that draw on one line at a time would wipe each other out.
     with waiting("Cutting …"):
         made = session.context(
@@ -144,7 +144,7 @@ def cut_stored(
             prices=how.prices,
             explain=how.explain,
             rebuild=how.rebuild,
-            as_=how.as_,
+            viewpoint=how.viewpoint,
         )
     ends = [(_place(session, first), _place(session, last)) for first, last in ends_of(rows_of(made))]
     return Cut(context=made, title=f"{title_of(session)} → {made.format}", ends=ends)

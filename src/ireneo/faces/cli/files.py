@@ -122,13 +122,18 @@ def log_format_of(file: LogFile, name: str) -> ireneo.LogFormat:
     return ireneo.recognise(sample, file.label)
 
 
+_PACKED = {".gz", ".xz"}
+_TEXTS = DOUBTFUL_SUFFIXES | {".txt"}
+
+
 def is_worth_reading(file: LogFile, name: str) -> bool:
     """Whether a file that was found in a folder may be a log of the format called `name`, as far as its name tells.
 
     A page of notes and a log in Markdown are called alike: such a file counts only where an agent's own marks stand
     in it or, if it is the format for stories that was asked for, where speakers clearly take turns.
     """
-    if Path(file.label).suffix not in DOUBTFUL_SUFFIXES:
+    suffix, packed = Path(file.label).suffix, Path(file.label).suffixes[-2:-1]
+    if suffix not in DOUBTFUL_SUFFIXES and not (suffix in _PACKED and _TEXTS.intersection(packed)):
         return True
     try:
         found = ireneo.recognise(file.sample(), file.label).name

@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-from pathlib import Path
 
 from ireneo.errors import IreneoError
-from ireneo.faces.cli.place import database, is_there, place_of
+from ireneo.faces.cli.place import Database, database, is_there, place_of
 from ireneo.guard import check_call, has_lessons
 
 BEFORE, START = "PreToolUse", "SessionStart"
@@ -23,7 +22,7 @@ BUDGET = 900
 """Tokens of its brief."""
 
 
-def answer(given: bytes, db: Path | None, space: str) -> str:
+def answer(given: bytes, db: str | None, space: str) -> str:
     """What is written to standard output: context for the model, or nothing."""
     try:
         asked = json.loads(given)
@@ -36,7 +35,7 @@ def answer(given: bytes, db: Path | None, space: str) -> str:
         return _told(f"{fault} Nothing was looked up.")
 
 
-def _answered(asked: dict[str, object], db: Path | None, space: str) -> str:
+def _answered(asked: dict[str, object], db: str | None, space: str) -> str:
     event = asked.get("hook_event_name", BEFORE)
     tool = asked.get("tool_name")
     if event != START and not isinstance(tool, str):
@@ -65,7 +64,7 @@ def _answered(asked: dict[str, object], db: Path | None, space: str) -> str:
     return _context(BEFORE, f"Ireneo, from earlier runs:\n{found.markdown}", f"ireneo: {found.text.splitlines()[0]}")
 
 
-def _opening(path: Path, space: str, folder: str) -> str:
+def _opening(path: Database, space: str, folder: str) -> str:
     """The brief for who begins to work in `folder`; empty where there is none."""
     if not has_lessons(path, space, folder):
         return ""

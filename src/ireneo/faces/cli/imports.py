@@ -40,7 +40,7 @@ from ireneo.faces.cli.options import (
     writing,
 )
 from ireneo.faces.cli.output import ReadingBar, counted, picked, secrets_told, tell, write_json
-from ireneo.faces.cli.place import database, is_there, shown
+from ireneo.faces.cli.place import Database, database, is_there, shown
 from ireneo.plumbing import LOG_SUFFIXES, holds_memories
 
 if TYPE_CHECKING:
@@ -184,6 +184,8 @@ class ImportTally(Struct, kw_only=True):
     """What became of each session."""
     quiet: bool = False
     """It is told as JSON at the end, and nothing before that."""
+    kept: list[str] = field(default_factory=list)
+    """The branches on which what was said here is kept, where a chat goes on otherwise."""
     unredacted: int = 0
     """Messages that stand there with their secrets since an earlier import."""
 
@@ -197,9 +199,10 @@ def import_logs(
     stored: Stored,
     format: Format = AUTO,
 ) -> None:
-    """Take agents' logs, stories and exported memories in.
+    """Take agents' logs, chats, stories and exported memories in.
 
-    What is there already is left as it is: import as often as you like. Keys, tokens and passwords become marks.
+    What is there already is left as it is: import as often as you like. A chat that was edited stands as it is now.
+    Keys, tokens and passwords become marks.
     """
     if format != AUTO:
         ireneo.log_format(format)
@@ -221,7 +224,7 @@ def import_logs(
     if not tally.sessions and not tally.memories:
         raise BadInput(f"Nothing could be read in {', '.join(logs)}; `ireneo formats` lists what can.")
     if as_json:
-        about = {"database": str(path), "sessions": tally.taken} | picked(tally, "new memories unread passed")
+        about = {"database": str(path), "sessions": tally.taken} | picked(tally, "new memories unread passed kept")
         write_json(about | {"redacted": dict(tally.redacted), "unredacted": tally.unredacted})
     else:
         if tally.sessions:
@@ -232,7 +235,7 @@ def import_logs(
         raise typer.Exit(1)
 
 
-def _take_memories(files: Sequence[str], path: Path, space: str, tally: ImportTally, keep_secrets: bool) -> None:
+def _take_memories(files: Sequence[str], path: Database, space: str, tally: ImportTally, keep_secrets: bool) -> None:
     """Store the memories in files. No database is made where none can be read."""
     # Only who takes memories in pays for the names.
     from ireneo.types import MemoryFile
@@ -242,7 +245,7 @@ def _take_memories(files: Sequence[str], path: Path, space: str, tally: ImportTa
             with log_file(given) as file:
                 yield MemoryFile(path=file.label, data=file.read())
 
-    def take(files: Sequence[str], path: Path) -> MemoriesImported:
+    def take(files: Sequence[str], path: Database) -> MemoriesImported:
         with writing(path, space, keep_secrets=keep_secrets) as memory:
             return memory.import_memories(read(files))
 
@@ -303,6 +306,10 @@ def _take_together(
             on_progress=step,
         )
         tally.passed += len(report.empty)
+        for each in report.sessions:
+            if each.kept and not tally.quiet:
+                bar.write(f"  What was said here since stands on {each.session}@{each.kept}.")
+            tally.kept += [f"{each.session}@{each.kept}"] if each.kept else []
     except BadInput as fault:
         warn(str(fault))
         tally.unread += 1

@@ -53,7 +53,7 @@ from ireneo.faces.cli.output import (
     secrets_told,
     write_json,
 )
-from ireneo.faces.cli.place import database, is_there, room_for, shown
+from ireneo.faces.cli.place import Database, database, is_there, room_for, shown
 from ireneo.faces.cli.work import Asking
 from ireneo.plumbing import instructions, project_named, said_once
 
@@ -136,7 +136,7 @@ def run_lines(learned: LearnedSession, width: int) -> Iterator[str]:
             )
 
 
-def told(tally: LearningTally, path: Path) -> str:
+def told(tally: LearningTally, path: Database) -> str:
     """What all of it came to."""
     lines = []
     if tally.sessions:

@@ -24,12 +24,12 @@ from ireneo.faces.cli.imports import export, import_logs
 from ireneo.faces.cli.lessons import check, hook, learn, lessons, report
 from ireneo.faces.cli.memories import fading, history, recall, remember, restore
 from ireneo.faces.cli.notes import notes
-from ireneo.faces.cli.options import Stored, embedder_named, grouped, keeps_secrets, option
+from ireneo.faces.cli.options import As, From, Stored, embedder_named, grouped, keeps_secrets, option
 from ireneo.faces.cli.place import database, room_for, say_once
 from ireneo.faces.cli.proxy import proxy
 from ireneo.faces.cli.review import review
 from ireneo.faces.cli.sessions import dispute, expand, fork, formats, pin, pins, release, rewind, sessions, tree
-from ireneo.faces.cli.upkeep import doctor, forget, path, prune
+from ireneo.faces.cli.upkeep import copy, doctor, forget, path, prune
 from ireneo.faces.cli.work import summarise, work
 
 LOG, RULES, MEMORIES, LESSONS, UPKEEP = (
@@ -73,14 +73,15 @@ Project = Annotated[str, option("--project -p", "NAME", "Where the agent works."
 OF_THE_EXTRA = ("mcp", "pydantic")
 
 
-def mcp(project: Project = "", *, stored: Stored) -> None:
+def mcp(project: Project = "", viewpoint: As = "", session: From = None, *, stored: Stored) -> None:
     """Serve the memory to an agent over MCP.
 
     On standard input and output, with thirteen tools: brief, recall, remember, memories, update, merge, delete, check,
-    expand, scratchpad, dispute, notes_request, take_notes. It needs the extra `mcp`.
+    expand, scratchpad, dispute, notes_request, take_notes. For who plays in a story, with --as or --session, there are
+    brief, recall and expand. It needs the extra `mcp`.
     """
     try:
-        from ireneo.faces.mcp import make_server
+        from ireneo.faces.mcp import make_server, place_in
     except ImportError as fault:
         if (fault.name or "").partition(".")[0] not in OF_THE_EXTRA:
             raise
@@ -96,7 +97,8 @@ def mcp(project: Project = "", *, stored: Stored) -> None:
             embedder=embedder_named(None),
             keep_secrets=keeps_secrets(False),
         ) as memory:
-            await make_server(memory, project=project or str(Path.cwd())).run_stdio_async()
+            place = await place_in(memory, viewpoint, session)
+            await make_server(memory, project=project or str(Path.cwd()), place=place).run_stdio_async()
 
     with log_on_stderr():
         asyncio.run(serve())
@@ -173,6 +175,7 @@ _COMMANDS = (
     (UPKEEP, "path", path, 'sqlite3 "$(ireneo path)" .schema'),
     (UPKEEP, "formats", formats, "ireneo formats"),
     (UPKEEP, "doctor", doctor, "ireneo doctor --repair"),
+    (UPKEEP, "copy", copy, "ireneo copy memory.db postgresql://localhost/memory"),
     (UPKEEP, "prune", prune, "ireneo prune 7c1e4f52"),
 )
 for _panel, _name, _command, _example in _COMMANDS:

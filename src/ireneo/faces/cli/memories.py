@@ -12,14 +12,14 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from ireneo.errors import BadInput, EmbedderError, ReadOnlyStore, SessionNotFound
+from ireneo.errors import BadInput, EmbedderError, ReadOnlyStore
 from ireneo.faces.cli.files import warn
 from ireneo.faces.cli.options import (
-    BRANCH,
     STDIN,
     As,
     AsJson,
     Embedder,
+    From,
     KeepSecrets,
     Scoped,
     Stored,
@@ -30,7 +30,7 @@ from ireneo.faces.cli.options import (
     option,
     project_meant,
     reading,
-    session_named,
+    session_asked,
     tried,
     writing,
 )
@@ -174,10 +174,8 @@ class RecallOptions(Struct, frozen=True, kw_only=True):
     limit: Annotated[int, option("--limit -n", "N", "At most so many.", shown=True)] = 10
     budget: Annotated[int | None, option("--budget -b", "TOKENS", "What they may cost together.", shown="any")] = None
     at: Annotated[str | None, option("--at", "TIME", "What held then; a day means its end.", shown="now")] = None
-    session: Annotated[
-        str | None, option("--session -s", "ID", "Only what comes from it, or from ID@BRANCH.", shown="any")
-    ] = None
-    as_: As = ""
+    session: From = None
+    viewpoint: As = ""
     undone: Undone = False
     explain: Annotated[bool, flag("--explain", "Say what each score is made of.")] = False
 
@@ -199,10 +197,10 @@ def recall(
     if bool(text) == bool(each):
         raise BadInput(ONE_WAY)
     path = existing(stored.db)
-    at, project = asked(wish.at), scoped.name
+    at, project = asked(wish.at), scoped.seen_by(wish.viewpoint)
 
     def find(memory: Memory, question: str) -> RecallResults:
-        session, branch = _session(memory, wish.session)
+        session, branch = session_asked(memory, wish.session)
         found = memory.recall(
             question, **{**asdict(wish), "at": at, "session": session, "branch": branch}, project=project
         )
@@ -240,19 +238,6 @@ def catch_up(memory: Memory) -> None:
         memory.embed(on_progress=tell)
     except (EmbedderError, ReadOnlyStore) as error:
         warn(f"{error} It is looked for by the words alone where there is no vector.")
-
-
-def _session(memory: Memory, name: str | None) -> tuple[str | None, str | None]:
-    """The session that is meant, and the branch; one that is not stored may still be what a memory names."""
-    if name is None:
-        return None, None
-    try:
-        named = session_named(memory, name)
-    except SessionNotFound:
-        if BRANCH in name:
-            raise
-        return name, None
-    return named.id, named.branch if name != named.id and BRANCH in name else None
 
 
 def recalled_answer(found: RecallHit) -> dict[str, object]:

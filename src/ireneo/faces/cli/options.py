@@ -15,7 +15,7 @@ from msgspec.structs import fields
 
 from ireneo.errors import BadInput, IreneoError, SessionNotFound
 from ireneo.faces.cli.output import counted, one_line
-from ireneo.faces.cli.place import DEFAULT_SPACE, existing, is_there, place_of, room_for
+from ireneo.faces.cli.place import DEFAULT_SPACE, Database, existing, is_there, place_of, room_for
 from ireneo.plumbing import GENERAL, project_here
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _begun(ctx: typer.Context, incomplete: str, asked: Callable[[Memory], Known]
     from ireneo import sync
 
     try:
-        path = place_of(Path(given) if (given := ctx.params.get("db")) else None).path
+        path = place_of(ctx.params.get("db")).path
         if is_there(path):
             with sync.open(path, space=ctx.params.get("space") or DEFAULT_SPACE) as memory:
                 known = asked(memory)
@@ -124,7 +124,9 @@ def _begun(ctx: typer.Context, incomplete: str, asked: Callable[[Memory], Known]
 AUTO = "auto"
 STDIN = "-"
 
-Db = Annotated[Path | None, option("--db", "FILE", "The database.", shown="what `ireneo path` says")]
+Db = Annotated[
+    str | None, option("--db", "FILE", "The database: a file, or postgresql://…", shown="what `ireneo path` says")
+]
 Space = Annotated[str, option("--space", "NAME", "Whose memory it is: a tenant, a user, a project.", shown=True)]
 Budget = Annotated[int, option("--budget -b", "TOKENS", "The most that the context may cost, in tokens.", shown=True)]
 Preset = Annotated[
@@ -168,7 +170,8 @@ Prices = Annotated[
 ]
 Explain = Annotated[bool, flag("--explain", "Say why a session was kept or rebuilt, and what that costs.")]
 Rebuild = Annotated[bool, flag("--rebuild", "Make it anew, with the summaries that were written since.")]
-As = Annotated[str, option("--as", "NAME", "Of a story: what this character was present for, and remembers.")]
+As = Annotated[str, option("--as", "NAME", "Of a story: what this character (or Vera = the Countess) was present for.")]
+From = Annotated[str | None, option("--session -s", "ID", "Only what comes from it, or from ID@BRANCH.", shown="any")]
 Yes = Annotated[bool, flag("--yes -y", "Don't ask.")]
 Undone = Annotated[bool, flag("--undone", "Also what a rewind left behind.")]
 SessionName = Annotated[
@@ -192,7 +195,7 @@ class Cutting(Struct, frozen=True, kw_only=True):
     prices: Prices = None
     explain: Explain = False
     rebuild: Rebuild = False
-    as_: As = ""
+    viewpoint: As = ""
 
 
 class Scoped(Struct, frozen=True, kw_only=True):
@@ -214,6 +217,10 @@ class Scoped(Struct, frozen=True, kw_only=True):
         if self.project is not None:
             return project_meant(self.project)
         return None if self.all_projects else project_here(str(Path.cwd())) or None
+
+    def seen_by(self, viewpoint: str) -> str | None:
+        """The same; what a character lived through is no folder's, unless one is named."""
+        return self.name if not viewpoint or self.project is not None else None
 
     def hint(self, memory: Memory) -> str:
         """What else can be asked, where nothing was found and there are other projects than this folder's."""
@@ -255,7 +262,7 @@ def reading(stored: Stored) -> Memory:
     return writing(existing(stored.db), stored.space)
 
 
-def writing(path: Path, space: str, *, embedder: str | None = None, keep_secrets: bool = False) -> Memory:
+def writing(path: Database, space: str, *, embedder: str | None = None, keep_secrets: bool = False) -> Memory:
     """The memory in the database at `path`, which is made when it is not there."""
     # Imported when used: a command that only reads a file starts sooner by a fifth.
     from ireneo import sync
@@ -264,7 +271,7 @@ def writing(path: Path, space: str, *, embedder: str | None = None, keep_secrets
     return sync.open(room_for(path), space=space, embedder=embedder_named(embedder), keep_secrets=keep)
 
 
-def tried(path: Path, space: str, work: Callable[[Memory], T], *, keep_secrets: bool = False) -> T:
+def tried(path: Database, space: str, work: Callable[[Memory], T], *, keep_secrets: bool = False) -> T:
     """Do `work` on the memory at `path`; where it can't be done, no database is made for it."""
     if not is_there(path):
         with writing(TRIAL, space, keep_secrets=keep_secrets) as memory:
@@ -303,6 +310,19 @@ def session_named(memory: Memory, name: str) -> Session:
     wished, _, branch = name.rpartition(BRANCH) if BRANCH in name else (name, "", "")
     id = _chosen(ids, wished, memory.space)
     return memory.session(id, branch=branch, must_exist=True) if branch else memory.session(id)
+
+
+def session_asked(memory: Memory, name: str | None) -> tuple[str | None, str | None]:
+    """The session that is meant, and the branch; one that is not stored may still be what a memory names."""
+    if name is None:
+        return None, None
+    try:
+        named = session_named(memory, name)
+    except SessionNotFound:
+        if BRANCH in name:
+            raise
+        return name, None
+    return named.id, named.branch if name != named.id and BRANCH in name else None
 
 
 def title_of(session: Session) -> str:

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from urllib.parse import urlsplit
 
 from ireneo.errors import BadInput, Unreachable
 
@@ -25,16 +26,24 @@ _OURS = (68, (1232236143).to_bytes(4, "big"))
 """Where the header of a SQLite file says whose it is, and what it says there of ours."""
 
 
+SERVERS = ("postgresql://", "postgres://")
+"""How the address of a database on a server begins."""
+Database: TypeAlias = Path | str
+"""A file, or the address of a database on a server."""
+
+
 class DatabasePlace(NamedTuple):
     """A database, which may not have been made yet, and why it is the one that is meant."""
 
-    path: Path
+    path: Database
     why: str
     note: str = ""
     """What whoever uses it should hear once: that it was only found, or that another was passed over."""
 
 
-def place_of(given: Path | None, environ: Mapping[str, str] | None = None, start: Path | None = None) -> DatabasePlace:
+def place_of(
+    given: str | Path | None, environ: Mapping[str, str] | None = None, start: Path | None = None
+) -> DatabasePlace:
     """The database that is meant, which is the first of five.
 
     1. the one that was named (`--db`), 2. that of `IRENEO_DB`, 3. a `memory.db` in this folder, as earlier versions
@@ -45,7 +54,7 @@ def place_of(given: Path | None, environ: Mapping[str, str] | None = None, start
     if given is not None:
         return DatabasePlace(_at_home(given), "it was named with --db")
     if named := environ.get(VARIABLE):
-        return DatabasePlace(_at_home(Path(named)), f"{VARIABLE} names it")
+        return DatabasePlace(_at_home(named), f"{VARIABLE} names it")
     if _is_ours(here := (start or Path()) / FILE):
         note = f"Using the {FILE} in this folder; `ireneo path --help` tells how another takes its place."
         return DatabasePlace(here, f"there is a {FILE} in this folder", note)
@@ -61,7 +70,7 @@ def place_of(given: Path | None, environ: Mapping[str, str] | None = None, start
     return DatabasePlace(own_place(), "it is your own, for whatever has none of its own", note)
 
 
-def database(given: Path | None) -> Path:
+def database(given: str | Path | None) -> Database:
     """The database that is meant (`place_of`); what is to be heard of it is said once."""
     place = place_of(given)
     if place.note:
@@ -75,7 +84,7 @@ def say_once(note: str) -> None:
     sys.stderr.write(f"ireneo: {note}\n")
 
 
-def existing(given: Path | None) -> Path:
+def existing(given: str | Path | None) -> Database:
     """The database that is meant, which must be there: to ask what is in one must not make an empty one."""
     path = database(given)
     if not is_there(path):
@@ -85,16 +94,25 @@ def existing(given: Path | None) -> Path:
     return path
 
 
-def is_there(path: Path) -> bool:
-    """Whether there is a file at `path`. Raises Unreachable where that can't be seen."""
+def is_there(path: Database) -> bool:
+    """Whether there is a file at `path`; one on a server says so itself. Raises Unreachable where it can't be seen."""
+    if isinstance(path, str):
+        return True
     try:
         return path.exists()
     except OSError as fault:
         raise Unreachable(f"{shown(path)} can't be reached: {fault.strerror}.") from fault
 
 
-def room_for(path: Path) -> Path:
+def whole(path: Database) -> str:
+    """The path from the root of the file system; an address as it is shown."""
+    return shown(path) if isinstance(path, str) else str(path.absolute())
+
+
+def room_for(path: Database) -> Database:
     """Make the folder of a database that is about to be made, for its user alone; gives the path."""
+    if isinstance(path, str):
+        return path
     try:
         if not path.parent.is_dir():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -119,19 +137,25 @@ def own_place(system: PlatformDirsABC | None = None) -> Path:
     return folder / FILE
 
 
-def shown(path: Path) -> str:
-    """A path as a screen shows it: with `~` for the home folder."""
+def shown(path: Database) -> str:
+    """A path as a screen shows it: with `~` for the home folder; an address without its password."""
+    if isinstance(path, str):
+        parts = urlsplit(path)
+        user, at, host = parts.netloc.rpartition("@")
+        return f"{parts.scheme}://{user.partition(':')[0]}{at}{host}{parts.path}"
     home = os.path.expanduser("~")
     if path.is_absolute() and home not in ("~", os.sep) and path.is_relative_to(home):
         return str(Path("~") / path.relative_to(home))
     return str(path)
 
 
-def _at_home(path: Path) -> Path:
+def _at_home(given: str | Path) -> Database:
+    if isinstance(given, str) and given.startswith(SERVERS):
+        return given
     try:
-        return path.expanduser()
+        return Path(given).expanduser()
     except RuntimeError:
-        raise BadInput(f"{path} is in a home folder that is not known; give the whole path.") from None
+        raise BadInput(f"{given} is in a home folder that is not known; give the whole path.") from None
 
 
 def _is_own(folder: Path) -> bool:

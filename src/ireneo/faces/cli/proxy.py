@@ -37,7 +37,7 @@ class Lists(Struct, frozen=True, kw_only=True):
         option("--preset", "NAME", "How it is cut: coding, forge or story.", shown="coding with tools, else story"),
     ] = None
     prices: Prices = None
-    as_: As = ""
+    viewpoint: As = ""
     whole_lists: Annotated[
         bool, flag("--whole-lists", "Clients send all there is: what they leave out at the beginning was deleted.")
     ] = False
@@ -72,7 +72,7 @@ def proxy(
     settings = ProxySettings(
         budget=lists.budget,
         preset=lists.preset,
-        as_=lists.as_,
+        viewpoint=lists.viewpoint,
         prices=lists.prices,
         whole_lists=lists.whole_lists,
     )

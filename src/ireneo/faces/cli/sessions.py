@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import ireneo
-from ireneo.errors import NotFound
+from ireneo.errors import BadInput, NotFound
 from ireneo.faces.cli.files import log_file, log_format_of
 from ireneo.faces.cli.options import (
     AUTO,
@@ -59,20 +59,22 @@ def formats(as_json: AsJson = False) -> None:
 As = Annotated[str, option("--as", "NAME", "Of a story: what this character remembers.", shown="all of it")]
 
 
-def tree(session: SessionName, preset: Preset = None, as_: As = "", as_json: AsJson = False, *, stored: Stored) -> None:
+def tree(
+    session: SessionName, preset: Preset = None, viewpoint: As = "", as_json: AsJson = False, *, stored: Stored
+) -> None:
     """Draw what a session has become.
 
     Its summaries depth by depth, which of them a context shows, the branches and where they fork, and open threads.
     """
     with waiting("Reading …"), session_in(stored, session) as named:
-        title, found = title_of(named), named.tree(preset, as_)
+        title, found = title_of(named), named.tree(preset, viewpoint)
     if as_json:
         write_json(picked(found, "session branch preset head messages tokens live behind nodes branches threads"))
     else:
         # Only someone who looks pays for the drawing.
         from ireneo.faces.cli.screens.tree import show_tree
 
-        show_tree(console(), found, title if not as_ else f"{title} · as {as_}")
+        show_tree(console(), found, title if not viewpoint else f"{title} · as {viewpoint}")
 
 
 Place = Annotated[str, argument("TO", "A message's id, the beginning of it, the id that its log gave it, or root.")]
@@ -236,6 +238,7 @@ def expand(
     file: File = None,
     budget: AtBudget = SMALLEST,
     format: FormatOfFile = AUTO,
+    viewpoint: As = "",
     as_json: AsJson = False,
     *,
     stored: Stored,
@@ -248,7 +251,9 @@ def expand(
     if file is None:
         with reading(stored) as memory:
             within = session_named(memory, session).id if session else ""
-            opened = memory.lookup(id, session=within)
+            opened = memory.lookup(id, session=within, viewpoint=viewpoint)
+    elif viewpoint:
+        raise BadInput("--as asks for what a stored story's character remembers; leave out the file, or --as.")
     else:
         opened = _in_file(file, id, session, budget, format)
     if as_json:

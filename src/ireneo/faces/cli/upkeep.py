@@ -1,4 +1,4 @@
-"""`ireneo doctor`, `forget`, `prune` and `path`: looking after a database."""
+"""`ireneo doctor`, `forget`, `prune`, `path` and `copy`: looking after a database."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ireneo.faces.cli.options import (
     SessionName,
     Stored,
     Yes,
+    argument,
     flag,
     memories_begun,
     option,
@@ -39,7 +40,7 @@ from ireneo.faces.cli.output import (
     waiting,
     write_json,
 )
-from ireneo.faces.cli.place import database, is_there, place_of, shown
+from ireneo.faces.cli.place import database, existing, is_there, place_of, room_for, shown, whole
 
 if TYPE_CHECKING:
     from ireneo.ports.store import Pruned
@@ -55,12 +56,44 @@ def path(as_json: AsJson = False, db: Db = None) -> None:
     place = place_of(db)
     there = is_there(place.path)
     if as_json:
-        write_json({"path": str(place.path.absolute()), "why": place.why, "exists": there})
+        write_json({"path": whole(place.path), "why": place.why, "exists": there})
         return
     # The path alone on standard output, for scripts: sqlite3 "$(ireneo path)".
-    sys.stdout.write(f"{place.path.absolute()}\n")
+    sys.stdout.write(f"{whole(place.path)}\n")
     made = "" if there else " It is not there yet: `ireneo import`, `learn` and `remember` make it."
     sys.stderr.write(f"ireneo: {shown(place.path)}: {place.why}.{made}\n")
+
+
+From = Annotated[str, argument("FROM", "The database that is read: a file, or postgresql://…", shown=False)]
+Into = Annotated[str, argument("TO", "The database that is written to; a file is made.", shown=False)]
+OfSpaces = Annotated[list[str] | None, option("--space", "NAME", "Only this space; may be repeated.", shown="all")]
+
+
+def copy(source: From, target: Into, space: OfSpaces = None, as_json: AsJson = False) -> None:
+    """Copy a database into another, and compare both.
+
+    Ids stay, and a copy that was broken off goes on when it is begun anew. Nobody should write meanwhile. Left out are
+    vectors, which `ireneo work` makes again, and leases.
+    """
+    # Imported when used: no other command needs them here.
+    import asyncio
+
+    import ireneo
+
+    path, other = existing(source), room_for(database(target))
+    with console(stderr=True).status("Copying …") as status:
+        tally = asyncio.run(ireneo.copy(path, other, spaces=space, on_session=status.update))
+    if as_json:
+        write_json(tally)
+        return
+    copied = [
+        counted(tally.sessions, "session"),
+        counted(tally.messages, "message"),
+        counted(tally.summaries, "summary", "summaries"),
+        counted(tally.memories, "memory", "memories"),
+        counted(tally.runs, "run"),
+    ]
+    sys.stdout.write(f"  {', '.join(copied)} → {shown(other)}: the same on both sides\n")
 
 
 Repair = Annotated[bool, flag("--repair", "Repair what can be repaired: summaries, indexes, leases …; never the log.")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -29,7 +28,7 @@ from ireneo.faces.cli.options import (
     title_of,
 )
 from ireneo.faces.cli.output import counted, waiting, working, write_json, writing_bar
-from ireneo.faces.cli.place import existing
+from ireneo.faces.cli.place import Database, existing
 
 if TYPE_CHECKING:
     from ireneo import WorkResult
@@ -83,7 +82,7 @@ class Asking(Struct, frozen=True, kw_only=True):
 
     def memory(
         self,
-        path: Path,
+        path: Database,
         space: str,
         *,
         needed: bool,

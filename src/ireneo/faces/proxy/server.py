@@ -321,7 +321,15 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 async def serve(
-    to: str, settings: ProxySettings, *, host: str, port: int, timeout: float, db: Path, space: str, keep_secrets: bool
+    to: str,
+    settings: ProxySettings,
+    *,
+    host: str,
+    port: int,
+    timeout: float,
+    db: Path | str,
+    space: str,
+    keep_secrets: bool,
 ) -> None:
     """Serve clients until the process is told to end; what is running then has some seconds more."""
     upstream = Upstream(to, timeout)

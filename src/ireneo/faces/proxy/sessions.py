@@ -44,7 +44,7 @@ class ProxySettings(Struct, frozen=True, kw_only=True):
     """What a request may cost in all: prompt, tools and conversation."""
     preset: str | None = None
     """None: coding for an agent with tools, else story."""
-    as_: str = ""
+    viewpoint: str = ""
     prices: str | None = None
     whole_lists: bool = False
     """A client's list is always whole: what it leaves out at its beginning was deleted."""
@@ -60,7 +60,7 @@ class LaidList(Struct, frozen=True, kw_only=True):
     last_digest: Digest
     answers_as: str
     preset: str
-    as_: str
+    viewpoint: str
     note: str
     """What the log of the proxy says of it."""
 
@@ -156,7 +156,7 @@ class KeptSession:
     async def catch_up(self, laid: LaidList) -> None:
         """Write the summaries of a story that are due and need no model, so that the next context has little to do."""
         if laid.preset == "story":
-            await self.session.catch_up(preset=laid.preset, as_=laid.as_)
+            await self.session.catch_up(preset=laid.preset, viewpoint=laid.viewpoint)
 
     def room(self, free: int, budget: int) -> int:
         """The budget of a context that has `free` tokens: the same as before as long as that nearly fits."""
@@ -205,18 +205,18 @@ class ProxySessions:
         settings = self._settings
         preset = settings.preset or ("coding" if request.has_tools else "story")
         story = preset == "story"
-        as_ = settings.as_ if story else ""
+        viewpoint = settings.viewpoint if story else ""
         async with kept.lock:
             last, mark = await kept.lay(request, whole=settings.whole_lists)
             if story:
-                await kept.session.catch_up(preset=preset, as_=as_)
+                await kept.session.catch_up(preset=preset, viewpoint=viewpoint)
             beside = self._memory.count(request.beside().decode())
             context = await kept.session.context(
                 kept.room(settings.budget - beside, settings.budget),
                 to=request.format,
                 preset=preset,
                 prices=None if story else settings.prices,
-                as_=as_,
+                viewpoint=viewpoint,
             )
         body = request.sent_on(context)
         many, sent = counted(len(request.said), "message"), f" → {context.tokens:,}" if body else ""
@@ -228,7 +228,7 @@ class ProxySessions:
             last_digest=mark,
             answers_as=request.answers_as,
             preset=preset,
-            as_=as_,
+            viewpoint=viewpoint,
             note=note,
         )
         return body, laid

@@ -84,6 +84,7 @@ def chat_format(name: str) -> ChatFormat:
 _OF_LOGS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("specstory", "pi", "claude-code"), ANTHROPIC),
     **dict.fromkeys(("aider", "atif", "swe-agent", "openhands", "mini-swe-agent", "chat"), OPENAI),
+    **dict.fromkeys(("sillytavern", "character-card", "character-ai", "chatgpt", "discord", "oobabooga"), OPENAI),
     "gemini-cli": GEMINI,
     "codex": RESPONSES,
 }

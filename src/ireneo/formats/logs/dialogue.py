@@ -44,14 +44,17 @@ def spoken(
     present: tuple[str, ...] | None = None,
     besides: Mapping[str, object] | None = None,
 ) -> Draft:
-    """The draft of `text`, said by `author` (None: a narrator, or nobody knows); `besides` is kept as its record."""
+    """The draft of `text`, said by `author` (None: a narrator, or nobody knows); `besides` is kept as its record.
+
+    One with a time has a record in any case, by which it is told from what was said here.
+    """
     role = _ROLES.get(author.casefold()) if author else None
     return Draft(
         role=role or "user",
         parts=(Text(text=text, author=None if role else author, present=present),),
         at=at,
         source_id=id,
-        record=Native(format="chat", payload=[besides]) if besides else None,
+        record=Native(format="chat", payload=[besides] if besides else []) if besides or at else None,
     )
 
 
@@ -142,6 +145,31 @@ def is_surely_spoken(lines: Sequence[str]) -> bool:
     size = sum(bool(line.strip()) for line in lines)
     enough = max(SURE_SPEECHES, size * SURE_SHARE)
     return len(recurring) > 1 and sum(recurring) >= enough
+
+
+LEAST_WORDS = 120
+"""A text with fewer words is taken for a story only where somebody says so."""
+TOLD_SHARE = 0.7
+"""So many of a story's paragraphs, at the least, end as sentences do; of its lines, fewer than a tenth are of lists."""
+_ENDS_TOLD = lazy_re(r"[.!?…:,;—–-][\"'”’“»«)*_\]]*\Z")
+_SAID_ALOUD = lazy_re(r"[\"“„»«‘][^\W\d_][^\"“”„«»\n]{1,400}[,.!?…—–-][\"”“«»’]")
+_NOT_TOLD = lazy_re(
+    r"[-+*#|>{}<=$@/\\`~]+\s|[|{}<$@`\\]|\d{1,4}[.):]\s|\w{1,40}(?:\(|\s?[=:]\s?[\w\"'\[{])|[^\n]{0,200}(?:[;{}=|\\]\Z|\"\"\")"
+)
+
+
+def is_surely_prose(lines: Sequence[str]) -> bool:
+    """Whether a text that could be anything is a story: sentences in paragraphs, with chapters, or people who speak."""
+    filled = [line for line in lines if line.strip()]
+    blocks = [" ".join(block) for block in _blocks(lines)]
+    odd = sum(_NOT_TOLD.match(line.strip()) is not None or "\ufffd" in line for line in filled)
+    if sum(len(block.split()) for block in blocks) < LEAST_WORDS or odd * 10 >= len(filled):
+        return False
+    long = [block for block in blocks if not is_chapter(block)]
+    told = sum(_ENDS_TOLD.search(block.rstrip()) is not None for block in long)
+    chapters = len(blocks) - len(long)
+    aloud = sum(_SAID_ALOUD.search(block) is not None for block in long)
+    return told >= len(long) * TOLD_SHARE and (chapters > 1 or aloud > max(2, len(long) / 20))
 
 
 def speech_of(line: str, script: Script) -> SpeechHeading | None:
@@ -262,6 +290,8 @@ def present_of(value: object) -> tuple[str, ...] | None:
 
 WRAPPED = 45
 """Where all lines of a paragraph but its last are at least so long, they were broken to fit a page, and are joined."""
+WIDEST = 160
+"""Characters of the longest line that a text was broken into."""
 _QUOTE = lazy_re(r"^\s*>\s?")
 
 
@@ -287,13 +317,22 @@ def speeches(lines: Iterable[str], script: Script) -> Iterator[Draft]:
 
 def paragraphs(lines: Iterable[str]) -> Iterator[Draft]:
     """The paragraphs of prose, each a message without author; the heading of a chapter is one by itself."""
+    for block in _blocks(lines):
+        yield spoken(None, _unwrapped(block))
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[list[str]]:
+    """The lines of each paragraph: up to an empty line, or a line each where they are longer than a page is wide."""
     for filled, run in groupby(lines, lambda line: bool(line.strip())):
         block = list(run) if filled else []
+        if len(block) > 1 and any(len(line) > WIDEST for line in block):
+            yield from ([line] for line in block)
+            continue
         # A list of chapters is one paragraph; a heading with the text right under it is two.
         if len(block) > 1 and is_chapter(block[0]) and not is_chapter(block[1]):
-            yield spoken(None, block.pop(0).strip())
+            yield [block.pop(0).strip()]
         if block:
-            yield spoken(None, _unwrapped(block))
+            yield block
 
 
 def _told(speech: SpeechHeading | None, said: Sequence[str]) -> Iterator[Draft]:
@@ -492,10 +531,11 @@ class Dialogue:
     chat = "openai"
 
     def recognises(self, sample: bytes) -> bool:
-        """Whether `sample` is JSON with authors and texts, or a text in which speakers clearly take turns."""
+        """Whether `sample` is JSON with authors and texts, a text in which speakers clearly take turns, or a story."""
         if is_json([sample]):
             return begins_with_record(sample)
-        return is_surely_spoken(sample.decode(errors="replace").splitlines())
+        lines = sample.decode(errors="replace").splitlines()
+        return is_surely_spoken(lines) or is_surely_prose(lines)
 
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
         """Read the one session of a file, which is called `name`."""

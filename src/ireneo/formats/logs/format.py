@@ -216,8 +216,8 @@ def objects_in(
 class UniqueNames:
     """The names that were given so far."""
 
-    def __init__(self) -> None:
-        self._given: set[str] = set()
+    def __init__(self, given: Iterable[str] = ()) -> None:
+        self._given: set[str] = set(given)
         self._next: dict[str, int] = {}
         """The number to try next for a name that was given before."""
 

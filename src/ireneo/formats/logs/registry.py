@@ -23,6 +23,12 @@ LogFormatName: TypeAlias = Literal[
     "swe-agent",
     "openhands",
     "mini-swe-agent",
+    "sillytavern",
+    "character-card",
+    "character-ai",
+    "chatgpt",
+    "discord",
+    "oobabooga",
     "anthropic",
     "openai",
     "chat",
@@ -63,12 +69,29 @@ _ROWS: Final = (
         "mini_swe_agent.MiniSweAgent",
         (b'"trajectory_format"', b'"mini_version"', b'"instance_cost"'),
     ),
+    # Chats that people keep; before lists of messages, which an export of them holds as well.
+    _Row("sillytavern", "sillytavern.SillyTavern", (b'"mes"', b'"user_name"', b'"chat_metadata"')),
+    _Row(
+        "character-card",
+        "character_card.CharacterCard",
+        (b"\x89PNG", b'"chara_card_v', b'"lorebook_v', b'"first_mes"', b'"keysecondary"'),
+    ),
+    _Row("character-ai", "character_ai.CharacterAI", (b'"turn_key"', b'"histories"')),
+    _Row("chatgpt", "chatgpt.ChatGPT", (b'"mapping"',)),
+    _Row("discord", "discord.Discord", (b'"guild"',)),
+    _Row("oobabooga", "oobabooga.Oobabooga", (b'"internal"', b'"data"')),
     _Row("anthropic", "transcripts.AnthropicTranscript", (b'"role"',)),
     _Row("openai", "transcripts.OpenAITranscript", (b'"role"',)),
     # The last: whatever another format knows is an agent's log and no story.
     _Row("chat", "dialogue.Dialogue"),
 )
 """Asked in this order whether they recognise a file; another format is one more row."""
+
+
+CONVERSATIONS: Final = frozenset(
+    {"sillytavern", "character-card", "character-ai", "chatgpt", "discord", "oobabooga", "chat"}
+)
+"""Formats of what people write and edit: such a log, taken in again, says what stands now."""
 
 
 class _LogFormats(Sequence["LogFormat"]):

@@ -276,3 +276,15 @@ def a_session_without_a_branch_is_not_pruned(store: Place) -> None:
     store.sessions.create(empty, None)
     expect(store.upkeep.prune(empty), Pruned(), "what is taken out of an empty session")
     expect(read_path(store, m[-1]), m, "the path")
+
+
+@check
+def the_spaces_are_listed(store: Place) -> None:
+    """Every space in which something is kept is listed, and none that was erased."""
+    expect(store.upkeep.spaces(), [], "the spaces of an empty store")
+    store.sessions.create(SessionKey("tools", "one"), None)
+    store.pads.write("Errands", pad("Buy bread."))
+    store.memories.put("birds", [learned("The heron waits.")])
+    expect(store.upkeep.spaces(), ["Errands", "birds", "tools"], "the spaces")
+    store.erasure.space("tools")
+    expect(store.upkeep.spaces(), ["Errands", "birds"], "the spaces that are left")

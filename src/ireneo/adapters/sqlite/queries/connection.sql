@@ -32,4 +32,10 @@ SELECT user_version FROM pragma_user_version;
 SELECT key, space FROM sessions ORDER BY key;
 
 -- name: list_all_spaces
-SELECT space FROM spaces ORDER BY number;
+SELECT space FROM spaces
+UNION SELECT space FROM sessions
+UNION SELECT space FROM memories
+UNION SELECT space FROM pads
+UNION SELECT space FROM runs
+UNION SELECT space FROM ledger
+ORDER BY 1;

@@ -172,7 +172,7 @@ def _telling(said: str) -> str:
 LOGS = ("kestrel-drift.jsonl", "reed-valve.jsonl")
 RUN = "kestrel-lease.jsonl"
 """The run that a lesson is learned in."""
-DATABASE = Path("memory.db")
+DATABASE = "memory.db"
 HERE = Stored(db=DATABASE)
 SESSION = "7c1e4f52"
 BUDGET = 2_000
@@ -272,7 +272,7 @@ def _learn(stage: Stage) -> None:
     found = list(search([RUN], AUTO, SearchCounts()))
     with reading(HERE) as memory:
         learn_from(memory, found, RunReporter(tally, quiet=False))
-    stage.screen.print(told(tally, DATABASE), soft_wrap=True)
+    stage.screen.print(told(tally, Path(DATABASE)), soft_wrap=True)
     stage.command("ireneo lessons")
     lessons(which=LessonFilter(), exporting=Exporting(), stored=HERE)
     stage.pause()

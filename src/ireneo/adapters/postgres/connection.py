@@ -1,0 +1,322 @@
+"""A connection to a PostgreSQL server: queries by name, the locks of spaces, and what the driver's errors mean."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import CancelledError
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import MappingProxyType
+from typing import ParamSpec, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+from psycopg import errors
+from psycopg.abc import Buffer
+from psycopg.pq import TransactionStatus
+from psycopg.types.numeric import Int8Dumper
+from psycopg.types.string import StrDumper, TextLoader
+
+from ireneo.adapters.pool import Cancellation
+from ireneo.adapters.sql.database import UNPARSABLE, ErrorMeaning, Row, SqlTransaction, Value, load_queries
+from ireneo.errors import BadInput, ReadOnlyStore, StoreBusy, StoreError, Unreachable
+from ireneo.patterns import lazy_re
+
+_BINDING = lazy_re(r"(?<![:\w]):([a-z_]+)")
+
+
+def to_driver(query: str) -> str:
+    """A query with its names as the driver writes them: ``:space`` becomes ``%(space)s``."""
+    return _BINDING.sub(r"%(\1)s", query.replace("%", "%%"))
+
+
+QUERIES: Mapping[str, str] = load_queries(Path(__file__).with_name("queries"))
+SQL: Mapping[str, str] = MappingProxyType({name: to_driver(query) for name, query in QUERIES.items()})
+
+SHORTEST_SECONDS = 0.001
+LONGEST_SECONDS = 0.025
+GROWTH = 1.5
+STEPS = 20
+"""After so many tries a pause has long reached its ceiling."""
+
+
+BUSY = ErrorMeaning(
+    StoreBusy, "was kept locked for too long by another process; try again, or look for one that hangs."
+)
+LOST = ErrorMeaning(
+    Unreachable,
+    "can't be reached; check that the server runs, that address and user are right, and that the database was made",
+    told=True,
+)
+READ_ONLY = ErrorMeaning(ReadOnlyStore, "may not be written to by this user; ask whoever runs the server.")
+FULL = ErrorMeaning(StoreError, "can't grow; the server has no room left", told=True)
+DAMAGED = ErrorMeaning(StoreError, "is damaged; restore it from a copy", told=True)
+TOO_BIG = ErrorMeaning(StoreError, "can't hold a single value this large; split it, or keep it in a file of its own.")
+OUR_FAULT = ErrorMeaning(
+    StoreError, "was asked for something that it can't do; this is a fault in Ireneo, please report it", told=True
+)
+UNPARSED = "holds something that can't be read; see `ireneo doctor`"
+"""A value that is not what was written."""
+LONGEST = 200
+"""Characters of what a parser or a server says."""
+
+MEANINGS: Sequence[tuple[type[psycopg.Error], ErrorMeaning]] = (
+    (errors.DeadlockDetected, BUSY),
+    (errors.LockNotAvailable, BUSY),
+    (errors.SerializationFailure, BUSY),
+    (errors.InsufficientPrivilege, READ_ONLY),
+    (errors.ReadOnlySqlTransaction, READ_ONLY),
+    (errors.DiskFull, FULL),
+    (errors.DataCorrupted, DAMAGED),
+    (errors.IndexCorrupted, DAMAGED),
+    (errors.ProgramLimitExceeded, TOO_BIG),
+    (psycopg.OperationalError, LOST),
+    (psycopg.InterfaceError, LOST),
+)
+"""What is not among them is a fault of ours."""
+
+
+def address(url: str) -> str:
+    """The address of a database as it may be shown: without a password."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")
+    user = host[0].partition(":")[0]
+    return urlunsplit((parts.scheme, f"{user}@{host[2]}" if user else host[2], parts.path, "", ""))
+
+
+def translate(fault: psycopg.Error, place: str) -> StoreError:
+    """Say in our words what the driver says of the database at `place`; raise the result ``from fault``."""
+    meaning = next((meaning for error, meaning in MEANINGS if isinstance(fault, error)), OUR_FAULT)
+    detail = f" ({' '.join(str(fault).split())[:LONGEST]})." if meaning.told else ""
+    return meaning.error(f"{place} {meaning.sentence}{detail}")
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+NUL = "\x00"
+SIGN = "\ue000"
+"""What stands for a NUL, with a 0 behind it, since no text of the database holds one; with a 1, for itself."""
+
+
+class TextDumper(StrDumper):
+    """Writes a text as the database holds it."""
+
+    def dump(self, obj: str) -> Buffer | None:
+        """The text, with what stands for a NUL."""
+        if NUL in obj or SIGN in obj:
+            obj = obj.replace(SIGN, f"{SIGN}1").replace(NUL, f"{SIGN}0")
+        return super().dump(obj)
+
+
+class TextReader(TextLoader):
+    """Reads what `TextDumper` wrote."""
+
+    def load(self, data: Buffer) -> str | bytes:
+        """The text that was handed in."""
+        text = super().load(data)
+        if isinstance(text, str) and SIGN in text:
+            text = text.replace(f"{SIGN}0", NUL).replace(f"{SIGN}1", SIGN)
+        return text
+
+
+class SpaceLocks:
+    """The spaces that a transaction works in: one that writes has each of them to itself from the first look on.
+
+    A store promises that writers come one after the other. Here those of one space do: whoever wants it next waits,
+    and those of other spaces go on beside them.
+    """
+
+    def __init__(self, connection: psycopg.Connection[Row], seconds: float, cancellation: Cancellation | None) -> None:
+        """Begin with none; `seconds` is how long each is waited for."""
+        self._connection = connection
+        self._seconds = seconds
+        self._cancellation = cancellation
+        self._held: set[str] = set()
+        self._named: str | None = None
+        self.writes = False
+        """Whether the transaction is one that writes."""
+
+    def enter(self, space: str) -> None:
+        """Work in a space from now on. Raises StoreBusy, and CancelledError where nobody wants it any more."""
+        if self.writes and space not in self._held:
+            self._lock(space)
+            self._held.add(space)
+        if space != self._named:
+            self._connection.execute(SQL["name_space"], {"space": space})
+            self._named = space
+
+    def _lock(self, space: str) -> None:
+        until = time.monotonic() + self._seconds
+        tries = 0
+        while not self._is_taken(space):
+            left = until - time.monotonic()
+            if left <= 0:
+                raise errors.LockNotAvailable(f"space {space!r}")
+            if self._cancellation is not None and self._cancellation.requested.is_set():
+                raise CancelledError
+            ceiling = min(LONGEST_SECONDS, SHORTEST_SECONDS * GROWTH ** min(tries, STEPS))
+            time.sleep(min(random.uniform(ceiling / 4, ceiling), left))
+            tries += 1
+
+    def _is_taken(self, space: str) -> bool:
+        row = self._connection.execute(SQL["lock_space"], {"space": space}).fetchone()
+        return row is not None and row[0] == 1
+
+
+class PostgresDatabase:
+    """`ireneo.adapters.sql.database.Database` over a connection of the driver."""
+
+    def __init__(self, connection: psycopg.Connection[Row], locks: SpaceLocks, space: str | None = None) -> None:
+        """Work on a connection; with a `space`, each query has it bound."""
+        self.connection = connection
+        self.locks = locks
+        self._space = space
+        self._of: dict[str, PostgresDatabase] = {}
+
+    def of(self, space: str) -> PostgresDatabase:
+        """The same with `space` bound to each query, which this transaction then has to itself if it writes."""
+        if space == self._space:
+            self.locks.enter(space)
+            return self
+        self.locks.enter(space)
+        if space not in self._of:
+            self._of[space] = PostgresDatabase(self.connection, self.locks, space)
+        return self._of[space]
+
+    def scopes(self) -> Sequence[PostgresDatabase]:
+        """Space by space."""
+        return [self.of(space) for (space,) in self.rows("list_all_spaces")]
+
+    def scan(self, query: str, /, **bindings: Value) -> psycopg.Cursor[Row]:
+        """All that a query gives, row by row. Raises ProgrammingError where it is none of ours, or lacks a value."""
+        if self._space is not None:
+            bindings = {"space": self._space, **bindings}
+        try:
+            return self.connection.execute(SQL[query], bindings)
+        except (KeyError, TypeError) as fault:
+            raise psycopg.ProgrammingError(f"query {query}: {fault}") from fault
+
+    def rows(self, query: str, /, **bindings: Value) -> list[Row]:
+        """All that it gives."""
+        return self.scan(query, **bindings).fetchall()
+
+    def row(self, query: str, /, **bindings: Value) -> Row | None:
+        """The first row that it gives, if any."""
+        return self.scan(query, **bindings).fetchone()
+
+    def number(self, query: str, /, **bindings: Value) -> int:
+        """The number that is the first column of the only row that it gives."""
+        ((number, *_),) = self.scan(query, **bindings)
+        return int(number)
+
+    def change(self, query: str, /, **bindings: Value) -> int:
+        """Run what writes; says how many rows it added, replaced or took out."""
+        return self.scan(query, **bindings).rowcount
+
+    def change_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
+        """Run it for each of `rows`."""
+        bound = [row if self._space is None else {"space": self._space, **row} for row in rows]
+        if bound:
+            with self.connection.cursor() as cursor:
+                cursor.executemany(SQL[query], bound)
+
+    def savepoint(self) -> AbstractContextManager[object]:
+        """A block that leaves nothing where it raises: inside of a transaction, a savepoint."""
+        return self.connection.transaction()
+
+
+class ServerConnection:
+    """A connection that is opened by the first work that it is given, and anew where it was lost."""
+
+    def __init__(self, url: str, busy_seconds: float, prepare: Callable[[psycopg.Connection[Row]], None]) -> None:
+        """Keep a connection to `url` ready; `prepare` is run on it right after it was opened."""
+        self.place = address(url)
+        self._url = url
+        self._busy_seconds = busy_seconds
+        self._prepare = prepare
+        self._driver: psycopg.Connection[Row] | None = None
+        self._cancellation: Cancellation | None = None
+
+    @property
+    def driver(self) -> psycopg.Connection[Row]:
+        """The driver's connection, opened and prepared."""
+        if self._driver is not None and self._driver.closed:
+            self._driver = None
+        if self._driver is None:
+            driver = psycopg.connect(self._url, autocommit=True, application_name="ireneo")
+            # Typed by their kind and not by their size, so that a query is prepared once.
+            driver.adapters.register_dumper(int, Int8Dumper)
+            driver.adapters.register_dumper(str, TextDumper)
+            driver.adapters.register_loader("text", TextReader)
+            try:
+                self._prepare(driver)
+            except BaseException:
+                driver.close()
+                raise
+            self._driver = driver
+        return self._driver
+
+    def begin(self, query: str) -> PostgresDatabase:
+        """Begin a transaction, with a new connection where the one that there was is lost. Raises as `run` does."""
+        try:
+            self.run(lambda: self.driver.execute(SQL[query]))
+        except Unreachable:
+            # Nothing has been done yet: a server that was away for a moment is asked once more.
+            self.close()
+            self.run(lambda: self.driver.execute(SQL[query]))
+        locks = SpaceLocks(self.driver, self._busy_seconds, self._cancellation)
+        return PostgresDatabase(self.driver, locks)
+
+    def execute(self, query: str) -> None:
+        """Run a query that takes nothing, whatever it gives. Raises as `run` does."""
+        self.run(lambda: self.driver.execute(SQL[query]))
+
+    def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do `work` on the connection. Raises StoreError for whatever the driver raises."""
+        try:
+            return work(*args, **kwargs)
+        except psycopg.Error as fault:
+            raise translate(fault, self.place) from fault
+        except UnicodeEncodeError as fault:
+            raise BadInput("A name or a text has half a surrogate pair in it; give valid Unicode.") from fault
+        except UNPARSABLE as fault:
+            raise StoreError(f"{self.place} {UNPARSED} ({' '.join(str(fault).split())[:LONGEST]}).") from fault
+
+    def heed(self, cancellation: Cancellation) -> None:
+        """Let go of the wait for a locked space as soon as a cancellation is requested."""
+        self._cancellation = cancellation
+
+    def roll_back(self) -> None:
+        """Roll back what is still open."""
+        driver = self._driver
+        if driver is None or driver.closed or driver.info.transaction_status == TransactionStatus.IDLE:
+            return
+        try:
+            driver.execute(SQL["roll_back"])
+        except psycopg.Error:
+            # A connection that can't even roll back is given up; the server has rolled back what was lost with it.
+            self.close()
+
+    def close(self) -> None:
+        """Close the connection; the next work opens it again."""
+        driver, self._driver = self._driver, None
+        if driver is not None:
+            driver.close()
+
+
+class PostgresTransaction(SqlTransaction):
+    """All ports over a transaction that is open on a connection."""
+
+    def __init__(self, connection: ServerConnection, database: PostgresDatabase, *, writes: bool) -> None:
+        """Stand on the transaction that was begun on `connection`."""
+        super().__init__(database, writes=writes)
+        database.locks.writes = writes
+        self.connection = connection
+
+    def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do `work`. Raises StoreError for whatever the driver raises."""
+        return self.connection.run(work, *args, **kwargs)

