@@ -38,9 +38,10 @@ from ireneo.context.told_story import (
     told_worth,
 )
 from ireneo.context.view import MAX_DOUBT, NOTES_TOKENS, ContextItem, gap, settle, show_block, slots_within, verbatim
-from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, is_called, short
+from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, harmless, is_called, short
 from ireneo.log.tree import atoms
 from ireneo.patterns import lazy_re
+from ireneo.summaries.cast import KnownCast, known_cast, say_cast
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story import (
@@ -362,6 +363,23 @@ def _words_of(texts: Sequence[str]) -> Iterator[str]:
             yield found.removesuffix("'s")
 
 
+CAST_SHARE, CAST_TOKENS, LEAST_CAST = 0.1, 700, 40
+"""Of a context, what the cast may take, in tokens at the most, and with how many it says anything."""
+
+
+def cast_block(story: Story, options: ContextOptions, teller: StoryTeller) -> ContextItem | None:
+    """Who is who where the newest messages begin, and where the story plays then; None where nothing of it is known."""
+    room = min(int(options.budget * CAST_SHARE), CAST_TOKENS) - MESSAGE_TOKENS - options.count(PINS_TAG) - 1
+    if room < LEAST_CAST or not story.nodes:
+        return None
+    # A name is data as well: it can neither begin a line nor a block of ours.
+    lines = [harmless(" ".join(line.split())) for line in say_cast(teller.cast(story.nodes), room, options.count)]
+    if not lines:
+        return None
+    text = "\n".join([f"{PINS_TAG} {lines[0]}", *lines[1:]])
+    return written(text, "cast", options.count, story.nodes[0].first, story.nodes[-1].last)
+
+
 THREADS_SHARE = 0.25
 """Of a context, what open threads may take."""
 HEADING = "Open threads, word for word:"
@@ -454,6 +472,7 @@ class StoryTeller:
         self._told: RecentValues[Sequence[str]] = RecentValues(TOLD)
         self._leaves: RecentValues[Summary] = RecentValues(OPEN)
         self._threads: RecentValues[tuple[tuple[Thread, ...], int]] = RecentValues(OPEN)
+        self._casts: RecentValues[KnownCast] = RecentValues(OPEN)
         self._joined: RecentValues[Summary] = RecentValues(OPEN)
         self._stored: set[SummaryId] = set()
         self.passing: list[Summary] = []
@@ -485,6 +504,10 @@ class StoryTeller:
         """What is open at the end of `nodes`, and how many gave way."""
         name = (cap, *(node.id for node in nodes))
         return self._threads.get(name, lambda: open_threads(nodes, cap))
+
+    def cast(self, nodes: Sequence[Summary]) -> KnownCast:
+        """Who is who after `nodes`."""
+        return self._casts.get(tuple(node.id for node in nodes), lambda: known_cast(nodes))
 
     def unknown(self, passing: Sequence[Summary]) -> list[Summary]:
         """Of the summaries that were made for one context those that were not stored from here yet."""
@@ -593,6 +616,8 @@ def compose_story(story: Story, options: ContextOptions, teller: StoryTeller) ->
     before = _system(story.system, int(budget * SYSTEM_SHARE), options)
     pins = story_pins(story.nodes, story.threads, story.forgotten, [each.text for each in before], options)
     before += [pins] if pins else []
+    cast = cast_block(story, options, teller)
+    before += [cast] if cast else []
     left = budget - sum(each.tokens for each in before)
     past = _past(story, left - _live_room(story.nodes, options), options, teller)
     past += [_waiting(story.waiting, options.count)] if story.waiting else []

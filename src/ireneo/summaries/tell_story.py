@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -147,8 +148,14 @@ class _NameWord(Struct, frozen=True, array_like=True):
     """It begins a sentence or a quotation, where a capital says nothing."""
 
 
-def names_in(sentences: Sequence[str]) -> list[tuple[str, ...]]:
+def names_in(sentences: Sequence[str]) -> Sequence[tuple[str, ...]]:
     """The names of each sentence, by the evidence of them all together."""
+    return _names_in(tuple(sentences))
+
+
+# A leaf asks twice for the names of the same sentences: for what is told, and for the cast.
+@lru_cache(maxsize=2)
+def _names_in(sentences: Sequence[str]) -> Sequence[tuple[str, ...]]:
     text = " ".join(sentences)
     if not has_case(text):
         return rare_words(sentences)
