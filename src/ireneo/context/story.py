@@ -27,6 +27,7 @@ from ireneo.context.compose import (
     written,
 )
 from ireneo.context.view import MAX_DOUBT, NOTES_TOKENS, ContextItem, gap, settle, show_block, slots_within, verbatim
+from ireneo.language.words import terms
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, short
 from ireneo.log.tree import atoms
 from ireneo.patterns import lazy_re
@@ -54,7 +55,7 @@ from ireneo.summaries.summary import (
     header,
     render,
 )
-from ireneo.summaries.tell_story import key_words
+from ireneo.summaries.tell_story import key_words, of_the_story, recapped_words
 from ireneo.summaries.threads import thread_lines
 
 TOLD_AS_STORY = StoryStrategy(StorySettings())
@@ -72,7 +73,7 @@ DEPTH = 0.7
 silent, with 0 a thousand messages would have no more room than ten."""
 FLOOR = 0.4
 """Of an even share of the room, each block has so much whatever it stands for."""
-NAMES_SHARE = 0.4
+NAMES_SHARE = 0.15
 """Of what a block costs, its list of names is no more than this, as long as there are sentences: a story is read."""
 AGAIN_WORTH = (1.0, 0.25, 0.1)
 """The share of a name's worth where it stands already once, or twice."""
@@ -85,6 +86,8 @@ NARROW = 0.3
 """Of what it tells, so much counts in the narrowest context."""
 WHOLE = 1.25
 """What a model wrote is shown whole where it costs up to this many times the block's share: it was written as one."""
+TOLD_BEFORE = 0.25
+"""What a sentence is worth, of what it tells, where others have told of all that it speaks of."""
 SENTENCE_TOKENS = 12
 NAME_TOKENS = 2
 """What each sentence and each name takes of a reader's attention, beside what it costs: without it stumps would win."""
@@ -102,6 +105,8 @@ class _StoryPiece(Struct, kw_only=True):
     """The words of names in it, and what each is worth."""
     own: float
     """What it is worth whatever it names."""
+    terms: frozenset[str] = frozenset()
+    """What a sentence speaks of: what others have told of already is worth less."""
 
 
 def tell_blocks(
@@ -149,6 +154,8 @@ class _Telling:
         even = self.left / max(len(self.shown), 1)
         self.telling = TELLING * min(max(even / WIDE_TOKENS, NARROW), 1.0)
         self.standing = Counter(_words_of(said))
+        self.told: set[str] = set()
+        self.known = recapped_words(line for node in nodes for line in node.lines("story"))
         self.spent = [0] * len(nodes)
         self.on_names = [0] * len(nodes)
         self.chosen: list[_StoryPiece] = []
@@ -244,10 +251,14 @@ class _Telling:
         self.spent[piece.node] += piece.cost
         self.on_names[piece.node] += piece.cost if piece.line is None else 0
         self.standing.update(word for word, _ in piece.words)
+        self.told |= piece.terms
         self.chosen.append(piece)
 
     def _urgency(self, piece: _StoryPiece) -> float:
-        value = piece.own + sum(worth * AGAIN_WORTH[min(self.standing[word], 2)] for word, worth in piece.words)
+        value = piece.own
+        if piece.terms:
+            value *= TOLD_BEFORE + (1 - TOLD_BEFORE) * len(piece.terms - self.told) / len(piece.terms)
+        value += sum(worth * AGAIN_WORTH[min(self.standing[word], 2)] for word, worth in piece.words)
         if piece.line is None and all(self.standing[word] for word, _ in piece.words):
             return 0.0
         share = self.shares[piece.node]
@@ -273,7 +284,8 @@ class _Telling:
                 line=line,
                 name="",
                 words=tuple(words.items()),
-                own=line.weight * self.strategy.worth(section) * self.telling,
+                own=line.weight * self.strategy.worth(section) * self.telling * of_the_story(line, self.known),
+                terms=frozenset(terms(line.text)),
             )
         for line in node.lines("artifacts"):
             for mention in line.names:
@@ -370,8 +382,8 @@ OPEN_BLOCKS = 2
 STEPS = 6
 """What is live moves on by a sixth of a leaf at a time, so that what comes before it stays the same in between."""
 CHARACTERS_PER_TOKEN = 4
-LEAST_BLOCK = 36
-"""What a block costs at the least that says anything besides how it is opened."""
+LEAST_BLOCK = 140
+"""What a block costs at the least that tells something: few large blocks rather than many that are silent."""
 BLOCKS_SHARE = 0.75
 """Of what is not for the newest messages; the rest is for pins and for what was said before the story."""
 ONE_BLOCK = 128
@@ -539,11 +551,24 @@ def compose_story(story: Story, options: ContextOptions, teller: StoryTeller) ->
     pins = story_pins(story.nodes, story.threads, story.forgotten, [each.text for each in before], options)
     before += [pins] if pins else []
     left = budget - sum(each.tokens for each in before)
-    past = _past(story, left - int(budget * options.policy.live_share), options, teller)
+    past = _past(story, left - _live_room(story, options), options, teller)
     past += [_waiting(story.waiting, options.count)] if story.waiting else []
     left -= sum(each.tokens for each in past)
     after = _newest(story, left, options, teller, cut=bool(past))
     return composed([_seen(each, options.policy.seen_by) for each in (*before, *past, *after)])
+
+
+def _live_room(story: Story, options: ContextOptions) -> int:
+    """What is kept for the newest messages: no more than they come to, on the average, by the newest summary.
+
+    It follows from the summaries alone, so that the blocks stay as they are from one message to the next.
+    """
+    room = int(options.budget * options.policy.live_share)
+    if not story.nodes:
+        return room
+    newest, live = story.nodes[-1], settings(options.policy)
+    each = newest.source_tokens / max(newest.messages, 1)
+    return min(room, int(each * (live.live_messages + live.leaf_messages / 2)))
 
 
 def _system(messages: Sequence[Message], room: int, options: ContextOptions) -> list[ContextItem]:
@@ -582,9 +607,7 @@ def _past(story: Story, room: int, options: ContextOptions, teller: StoryTeller)
         if (told := options.doubts(node))
     }
     frame = MESSAGE_TOKENS + NOTES_TOKENS + len(story.nodes)
-    # A summary has the same words at every depth, however wide the context: what is left shows more of the newest.
-    room = min(max(room - frame, 0), len(story.nodes) * TOLD_TOKENS)
-    words = teller.tell(story.nodes, room, doubts, story_strategy(options.policy))
+    words = teller.tell(story.nodes, max(room - frame, 0), doubts, story_strategy(options.policy))
     out = [show_block(node, text, 1, options.count) for node, text in zip(story.nodes, words, strict=True)]
     out = [replace(each, disputed=doubts.get(node.id, "")) for each, node in zip(out, story.nodes, strict=True)]
     out[-1] = replace(out[-1], tokens=out[-1].tokens + MESSAGE_TOKENS + NOTES_TOKENS)

@@ -6,7 +6,7 @@ import heapq
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -18,6 +18,7 @@ from ireneo.language.topics import Names, Turns
 from ireneo.language.words import WORD, letters
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
+from ireneo.summaries.recaps import recaps
 from ireneo.summaries.speech import label, narrators, speaks_of_itself, spoken, told, two_roles
 from ireneo.summaries.summary import Line, Mention, Section, Summary
 
@@ -42,14 +43,15 @@ class Choosable(Struct, frozen=True, kw_only=True):
     """The part of the time that it tells of."""
 
 
-def choose(sentences: Sequence[Choosable], most: int, *, slots: int = 1) -> list[int]:
+def choose(sentences: Sequence[Choosable], most: int, *, slots: int = 1, known: Collection[str] = ()) -> list[int]:
     """The places of the chosen sentences, in order: greedily by what each adds for its size.
 
-    No slot gives more than its even share as long as others have something to tell.
+    No slot gives more than its even share as long as others have something to tell. The names of the words `known`
+    are told already.
     """
     if len(sentences) <= most:
         return list(range(len(sentences)))
-    told: set[str] = set()
+    told = set(known)
     taken: Counter[int] = Counter()
     chosen: list[int] = []
     left = list(range(len(sentences)))
@@ -400,7 +402,7 @@ def salience(sentence: str) -> float:
 
 
 LEAF_LINES = 40
-"""Sentences that a leaf keeps: what a wide context has room for."""
+"""Lines that a leaf keeps: what a wide context has room for."""
 LEAF_NAMES = 120
 """Names that a leaf keeps."""
 FIRST = 0.7
@@ -409,10 +411,22 @@ IDLE = 0.12
 """What tells less than this is talk beside the story: dice, questions about nothing."""
 NARRATED = 1.3
 """A narrator's sentence is so many times as likely to tell what happens as one of a player."""
+PLAYED = 0.5
+"""Where somebody tells the story who isn't in it, what a player says is worth so much."""
 SPEAKING = 0.25
 """Of being named: what it counts for a name that one speaks."""
 GOOD_LENGTH = 90, 240
 """Characters between which a sentence says something, and not too much at once."""
+PASSAGE = 260
+"""Characters of a passage: neighbouring sentences of a message say in which order and for what reason."""
+RECAP_PASSAGE = 300
+"""Characters of a passage of a recap."""
+TOGETHER = 0.75
+"""What sentences are worth in one passage, of what each would be by itself."""
+RECAP = 9.0
+"""What a passage of a recap is worth at the least; nothing else is worth as much."""
+RECAPPED = 0.5
+"""What else it is worth, of what its sentences tell."""
 
 
 class _ToldSentence(Struct, kw_only=True):
@@ -421,14 +435,20 @@ class _ToldSentence(Struct, kw_only=True):
     text: str
     speaker: str
     narrated: bool
+    narrator: bool
+    """Somebody with a name tells it who isn't in the story."""
     authored: bool
     """The speaker is someone by that name, and no role."""
     message: Message
+    stretch: int
+    """Which text it stands in, or which part of it."""
+    recap: bool = False
     names: tuple[str, ...] = ()
+    weight: float = 0.0
 
 
 def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
-    """Write the sections of a leaf: "story", sentences in story order, and "artifacts", the names, weightiest first.
+    """Write the sections of a leaf: "story", passages in story order, and "artifacts", the names, weightiest first.
 
     Each sentence stands word for word in its message, with its speaker's name before it where it is said by someone
     in the story; one that is too long is cut, with a mark. A stretch without words has no sections.
@@ -438,8 +458,7 @@ def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
         each.names = names
     weights = _weights(stretch)
     lines = list(_lines(stretch, weights))
-    kept = choose([_choosable(line) for line in lines], LEAF_LINES)
-    story = tuple(lines[place] for place in kept)
+    story = tuple(lines[place] for place in choose([_choosable(line) for line in lines], LEAF_LINES))
     ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:LEAF_NAMES]
     mentions = tuple(Mention(name, round(weight, 2)) for name, weight in ranked)
     out: list[Section] = []
@@ -454,19 +473,27 @@ def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
 def _sentences(messages: Sequence[Message]) -> Iterator[_ToldSentence]:
     telling = narrators(messages)
     roles = two_roles(messages)
+    recapped = recaps(messages)
+    number = 0
     for message in messages:
-        for author, text in spoken(message):
+        for place, (author, whole) in enumerate(spoken(message)):
             narrated = author in telling
             speaker = label(author, message, roles)
-            for sentence in sentences(text):
-                named = not narrated if author else speaks_of_itself(sentence)
-                yield _ToldSentence(
-                    text=sentence,
-                    speaker=speaker if named else "",
-                    narrated=narrated,
-                    authored=bool(author) and named,
-                    message=message,
-                )
+            start, end = recapped.get((message.id, place), (0, 0))
+            for recap, text in ((False, whole[:start]), (True, whole[start:end]), (False, whole[end:])):
+                number += 1
+                for sentence in sentences(text):
+                    named = not (narrated or recap) if author else speaks_of_itself(sentence)
+                    yield _ToldSentence(
+                        text=sentence,
+                        speaker=speaker if named else "",
+                        narrated=narrated,
+                        narrator=narrated and bool(author),
+                        authored=bool(author) and named,
+                        message=message,
+                        stretch=number,
+                        recap=recap,
+                    )
 
 
 def _weights(stretch: Sequence[_ToldSentence]) -> dict[str, float]:
@@ -483,34 +510,64 @@ def _weights(stretch: Sequence[_ToldSentence]) -> dict[str, float]:
 
 
 def _lines(stretch: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Iterator[Line]:
+    """The passages of a stretch in order: neighbouring sentences of one text that tell something."""
     known: set[str] = set()
+    played = any(each.narrator for each in stretch)
+    passage: list[_ToldSentence] = []
+    last: _ToldSentence | None = None
     for each in stretch:
         keys = {word for name in each.names for word in key_words(name)}
-        new = len(keys - known)
+        each.weight = _worth(each, len(keys - known), played=played)
         known |= keys
-        if is_chatter(each.text) or is_heading(each.text):
+        if each.weight <= 0:
+            last = None
             continue
-        telling = salience(each.text)
-        if telling < IDLE:
-            continue
-        weight = telling + FIRST * min(new, 2)
-        weight *= NARRATED if each.narrated else 1.0
-        size = len(each.text)
-        if size < GOOD_LENGTH[0]:
-            weight *= 0.2 + 0.8 * size / GOOD_LENGTH[0]
-        elif size > GOOD_LENGTH[1]:
-            weight *= GOOD_LENGTH[1] / size
-        if not balanced(each.text):
-            weight *= 0.6
-        text = clipped(each.text)
-        shown = [name for name in each.names if name in text]
-        yield Line(
-            text=told(each.speaker, text),
-            names=tuple(Mention(name, round(weights.get(name, 0.5), 2)) for name in shown),
-            weight=round(weight, 2),
-            position=each.message.position,
-            sources=(each.message.id,),
-        )
+        most = RECAP_PASSAGE if each.recap else PASSAGE
+        size = sum(len(other.text) + 1 for other in passage) + len(each.text)
+        if passage and (last is None or last.stretch != each.stretch or size > most):
+            yield _line(passage, weights)
+            passage = []
+        passage.append(each)
+        last = each
+    if passage:
+        yield _line(passage, weights)
+
+
+def _worth(each: _ToldSentence, new: int, *, played: bool) -> float:
+    """What a sentence is worth by itself that brings in so many `new` names; 0 where it tells nothing."""
+    if is_chatter(each.text) or is_heading(each.text):
+        return 0.0
+    telling = salience(each.text)
+    if each.recap:
+        return telling
+    if telling < IDLE:
+        return 0.0
+    weight = telling + FIRST * min(new, 2)
+    weight *= NARRATED if each.narrated else PLAYED if played else 1.0
+    size = len(each.text)
+    if size < GOOD_LENGTH[0]:
+        weight *= 0.2 + 0.8 * size / GOOD_LENGTH[0]
+    elif size > GOOD_LENGTH[1]:
+        weight *= GOOD_LENGTH[1] / size
+    return weight if balanced(each.text) else weight * 0.6
+
+
+def _line(passage: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Line:
+    """Sentences that stand next to one another as one line."""
+    first = passage[0]
+    text = " ".join(clipped(each.text) for each in passage)
+    worth = sum(each.weight for each in passage)
+    worth *= TOGETHER if len(passage) > 1 else 1.0
+    weight = RECAP + RECAPPED * worth if first.recap else min(worth, RECAP - 1)
+    shown = dict.fromkeys(name for each in passage for name in each.names if name in text)
+    speaker = next((each.speaker for each in passage if each.speaker), "")
+    return Line(
+        text=told(speaker, text),
+        names=tuple(Mention(name, round(weights.get(name, 0.5), 2)) for name in shown),
+        weight=round(weight, 2),
+        position=first.message.position,
+        sources=(first.message.id,),
+    )
 
 
 def _choosable(line: Line) -> Choosable:
@@ -518,8 +575,10 @@ def _choosable(line: Line) -> Choosable:
     return Choosable(worth=TELLING * line.weight, size=len(line.text), names=values)
 
 
-DEEP_LINES = 60
-"""Sentences that a deeper summary keeps."""
+DEEP_LINES = 96
+"""Lines that a deeper summary keeps: as many as a wide context has room for."""
+RECAPS_SHARE = 0.6
+"""Of the lines that a deeper summary keeps, so many at the most are of recaps; elsewhere it tells more closely."""
 DEEP_NAMES = 200
 """Names that a deeper summary keeps."""
 SLOTS = 12
@@ -556,26 +615,71 @@ def _names(part: Summary) -> Sequence[Mention]:
 def _story(
     parts: Sequence[Summary], slot_of: Sequence[int], slots: int, totals: Mapping[str, float]
 ) -> tuple[Line, ...]:
+    """Of the lines of `parts` those that tell most: recaps first, and of the rest from every stretch of time."""
     each = max(CONSIDERED // max(len(parts), 1), 6)
-    lines: list[Line] = []
-    weighed: list[Choosable] = []
-    heard: set[str] = set()
+    heard = Heard()
+    known = recapped_words(line for part in parts for line in part.lines("story"))
+    found: dict[bool, list[Line]] = {True: [], False: []}
+    weighed: dict[bool, list[Choosable]] = {True: [], False: []}
     for part, slot in zip(parts, slot_of, strict=True):
         told = part.lines("story")
         weightiest = sorted(range(len(told)), key=lambda place: -told[place].weight)[:each]
         for line in (told[place] for place in sorted(weightiest)):
-            if line.text in heard:
+            new = heard.new(line.text)
+            if new < LEAST_NEW:
                 continue
-            heard.add(line.text)
-            lines.append(line)
+            recap = line.weight >= RECAP
             names = {
                 word: math.log1p(totals.get(mention.name, mention.weight))
                 for mention in line.names
                 for word in key_words(mention.name)
             }
-            weighed.append(Choosable(worth=TELLING * line.weight, size=len(line.text), names=names, slot=slot))
-    kept = [lines[place] for place in choose(weighed, DEEP_LINES, slots=slots)]
+            worth = TELLING * line.weight * (new if recap else of_the_story(line, known))
+            found[recap].append(line)
+            weighed[recap].append(Choosable(worth=worth, size=len(line.text), names=names, slot=slot))
+    recaps = choose(weighed[True], int(DEEP_LINES * RECAPS_SHARE), slots=slots)
+    named = {word for place in recaps for word in weighed[True][place].names}
+    others = choose(weighed[False], DEEP_LINES - len(recaps), slots=slots, known=named)
+    kept = [*(found[True][place] for place in recaps), *(found[False][place] for place in others)]
     return tuple(sorted(kept, key=lambda line: line.position))
+
+
+LEAST_NEW = 0.4
+"""A line of whose runs of words fewer than this weren't told before is a repetition: of an advertisement, say."""
+RUN = 3
+"""Words of such a run."""
+UNKNOWN = 0.5
+"""What tells of nobody and nothing that any recap names is worth so much: much of it is talk beside the story."""
+
+
+class Heard:
+    """What was told before, in whatever words it was parted."""
+
+    def __init__(self) -> None:
+        """Nothing was."""
+        self._runs: set[int] = set()
+
+    def new(self, text: str) -> float:
+        """The share of a text that wasn't told before, from 0 to 1; from now on it was."""
+        words = [word.lower() for word in letters(text)]
+        runs = {hash(tuple(words[place : place + RUN])) for place in range(max(len(words) - RUN + 1, 1))}
+        new = len(runs - self._runs) / len(runs)
+        self._runs |= runs
+        return new
+
+
+def recapped_words(lines: Iterable[Line]) -> frozenset[str]:
+    """The words of the names that recaps name: of all that is spoken of, what the story is about."""
+    return frozenset(
+        word for line in lines if line.weight >= RECAP for mention in line.names for word in key_words(mention.name)
+    )
+
+
+def of_the_story(line: Line, known: Collection[str]) -> float:
+    """How likely a line tells of the story, by whether a recap `known` for its names has one of its own."""
+    if not known or not line.names or line.weight >= RECAP:
+        return 1.0
+    return 1.0 if any(word in known for mention in line.names for word in key_words(mention.name)) else UNKNOWN
 
 
 def _kept_names(totals: Mapping[str, float], by_slot: Sequence[Mapping[str, float]]) -> tuple[Mention, ...]:
