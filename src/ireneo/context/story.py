@@ -55,7 +55,7 @@ from ireneo.summaries.summary import (
     header,
     render,
 )
-from ireneo.summaries.tell_story import key_words, of_the_story, recapped_words
+from ireneo.summaries.tell_story import RECAP, key_words, of_the_story, recapped_terms
 from ireneo.summaries.threads import thread_lines
 
 TOLD_AS_STORY = StoryStrategy(StorySettings())
@@ -71,19 +71,16 @@ TOLD_AS_STORY = StoryStrategy(StorySettings())
 DEPTH = 0.7
 """A block's share of the room grows with the messages that it stands for to this power: with 1 the newest would be
 silent, with 0 a thousand messages would have no more room than ten."""
-FLOOR = 0.4
+FLOOR = 0.25
 """Of an even share of the room, each block has so much whatever it stands for."""
 NAMES_SHARE = 0.15
 """Of what a block costs, its list of names is no more than this, as long as there are sentences: a story is read."""
+NAMES_TOKENS = 60
+"""The list is no longer than this, however wide the context: a name alone answers nothing."""
 AGAIN_WORTH = (1.0, 0.25, 0.1)
 """The share of a name's worth where it stands already once, or twice."""
-TELLING = 3.0
-"""What a sentence is worth in a wide context for what it tells, against the names in it."""
-WIDE_TOKENS = 120
-"""With so many tokens a block, a context has place for sentences; in a narrower one they are worth less against names,
-since a name that is gone can't even be asked for, while a block that is there can be opened."""
-NARROW = 0.3
-"""Of what it tells, so much counts in the narrowest context."""
+TELLING = 6.0
+"""What a sentence is worth for what it tells, against the names in it."""
 WHOLE = 1.25
 """What a model wrote is shown whole where it costs up to this many times the block's share: it was written as one."""
 TOLD_BEFORE = 0.25
@@ -151,11 +148,9 @@ class _Telling:
         self.shown = self._with_header()
         self.left = room - sum(self.heads[number] for number in self.shown)
         self.shares = self._shares()
-        even = self.left / max(len(self.shown), 1)
-        self.telling = TELLING * min(max(even / WIDE_TOKENS, NARROW), 1.0)
         self.standing = Counter(_words_of(said))
         self.told: set[str] = set()
-        self.known = recapped_words(line for node in nodes for line in node.lines("story"))
+        self.known = recapped_terms(line for node in nodes for line in node.lines("story"))
         self.spent = [0] * len(nodes)
         self.on_names = [0] * len(nodes)
         self.chosen: list[_StoryPiece] = []
@@ -244,7 +239,7 @@ class _Telling:
 
     def _may_name(self, piece: _StoryPiece) -> bool:
         names = self.on_names[piece.node] + piece.cost
-        return names <= NAMES_SHARE * (self.spent[piece.node] + piece.cost)
+        return names <= min(NAMES_SHARE * (self.spent[piece.node] + piece.cost), NAMES_TOKENS)
 
     def _choose(self, piece: _StoryPiece) -> None:
         self.left -= piece.cost
@@ -278,14 +273,16 @@ class _Telling:
                 for mention in line.names
                 for word in key_words(mention.name)
             }
+            said = frozenset(terms(line.text))
+            own = line.weight * self.strategy.worth(section) * TELLING
             yield _StoryPiece(
                 node=number,
                 cost=self._cost(" " + self.strategy.say(section, line, ())),
                 line=line,
                 name="",
                 words=tuple(words.items()),
-                own=line.weight * self.strategy.worth(section) * self.telling * of_the_story(line, self.known),
-                terms=frozenset(terms(line.text)),
+                own=own if line.weight >= RECAP else own * of_the_story(said, self.known),
+                terms=said,
             )
         for line in node.lines("artifacts"):
             for mention in line.names:
@@ -382,7 +379,7 @@ OPEN_BLOCKS = 2
 STEPS = 6
 """What is live moves on by a sixth of a leaf at a time, so that what comes before it stays the same in between."""
 CHARACTERS_PER_TOKEN = 4
-LEAST_BLOCK = 140
+LEAST_BLOCK = 180
 """What a block costs at the least that tells something: few large blocks rather than many that are silent."""
 BLOCKS_SHARE = 0.75
 """Of what is not for the newest messages; the rest is for pins and for what was said before the story."""

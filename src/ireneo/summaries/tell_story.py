@@ -15,14 +15,14 @@ from ireneo.language.files import either, from_data, topic
 from ireneo.language.sentences import balanced
 from ireneo.language.sentences import sentences as split
 from ireneo.language.topics import Names, Turns
-from ireneo.language.words import WORD, letters
+from ireneo.language.words import WORD, letters, terms
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 from ireneo.summaries.recaps import recaps
 from ireneo.summaries.speech import label, narrators, speaks_of_itself, spoken, told, two_roles
 from ireneo.summaries.summary import Line, Mention, Section, Summary
 
-TELLING = 2.0
+TELLING = 6.0
 """What a sentence is worth for what it tells, against the names in it: a story is read, not looked up."""
 AGAIN = 0.2
 """What a name is worth in a further sentence."""
@@ -382,11 +382,19 @@ def is_heading(sentence: str) -> bool:
     return large * 3 > len(words) * 2 and not sentence.startswith(('"', "“", "„", "«"))
 
 
-def salience(sentence: str) -> float:
-    """How much of a turn of the story the sentence seems to tell, by itself: about 0 for idle talk, 3 at the most."""
+def turns_in(sentence: str) -> set[str]:
+    """The words of a sentence that tell of a turn of the story."""
+    return {found[0] for found in _TURN.finditer(sentence.lower())} | set(_TURN_SIGNS.findall(sentence))
+
+
+def salience(sentence: str, usual: Mapping[str, int] | None = None) -> float:
+    """How much of a turn of the story the sentence seems to tell, by itself: about 0 for idle talk, 3 at the most.
+
+    `usual` says in how many sentences of the stretch each word of a turn stands: in a long fight a strike is none.
+    """
     small = sentence.lower()
-    turns = len({found[0] for found in _TURN.finditer(small)})
-    turns += len(set(_TURN_SIGNS.findall(sentence)))
+    times = usual or {}
+    turns = sum(math.sqrt(min(USUAL / max(times.get(word, 1), 1), 1.0)) for word in turns_in(sentence))
     score = 0.6 + 0.8 * min(turns, 3)
     if sentence.rstrip("\"'”’)").endswith(("?", "？")):
         score *= 0.4
@@ -401,6 +409,8 @@ def salience(sentence: str) -> float:
     return score * 0.35 ** min(len(_TABLE.findall(small)), 3)
 
 
+USUAL = 3
+"""In more sentences of a stretch than this a word tells of no turn; the more there are, the less."""
 LEAF_LINES = 40
 """Lines that a leaf keeps: what a wide context has room for."""
 LEAF_NAMES = 120
@@ -412,7 +422,9 @@ IDLE = 0.12
 NARRATED = 1.3
 """A narrator's sentence is so many times as likely to tell what happens as one of a player."""
 PLAYED = 0.5
-"""Where somebody tells the story who isn't in it, what a player says is worth so much."""
+"""Where several speak, what one of those says who don't tell the story is worth so much."""
+FEW = 2
+"""Speakers: where there are no more, each tells the story as well as the other."""
 SPEAKING = 0.25
 """Of being named: what it counts for a name that one speaks."""
 GOOD_LENGTH = 90, 240
@@ -421,6 +433,12 @@ PASSAGE = 260
 """Characters of a passage: neighbouring sentences of a message say in which order and for what reason."""
 RECAP_PASSAGE = 300
 """Characters of a passage of a recap."""
+POINTING = 1.4
+"""A passage may be so many times as long for a sentence that says little without the one before it."""
+SHORT_PASSAGE = 100
+"""Characters: what is left over of a text and is shorter stays with the passage before it."""
+MAX_RECAPPED = 600
+"""Characters of a sentence of a recap: its end is what came of it."""
 TOGETHER = 0.75
 """What sentences are worth in one passage, of what each would be by itself."""
 RECAP = 9.0
@@ -435,8 +453,6 @@ class _ToldSentence(Struct, kw_only=True):
     text: str
     speaker: str
     narrated: bool
-    narrator: bool
-    """Somebody with a name tells it who isn't in the story."""
     authored: bool
     """The speaker is someone by that name, and no role."""
     message: Message
@@ -488,7 +504,6 @@ def _sentences(messages: Sequence[Message]) -> Iterator[_ToldSentence]:
                         text=sentence,
                         speaker=speaker if named else "",
                         narrated=narrated,
-                        narrator=narrated and bool(author),
                         authored=bool(author) and named,
                         message=message,
                         stretch=number,
@@ -512,53 +527,62 @@ def _weights(stretch: Sequence[_ToldSentence]) -> dict[str, float]:
 def _lines(stretch: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Iterator[Line]:
     """The passages of a stretch in order: neighbouring sentences of one text that tell something."""
     known: set[str] = set()
-    played = any(each.narrator for each in stretch)
-    passage: list[_ToldSentence] = []
-    last: _ToldSentence | None = None
+    played = len({author for each in stretch for author, _ in spoken(each.message) if author}) > FEW
+    usual = Counter(word for each in stretch for word in turns_in(each.text))
+    run: list[_ToldSentence] = []
     for each in stretch:
         keys = {word for name in each.names for word in key_words(name)}
-        each.weight = _worth(each, len(keys - known), played=played)
+        each.weight = _worth(each, len(keys - known), usual, played=played)
         known |= keys
-        if each.weight <= 0:
-            last = None
-            continue
-        most = RECAP_PASSAGE if each.recap else PASSAGE
-        size = sum(len(other.text) + 1 for other in passage) + len(each.text)
-        if passage and (last is None or last.stretch != each.stretch or size > most):
-            yield _line(passage, weights)
-            passage = []
-        passage.append(each)
-        last = each
-    if passage:
-        yield _line(passage, weights)
+        if run and (each.weight <= 0 or run[-1].stretch != each.stretch):
+            yield from (_line(passage, weights) for passage in _passages(run))
+            run = []
+        if each.weight > 0:
+            run.append(each)
+    if run:
+        yield from (_line(passage, weights) for passage in _passages(run))
 
 
-def _worth(each: _ToldSentence, new: int, *, played: bool) -> float:
+def _passages(run: Sequence[_ToldSentence]) -> list[list[_ToldSentence]]:
+    """Part sentences that stand next to one another where a sentence can be read by itself."""
+    most = RECAP_PASSAGE if run[0].recap else PASSAGE
+    out: list[list[_ToldSentence]] = []
+    size = 0
+    for each in run:
+        points = each.text[:1].islower() or _POINTS_BACK.match(each.text)
+        if out and size + len(each.text) <= most * (POINTING if points else 1):
+            out[-1].append(each)
+        else:
+            out.append([each])
+            size = 0
+        size += len(each.text) + 1
+    if len(out) > 1 and size < SHORT_PASSAGE:
+        rest = out.pop()
+        out[-1] += rest
+    return out
+
+
+def _worth(each: _ToldSentence, new: int, usual: Mapping[str, int], *, played: bool) -> float:
     """What a sentence is worth by itself that brings in so many `new` names; 0 where it tells nothing."""
-    if is_chatter(each.text) or is_heading(each.text):
+    telling = salience(each.text, usual)
+    if telling < IDLE or is_heading(each.text) or (is_chatter(each.text) and not each.recap):
         return 0.0
-    telling = salience(each.text)
     if each.recap:
         return telling
-    if telling < IDLE:
-        return 0.0
     weight = telling + FIRST * min(new, 2)
     weight *= NARRATED if each.narrated else PLAYED if played else 1.0
-    size = len(each.text)
-    if size < GOOD_LENGTH[0]:
-        weight *= 0.2 + 0.8 * size / GOOD_LENGTH[0]
-    elif size > GOOD_LENGTH[1]:
-        weight *= GOOD_LENGTH[1] / size
     return weight if balanced(each.text) else weight * 0.6
 
 
 def _line(passage: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Line:
     """Sentences that stand next to one another as one line."""
     first = passage[0]
-    text = " ".join(clipped(each.text) for each in passage)
+    text = " ".join(clipped(each.text, MAX_RECAPPED if each.recap else MAX_SENTENCE) for each in passage)
     worth = sum(each.weight for each in passage)
     worth *= TOGETHER if len(passage) > 1 else 1.0
-    weight = RECAP + RECAPPED * worth if first.recap else min(worth, RECAP - 1)
+    worth *= min(0.2 + 0.8 * len(text) / GOOD_LENGTH[0], GOOD_LENGTH[1] / len(text) if len(passage) == 1 else 1.0, 1.0)
+    recap = first.recap and len(text) >= SHORT_PASSAGE
+    weight = RECAP + RECAPPED * worth if recap else min(worth, RECAP - 1)
     shown = dict.fromkeys(name for each in passage for name in each.names if name in text)
     speaker = next((each.speaker for each in passage if each.speaker), "")
     return Line(
@@ -618,7 +642,8 @@ def _story(
     """Of the lines of `parts` those that tell most: recaps first, and of the rest from every stretch of time."""
     each = max(CONSIDERED // max(len(parts), 1), 6)
     heard = Heard()
-    known = recapped_words(line for part in parts for line in part.lines("story"))
+    known = recapped_terms(line for part in parts for line in part.lines("story"))
+    recapped: set[str] = set()
     found: dict[bool, list[Line]] = {True: [], False: []}
     weighed: dict[bool, list[Choosable]] = {True: [], False: []}
     for part, slot in zip(parts, slot_of, strict=True):
@@ -634,7 +659,11 @@ def _story(
                 for mention in line.names
                 for word in key_words(mention.name)
             }
-            worth = TELLING * line.weight * (new if recap else of_the_story(line, known))
+            said = frozenset(terms(line.text))
+            if recap:
+                new *= OLD + (1 - OLD) * len(said - recapped) / max(len(said), 1)
+                recapped |= said
+            worth = TELLING * line.weight * (new if recap else of_the_story(said, known))
             found[recap].append(line)
             weighed[recap].append(Choosable(worth=worth, size=len(line.text), names=names, slot=slot))
     recaps = choose(weighed[True], int(DEEP_LINES * RECAPS_SHARE), slots=slots)
@@ -646,10 +675,14 @@ def _story(
 
 LEAST_NEW = 0.4
 """A line of whose runs of words fewer than this weren't told before is a repetition: of an advertisement, say."""
+OLD = 0.2
+"""What a passage of a recap is worth that speaks of nothing but what earlier ones spoke of."""
 RUN = 3
 """Words of such a run."""
-UNKNOWN = 0.5
-"""What tells of nobody and nothing that any recap names is worth so much: much of it is talk beside the story."""
+UNKNOWN, MUCH = 0.3, 1.3
+"""What speaks of nothing that any recap speaks of is worth so much: most of it is talk beside the story."""
+SHARED = 0.6
+"""Of what a line speaks of, this share is much."""
 
 
 class Heard:
@@ -668,18 +701,17 @@ class Heard:
         return new
 
 
-def recapped_words(lines: Iterable[Line]) -> frozenset[str]:
-    """The words of the names that recaps name: of all that is spoken of, what the story is about."""
-    return frozenset(
-        word for line in lines if line.weight >= RECAP for mention in line.names for word in key_words(mention.name)
-    )
+def recapped_terms(lines: Iterable[Line]) -> frozenset[str]:
+    """What recaps speak of: of all that is said, what the story is about."""
+    return frozenset(term for line in lines if line.weight >= RECAP for term in terms(line.text))
 
 
-def of_the_story(line: Line, known: Collection[str]) -> float:
-    """How likely a line tells of the story, by whether a recap `known` for its names has one of its own."""
-    if not known or not line.names or line.weight >= RECAP:
+def of_the_story(said: Collection[str], known: Collection[str]) -> float:
+    """How likely a line that `said` these terms tells of the story, by those among them that a recap knows."""
+    if not known or not said:
         return 1.0
-    return 1.0 if any(word in known for mention in line.names for word in key_words(mention.name)) else UNKNOWN
+    shared = sum(term in known for term in said) / len(said)
+    return UNKNOWN + (MUCH - UNKNOWN) * min(shared / SHARED, 1.0)
 
 
 def _kept_names(totals: Mapping[str, float], by_slot: Sequence[Mapping[str, float]]) -> tuple[Mention, ...]:
