@@ -85,7 +85,7 @@ WHOLE = 1.25
 """What a model wrote is shown whole where it costs up to this many times the block's share: it was written as one."""
 TOLD_BEFORE = 0.25
 """What a sentence is worth, of what it tells, where others have told of all that it speaks of."""
-SENTENCE_TOKENS = 12
+SENTENCE_TOKENS = 20
 NAME_TOKENS = 2
 """What each sentence and each name takes of a reader's attention, beside what it costs: without it stumps would win."""
 _WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -258,7 +258,7 @@ class _Telling:
             return 0.0
         share = self.shares[piece.node]
         taken = piece.cost + (SENTENCE_TOKENS if piece.line is not None else NAME_TOKENS)
-        return value / taken * share / (self.spent[piece.node] + 0.5 * piece.cost + 0.1 * share)
+        return value / taken * share / (self.spent[piece.node] + 0.15 * piece.cost + 0.1 * share)
 
     def _pieces(self, number: int) -> Iterator[_StoryPiece]:
         node = self.nodes[number]
@@ -379,7 +379,7 @@ OPEN_BLOCKS = 2
 STEPS = 6
 """What is live moves on by a sixth of a leaf at a time, so that what comes before it stays the same in between."""
 CHARACTERS_PER_TOKEN = 4
-LEAST_BLOCK = 180
+LEAST_BLOCK = 240
 """What a block costs at the least that tells something: few large blocks rather than many that are silent."""
 BLOCKS_SHARE = 0.75
 """Of what is not for the newest messages; the rest is for pins and for what was said before the story."""

@@ -26,6 +26,8 @@ TELLING = 6.0
 """What a sentence is worth for what it tells, against the names in it: a story is read, not looked up."""
 AGAIN = 0.2
 """What a name is worth in a further sentence."""
+UNEVEN = 1.5
+"""Of an even share, so much a stretch of time may give: in some more happens than in others."""
 PER_CHARACTERS = 160
 """A sentence of this many characters costs twice as much as an empty one would."""
 
@@ -46,7 +48,7 @@ class Choosable(Struct, frozen=True, kw_only=True):
 def choose(sentences: Sequence[Choosable], most: int, *, slots: int = 1, known: Collection[str] = ()) -> list[int]:
     """The places of the chosen sentences, in order: greedily by what each adds for its size.
 
-    No slot gives more than its even share as long as others have something to tell. The names of the words `known`
+    No slot gives much more than its even share as long as others have something to tell. The names of the words `known`
     are told already.
     """
     if len(sentences) <= most:
@@ -56,7 +58,7 @@ def choose(sentences: Sequence[Choosable], most: int, *, slots: int = 1, known: 
     chosen: list[int] = []
     left = list(range(len(sentences)))
     while left and len(chosen) < most:
-        each = max(most // slots, 1) if not chosen else most
+        each = most if chosen else max(math.ceil(most / slots * UNEVEN), 1)
         left = _fill(sentences, left, (chosen, taken, told), most, each)
     return sorted(chosen)
 
@@ -415,8 +417,8 @@ LEAF_LINES = 40
 """Lines that a leaf keeps: what a wide context has room for."""
 LEAF_NAMES = 120
 """Names that a leaf keeps."""
-FIRST = 0.7
-"""What a sentence is worth more for each name that it brings in, up to two."""
+FIRST = 0.4
+"""What a sentence is worth more for each name that it brings in, up to two, as a share of what it tells."""
 IDLE = 0.12
 """What tells less than this is talk beside the story: dice, questions about nothing."""
 NARRATED = 1.3
@@ -569,7 +571,7 @@ def _worth(each: _ToldSentence, new: int, usual: Mapping[str, int], *, played: b
         return 0.0
     if each.recap:
         return telling
-    weight = telling + FIRST * min(new, 2)
+    weight = telling * (1 + FIRST * min(new, 2))
     weight *= NARRATED if each.narrated else PLAYED if played else 1.0
     return weight if balanced(each.text) else weight * 0.6
 
