@@ -55,7 +55,7 @@ from ireneo.summaries.summary import (
     header,
     render,
 )
-from ireneo.summaries.tell_story import RECAP, key_words, of_the_story, recapped_terms
+from ireneo.summaries.tell_story import RECAP, key_words, name_worth, of_the_story, recapped_terms
 from ireneo.summaries.threads import thread_lines
 
 TOLD_AS_STORY = StoryStrategy(StorySettings())
@@ -73,10 +73,8 @@ DEPTH = 0.7
 silent, with 0 a thousand messages would have no more room than ten."""
 FLOOR = 0.25
 """Of an even share of the room, each block has so much whatever it stands for."""
-NAMES_SHARE = 0.15
+NAMES_SHARE = 0.2
 """Of what a block costs, its list of names is no more than this, as long as there are sentences: a story is read."""
-NAMES_TOKENS = 60
-"""The list is no longer than this, however wide the context: a name alone answers nothing."""
 AGAIN_WORTH = (1.0, 0.25, 0.1)
 """The share of a name's worth where it stands already once, or twice."""
 TELLING = 6.0
@@ -239,7 +237,7 @@ class _Telling:
 
     def _may_name(self, piece: _StoryPiece) -> bool:
         names = self.on_names[piece.node] + piece.cost
-        return names <= min(NAMES_SHARE * (self.spent[piece.node] + piece.cost), NAMES_TOKENS)
+        return names <= NAMES_SHARE * (self.spent[piece.node] + piece.cost)
 
     def _choose(self, piece: _StoryPiece) -> None:
         self.left -= piece.cost
@@ -286,7 +284,8 @@ class _Telling:
             )
         for line in node.lines("artifacts"):
             for mention in line.names:
-                words = {word: math.log1p(worth[word]) for word in key_words(mention.name)}
+                likely = name_worth(mention.name, self.known)
+                words = {word: math.log1p(worth[word]) * likely for word in key_words(mention.name)}
                 yield _StoryPiece(
                     node=number,
                     cost=self._cost(f" {mention.name},"),

@@ -22,7 +22,7 @@ GOES_ON = 150
 """Characters of a further message that goes on with one."""
 NEAR = 8
 """Messages: so far behind the last one of a recap the next is looked for."""
-LEAD = 60
+LEAD = 100
 """Characters behind the words that begin a recap; where less is left of their sentence, it begins with the next."""
 SPOKEN_TO = 0.04
 """Who recaps says less often than this, of all words, "you": who plays on says it all the time."""

@@ -421,6 +421,8 @@ FIRST = 0.4
 """What a sentence is worth more for each name that it brings in, up to two, as a share of what it tells."""
 IDLE = 0.12
 """What tells less than this is talk beside the story: dice, questions about nothing."""
+BESIDE = 0.25
+"""The same in a recap, where everything else belongs to it."""
 NARRATED = 1.3
 """A narrator's sentence is so many times as likely to tell what happens as one of a player."""
 PLAYED = 0.5
@@ -431,22 +433,20 @@ SPEAKING = 0.25
 """Of being named: what it counts for a name that one speaks."""
 GOOD_LENGTH = 90, 240
 """Characters between which a sentence says something, and not too much at once."""
-PASSAGE = 260
-"""Characters of a passage: neighbouring sentences of a message say in which order and for what reason."""
-RECAP_PASSAGE = 300
-"""Characters of a passage of a recap."""
-POINTING = 1.4
-"""A passage may be so many times as long for a sentence that says little without the one before it."""
+RECAP_PASSAGE = 200, 420
+"""Characters from which on a passage of a recap ends with its sentence, and that it has at the most."""
+PASSAGE = 140, 280
+"""The same elsewhere: neighbouring sentences of a message say in which order and for what reason."""
 SHORT_PASSAGE = 100
 """Characters: what is left over of a text and is shorter stays with the passage before it."""
 MAX_RECAPPED = 600
 """Characters of a sentence of a recap: its end is what came of it."""
 TOGETHER = 0.75
 """What sentences are worth in one passage, of what each would be by itself."""
-RECAP = 9.0
+RECAP = 6.0
 """What a passage of a recap is worth at the least; nothing else is worth as much."""
-RECAPPED = 0.5
-"""What else it is worth, of what its sentences tell."""
+RECAPPED = 1.5
+"""What else it is worth, against what its sentences tell."""
 
 
 class _ToldSentence(Struct, kw_only=True):
@@ -547,12 +547,12 @@ def _lines(stretch: Sequence[_ToldSentence], weights: Mapping[str, float]) -> It
 
 def _passages(run: Sequence[_ToldSentence]) -> list[list[_ToldSentence]]:
     """Part sentences that stand next to one another where a sentence can be read by itself."""
-    most = RECAP_PASSAGE if run[0].recap else PASSAGE
+    enough, most = RECAP_PASSAGE if run[0].recap else PASSAGE
     out: list[list[_ToldSentence]] = []
     size = 0
     for each in run:
         points = each.text[:1].islower() or _POINTS_BACK.match(each.text)
-        if out and size + len(each.text) <= most * (POINTING if points else 1):
+        if out and (size < enough or points) and size + len(each.text) <= most:
             out[-1].append(each)
         else:
             out.append([each])
@@ -567,10 +567,12 @@ def _passages(run: Sequence[_ToldSentence]) -> list[list[_ToldSentence]]:
 def _worth(each: _ToldSentence, new: int, usual: Mapping[str, int], *, played: bool) -> float:
     """What a sentence is worth by itself that brings in so many `new` names; 0 where it tells nothing."""
     telling = salience(each.text, usual)
-    if telling < IDLE or is_heading(each.text) or (is_chatter(each.text) and not each.recap):
+    if is_heading(each.text) or telling < (BESIDE if each.recap else IDLE):
         return 0.0
     if each.recap:
         return telling
+    if is_chatter(each.text):
+        return 0.0
     weight = telling * (1 + FIRST * min(new, 2))
     weight *= NARRATED if each.narrated else PLAYED if played else 1.0
     return weight if balanced(each.text) else weight * 0.6
@@ -584,7 +586,7 @@ def _line(passage: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Lin
     worth *= TOGETHER if len(passage) > 1 else 1.0
     worth *= min(0.2 + 0.8 * len(text) / GOOD_LENGTH[0], GOOD_LENGTH[1] / len(text) if len(passage) == 1 else 1.0, 1.0)
     recap = first.recap and len(text) >= SHORT_PASSAGE
-    weight = RECAP + RECAPPED * worth if recap else min(worth, RECAP - 1)
+    weight = RECAP + RECAPPED * worth if recap else min(worth, RECAP - 0.1)
     shown = dict.fromkeys(name for each in passage for name in each.names if name in text)
     speaker = next((each.speaker for each in passage if each.speaker), "")
     return Line(
@@ -623,8 +625,9 @@ def tell_deeper(parts: Sequence[Summary]) -> tuple[Section, ...]:
         for mention in _names(part):
             by_slot[slot][mention.name] = by_slot[slot].get(mention.name, 0.0) + mention.weight
             totals[mention.name] = totals.get(mention.name, 0.0) + mention.weight
-    story = _story(parts, slot_of, slots, totals)
-    names = _kept_names(shortest_forms(totals), by_slot)
+    known = recapped_terms(line for part in parts for line in part.lines("story"))
+    story = _story(parts, slot_of, slots, totals, known)
+    names = _kept_names(_of_the_story(shortest_forms(totals), known), [_of_the_story(slot, known) for slot in by_slot])
     out: list[Section] = []
     if story:
         out.append(Section(name="story", lines=story))
@@ -639,12 +642,11 @@ def _names(part: Summary) -> Sequence[Mention]:
 
 
 def _story(
-    parts: Sequence[Summary], slot_of: Sequence[int], slots: int, totals: Mapping[str, float]
+    parts: Sequence[Summary], slot_of: Sequence[int], slots: int, totals: Mapping[str, float], known: Collection[str]
 ) -> tuple[Line, ...]:
     """Of the lines of `parts` those that tell most: recaps first, and of the rest from every stretch of time."""
     each = max(CONSIDERED // max(len(parts), 1), 6)
     heard = Heard()
-    known = recapped_terms(line for part in parts for line in part.lines("story"))
     recapped: set[str] = set()
     found: dict[bool, list[Line]] = {True: [], False: []}
     weighed: dict[bool, list[Choosable]] = {True: [], False: []}
@@ -714,6 +716,15 @@ def of_the_story(said: Collection[str], known: Collection[str]) -> float:
         return 1.0
     shared = sum(term in known for term in said) / len(said)
     return UNKNOWN + (MUCH - UNKNOWN) * min(shared / SHARED, 1.0)
+
+
+def name_worth(name: str, known: Collection[str]) -> float:
+    """How likely somebody or something by this name is in the story: more so where a recap knows it."""
+    return 1.0 if not known or any(term in known for term in terms(name)) else UNKNOWN
+
+
+def _of_the_story(worth: Mapping[str, float], known: Collection[str]) -> dict[str, float]:
+    return {name: value * name_worth(name, known) for name, value in worth.items()}
 
 
 def _kept_names(totals: Mapping[str, float], by_slot: Sequence[Mapping[str, float]]) -> tuple[Mention, ...]:
