@@ -55,7 +55,7 @@ from ireneo.summaries.summary import (
     header,
     render,
 )
-from ireneo.summaries.tell_story import RECAP, key_words, name_worth, of_the_story, recapped_terms
+from ireneo.summaries.tell_story import RECAP, key_words, name_worth, of_the_story, recapped_names, recapped_terms
 from ireneo.summaries.threads import thread_lines
 
 TOLD_AS_STORY = StoryStrategy(StorySettings())
@@ -73,8 +73,12 @@ DEPTH = 0.7
 silent, with 0 a thousand messages would have no more room than ten."""
 FLOOR = 0.25
 """Of an even share of the room, each block has so much whatever it stands for."""
-NAMES_SHARE = 0.2
+NAMES_SHARE = 0.15
 """Of what a block costs, its list of names is no more than this, as long as there are sentences: a story is read."""
+NAMED = 0.5
+"""What a name is worth in a sentence."""
+NAMING = 6.0
+"""What a name in the list is worth against one in a sentence: within that share, what is gone can't be asked for."""
 AGAIN_WORTH = (1.0, 0.25, 0.1)
 """The share of a name's worth where it stands already once, or twice."""
 TELLING = 6.0
@@ -149,6 +153,7 @@ class _Telling:
         self.standing = Counter(_words_of(said))
         self.told: set[str] = set()
         self.known = recapped_terms(line for node in nodes for line in node.lines("story"))
+        self.named = recapped_names(line for node in nodes for line in node.lines("story"))
         self.spent = [0] * len(nodes)
         self.on_names = [0] * len(nodes)
         self.chosen: list[_StoryPiece] = []
@@ -254,6 +259,8 @@ class _Telling:
         value += sum(worth * AGAIN_WORTH[min(self.standing[word], 2)] for word, worth in piece.words)
         if piece.line is None and all(self.standing[word] for word, _ in piece.words):
             return 0.0
+        if piece.line is None:
+            value *= NAMING
         share = self.shares[piece.node]
         taken = piece.cost + (SENTENCE_TOKENS if piece.line is not None else NAME_TOKENS)
         return value / taken * share / (self.spent[piece.node] + 0.15 * piece.cost + 0.1 * share)
@@ -278,13 +285,13 @@ class _Telling:
                 cost=self._cost(" " + self.strategy.say(section, line, ())),
                 line=line,
                 name="",
-                words=tuple(words.items()),
+                words=tuple((word, value * NAMED) for word, value in words.items()),
                 own=own if line.weight >= RECAP else own * of_the_story(said, self.known),
                 terms=said,
             )
         for line in node.lines("artifacts"):
             for mention in line.names:
-                likely = name_worth(mention.name, self.known)
+                likely = name_worth(mention.name, self.named)
                 words = {word: math.log1p(worth[word]) * likely for word in key_words(mention.name)}
                 yield _StoryPiece(
                     node=number,

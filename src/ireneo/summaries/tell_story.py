@@ -462,7 +462,10 @@ class _ToldSentence(Struct, kw_only=True):
     """Which text it stands in, or which part of it."""
     recap: bool = False
     names: tuple[str, ...] = ()
+    telling: float = 0.0
+    """How much of a turn of the story it tells."""
     weight: float = 0.0
+    """What it is worth by itself."""
 
 
 def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
@@ -474,6 +477,12 @@ def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
     stretch = list(_sentences(messages))
     for each, names in zip(stretch, names_in([each.text for each in stretch]), strict=True):
         each.names = names
+    usual = Counter(word for each in stretch for word in turns_in(each.text))
+    played = len({author for message in messages for author, _ in spoken(message) if author}) > FEW
+    for each in stretch:
+        each.telling = salience(each.text, usual)
+        if not each.recap:
+            each.telling *= NARRATED if each.narrated else PLAYED if played else 1.0
     weights = _weights(stretch)
     lines = list(_lines(stretch, weights))
     story = tuple(lines[place] for place in choose([_choosable(line) for line in lines], LEAF_LINES))
@@ -514,7 +523,10 @@ def _sentences(messages: Sequence[Message]) -> Iterator[_ToldSentence]:
 
 
 def _weights(stretch: Sequence[_ToldSentence]) -> dict[str, float]:
-    """How much each name is spoken of: by the messages that name it, and more so the more there are, but ever less."""
+    """How much each name is spoken of: by the messages that name it, and more so the more there are, but ever less.
+
+    What is named beside the story, among dice or by the way, is spoken of the less.
+    """
     counts: dict[str, float] = defaultdict(float)
     seen: set[tuple[str, str]] = set()
     for each in stretch:
@@ -522,19 +534,17 @@ def _weights(stretch: Sequence[_ToldSentence]) -> dict[str, float]:
         for name, times in [*((name, 1.0) for name in each.names), *((name, SPEAKING) for name in speakers)]:
             if (name, each.message.id) not in seen:
                 seen.add((name, each.message.id))
-                counts[name] += times
+                counts[name] += times * min(each.telling, 1.0)
     return {name: math.sqrt(times) for name, times in shortest_forms(counts).items()}
 
 
 def _lines(stretch: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Iterator[Line]:
     """The passages of a stretch in order: neighbouring sentences of one text that tell something."""
     known: set[str] = set()
-    played = len({author for each in stretch for author, _ in spoken(each.message) if author}) > FEW
-    usual = Counter(word for each in stretch for word in turns_in(each.text))
     run: list[_ToldSentence] = []
     for each in stretch:
         keys = {word for name in each.names for word in key_words(name)}
-        each.weight = _worth(each, len(keys - known), usual, played=played)
+        each.weight = _worth(each, len(keys - known))
         known |= keys
         if run and (each.weight <= 0 or run[-1].stretch != each.stretch):
             yield from (_line(passage, weights) for passage in _passages(run))
@@ -564,17 +574,15 @@ def _passages(run: Sequence[_ToldSentence]) -> list[list[_ToldSentence]]:
     return out
 
 
-def _worth(each: _ToldSentence, new: int, usual: Mapping[str, int], *, played: bool) -> float:
+def _worth(each: _ToldSentence, new: int) -> float:
     """What a sentence is worth by itself that brings in so many `new` names; 0 where it tells nothing."""
-    telling = salience(each.text, usual)
-    if is_heading(each.text) or telling < (BESIDE if each.recap else IDLE):
+    if is_heading(each.text) or each.telling < (BESIDE if each.recap else IDLE):
         return 0.0
     if each.recap:
-        return telling
+        return each.telling
     if is_chatter(each.text):
         return 0.0
-    weight = telling * (1 + FIRST * min(new, 2))
-    weight *= NARRATED if each.narrated else PLAYED if played else 1.0
+    weight = each.telling * (1 + FIRST * min(new, 2))
     return weight if balanced(each.text) else weight * 0.6
 
 
@@ -627,7 +635,8 @@ def tell_deeper(parts: Sequence[Summary]) -> tuple[Section, ...]:
             totals[mention.name] = totals.get(mention.name, 0.0) + mention.weight
     known = recapped_terms(line for part in parts for line in part.lines("story"))
     story = _story(parts, slot_of, slots, totals, known)
-    names = _kept_names(_of_the_story(shortest_forms(totals), known), [_of_the_story(slot, known) for slot in by_slot])
+    named = recapped_names(line for part in parts for line in part.lines("story"))
+    names = _kept_names(_of_the_story(shortest_forms(totals), named), [_of_the_story(slot, named) for slot in by_slot])
     out: list[Section] = []
     if story:
         out.append(Section(name="story", lines=story))
@@ -718,9 +727,16 @@ def of_the_story(said: Collection[str], known: Collection[str]) -> float:
     return UNKNOWN + (MUCH - UNKNOWN) * min(shared / SHARED, 1.0)
 
 
+def recapped_names(lines: Iterable[Line]) -> frozenset[str]:
+    """The words of the names that recaps name."""
+    return frozenset(
+        word for line in lines if line.weight >= RECAP for mention in line.names for word in key_words(mention.name)
+    )
+
+
 def name_worth(name: str, known: Collection[str]) -> float:
     """How likely somebody or something by this name is in the story: more so where a recap knows it."""
-    return 1.0 if not known or any(term in known for term in terms(name)) else UNKNOWN
+    return 1.0 if not known or any(word in known for word in key_words(name)) else UNKNOWN
 
 
 def _of_the_story(worth: Mapping[str, float], known: Collection[str]) -> dict[str, float]:
