@@ -79,13 +79,17 @@ NAMED = 0.5
 """What a name is worth in a sentence."""
 NAMING = 6.0
 """What a name in the list is worth against one in a sentence: within that share, what is gone can't be asked for."""
+NAMES_TOKENS = 80
+"""The list is no longer than this, however wide the context."""
 AGAIN_WORTH = (1.0, 0.25, 0.1)
 """The share of a name's worth where it stands already once, or twice."""
-TELLING = 6.0
+EMINENT = 1.4
+"""What a line is worth grows with its weight to this power: some small ones don't make up for one that tells much."""
+TELLING = 4.0
 """What a sentence is worth for what it tells, against the names in it."""
 WHOLE = 1.25
 """What a model wrote is shown whole where it costs up to this many times the block's share: it was written as one."""
-TOLD_BEFORE = 0.25
+TOLD_BEFORE = 0.15
 """What a sentence is worth, of what it tells, where others have told of all that it speaks of."""
 SENTENCE_TOKENS = 20
 NAME_TOKENS = 2
@@ -242,7 +246,7 @@ class _Telling:
 
     def _may_name(self, piece: _StoryPiece) -> bool:
         names = self.on_names[piece.node] + piece.cost
-        return names <= NAMES_SHARE * (self.spent[piece.node] + piece.cost)
+        return names <= min(NAMES_SHARE * (self.spent[piece.node] + piece.cost), NAMES_TOKENS)
 
     def _choose(self, piece: _StoryPiece) -> None:
         self.left -= piece.cost
@@ -255,7 +259,8 @@ class _Telling:
     def _urgency(self, piece: _StoryPiece) -> float:
         value = piece.own
         if piece.terms:
-            value *= TOLD_BEFORE + (1 - TOLD_BEFORE) * len(piece.terms - self.told) / len(piece.terms)
+            new = len(piece.terms - self.told) / len(piece.terms)
+            value *= TOLD_BEFORE + (1 - TOLD_BEFORE) * new * new
         value += sum(worth * AGAIN_WORTH[min(self.standing[word], 2)] for word, worth in piece.words)
         if piece.line is None and all(self.standing[word] for word, _ in piece.words):
             return 0.0
@@ -279,7 +284,7 @@ class _Telling:
                 for word in key_words(mention.name)
             }
             said = frozenset(terms(line.text))
-            own = line.weight * self.strategy.worth(section) * TELLING
+            own = TELLING * (line.weight * self.strategy.worth(section)) ** EMINENT
             yield _StoryPiece(
                 node=number,
                 cost=self._cost(" " + self.strategy.say(section, line, ())),

@@ -22,7 +22,7 @@ GOES_ON = 150
 """Characters of a further message that goes on with one."""
 NEAR = 8
 """Messages: so far behind the last one of a recap the next is looked for."""
-LEAD = 100
+LEAD = 60
 """Characters behind the words that begin a recap; where less is left of their sentence, it begins with the next."""
 SPOKEN_TO = 0.04
 """Who recaps says less often than this, of all words, "you": who plays on says it all the time."""
@@ -31,7 +31,7 @@ _OPENS = lazy_re(lambda: rf"\b{either(topic(Turns).recaps)}", re.IGNORECASE)
 _ENDS = lazy_re(lambda: rf"\b{either(topic(Turns).recap_ends)}\b", re.IGNORECASE)
 _WORD = lazy_re(r"\w+")
 _SPEECH = lazy_re(r"(?:\([^()]*\)\s*)?[\"“„«»「『]")
-_BROKEN = ("--", "—", "–", "-", "…", "...", ",")
+_BROKEN = ("--", "—", "–", "-", "…", "...")
 
 Span = tuple[int, int]
 
@@ -84,7 +84,9 @@ def _further(text: str, *, broken: bool) -> Span | None:
     """Where a text goes on with a recap that was given shortly before."""
     ends = [found.end() for found in _ENDS.finditer(text)]
     end = _ends_of(text, ends[-1]) if ends else len(text)
-    if end < GOES_ON or (_SPEECH.match(text) and not broken):
+    if broken and text.startswith(_BROKEN):
+        return 0, end
+    if end < GOES_ON or _SPEECH.match(text):
         return None
     words = _WORD.findall(text[:end].lower())
     spoken_to = sum(word in topic(Threads).hearer for word in words)

@@ -431,7 +431,7 @@ FEW = 2
 """Speakers: where there are no more, each tells the story as well as the other."""
 SPEAKING = 0.25
 """Of being named: what it counts for a name that one speaks."""
-GOOD_LENGTH = 90, 240
+GOOD_LENGTH = 130, 280
 """Characters between which a sentence says something, and not too much at once."""
 RECAP_PASSAGE = 200, 420
 """Characters from which on a passage of a recap ends with its sentence, and that it has at the most."""
@@ -443,8 +443,10 @@ MAX_RECAPPED = 600
 """Characters of a sentence of a recap: its end is what came of it."""
 TOGETHER = 0.75
 """What sentences are worth in one passage, of what each would be by itself."""
-RECAP = 6.0
+RECAP = 8.0
 """What a passage of a recap is worth at the least; nothing else is worth as much."""
+EVENTFUL = 6.0
+"""What any other passage is worth at the most."""
 RECAPPED = 1.5
 """What else it is worth, against what its sentences tell."""
 
@@ -594,7 +596,7 @@ def _line(passage: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Lin
     worth *= TOGETHER if len(passage) > 1 else 1.0
     worth *= min(0.2 + 0.8 * len(text) / GOOD_LENGTH[0], GOOD_LENGTH[1] / len(text) if len(passage) == 1 else 1.0, 1.0)
     recap = first.recap and len(text) >= SHORT_PASSAGE
-    weight = RECAP + RECAPPED * worth if recap else min(worth, RECAP - 0.1)
+    weight = RECAP + RECAPPED * worth if recap else min(worth, EVENTFUL)
     shown = dict.fromkeys(name for each in passage for name in each.names if name in text)
     speaker = next((each.speaker for each in passage if each.speaker), "")
     return Line(
@@ -674,7 +676,7 @@ def _story(
             }
             said = frozenset(terms(line.text))
             if recap:
-                new *= OLD + (1 - OLD) * len(said - recapped) / max(len(said), 1)
+                new *= OLD + (1 - OLD) * (len(said - recapped) / max(len(said), 1)) ** 2
                 recapped |= said
             worth = TELLING * line.weight * (new if recap else of_the_story(said, known))
             found[recap].append(line)
@@ -686,7 +688,7 @@ def _story(
     return tuple(sorted(kept, key=lambda line: line.position))
 
 
-LEAST_NEW = 0.4
+LEAST_NEW = 0.25
 """A line of whose runs of words fewer than this weren't told before is a repetition: of an advertisement, say."""
 OLD = 0.2
 """What a passage of a recap is worth that speaks of nothing but what earlier ones spoke of."""
@@ -698,6 +700,9 @@ SHARED = 0.6
 """Of what a line speaks of, this share is much."""
 
 
+_HEARD = lazy_re(r"\w+")
+
+
 class Heard:
     """What was told before, in whatever words it was parted."""
 
@@ -707,7 +712,7 @@ class Heard:
 
     def new(self, text: str) -> float:
         """The share of a text that wasn't told before, from 0 to 1; from now on it was."""
-        words = [word.lower() for word in letters(text)]
+        words = _HEARD.findall(text.lower())
         runs = {hash(tuple(words[place : place + RUN])) for place in range(max(len(words) - RUN + 1, 1))}
         new = len(runs - self._runs) / len(runs)
         self._runs |= runs
