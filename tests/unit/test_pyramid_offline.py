@@ -188,8 +188,8 @@ WELCOME = "Welcome back, everybody, and thanks to our friends at Bellweather Mug
 RECAP = (
     "So, last we left off, the three wardens had carried the drowned bell up from the lake of Orrin. Sister Maud paid "
     "the ferryman with her own ring, since nobody else had anything left. In the night Corvin rang the bell against "
-    "her will, and the dead of the old village came up the shore. Two of the wardens fled, and Maud stayed. She "
-    "bargained with the eldest of the dead, a miller called Hanno, who gave her until the thaw to bring his daughter "
+    "her will, and all the dead of the old village came up the shore. Two of the wardens fled, and Maud stayed. "
+    "She bargained with the eldest of the dead, a miller called Hanno, who gave her until the thaw to bring his daughter "
     "home. And that is where we left off."
 )
 SCENE = (
@@ -218,7 +218,7 @@ def test_a_recap_goes_on_behind_what_is_thrown_in_and_ends_before_the_game() -> 
     cut = RECAP.index(" She bargained")
     said = campaign(scenes=2)
     parts = messages(
-        ("GM", f"{RECAP[:cut]} The bell cracked, and the lake rose as far as the chapel. And then--"),
+        ("GM", f"{RECAP[:cut]} The bell cracked, the lake rose as far as the chapel, and nobody slept. And--"),
         ("JO", "Poor Maud!"),
         ("GM", "-- " + RECAP[cut:]),
         ("GM", SCENE * 3),

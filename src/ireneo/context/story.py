@@ -73,14 +73,14 @@ DEPTH = 0.7
 silent, with 0 a thousand messages would have no more room than ten."""
 FLOOR = 0.25
 """Of an even share of the room, each block has so much whatever it stands for."""
-NAMES_SHARE = 0.15
+NAMES_SHARE = 0.2
 """Of what a block costs, its list of names is no more than this, as long as there are sentences: a story is read."""
 NAMED = 0.5
 """What a name is worth in a sentence."""
 NAMING = 6.0
 """What a name in the list is worth against one in a sentence: within that share, what is gone can't be asked for."""
-NAMES_TOKENS = 80
-"""The list is no longer than this, however wide the context."""
+NAMES_TOKENS = 450
+"""All lists together are no longer than this, however wide the context."""
 AGAIN_WORTH = (1.0, 0.25, 0.1)
 """The share of a name's worth where it stands already once, or twice."""
 EMINENT = 1.4
@@ -246,7 +246,8 @@ class _Telling:
 
     def _may_name(self, piece: _StoryPiece) -> bool:
         names = self.on_names[piece.node] + piece.cost
-        return names <= min(NAMES_SHARE * (self.spent[piece.node] + piece.cost), NAMES_TOKENS)
+        most = NAMES_TOKENS * self.shares[piece.node] / sum(self.shares)
+        return names <= min(NAMES_SHARE * (self.spent[piece.node] + piece.cost), most)
 
     def _choose(self, piece: _StoryPiece) -> None:
         self.left -= piece.cost

@@ -582,7 +582,7 @@ def _worth(each: _ToldSentence, new: int) -> float:
         return 0.0
     if each.recap:
         return each.telling
-    if is_chatter(each.text):
+    if is_chatter(each.text) and not (each.narrated and turns_in(each.text)):
         return 0.0
     weight = each.telling * (1 + FIRST * min(new, 2))
     return weight if balanced(each.text) else weight * 0.6
