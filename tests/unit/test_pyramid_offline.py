@@ -189,8 +189,8 @@ RECAP = (
     "So, last we left off, the three wardens had carried the drowned bell up from the lake of Orrin. Sister Maud paid "
     "the ferryman with her own ring, since nobody else had anything left. In the night Corvin rang the bell against "
     "her will, and all the dead of the old village came up the shore. Two of the wardens fled, and Maud stayed. "
-    "She bargained with the eldest of the dead, a miller called Hanno, who gave her until the thaw to bring his daughter "
-    "home. And that is where we left off."
+    "She bargained with the eldest of the dead, a miller called Hanno, who gave her until the thaw to bring his "
+    "daughter home. And that is where we left off."
 )
 SCENE = (
     "You stand on the shore, and you see your tracks in the snow, all of them going into the water and none of them "

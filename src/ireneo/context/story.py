@@ -77,7 +77,7 @@ NAMES_SHARE = 0.2
 """Of what a block costs, its list of names is no more than this, as long as there are sentences: a story is read."""
 NAMED = 0.5
 """What a name is worth in a sentence."""
-NAMING = 6.0
+NAMING = 20.0
 """What a name in the list is worth against one in a sentence: within that share, what is gone can't be asked for."""
 NAMES_TOKENS = 450
 """All lists together are no longer than this, however wide the context."""
@@ -91,7 +91,7 @@ WHOLE = 1.25
 """What a model wrote is shown whole where it costs up to this many times the block's share: it was written as one."""
 TOLD_BEFORE = 0.15
 """What a sentence is worth, of what it tells, where others have told of all that it speaks of."""
-SENTENCE_TOKENS = 20
+SENTENCE_TOKENS = 40
 NAME_TOKENS = 2
 """What each sentence and each name takes of a reader's attention, beside what it costs: without it stumps would win."""
 _WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")

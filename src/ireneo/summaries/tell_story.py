@@ -425,6 +425,8 @@ BESIDE = 0.25
 """The same in a recap, where everything else belongs to it."""
 NARRATED = 1.3
 """A narrator's sentence is so many times as likely to tell what happens as one of a player."""
+ASIDE = 0.3
+"""What a narrator says of themselves is worth so much: a story is told of others."""
 PLAYED = 0.5
 """Where several speak, what one of those says who don't tell the story is worth so much."""
 FEW = 2
@@ -463,6 +465,8 @@ class _ToldSentence(Struct, kw_only=True):
     stretch: int
     """Which text it stands in, or which part of it."""
     recap: bool = False
+    aside: bool = False
+    """Who tells the story and isn't in it speaks of themselves: beside it."""
     names: tuple[str, ...] = ()
     telling: float = 0.0
     """How much of a turn of the story it tells."""
@@ -484,7 +488,7 @@ def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
     for each in stretch:
         each.telling = salience(each.text, usual)
         if not each.recap:
-            each.telling *= NARRATED if each.narrated else PLAYED if played else 1.0
+            each.telling *= ASIDE if each.aside else NARRATED if each.narrated else PLAYED if played else 1.0
     weights = _weights(stretch)
     lines = list(_lines(stretch, weights))
     story = tuple(lines[place] for place in choose([_choosable(line) for line in lines], LEAF_LINES))
@@ -512,7 +516,8 @@ def _sentences(messages: Sequence[Message]) -> Iterator[_ToldSentence]:
             for recap, text in ((False, whole[:start]), (True, whole[start:end]), (False, whole[end:])):
                 number += 1
                 for sentence in sentences(text):
-                    named = not (narrated or recap) if author else speaks_of_itself(sentence)
+                    of_itself = speaks_of_itself(sentence)
+                    named = not (narrated or recap) if author else of_itself
                     yield _ToldSentence(
                         text=sentence,
                         speaker=speaker if named else "",
@@ -521,6 +526,7 @@ def _sentences(messages: Sequence[Message]) -> Iterator[_ToldSentence]:
                         message=message,
                         stretch=number,
                         recap=recap,
+                        aside=narrated and bool(author) and of_itself,
                     )
 
 
