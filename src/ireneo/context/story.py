@@ -261,7 +261,7 @@ class _Telling:
         value = piece.own
         if piece.terms:
             new = len(piece.terms - self.told) / len(piece.terms)
-            value *= TOLD_BEFORE + (1 - TOLD_BEFORE) * new * new
+            value *= TOLD_BEFORE + (1 - TOLD_BEFORE) * new
         value += sum(worth * AGAIN_WORTH[min(self.standing[word], 2)] for word, worth in piece.words)
         if piece.line is None and all(self.standing[word] for word, _ in piece.words):
             return 0.0

@@ -45,16 +45,17 @@ def recaps(messages: Sequence[Message]) -> dict[tuple[str, int], Span]:
     ]
     out: dict[tuple[str, int], Span] = {}
     going: tuple[str, int] | None = None
-    broken = False
+    broken = ended = False
     for name, place, author, text in texts:
         span = _span(text)
         if span is None and going and author == going[0] and place - going[1] <= NEAR:
-            span = _further(text, broken=broken)
+            span = _further(text, broken=broken, ended=ended)
         if span is None:
             continue
         out[name] = span
         going = (author, place)
         broken = text.rstrip("\"'”’) ").endswith(_BROKEN)
+        ended = bool(_ENDS.search(text, *span))
     return out
 
 
@@ -80,8 +81,8 @@ def _span(text: str) -> Span | None:
     return (start, end) if end - start >= LEAST else None
 
 
-def _further(text: str, *, broken: bool) -> Span | None:
-    """Where a text goes on with a recap that was given shortly before."""
+def _further(text: str, *, broken: bool, ended: bool) -> Span | None:
+    """Where a text goes on with a recap that was given shortly before, and `broken` off or said to have `ended`."""
     ends = [found.end() for found in _ENDS.finditer(text)]
     end = _ends_of(text, ends[-1]) if ends else len(text)
     if broken and text.startswith(_BROKEN):
@@ -90,7 +91,8 @@ def _further(text: str, *, broken: bool) -> Span | None:
         return None
     words = _WORD.findall(text[:end].lower())
     spoken_to = sum(word in topic(Threads).hearer for word in words)
-    return (0, end) if ends or broken or spoken_to < SPOKEN_TO * len(words) else None
+    most = SPOKEN_TO * len(words) / (2 if ended else 1)
+    return (0, end) if ends or broken or spoken_to < most else None
 
 
 def _begins(text: str, start: int, end: int) -> int:

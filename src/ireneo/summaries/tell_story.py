@@ -445,11 +445,11 @@ MAX_RECAPPED = 600
 """Characters of a sentence of a recap: its end is what came of it."""
 TOGETHER = 0.75
 """What sentences are worth in one passage, of what each would be by itself."""
-RECAP = 8.0
+RECAP = 6.0
 """What a passage of a recap is worth at the least; nothing else is worth as much."""
-EVENTFUL = 6.0
+EVENTFUL = 5.9
 """What any other passage is worth at the most."""
-RECAPPED = 1.5
+RECAPPED = 2.5
 """What else it is worth, against what its sentences tell."""
 
 
@@ -682,7 +682,7 @@ def _story(
             }
             said = frozenset(terms(line.text))
             if recap:
-                new *= OLD + (1 - OLD) * (len(said - recapped) / max(len(said), 1)) ** 2
+                new *= OLD + (1 - OLD) * len(said - recapped) / max(len(said), 1)
                 recapped |= said
             worth = TELLING * line.weight * (new if recap else of_the_story(said, known))
             found[recap].append(line)
