@@ -663,7 +663,7 @@ def _story(
 ) -> tuple[Line, ...]:
     """Of the lines of `parts` those that tell most: recaps first, and of the rest from every stretch of time."""
     each = max(CONSIDERED // max(len(parts), 1), 6)
-    heard = Heard()
+    heard = _AlreadyTold()
     recapped: set[str] = set()
     found: dict[bool, list[Line]] = {True: [], False: []}
     weighed: dict[bool, list[Choosable]] = {True: [], False: []}
@@ -709,7 +709,7 @@ SHARED = 0.6
 _HEARD = lazy_re(r"\w+")
 
 
-class Heard:
+class _AlreadyTold:
     """What was told before, in whatever words it was parted."""
 
     def __init__(self) -> None:
