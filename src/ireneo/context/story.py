@@ -73,7 +73,7 @@ DEPTH = 0.7
 silent, with 0 a thousand messages would have no more room than ten."""
 FLOOR = 0.25
 """Of an even share of the room, each block has so much whatever it stands for."""
-NAMES_SHARE = 0.2
+NAMES_SHARE = 0.15
 """Of what a block costs, its list of names is no more than this, as long as there are sentences: a story is read."""
 NAMED = 0.5
 """What a name is worth in a sentence."""
@@ -391,7 +391,7 @@ OPEN_BLOCKS = 2
 STEPS = 6
 """What is live moves on by a sixth of a leaf at a time, so that what comes before it stays the same in between."""
 CHARACTERS_PER_TOKEN = 4
-LEAST_BLOCK = 240
+LEAST_BLOCK = 360
 """What a block costs at the least that tells something: few large blocks rather than many that are silent."""
 BLOCKS_SHARE = 0.75
 """Of what is not for the newest messages; the rest is for pins and for what was said before the story."""
@@ -447,6 +447,7 @@ class StoryTeller:
         self.recalled = StoryRecords()
         self._told: RecentValues[Sequence[str]] = RecentValues(TOLD)
         self._leaves: RecentValues[Summary] = RecentValues(OPEN)
+        self._joined: RecentValues[Summary] = RecentValues(OPEN)
         self._threads: RecentValues[tuple[tuple[Thread, ...], int]] = RecentValues(OPEN)
         self._stored: set[SummaryId] = set()
         self.passing: list[Summary] = []
@@ -468,6 +469,11 @@ class StoryTeller:
         """Write the leaf over `messages`, before which the threads `before` are open."""
         name = (messages[0].id, messages[-1].id, policy.summarizer, *(thread.id for thread in before))
         return self._leaves.get(name, lambda: make_leaf(messages, before, policy))
+
+    def joined(self, nodes: Sequence[Summary], options: ContextOptions) -> Summary:
+        """Cover adjacent `nodes` by one that is none of the canonical ones."""
+        name = (options.policy.summarizer, *(node.id for node in nodes))
+        return self._joined.get(name, lambda: _over(nodes, options))
 
     def threads(self, nodes: Sequence[Summary], cap: int) -> tuple[tuple[Thread, ...], int]:
         """What is open at the end of `nodes`, and how many gave way."""
@@ -608,7 +614,7 @@ def _past(story: Story, room: int, options: ContextOptions, teller: StoryTeller)
     most = max(room // LEAST_BLOCK, 1)
     if len(story.nodes) > most:
         # The oldest stand in one block together, where there is no room for so many headers.
-        oldest = _over(story.nodes[: len(story.nodes) - most + 1], options)
+        oldest = teller.joined(story.nodes[: len(story.nodes) - most + 1], options)
         story = replace(story, nodes=(oldest, *story.nodes[len(story.nodes) - most + 1 :]))
     doubts = {
         node.id: clip("; ".join(each.text for each in told), MAX_DOUBT)

@@ -384,20 +384,20 @@ def is_heading(sentence: str) -> bool:
     return large * 3 > len(words) * 2 and not sentence.startswith(('"', "“", "„", "«"))
 
 
-def turns_in(sentence: str) -> set[str]:
+def turns_in(sentence: str) -> frozenset[str]:
     """The words of a sentence that tell of a turn of the story."""
-    return {found[0] for found in _TURN.finditer(sentence.lower())} | set(_TURN_SIGNS.findall(sentence))
+    return frozenset(_TURN.findall(sentence.lower())) | frozenset(_TURN_SIGNS.findall(sentence))
 
 
-def salience(sentence: str, usual: Mapping[str, int] | None = None) -> float:
+def salience(sentence: str, turns: Mapping[str, float] | None = None) -> float:
     """How much of a turn of the story the sentence seems to tell, by itself: about 0 for idle talk, 3 at the most.
 
-    `usual` says in how many sentences of the stretch each word of a turn stands: in a long fight a strike is none.
+    `turns` are the words in it that tell of one, with what each counts; without them each counts 1.
     """
     small = sentence.lower()
-    times = usual or {}
-    turns = sum(math.sqrt(min(USUAL / max(times.get(word, 1), 1), 1.0)) for word in turns_in(sentence))
-    score = 0.6 + 0.8 * min(turns, 3)
+    # An exact sum, since the order of a set differs from one process to the next.
+    told = math.fsum((turns if turns is not None else dict.fromkeys(turns_in(sentence), 1.0)).values())
+    score = 0.6 + 0.8 * min(told, 3)
     if sentence.rstrip("\"'”’)").endswith(("?", "？")):
         score *= 0.4
     if _CUT_OFF.search(sentence):
@@ -468,6 +468,8 @@ class _ToldSentence(Struct, kw_only=True):
     aside: bool = False
     """Who tells the story and isn't in it speaks of themselves: beside it."""
     names: tuple[str, ...] = ()
+    turns: frozenset[str] = frozenset()
+    """Its words that tell of a turn."""
     telling: float = 0.0
     """How much of a turn of the story it tells."""
     weight: float = 0.0
@@ -483,12 +485,7 @@ def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
     stretch = list(_sentences(messages))
     for each, names in zip(stretch, names_in([each.text for each in stretch]), strict=True):
         each.names = names
-    usual = Counter(word for each in stretch for word in turns_in(each.text))
-    played = len({author for message in messages for author, _ in spoken(message) if author}) > FEW
-    for each in stretch:
-        each.telling = salience(each.text, usual)
-        if not each.recap:
-            each.telling *= ASIDE if each.aside else NARRATED if each.narrated else PLAYED if played else 1.0
+    _weigh(stretch)
     weights = _weights(stretch)
     lines = list(_lines(stretch, weights))
     story = tuple(lines[place] for place in choose([_choosable(line) for line in lines], LEAF_LINES))
@@ -501,6 +498,19 @@ def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
         last = messages[-1]
         out.append(Section(name="artifacts", lines=(Line(names=mentions, position=last.position),)))
     return tuple(out)
+
+
+def _weigh(stretch: Sequence[_ToldSentence]) -> None:
+    """Note of each sentence how much of a turn it tells."""
+    for each in stretch:
+        each.turns = turns_in(each.text)
+    usual = Counter(word for each in stretch for word in each.turns)
+    counts = {word: math.sqrt(min(USUAL / times, 1.0)) for word, times in usual.items()}
+    played = len({author for each in stretch for author, _ in spoken(each.message) if author}) > FEW
+    for each in stretch:
+        each.telling = salience(each.text, {word: counts[word] for word in each.turns})
+        if not each.recap:
+            each.telling *= ASIDE if each.aside else NARRATED if each.narrated else PLAYED if played else 1.0
 
 
 def _sentences(messages: Sequence[Message]) -> Iterator[_ToldSentence]:
@@ -588,7 +598,7 @@ def _worth(each: _ToldSentence, new: int) -> float:
         return 0.0
     if each.recap:
         return each.telling
-    if is_chatter(each.text) and not (each.narrated and turns_in(each.text)):
+    if is_chatter(each.text) and not (each.narrated and each.turns):
         return 0.0
     weight = each.telling * (1 + FIRST * min(new, 2))
     return weight if balanced(each.text) else weight * 0.6
