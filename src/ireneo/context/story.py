@@ -258,15 +258,17 @@ class _Telling:
         self.chosen.append(piece)
 
     def _urgency(self, piece: _StoryPiece) -> float:
-        value = piece.own
-        if piece.terms:
-            new = len(piece.terms - self.told) / len(piece.terms)
-            value *= TOLD_BEFORE + (1 - TOLD_BEFORE) * new
-        value += sum(worth * AGAIN_WORTH[min(self.standing[word], 2)] for word, worth in piece.words)
-        if piece.line is None and all(self.standing[word] for word, _ in piece.words):
-            return 0.0
         if piece.line is None:
-            value *= NAMING
+            # In a list a word that stands somewhere already says nothing more.
+            value = NAMING * sum(worth for word, worth in piece.words if not self.standing[word])
+            if not value:
+                return 0.0
+        else:
+            value = piece.own
+            if piece.terms:
+                new = len(piece.terms - self.told) / len(piece.terms)
+                value *= TOLD_BEFORE + (1 - TOLD_BEFORE) * new
+            value += sum(worth * AGAIN_WORTH[min(self.standing[word], 2)] for word, worth in piece.words)
         share = self.shares[piece.node]
         taken = piece.cost + (SENTENCE_TOKENS if piece.line is not None else NAME_TOKENS)
         return value / taken * share / (self.spent[piece.node] + 0.15 * piece.cost + 0.1 * share)

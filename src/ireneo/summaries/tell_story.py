@@ -547,9 +547,16 @@ def _weights(stretch: Sequence[_ToldSentence]) -> dict[str, float]:
     """
     counts: dict[str, float] = defaultdict(float)
     seen: set[tuple[str, str]] = set()
+    narrated = any(each.narrated for each in stretch)
+    authors = {word for each in stretch for author, _ in spoken(each.message) for word in key_words(author)}
     for each in stretch:
-        speakers = [speaker.strip() for speaker in each.speaker.split(",")] if each.authored else []
-        for name, times in [*((name, 1.0) for name in each.names), *((name, SPEAKING) for name in speakers)]:
+        named = [(name, 1.0) for name in each.names]
+        if narrated and each.authored:
+            # Players call one another by name; who is in the story is named by who tells it.
+            named = [(name, times) for name, times in named if not authors.intersection(key_words(name))]
+        elif each.authored:
+            named += [(speaker.strip(), SPEAKING) for speaker in each.speaker.split(",")]
+        for name, times in named:
             if (name, each.message.id) not in seen:
                 seen.add((name, each.message.id))
                 counts[name] += times * min(each.telling, 1.0)
