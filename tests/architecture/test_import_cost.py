@@ -25,6 +25,8 @@ HEAVY = (
     "bpe_openai",
     "psycopg",
     "httpx",
+    "httpx2",
+    "uvicorn",
     "pydantic",
     "mcp",
     "redact_secret",

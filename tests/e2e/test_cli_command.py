@@ -67,6 +67,7 @@ COMMANDS = (
     "hook",
     "report",
     "mcp",
+    "proxy",
     "formats",
     "demo",
     "path",
@@ -217,7 +218,7 @@ def test_the_commands_stand_in_sections_and_each_in_one() -> None:
     assert all("..." not in rows for _, rows in sections), "each says in its first line what it does"
 
 
-WITHOUT_JSON = {"demo", "mcp", "compact", "hook"}
+WITHOUT_JSON = {"demo", "mcp", "proxy", "compact", "hook"}
 """A show, a protocol of its own, and those that write JSON anyway."""
 
 

@@ -100,6 +100,8 @@ class Walk:
         """Run one line of a shell; gives what it writes."""
         if line.startswith("ireneo summarise "):
             return self.with_a_model(line)
+        if line.startswith("ireneo proxy "):
+            return self.proxy(line)
         if line.startswith("ireneo "):
             return self.ireneo(line).stdout
         if line.startswith("export "):
@@ -144,6 +146,19 @@ class Walk:
             said = self.ireneo(line).stdout
             assert server.asked, line
         self._patch.setenv("IRENEO_BASE_URL", "")
+        return said
+
+    def proxy(self, line: str) -> str:
+        """Nobody asks it anything: what it would serve with is all that is looked at."""
+        served: list[str] = []
+
+        async def serve(to: str, *_: object, **__: object) -> None:
+            served.append(to)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("ireneo.faces.proxy.server.serve", serve)
+            said = self.ireneo(line).stdout
+        assert served, line
         return said
 
     def blocks_by(self, writer: str) -> list[str]:

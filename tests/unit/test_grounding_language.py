@@ -1,10 +1,13 @@
-"""Whether two texts are plainly in different languages."""
+"""Whether two texts are plainly in different languages, and where sentences end."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ireneo.language.detect import other_language
+from ireneo.language.sentences import sentences
 
 TEXTS = {
     "English": "I read the file and found that the loop was not closed, and it is now the way that it was meant to be.",
@@ -56,3 +59,8 @@ def test_another_script_is_another_language() -> None:
 )
 def test_where_it_can_not_be_told_nothing_is_said(text: str, source: str) -> None:
     assert other_language(text, source) is None
+
+
+@given(st.text(alphabet=st.sampled_from('aB .!?…\n"”。')))
+def test_sentences_keep_every_word_wherever_white_space_stands(text: str) -> None:
+    assert "".join("".join(sentences(text)).split()) == "".join(text.split())

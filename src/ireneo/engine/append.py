@@ -121,6 +121,16 @@ def append(
     return Appended(ids=ids, new=new, dropped=settled.dropped, redacted=cleaning.found)
 
 
+class GivenPlace(Struct, frozen=True, kw_only=True):
+    """Where a caller hands something in, and what of it may have been given out before."""
+
+    after: str | None
+    shown: tuple[MessageId, int] | None
+    """The head for which the last context was given out whole, and how many messages that had."""
+    as_said: bool
+    """The caller has seen no context: what reads like one was said."""
+
+
 def append_given(
     tx: Transaction,
     key: SessionKey,
@@ -130,19 +140,15 @@ def append_given(
     *,
     format: str | None,
     source: str | None,
-    shown: tuple[MessageId, int] | None,
-    after: str | None,
+    place: GivenPlace,
     project: str,
     now: datetime,
     cleaning: Cleaning,
 ) -> tuple[Appended, str | None]:
-    """Append what a caller handed in; with what the session is then, as `decode_given` tells.
-
-    `shown` is the head for which the last context was given out whole, and how many messages that had.
-    """
+    """Append what a caller handed in; with what the session is then, as `decode_given` tells."""
     drafts, source = decode_given(given, format, source)
     # A framework may put several messages of a list into one; it leaves none out.
-    may_be_back = shown is not None and len(drafts) * 2 >= shown[1]
+    shown = place.shown if place.shown is not None and len(drafts) * 2 >= place.shown[1] else None
     appended = append(
         tx,
         key,
@@ -150,10 +156,10 @@ def append_given(
         drafts,
         count,
         source=source,
-        after=after,
+        after=place.after,
         project=project,
-        chat=chat_format(format or chat_format_of(source) or DEFAULT_FORMAT),
-        shown=shown[0] if shown and may_be_back else None,
+        chat=None if place.as_said else chat_format(format or chat_format_of(source) or DEFAULT_FORMAT),
+        shown=shown[0] if shown else None,
         now=now,
         cleaning=cleaning,
     )

@@ -18,7 +18,7 @@ from ireneo.engine import notes as own_notes
 from ireneo.engine import summarise as summarising
 from ireneo.engine import tree as seeing
 from ireneo.engine.annotations import Pin
-from ireneo.engine.append import Appended, Given, append_given
+from ireneo.engine.append import Appended, Given, GivenPlace, append_given
 from ireneo.engine.context import ContextCache
 from ireneo.engine.diary import Diary
 from ireneo.engine.encode import (
@@ -111,6 +111,7 @@ class Session:
         *,
         format: FormatName | None = None,
         after: str | None = None,
+        as_said: bool = False,
     ) -> Appended:
         """Store one message or several after the branch's head; durable once this returns.
 
@@ -131,7 +132,8 @@ class Session:
 
         A context that comes back in it, with new messages behind it, is known for what it is: a block stands for what
         it covers, a shortened or masked message for itself whole, and nothing of it is stored again. Raises BadInput
-        where such a list isn't what the branch says.
+        where such a list isn't what the branch says. With `as_said`, from a caller who never saw a context, what reads
+        like a part of one is what somebody said.
         """
         source = await self._read_source()
         # Read in the transaction: in its thread, and in the order in which appends were asked for.
@@ -143,8 +145,7 @@ class Session:
             self._count,
             format=format,
             source=source,
-            shown=self._shown,
-            after=after,
+            place=GivenPlace(after=after, shown=self._shown, as_said=as_said),
             project=self._project,
             now=self._resources.clock.now(),
             cleaning=self._resources.cleaning(),

@@ -26,7 +26,7 @@ def breaks(text: str, *, small_opens: bool = False) -> Iterator[tuple[int, int]]
     start = 0
     for found in (_ASCII_END if text.isascii() else _END).finditer(text):
         end = found.start() + len(found[0].rstrip())
-        if end < len(text) and not (
+        if found.end() < len(text) and not (
             (text[found.end()].islower() and not small_opens) or _goes_on(text, start, found.start(), end, found.end())
         ):
             yield end, found.end()

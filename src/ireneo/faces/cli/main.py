@@ -26,6 +26,7 @@ from ireneo.faces.cli.memories import fading, history, recall, remember, restore
 from ireneo.faces.cli.notes import notes
 from ireneo.faces.cli.options import Stored, embedder_named, grouped, keeps_secrets, option
 from ireneo.faces.cli.place import database, room_for, say_once
+from ireneo.faces.cli.proxy import proxy
 from ireneo.faces.cli.review import review
 from ireneo.faces.cli.sessions import dispute, expand, fork, formats, pin, pins, release, rewind, sessions, tree
 from ireneo.faces.cli.upkeep import doctor, forget, path, prune
@@ -139,6 +140,7 @@ _COMMANDS = (
     (LOG, "snapshot", snapshot, "ireneo snapshot 7c1e4f52 --budget 2000"),
     (LOG, "rewind", rewind, "ireneo rewind 7c1e4f52 m_lsmtzy4"),
     (LOG, "fork", fork, "ireneo fork 7c1e4f52 another-way --at m_lsmtzy4"),
+    (LOG, "proxy", proxy, "ireneo proxy --to https://api.openai.com/v1 --budget 16000"),
     (RULES, "pin", pin, "ireneo pin 7c1e4f52 'Never bump the version.'"),
     (RULES, "pins", pins, "ireneo pins 7c1e4f52"),
     (RULES, "release", release, "ireneo release 7c1e4f52 'Never bump'"),

@@ -1,0 +1,238 @@
+"""What a chat client asks for: which of its messages are the conversation, and what is sent on in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from itertools import chain
+from typing import TypeAlias
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+import ireneo
+from ireneo.errors import UnreadableLog
+from ireneo.patterns import lazy_re
+from ireneo.types import FormatName, Media, Opaque, Part, Thinking
+
+Json: TypeAlias = dict[str, object]
+Digest: TypeAlias = bytes
+
+SETTLED = 16
+"""A system message with more of the conversation behind it than this is a part of it. Nearer to the end it may be what
+a client puts in at a depth, and at another place each time: an author's note, a line of a lorebook."""
+WORDS = 20
+"""Characters from which on what a message says is hardly said twice."""
+_PROMPTING = ("system", "developer")
+_CHATS: tuple[tuple[str, FormatName], ...] = (("/chat/completions", "openai"), ("/messages", "anthropic"))
+_MARK = lazy_re(r"\[REDACTED[^\]]{0,80}\]")
+_CACHED = "cache_control"
+
+
+class ChatRequest(Struct, frozen=True, kw_only=True):
+    """A request for a model's answer, taken apart."""
+
+    format: FormatName
+    body: Json
+    prompt: list[Json]
+    """The system messages before the conversation, which are sent on as they are, and are no part of it."""
+    said: list[Json]
+    """The messages of the conversation."""
+    drafts: list[list[ireneo.Draft]]
+    """What each of these is in the log."""
+    marks: list[Digest]
+    """Of each of these drafts, the digest of all that is said up to it."""
+    floating: list[tuple[int, Json]]
+    """The system messages near its end, each with how many messages of the conversation stand behind it."""
+
+    @property
+    def has_tools(self) -> bool:
+        """Whether an agent asks: one that has tools, or has called some."""
+        calls = any(draft.calls or draft.results for drafts in self.drafts for draft in drafts)
+        return calls or bool(self.body.get("tools") or self.body.get("functions"))
+
+    @property
+    def answers_as(self) -> str:
+        """The name of whoever the model speaks as, where the client names the speakers: that of its last answer."""
+        last = next((each for each in reversed(self.said) if each.get("role") == "assistant"), {})
+        return name if isinstance(name := last.get("name"), str) else ""
+
+    def beside(self) -> bytes:
+        """All that is sent on with the conversation, whatever becomes of that: prompt, tools, and the rest."""
+        rest = {key: value for key, value in self.body.items() if key != "messages"}
+        return msgspec.json.encode([rest, self.prompt, [message for _, message in self.floating]])
+
+    def sent_on(self, context: ireneo.Context) -> bytes | None:
+        """The body with `context` in the place of the conversation; None where that says the same.
+
+        What is shown whole goes as the client wrote it, with all that the log has no place for.
+        """
+        shown: list[Json] = list(context.messages)
+        live, is_live = 0, True
+        for back in range(1, min(len(shown), len(self.said)) + 1):
+            same = _says_the_same(self.format, shown[-back], self.said[-back])
+            shown[-back] = self.said[-back] if same else shown[-back]
+            is_live = is_live and same
+            live += is_live
+        if shown == self.said and context.system is None:
+            return None
+        for behind, message in self.floating:
+            # In order, so that the number of those behind it is not changed by one that was put in before.
+            at = len(shown) - min(behind, live)
+            while at < len(shown) and shown[at].get("role") in ("tool", "function"):
+                at += 1
+            shown.insert(at, message)
+        body = {**self.body, "messages": [*self.prompt, *shown]}
+        if context.thinking_off:
+            body.pop("thinking", None)
+        return msgspec.json.encode(body)
+
+
+def chat_format_at(path: str) -> FormatName | None:
+    """The format of what is asked at a path of an API; None where no chat model is asked there."""
+    return next((name for ending, name in _CHATS if path.endswith(ending)), None)
+
+
+def read_request(data: bytes, name: FormatName) -> ChatRequest | None:
+    """Take a request apart; None where it is none that a model could answer. Raises UnreadableLog."""
+    try:
+        body = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    listed = body.get("messages") if isinstance(body, dict) else None
+    if not isinstance(listed, list) or not all(isinstance(message, dict) for message in listed):
+        return None
+    begins = next((at for at, message in enumerate(listed) if message.get("role") not in _PROMPTING), len(listed))
+    said: list[Json] = []
+    floating: list[tuple[int, Json]] = []
+    behind = 0
+    for message in reversed(listed[begins:]):
+        if message.get("role") in _PROMPTING and behind <= SETTLED:
+            floating.insert(0, (behind, message))
+        else:
+            said.insert(0, message)
+            behind += 1
+    drafts = [drafts_of(name, message) for message in said]
+    if not said or not all(drafts):
+        return None
+    return ChatRequest(
+        format=name,
+        body=body,
+        prompt=listed[:begins],
+        said=said,
+        drafts=drafts,
+        marks=digests(chain.from_iterable(drafts)),
+        floating=floating,
+    )
+
+
+def drafts_of(name: FormatName, message: Json) -> list[ireneo.Draft]:
+    """What a message is in the log: without the marks of a provider's cache, and with the name of who speaks."""
+    content, author = message.get("content"), message.get("name")
+    if isinstance(content, list):
+        message = {**message, "content": [_uncached(block) for block in content]}
+    drafts = ireneo.chat_format(name).decode([message])
+    if not isinstance(author, str) or not author or message.get("role") not in ("user", "assistant"):
+        return drafts
+    return [
+        replace(draft, parts=tuple(_said_by(part, author) for part in draft.parts), native=None) for draft in drafts
+    ]
+
+
+def _said_by(part: Part, author: str | None) -> Part:
+    return replace(part, author=author) if isinstance(part, ireneo.Text) else part
+
+
+def _uncached(block: object) -> object:
+    if not isinstance(block, dict):
+        return block
+    bare = {key: value for key, value in block.items() if key != _CACHED}
+    if isinstance(inner := bare.get("content"), list):
+        bare["content"] = [_uncached(each) for each in inner]
+    return bare
+
+
+def told(draft: ireneo.Draft) -> list[str]:
+    """What a message says, part by part: without white space, thinking, and all that clients change as they like."""
+    lines: list[str] = [draft.role]
+    for part in draft.parts:
+        if isinstance(part, ireneo.Text):
+            # A format that knows of no author has the name before the words.
+            lines.append("".join(f"{part.author}: {part.text}".split() if part.author else part.text.split()))
+        elif isinstance(part, ireneo.Call):
+            given = part.arguments
+            given = given if isinstance(given, str) else msgspec.json.encode(given, order="deterministic").decode()
+            lines.append("".join(f"{part.id} {part.name} {given}".split()))
+        elif isinstance(part, ireneo.Result):
+            lines.append("".join(f"{part.call_id} {part.text}".split()))
+        elif isinstance(part, Media | Opaque):
+            lines.append(blake2b(msgspec.json.encode(part, order="deterministic")).hexdigest())
+    return [line for line in lines if line]
+
+
+def digest(draft: ireneo.Draft, before: Digest = b"") -> Digest:
+    """Of what a message says; with `before`, the digest of the one in front of it, of all that was said up to it."""
+    # Who has a name is one speaker, in whichever role: a log of a chat knows of no model.
+    said = told(draft)[1:] if draft.author else told(draft)
+    return blake2b(msgspec.json.encode(said), key=before, digest_size=16).digest()
+
+
+def digests(drafts: Iterable[ireneo.Draft], before: Digest = b"") -> list[Digest]:
+    """The digest of each beginning of a list that goes on from what has the digest `before`."""
+    found: list[Digest] = []
+    for draft in drafts:
+        before = digest(draft, before)
+        found.append(before)
+    return found
+
+
+def _says_the_same(name: FormatName, shown: Json, given: Json) -> bool:
+    """Whether a message of a context is a client's own one, but for the secrets that were taken out of it."""
+    if shown == given:
+        return True
+    try:
+        ours, theirs = drafts_of(name, shown), drafts_of(name, given)
+    except UnreadableLog:
+        return False
+    if name == "anthropic" and _thoughts(ours) != _thoughts(theirs):
+        # What a provider has signed goes back as the context has it.
+        return False
+    return len(ours) == len(theirs) and all(map(_is_said_by, ours, theirs))
+
+
+def _is_said_by(shown: ireneo.Draft, given: ireneo.Draft) -> bool:
+    if given.author is None:
+        return _fit(told(shown), told(given))
+    # The name stands before the words there, but for one's own, and the role is that of whoever remembers.
+    unnamed = replace(given, parts=tuple(_said_by(part, None) for part in given.parts))
+    return any(_fit(told(shown)[1:], told(each)[1:]) for each in (given, unnamed))
+
+
+def _thoughts(drafts: Sequence[ireneo.Draft]) -> int:
+    return sum(isinstance(part, Thinking) for draft in drafts for part in draft.parts)
+
+
+def _fit(shown: Sequence[str], given: Sequence[str]) -> bool:
+    return len(shown) == len(given) and all(map(_fits, shown, given))
+
+
+def _fits(shown: str, given: str) -> bool:
+    """Whether `shown` is `given`, with marks where secrets stood."""
+    first, *rest = _MARK.split(shown)
+    if not rest:
+        return shown == given
+    if not given.startswith(first) or not given.endswith(rest[-1]):
+        return False
+    place = len(first)
+    for piece in rest[:-1]:
+        found = given.find(piece, place)
+        if found < 0:
+            return False
+        place = found + len(piece)
+    return place + len(rest[-1]) <= len(given)
+
+
+def words_of(drafts: Sequence[ireneo.Draft]) -> set[Digest]:
+    """By what of a stretch of a conversation it is known again: what its longer messages say."""
+    return {digest(draft) for draft in drafts if sum(map(len, told(draft)[1:])) >= WORDS}

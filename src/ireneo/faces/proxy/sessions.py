@@ -1,0 +1,280 @@
+"""Which session a client's list belongs to, and where it stands in it: the log follows the list, as that stands."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from itertools import chain
+
+from msgspec import Struct
+
+import ireneo
+from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
+from ireneo.faces.cli.output import counted
+from ireneo.faces.proxy.requests import ChatRequest, Digest, Json, digest, digests, drafts_of, words_of
+from ireneo.types import FormatName, MessageId
+
+NAME = "proxy-"
+"""What a session is called before the digest of how it begins."""
+AT_HAND = 256
+"""So many sessions are kept at hand."""
+PLACES = 100_000
+"""So many places of one session are kept at hand; then they are read from the log again."""
+LOOKED_AT = 50
+"""In so many sessions, the last ones, a list is looked for whose beginning no session has."""
+TAIL = 12
+"""So many messages of each are compared with the list's last ones,"""
+ALIKE = 2
+"""and so many that say more than a word must be the same."""
+JOINT = 3
+"""So many messages of a path must follow each other in a list that leaves out what stood before them."""
+ROOT = "root"
+LEAST = 256
+"""The smallest budget that a context can have."""
+STEPS = 16
+"""The room for a conversation is a multiple of this part of the budget, and stays what it was while it nearly fits: a
+context is rebuilt where its budget is another."""
+NEARLY = 0.75
+
+
+class ProxySettings(Struct, frozen=True, kw_only=True):
+    """How contexts are cut for the proxy's clients."""
+
+    budget: int
+    """What a request may cost in all: prompt, tools and conversation."""
+    preset: str | None = None
+    """None: coding for an agent with tools, else story."""
+    as_: str = ""
+    prices: str | None = None
+    whole_lists: bool = False
+    """A client's list is always whole: what it leaves out at its beginning was deleted."""
+
+
+class LaidList(Struct, frozen=True, kw_only=True):
+    """A client's list as it stands in the log."""
+
+    kept: KeptSession
+    format: FormatName
+    last: MessageId
+    """Its last message: an answer comes behind it."""
+    last_digest: Digest
+    answers_as: str
+    preset: str
+    as_: str
+    note: str
+    """What the log of the proxy says of it."""
+
+
+class KeptSession:
+    """A session that clients use, with what is known of its places."""
+
+    def __init__(self, session: ireneo.Session, tell: Callable[[str], None]) -> None:
+        self.session = session
+        self.lock = asyncio.Lock()
+        self._tell = tell
+        self._places: dict[Digest, MessageId] = {}
+        """The message at the end of each beginning that was laid, by the digest of all that is said up to it."""
+        self._room = 0
+        self._is_read = False
+        self._told: set[str] = set()
+
+    async def lay(self, request: ChatRequest, *, whole: bool) -> tuple[MessageId, Digest]:
+        """Let the log follow a client's list: store what is new, and put the branch at its end."""
+        try:
+            return await self._lay(request, whole=whole)
+        except MessageNotFound:
+            # Somebody pruned or forgot in the meantime: what was known of the log is none any more.
+            self._places.clear()
+            self._is_read = False
+            return await self._lay(request, whole=whole)
+
+    async def _lay(self, request: ChatRequest, *, whole: bool) -> tuple[MessageId, Digest]:
+        if not self._is_read or len(self._places) > PLACES:
+            self._places.clear()
+            await self._read()
+        drafts = list(chain.from_iterable(request.drafts))
+        after, marks = ROOT, request.marks
+        if marks[0] not in self._places and not whole:
+            after, before = await self._joint(drafts)
+            marks = digests(drafts, before) if before else marks
+        # Of a message that is two in the log, a user's words behind results, both are known or neither.
+        ends, end = [0], 0
+        for each in request.drafts:
+            end += len(each)
+            ends.append(end)
+        known = next((at for at in range(len(ends) - 1, 0, -1) if ends[at] and marks[ends[at] - 1] in self._places), 0)
+        if known:
+            after = self._places[marks[ends[known] - 1]]
+        if fresh := drafts[ends[known] :]:
+            after = await self._append(fresh, request.format, after, marks[ends[known] :])
+        branches = await self.session.branches()
+        head = branches.get(self.session.branch)
+        if head is None or head.id != after:
+            await self.session.rewind(after)
+        return MessageId(after), marks[-1]
+
+    async def _append(
+        self, drafts: Sequence[ireneo.Draft], name: FormatName, after: str, marks: Sequence[Digest]
+    ) -> str:
+        """Append messages after one, and note their places; gives the last one's id."""
+        # A client never sees what its messages were cut to: a block in them was said, perhaps by a model after ours.
+        done = await self.session.append(drafts, format=name, after=after, as_said=True)
+        if len(done.ids) == len(marks):
+            self._places.update(zip(marks, done.ids, strict=True))
+        elif done.ids:
+            self._places[marks[-1]] = done.ids[-1]
+        return done.ids[-1] if done.ids else after
+
+    async def _read(self) -> None:
+        """Know the places of the branch again, as an earlier process left it."""
+        path = await self.session.messages()
+        marks = await asyncio.to_thread(digests, [message.draft for message in path])
+        self._places.update((mark, message.id) for mark, message in zip(marks, path, strict=True))
+        self._is_read = True
+
+    async def _joint(self, drafts: Sequence[ireneo.Draft]) -> tuple[str, Digest]:
+        """Where on the path a list goes on whose client left out what stood before; the root, where it begins anew."""
+        path = await self.session.messages()
+        begins = [digest(draft) for draft in drafts[:JOINT]]
+        at = await asyncio.to_thread(_found, [message.draft for message in path], begins)
+        if not at:
+            return ROOT, b""
+        self.tell_once(
+            f"{self.session.id}: the client leaves out the first {at:,} messages; they stay in memory. Where they were "
+            "deleted, and the client always sends all there is, start the proxy with --whole-lists.",
+        )
+        return path[at - 1].id, digests([message.draft for message in path[:at]])[-1]
+
+    async def keep(self, laid: LaidList, answers: Sequence[Json]) -> None:
+        """Store what the model answered to a list; of several answers the first one is where the branch stands."""
+        async with self.lock:
+            for answer in reversed(answers):
+                named = {**answer, "name": laid.answers_as} if laid.answers_as else answer
+                drafts = drafts_of(laid.format, named)
+                await self._append(drafts, laid.format, laid.last, digests(drafts, laid.last_digest))
+
+    async def catch_up(self, laid: LaidList) -> None:
+        """Write the summaries of a story that are due and need no model, so that the next context has little to do."""
+        if laid.preset == "story":
+            await self.session.catch_up(preset=laid.preset, as_=laid.as_)
+
+    def room(self, free: int, budget: int) -> int:
+        """The budget of a context that has `free` tokens: the same as before as long as that nearly fits."""
+        if free < LEAST:
+            self.tell_once(
+                f"{self.session.id}: the prompt and the tools alone cost {budget - free:,} of {budget:,} tokens, and "
+                "the conversation is cut to next to nothing; give a larger --budget."
+            )
+        if not free * NEARLY <= self._room <= free:
+            self._room = max(free - free % max(budget // STEPS, 1), LEAST)
+        return self._room
+
+    def tell_once(self, sentence: str) -> None:
+        """Say it, and nothing that begins like it again for this session."""
+        begins = sentence[: len(self.session.id) + 24]
+        if begins not in self._told:
+            self._told.add(begins)
+            self._tell(sentence)
+
+
+def _found(path: Sequence[ireneo.Draft], begins: Sequence[Digest]) -> int:
+    """The last position behind the first one at which a path says what a list begins with; 0 where it doesn't."""
+    said = [digest(draft) for draft in path]
+    places = range(len(said) - JOINT, 0, -1) if len(begins) == JOINT else ()
+    return next((at for at in places if said[at : at + JOINT] == begins), 0)
+
+
+class ProxySessions:
+    """The sessions of a memory, for the clients of a proxy."""
+
+    def __init__(self, memory: ireneo.Memory, settings: ProxySettings, tell: Callable[[str], None]) -> None:
+        self._memory = memory
+        self._settings = settings
+        self._tell = tell
+        self._at_hand: dict[str, KeptSession] = {}
+        self._called: dict[str, str] = {}
+        """Which session a list belongs to whose beginning no session has, by the name that it would have had."""
+
+    async def lay(self, request: ChatRequest, named: str) -> tuple[bytes | None, LaidList]:
+        """Let the log follow a request, for the session `named` or the one that it is known to be.
+
+        Gives the body to be sent on; None where that is what the client sent.
+        """
+        name = named or await self._name(request)
+        kept = await self._kept(name)
+        settings = self._settings
+        preset = settings.preset or ("coding" if request.has_tools else "story")
+        story = preset == "story"
+        as_ = settings.as_ if story else ""
+        async with kept.lock:
+            last, mark = await kept.lay(request, whole=settings.whole_lists)
+            if story:
+                await kept.session.catch_up(preset=preset, as_=as_)
+            beside = self._memory.count(request.beside().decode())
+            context = await kept.session.context(
+                kept.room(settings.budget - beside, settings.budget),
+                to=request.format,
+                preset=preset,
+                prices=None if story else settings.prices,
+                as_=as_,
+            )
+        body = request.sent_on(context)
+        many, sent = counted(len(request.said), "message"), f" → {context.tokens:,}" if body else ""
+        note = f"{name}: {many}, {context.tokens_before:,} tokens{sent}, and {beside:,} beside"
+        laid = LaidList(
+            kept=kept,
+            format=request.format,
+            last=last,
+            last_digest=mark,
+            answers_as=request.answers_as,
+            preset=preset,
+            as_=as_,
+            note=note,
+        )
+        return body, laid
+
+    async def _name(self, request: ChatRequest) -> str:
+        """The session that a list belongs to: by how it begins, else by its last messages, else a new one."""
+        first = next((at for at, each in enumerate(request.said) if each.get("role") == "user"), len(request.said) - 1)
+        begins = list(chain.from_iterable(request.drafts[: first + 1]))
+        name = NAME + digests(begins)[-1].hex()[:12]
+        if name in self._called:
+            return self._called[name]
+        if name not in self._at_hand and not await self._is_there(name) and len(request.said) > first + 2:
+            name = self._called[name] = await self._known_by_its_end(request) or name
+        return name
+
+    async def _is_there(self, name: str) -> bool:
+        try:
+            await self._memory.session(name, must_exist=True)
+        except SessionNotFound:
+            return False
+        return True
+
+    async def _known_by_its_end(self, request: ChatRequest) -> str:
+        """The session, of those that were used last, that ends as a list does; empty where there is none."""
+        ends = words_of(list(chain.from_iterable(request.drafts[-TAIL:])))
+        best, most = "", ALIKE - 1
+        for info in list(await self._memory.sessions())[:LOOKED_AT]:
+            kept = await self._memory.session(info.key.session)
+            head = (await kept.branches()).get(kept.branch)
+            if head is None:
+                continue
+            path = await kept.messages(max(head.position - TAIL + 1, 0))
+            alike = len(ends & words_of([message.draft for message in path]))
+            if alike > most:
+                best, most = info.key.session, alike
+        return best
+
+    async def _kept(self, name: str) -> KeptSession:
+        if not name.strip():
+            raise BadInput("The name of the session is empty; leave the header X-Ireneo-Session out, or name one.")
+        kept = self._at_hand.pop(name, None)
+        if kept is None:
+            kept = KeptSession(await self._memory.session(name), self._tell)
+        # The one that was used last stands last.
+        self._at_hand[name] = kept
+        if len(self._at_hand) > AT_HAND:
+            idle = next((each for each, other in self._at_hand.items() if not other.lock.locked()), name)
+            del self._at_hand[idle]
+        return kept
