@@ -635,6 +635,10 @@ class Turns(Topic, frozen=True, kw_only=True):
 
     turns: Row = ()
     """A turn of it that is worth keeping."""
+    recaps: Row = ()
+    """What begins a recap that somebody gives of the story so far."""
+    recap_ends: Row = ()
+    """What ends one."""
     signs: Row = ()
     """The same, as signs."""
     greetings: Row = ()

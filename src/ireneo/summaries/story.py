@@ -112,7 +112,7 @@ class StoryStrategy:
 
 _NO_LETTERS = 0x2E80
 """From here on signs stand for words, and a sentence needs no full stop."""
-_SECTIONS = {"story": SectionStyle("", prose=True), "artifacts": SectionStyle("Names: ", prose=True)}
+_SECTIONS = {"story": SectionStyle("", prose=True, apart=True), "artifacts": SectionStyle("Names: ", prose=True)}
 
 
 def story_strategy(policy: Policy) -> Strategy:
