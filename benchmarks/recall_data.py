@@ -120,7 +120,7 @@ def _game(episode: dict[str, list[dict[str, object]]]) -> Pool:
         where = each["alignment"]
         turns = range(where["TURN START"], where["TURN END"] + 1)
         evidence = frozenset(place_of[turn] for turn in turns if turn in place_of)
-        if 1 <= len(evidence) <= MOST_TURNS and where["ALIGNMENT SCORE"] < WORST_ALIGNMENT:
+        if each["chunk"].strip() and 1 <= len(evidence) <= MOST_TURNS and where["ALIGNMENT SCORE"] < WORST_ALIGNMENT:
             second = in_second_half(f"{episode['episode']}{where['CHUNK ID']}")
             none = frozenset[int]()
             asked.append(

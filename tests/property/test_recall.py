@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from tests.unit.recall_shelf import SmallShelf
 
 from ireneo.language.words import terms
+from ireneo.log.message import MessageId
 from ireneo.memories import index as of
-from ireneo.memories.ranking import pack, read_question, repeats_last, verbatim_first
+from ireneo.memories.ranking import RecallHit, pack, read_question, repeats_last, told_once
+from ireneo.memories.record import Evidence, MemoryId, Record
 
 NOW = datetime(2024, 2, 29, 12, tzinfo=UTC)
 WORDS = [
@@ -30,6 +32,7 @@ WORDS = [
     "?",
     "when",
 ]
+scores = st.floats(0.1, 2)
 said = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
 sessions = st.lists(st.lists(st.tuples(st.sampled_from(["Nora", "Emil", None]), said), max_size=6), max_size=5)
 
@@ -112,14 +115,37 @@ def test_a_message_that_holds_a_term_is_found_by_it(told: list[list[tuple[str | 
     assert {number for number, each in shelf.passages.items() if wanted & set(terms(each.text))} <= found
 
 
+@st.composite
+def hits(draw: st.DrawFn) -> list[RecallHit]:
+    """Messages, and memories that were read from some of them."""
+    found = [
+        RecallHit(id=f"s{n}", kind="message", text=draw(said), score=draw(scores), sources=(MessageId(f"s{n}"),))
+        for n in range(draw(st.integers(0, 4)))
+    ]
+    for n in range(draw(st.integers(0, 4))):
+        sources = tuple(draw(st.lists(st.sampled_from([MessageId(f"s{n}") for n in range(6)]), min_size=1)))
+        record = Record(
+            id=MemoryId(f"m{n}"),
+            kind="semantic",
+            key="",
+            text=draw(said),
+            at=NOW,
+            recorded=NOW,
+            evidence=(Evidence(at=NOW, recorded=NOW, messages=sources),),
+            attribute=draw(st.sampled_from(["", "home"])),
+        )
+        found.append(
+            RecallHit(id=f"m{n}", kind="semantic", text=record.text, score=draw(scores), sources=sources, record=record)
+        )
+    return sorted(found, key=lambda each: -each.score)
+
+
 @settings(deadline=None)
-@given(st.permutations(range(8)), st.dictionaries(st.integers(0, 3), st.lists(st.integers(4, 9)), max_size=4))
-def test_moving_messages_up_loses_and_doubles_nothing(ranking: list[int], sources: dict[int, list[int]]) -> None:
-    moved = verbatim_first(ranking, sources)
-    assert sorted(moved) == sorted(ranking)
-    assert all(
-        moved.index(source) < moved.index(item) for item, all_of in sources.items() for source in all_of if source < 8
-    )
+@given(hits(), said)
+def test_one_row_for_a_memory_and_its_message_loses_and_doubles_nothing(found: list[RecallHit], asked: str) -> None:
+    once = told_once(found, read_question(asked))
+    assert sorted(each.id for each in once) == sorted(each.id for each in found)
+    assert [each.score for each in once] == sorted((each.score for each in once), reverse=True)
 
 
 @settings(deadline=None)

@@ -55,7 +55,7 @@ def test_a_story_is_read_depth_by_depth(on_store: Callable[[Work], None]) -> Non
         deep, finest = tree.nodes[0], tree.nodes[1]
         assert (deep.retellings, deep.leaves, finest.retellings, finest.leaves) == (2, 4, 1, 1)
         assert deep.sources == tuple(node.id for node in tree.nodes[1:5])
-        assert finest.text == "Between 1 and 4 the ferry crossed, and nobody spoke of the letter. Rain came."
+        assert finest.text == "Between 1 and 4 the ferry crossed, and nobody spoke of the letter.\nRain came."
         assert (finest.first, finest.last, finest.tokens) == (m[0].id, m[3].id, COUNT(finest.text))
         assert [thread.text for thread in deep.threads] == ["He owes her a coin.", "“I will bring your letter back.”"]
         assert [(thread.kind, thread.who) for thread in tree.threads] == [("promise", "Mara"), ("question", "Ilse")]

@@ -35,13 +35,16 @@ def test_a_header_says_what_it_stands_for() -> None:
     assert header(replace(told, retellings=1)).endswith("s_8f2kabc")
 
 
-def test_sentences_are_prose_and_names_follow_them() -> None:
+def test_passages_stand_on_lines_of_their_own_and_names_follow_them() -> None:
     told = node(story()[:8], "The ferry came", "Vera left.")
     choice = {"story": [(line, ()) for line in told.lines("story")], "artifacts": [(Line(), ("Orsk", "Ilse"))]}
     assert render(told, choice, story_strategy(preset("story"))).splitlines()[1:] == [
-        "The ferry came. Vera left.",
+        "The ferry came.",
+        "Vera left.",
         "Names: Orsk, Ilse",
     ]
+    written = render(replace(told, writing=WRITING), choice, story_strategy(preset("story")))
+    assert "The ferry came. Vera left." in written
 
 
 def test_what_is_said_already_is_not_named_again() -> None:
@@ -86,4 +89,4 @@ def test_wide_and_narrow_come_from_one_record() -> None:
     told = story_record(messages, tell_leaf(messages))
     narrow, wide = (tell_blocks([told], room, words)[0] for room in (50, 300))
     assert words(narrow) <= 50 < words(wide)
-    assert "Vera: “I lied about the letter.”" in wide
+    assert "Vera: “I lied about the letter. My brother Edwin wrote it, and Aldous knew.”" in wide

@@ -8,8 +8,10 @@ import pytest
 from tests.golden.small_story import story, story_record
 
 from ireneo.log.message import Draft, Message, Role, Text, message_id
+from ireneo.summaries.recaps import recaps
 from ireneo.summaries.summary import Section
 from ireneo.summaries.tell_story import (
+    DEEP_LINES,
     LEAF_LINES,
     LEAF_NAMES,
     clipped,
@@ -128,7 +130,7 @@ def test_turns_of_the_story_weigh_more_than_the_dice() -> None:
 
 def test_a_character_is_named_before_what_she_says_and_a_narrator_is_not() -> None:
     told = lines(tell_leaf(story()))
-    assert "Vera: “I lied about the letter.”" in told
+    assert "Vera: “I lied about the letter. My brother Edwin wrote it, and Aldous knew.”" in told
     assert "Aldous is arrested." not in told  # It is too short to say anything.
     assert any(line.startswith("Captain Orsk arrives with two guards") for line in told)
     assert not any("Haha" in line or "Lol" in line for line in told)
@@ -178,5 +180,76 @@ def test_a_deeper_summary_tells_of_all_its_time() -> None:
         )
         parts.append(story_record(stretch, tell_leaf(stretch)))
     told = lines(tell_deeper(parts))
-    assert len(told) <= 60
+    assert len(told) <= DEEP_LINES
     assert all(any(f"Bel{number} " in line for line in told) for number in range(0, 24, 2))
+
+
+WELCOME = "Welcome back, everybody, and thanks to our friends at Bellweather Mugs, the mugs that whistle."
+RECAP = (
+    "So, last we left off, the three wardens had carried the drowned bell up from the lake of Orrin. Sister Maud paid "
+    "the ferryman with her own ring, since nobody else had anything left. In the night Corvin rang the bell against "
+    "her will, and all the dead of the old village came up the shore. Two of the wardens fled, and Maud stayed. "
+    "She bargained with the eldest of the dead, a miller called Hanno, who gave her until the thaw to bring his "
+    "daughter home. And that is where we left off."
+)
+SCENE = (
+    "You stand on the shore, and you see your tracks in the snow, all of them going into the water and none of them "
+    "coming out. What do you do?"
+)
+
+
+def campaign(*, scenes: int = 70) -> list[Message]:
+    said = [("GM", WELCOME), ("JO", "Hello hello!"), ("GM", RECAP), ("AL", "Poor Maud."), ("GM", SCENE)]
+    for n in range(scenes):
+        said.append(("GM", f"Behind the {n}th door lies a chamber with a dragon, and the dragon attacks the wardens."))
+        said.append(("JO", f"I attack the dragon with arrow {n}, and I look for the secret key to door {n}."))
+    return messages(*said)
+
+
+def test_a_recap_is_told_whole_and_what_is_played_behind_it_is_none() -> None:
+    found = recaps(campaign())
+    assert [RECAP[start:end] for start, end in found.values()] == [RECAP]
+    assert not recaps(
+        messages(("GM", SCENE * 4), ("JO", "We left off our boots at the door, if you recall, did we not?"))
+    )
+
+
+def test_a_recap_goes_on_behind_what_is_thrown_in_and_ends_before_the_game() -> None:
+    cut = RECAP.index(" She bargained")
+    said = campaign(scenes=2)
+    parts = messages(
+        ("GM", f"{RECAP[:cut]} The bell cracked, the lake rose as far as the chapel, and nobody slept. And--"),
+        ("JO", "Poor Maud!"),
+        ("GM", "-- " + RECAP[cut:]),
+        ("GM", SCENE * 3),
+    )
+    found = recaps([*parts, *said[5:]])
+    assert [name for name, _ in found] == [parts[0].id, parts[2].id]
+
+
+def test_a_recap_without_its_opener_is_known_by_its_end() -> None:
+    (span,) = recaps(messages(("GM", RECAP.removeprefix("So, last we left off, ") + " " + SCENE))).values()
+    assert span == (0, len(RECAP) - len("So, last we left off, "))
+
+
+def test_a_deep_summary_keeps_every_recap_however_much_else_there_is() -> None:
+    parts = [story_record(stretch, tell_leaf(stretch)) for stretch in (campaign(), *[campaign()[5:]] * 12)]
+    told = " ".join(lines(tell_deeper(parts)))
+    for sentence in sentences(RECAP):
+        assert sentence in told or sentence.startswith("And that is")
+    assert "Bellweather" not in told.replace(WELCOME, "", 1)
+
+
+def test_what_comes_back_in_the_same_words_is_told_once() -> None:
+    parts = []
+    for n in range(8):
+        stretch = messages(
+            ("GM", WELCOME), ("GM", f"Lord Quorl betrayed town number {n} and burned its {n} granaries.")
+        )
+        parts.append(story_record(stretch, tell_leaf(stretch)))
+    assert sum("Bellweather" in line for line in lines(tell_deeper(parts))) == 1
+
+
+def test_neighbouring_sentences_stay_together() -> None:
+    text = "Hanno opened the gate for the army. He had been promised his daughter in return. She was not among them."
+    assert lines(tell_leaf(messages(text))) == [text]

@@ -5,12 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ireneo.language.words import terms
-from ireneo.memories.ranking import likeness, pack, repeats_last, verbatim_first
-
-
-def test_a_message_goes_before_what_was_extracted_from_it() -> None:
-    sources = {"fact": ["m2", "m9"], "other": ["m1"]}
-    assert verbatim_first(["fact", "m1", "m2", "other"], sources) == ("m2", "fact", "m1", "other")
+from ireneo.memories.ranking import likeness, pack, repeats_last
 
 
 def test_repeats_step_back_and_stay() -> None:

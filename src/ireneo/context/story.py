@@ -38,10 +38,12 @@ from ireneo.context.told_story import (
     told_worth,
 )
 from ireneo.context.view import MAX_DOUBT, NOTES_TOKENS, ContextItem, gap, settle, show_block, slots_within, verbatim
-from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, is_called, short
+from ireneo.language.words import terms
+from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, harmless, is_called, short
 from ireneo.log.tree import atoms
 from ireneo.patterns import lazy_re
 from ireneo.summaries.by_hand import canon_lines, with_threads_by_hand
+from ireneo.summaries.cast import KnownCast, known_cast, say_cast
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story import (
@@ -66,7 +68,7 @@ from ireneo.summaries.summary import (
     header,
     render,
 )
-from ireneo.summaries.tell_story import key_words
+from ireneo.summaries.tell_story import RECAP, key_words, name_worth, of_the_story, recapped_names, recapped_terms
 from ireneo.summaries.threads import thread_lines
 
 TOLD_AS_STORY = StoryStrategy(StorySettings())
@@ -82,22 +84,27 @@ TOLD_AS_STORY = StoryStrategy(StorySettings())
 DEPTH = 0.7
 """A block's share of the room grows with the messages that it stands for to this power: with 1 the newest would be
 silent, with 0 a thousand messages would have no more room than ten."""
-FLOOR = 0.4
+FLOOR = 0.25
 """Of an even share of the room, each block has so much whatever it stands for."""
-NAMES_SHARE = 0.4
+NAMES_SHARE = 0.15
 """Of what a block costs, its list of names is no more than this, as long as there are sentences: a story is read."""
+NAMED = 0.5
+"""What a name is worth in a sentence."""
+NAMING = 20.0
+"""What a name in the list is worth against one in a sentence: within that share, what is gone can't be asked for."""
+NAMES_TOKENS = 450
+"""All lists together are no longer than this, however wide the context."""
 AGAIN_WORTH = (1.0, 0.25, 0.1)
 """The share of a name's worth where it stands already once, or twice."""
-TELLING = 3.0
-"""What a sentence is worth in a wide context for what it tells, against the names in it."""
-WIDE_TOKENS = 120
-"""With so many tokens a block, a context has place for sentences; in a narrower one they are worth less against names,
-since a name that is gone can't even be asked for, while a block that is there can be opened."""
-NARROW = 0.3
-"""Of what it tells, so much counts in the narrowest context."""
+EMINENT = 1.4
+"""What a line is worth grows with its weight to this power: some small ones don't make up for one that tells much."""
+TELLING = 4.0
+"""What a sentence is worth for what it tells, against the names in it."""
 WHOLE = 1.25
 """What a model wrote is shown whole where it costs up to this many times the block's share: it was written as one."""
-SENTENCE_TOKENS = 12
+TOLD_BEFORE = 0.15
+"""What a sentence is worth, of what it tells, where others have told of all that it speaks of."""
+SENTENCE_TOKENS = 40
 NAME_TOKENS = 2
 """What each sentence and each name takes of a reader's attention, beside what it costs: without it stumps would win."""
 _WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -114,6 +121,8 @@ class _StoryPiece(Struct, kw_only=True):
     """The words of names in it, and what each is worth."""
     own: float
     """What it is worth whatever it names."""
+    terms: frozenset[str] = frozenset()
+    """What a sentence speaks of: what others have told of already is worth less."""
 
 
 def tell_blocks(
@@ -158,9 +167,10 @@ class _Telling:
         self.shown = self._with_header()
         self.left = room - sum(self.heads[number] for number in self.shown)
         self.shares = self._shares()
-        even = self.left / max(len(self.shown), 1)
-        self.telling = TELLING * min(max(even / WIDE_TOKENS, NARROW), 1.0)
         self.standing = Counter(_words_of(said))
+        self.told: set[str] = set()
+        self.known = recapped_terms(line for node in nodes for line in node.lines("story"))
+        self.named = recapped_names(line for node in nodes for line in node.lines("story"))
         self.spent = [0] * len(nodes)
         self.on_names = [0] * len(nodes)
         self.chosen: list[_StoryPiece] = []
@@ -250,22 +260,32 @@ class _Telling:
 
     def _may_name(self, piece: _StoryPiece) -> bool:
         names = self.on_names[piece.node] + piece.cost
-        return names <= NAMES_SHARE * (self.spent[piece.node] + piece.cost)
+        most = NAMES_TOKENS * self.shares[piece.node] / sum(self.shares)
+        return names <= min(NAMES_SHARE * (self.spent[piece.node] + piece.cost), most)
 
     def _choose(self, piece: _StoryPiece) -> None:
         self.left -= piece.cost
         self.spent[piece.node] += piece.cost
         self.on_names[piece.node] += piece.cost if piece.line is None else 0
         self.standing.update(word for word, _ in piece.words)
+        self.told |= piece.terms
         self.chosen.append(piece)
 
     def _urgency(self, piece: _StoryPiece) -> float:
-        value = piece.own + sum(worth * AGAIN_WORTH[min(self.standing[word], 2)] for word, worth in piece.words)
-        if piece.line is None and all(self.standing[word] for word, _ in piece.words):
-            return 0.0
+        if piece.line is None:
+            # In a list a word that stands somewhere already says nothing more.
+            value = NAMING * sum(worth for word, worth in piece.words if not self.standing[word])
+            if not value:
+                return 0.0
+        else:
+            value = piece.own
+            if piece.terms:
+                new = len(piece.terms - self.told) / len(piece.terms)
+                value *= TOLD_BEFORE + (1 - TOLD_BEFORE) * new
+            value += sum(worth * AGAIN_WORTH[min(self.standing[word], 2)] for word, worth in piece.words)
         share = self.shares[piece.node]
         taken = piece.cost + (SENTENCE_TOKENS if piece.line is not None else NAME_TOKENS)
-        return value / taken * share / (self.spent[piece.node] + 0.5 * piece.cost + 0.1 * share)
+        return value / taken * share / (self.spent[piece.node] + 0.15 * piece.cost + 0.1 * share)
 
     def _pieces(self, number: int) -> Iterator[_StoryPiece]:
         node = self.nodes[number]
@@ -283,17 +303,21 @@ class _Telling:
                 for mention in line.names
                 for word in key_words(mention.name)
             }
+            said = frozenset(terms(line.text))
+            own = TELLING * (line.weight * self.strategy.worth(section)) ** EMINENT
             yield _StoryPiece(
                 node=number,
                 cost=self._cost(" " + self.strategy.say(section, line, ())),
                 line=line,
                 name="",
-                words=tuple(words.items()),
-                own=line.weight * self.strategy.worth(section) * self.telling,
+                words=tuple((word, value * NAMED) for word, value in words.items()),
+                own=own if line.weight >= RECAP else own * of_the_story(said, self.known),
+                terms=said,
             )
         for line in node.lines("artifacts"):
             for mention in line.names:
-                words = {word: math.log1p(worth[word]) for word in key_words(mention.name)}
+                likely = name_worth(mention.name, self.named)
+                words = {word: math.log1p(worth[word]) * likely for word in key_words(mention.name)}
                 yield _StoryPiece(
                     node=number,
                     cost=self._cost(f" {mention.name},"),
@@ -365,6 +389,23 @@ def _words_of(texts: Sequence[str]) -> Iterator[str]:
 
 CANON_SHARE = 0.15
 """Of a context, what may be taken by the facts that always stand."""
+CAST_SHARE, CAST_TOKENS, LEAST_CAST = 0.1, 700, 40
+"""Of a context, what the cast may take, in tokens at the most, and with how many it says anything."""
+
+
+def cast_block(story: Story, options: ContextOptions, teller: StoryTeller) -> ContextItem | None:
+    """Who is who where the newest messages begin, and where the story plays then; None where nothing of it is known."""
+    room = min(int(options.budget * CAST_SHARE), CAST_TOKENS) - MESSAGE_TOKENS - options.count(PINS_TAG) - 1
+    if room < LEAST_CAST or not story.nodes:
+        return None
+    # A name is data as well: it can neither begin a line nor a block of ours.
+    lines = [harmless(" ".join(line.split())) for line in say_cast(teller.cast(story.nodes), room, options.count)]
+    if not lines:
+        return None
+    text = "\n".join([f"{PINS_TAG} {lines[0]}", *lines[1:]])
+    return written(text, "cast", options.count, story.nodes[0].first, story.nodes[-1].last)
+
+
 THREADS_SHARE = 0.25
 """Of a context, what open threads may take."""
 HEADING = "Open threads, word for word:"
@@ -402,8 +443,8 @@ OPEN_BLOCKS = 2
 STEPS = 6
 """What is live moves on by a sixth of a leaf at a time, so that what comes before it stays the same in between."""
 CHARACTERS_PER_TOKEN = 4
-LEAST_BLOCK = 36
-"""What a block costs at the least that says anything besides how it is opened."""
+LEAST_BLOCK = 360
+"""What a block costs at the least that tells something: few large blocks rather than many that are silent."""
 BLOCKS_SHARE = 0.75
 """Of what is not for the newest messages; the rest is for pins and for what was said before the story."""
 ONE_BLOCK = 128
@@ -459,6 +500,7 @@ class StoryTeller:
         self._told: RecentValues[Sequence[str]] = RecentValues(TOLD)
         self._leaves: RecentValues[Summary] = RecentValues(OPEN)
         self._threads: RecentValues[tuple[tuple[Thread, ...], int]] = RecentValues(OPEN)
+        self._casts: RecentValues[KnownCast] = RecentValues(OPEN)
         self._joined: RecentValues[Summary] = RecentValues(OPEN)
         self._stored: set[SummaryId] = set()
         self.passing: list[Summary] = []
@@ -490,6 +532,10 @@ class StoryTeller:
         """What is open at the end of `nodes`, and how many gave way."""
         name = (cap, *(node.id for node in nodes))
         return self._threads.get(name, lambda: open_threads(nodes, cap))
+
+    def cast(self, nodes: Sequence[Summary]) -> KnownCast:
+        """Who is who after `nodes`."""
+        return self._casts.get(tuple(node.id for node in nodes), lambda: known_cast(nodes))
 
     def unknown(self, passing: Sequence[Summary]) -> list[Summary]:
         """Of the summaries that were made for one context those that were not stored from here yet."""
@@ -601,6 +647,8 @@ def compose_story(story: Story, options: ContextOptions, teller: StoryTeller) ->
     before = _system(story.system, int(budget * SYSTEM_SHARE), options)
     pins = story_pins(story.nodes, story.threads, story.forgotten, [each.text for each in before], options)
     before += [pins] if pins else []
+    cast = cast_block(story, options, teller)
+    before += [cast] if cast else []
     left = budget - sum(each.tokens for each in before)
     past = _past(story, left - _live_room(story.nodes, options), options, teller)
     past += [_waiting(story.waiting, options.count)] if story.waiting else []
@@ -610,9 +658,18 @@ def compose_story(story: Story, options: ContextOptions, teller: StoryTeller) ->
 
 
 def _live_room(nodes: Sequence[Summary], options: ContextOptions) -> int:
-    """What is kept for the newest messages."""
-    share = options.policy.live_share * (TOLD_LIVE if nodes and is_told(nodes[0]) else 1.0)
-    return int(options.budget * share)
+    """What is kept for the newest messages: no more than they come to, on the average, by the newest summary.
+
+    It follows from the summaries alone, so that the blocks stay as they are from one message to the next.
+    """
+    room = int(options.budget * options.policy.live_share)
+    if not nodes:
+        return room
+    if is_told(nodes[0]):
+        room = int(room * TOLD_LIVE)
+    newest, live = nodes[-1], settings(options.policy)
+    each = newest.source_tokens / max(newest.messages, 1)
+    return min(room, int(each * (live.live_messages + live.leaf_messages / 2)))
 
 
 def _system(messages: Sequence[Message], room: int, options: ContextOptions) -> list[ContextItem]:
@@ -652,10 +709,7 @@ def _past(story: Story, room: int, options: ContextOptions, teller: StoryTeller)
         if (told := options.doubts(node))
     }
     frame = MESSAGE_TOKENS + NOTES_TOKENS + len(story.nodes)
-    # A summary has the same words at every depth, however wide the context: what is left shows more of the newest.
-    most = 0 if all(map(is_told, story.nodes)) else len(story.nodes) * TOLD_TOKENS
-    room = min(max(room - frame, 0), most or room)
-    words = teller.tell(story.nodes, room, doubts, story_strategy(options.policy))
+    words = teller.tell(story.nodes, max(room - frame, 0), doubts, story_strategy(options.policy))
     out = [show_block(node, text, 1, options.count) for node, text in zip(story.nodes, words, strict=True)]
     out = [replace(each, disputed=doubts.get(node.id, "")) for each, node in zip(out, story.nodes, strict=True)]
     out[-1] = replace(out[-1], tokens=out[-1].tokens + MESSAGE_TOKENS + NOTES_TOKENS)

@@ -17,13 +17,24 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.scope import RecallQuery, Scope
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import EmbedderError
+from ireneo.language.words import terms
 from ireneo.log.message import MessageId
-from ireneo.memories.index import Vector, author_of_message, kind_term, numbers_at, place_of, text_of_message
+from ireneo.memories.changes import says_of_change
+from ireneo.memories.index import (
+    MOST_IN_SESSION,
+    Vector,
+    author_of_message,
+    kind_term,
+    numbers_at,
+    place_of,
+    text_of_message,
+)
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.ranking import (
     ALIKE_AT_MOST,
     MEANT_AT_MOST,
     NEAR_ENOUGH,
+    NEWEST_OF_MATTER,
     OF_ONE_MATTER,
     SEEDS,
     SHADE,
@@ -34,7 +45,6 @@ from ireneo.memories.ranking import (
     Question,
     RecallHit,
     RecallResults,
-    alike_words,
     around_event,
     asked_of,
     candidates,
@@ -45,13 +55,16 @@ from ireneo.memories.ranking import (
     read_question,
     repeats_last,
     terms_to_read,
-    verbatim_first,
+    told_once,
     weights,
-    with_alike,
+    with_beside,
     words_of,
 )
 from ireneo.memories.ranking import IndexStats as Size
 from ireneo.memories.record import Record, disputes
+from ireneo.memories.senses import TOLD
+from ireneo.memories.serving import telling
+from ireneo.memories.slots import attribute_of
 from ireneo.ports.memories import FoundMemory, FoundMessage, SearchPort
 from ireneo.ports.memories import IndexName as Name
 from ireneo.ports.store import Transaction
@@ -61,6 +74,19 @@ HELD_THEN = 1.25
 """What counts more where a question names a time: what was the case then."""
 HELD_ELSE = 0.8
 """What was not, and is the case now: the time may have been meant otherwise, so it is told as well."""
+
+SLOT_ASKED_OF = 1.5
+"""What a memory counts more that fills the slot that is asked of."""
+OF_ANOTHER = 0.5
+"""What one counts that is of another, where it is asked of oneself."""
+SPEAKERS = frozenset({"", "user", "the user", "me", "i"})
+"""Subjects that are whoever speaks."""
+SHORT_REPLY = 200
+"""Letters of a reply that may do no more than say again what it answers, and of a message that may only ask."""
+SAYS_AGAIN = 0.5
+"""What is left to such a reply."""
+ONLY_ASKS = 0.5
+"""What is left to a message that only asks something."""
 
 Parts: TypeAlias = tuple[tuple[str, float], ...]
 
@@ -146,6 +172,8 @@ class MemoryIndex:
         self._now = now
         window = question.window if question else None
         self._past = question is not None and question.past and asked.at is None
+        self._senses = question.senses if question else frozenset[str]()
+        self._own = question is not None and question.own
         over = window.until if window and asked.at is None else None
         self._then = over - INSTANT if over is not None and over <= now else None
         """The last moment of the time that the question names, where that is over."""
@@ -188,6 +216,10 @@ class MemoryIndex:
         factors = KINDS[record.kind].score(record, self._now)
         if self._past or self._then is not None:
             factors = (*factors, ("time asked of", HELD_THEN if self._held_then(record) else HELD_ELSE))
+        if record.attribute and attribute_of(record.attribute) in self._senses:
+            factors = (*factors, ("slot asked of", SLOT_ASKED_OF))
+        if self._own and record.subject.casefold() not in SPEAKERS:
+            factors = (*factors, ("of another", OF_ANOTHER))
         return ReadDocument(passage=passage, recalled=recalled, factors=factors)
 
 
@@ -252,12 +284,11 @@ def by_words(
         read = {term: [number for number in numbers if number in within] for term, numbers in read.items()}
     read = index.within(read)
     postings = [Postings(term=term, count=counts[term], numbers=read.get(term)) for term, _ in question.terms]
-    words = alike_words(question) if question.widens else {}
-    some = sorted({word for each in words.values() for word, _ in each})
+    some = sorted({word for each in question.beside.values() for word, _ in each})
     few = search.postings(space, index.name, some, ALIKE_AT_MOST)
     if within is not None:
         few = {word: [number for number in numbers if number in within] for word, numbers in few.items()}
-    postings = with_alike(postings, words, index.within(few), whole)
+    postings = with_beside(question, postings, index.within(few), whole)
     look = _further_down if index.narrows and not index.reach else _closely
     found, documents, postings = look(search, space, index, question, postings, whole, looked_at)
     passages = [each.passage for each in documents.values()]
@@ -302,13 +333,9 @@ def _closely(
         postings = [
             replace(
                 each,
-                numbers=None
-                if each.numbers is None
-                else [one for one in each.numbers if place_of(one) not in passed_over],
-                alike=tuple(
-                    (share, [one for one in numbers if place_of(one) not in passed_over])
-                    for share, numbers in each.alike
-                ),
+                numbers=None if each.numbers is None else _without(each.numbers, passed_over),
+                alike=tuple((share, _without(numbers, passed_over)) for share, numbers in each.alike),
+                told=tuple((share, _without(numbers, passed_over)) for share, numbers in each.told),
             )
             for each in postings
         ]
@@ -316,6 +343,10 @@ def _closely(
             looked_at *= 2
             seeds *= 2
     return found, documents, postings
+
+
+def _without(numbers: Sequence[int], places: set[int]) -> list[int]:
+    return [each for each in numbers if place_of(each) not in places]
 
 
 def _further_down(
@@ -330,7 +361,8 @@ def _further_down(
     """The same on an index without neighbours: from the best on, until enough are wanted of what was read."""
     found = candidates(question, postings, whole, reach=0, at_most=FURTHEST, seeds=FURTHEST)
     numbers = {place_of(number): number for each in postings for number in each.numbers or ()}
-    numbers |= {place_of(number): number for each in postings for _, some in each.alike for number in some}
+    beside = (some for each in postings for _, some in (*each.alike, *each.told))
+    numbers |= {place_of(number): number for some in beside for number in some}
     likely = set(index.likely([numbers[each.place] for each in found]))
     left = [each.place for each in found if numbers[each.place] in likely]
     documents: dict[int, ReadDocument] = {}
@@ -422,11 +454,20 @@ def _recall(
     speakers = [name for name, spoke in tx.search.authors(space).items() if spoke >= SPEAKS]
     question = read_question(asked.text, now=asked.at or now, speakers=speakers)
     scope = Scope.of(tx, space, asked)
-    indexes: list[SearchIndex] = [MemoryIndex(asked, now, scope, question)]
+    learned = MemoryIndex(asked, now, scope, question)
+    indexes: list[SearchIndex] = [learned]
     if asked.messages and asked.kind is None:
         indexes.insert(0, MessageIndex(asked, scope))
     looked_at = max(LOOKED_AT if asked.kind is None else LOOKED_AT_FOR_SOME, SPARE * asked.limit)
-    worded = [by_words(tx.search, space, index, question, looked_at=looked_at) for index in indexes]
+    known = by_words(tx.search, space, learned, question, looked_at=looked_at)
+    named = _by_name(question, [each.read.recalled.record for each in known])
+    worded = [
+        known
+        if index is learned and named is question
+        else by_words(tx.search, space, index, named, looked_at=looked_at)
+        for index in indexes
+    ]
+    question = named
     meant: list[list[ScoredDocument]] = [[] for _ in indexes]
     bare = 0
     """How many have no vector yet."""
@@ -438,13 +479,75 @@ def _recall(
         except EmbedderError as error:
             note = f"{BY_WORDS}{error}"
     mixed = [each for some, near in zip(worded, meant, strict=True) for each in _mixed(some, near, question, looked_at)]
+    if asked.messages and asked.kind is None and question.side != "assistant":
+        mixed = _as_answers(tx.search, space, indexes[0], mixed)
     found = sorted(map(_scored, mixed), key=lambda each: -each.score)
     found = [each for each in found if each.score >= LEAST_SHARE * found[0].score]
     if bare > 0:
         note = f"{bare:,} of what is searched have no vector yet and were looked for by their words; `work` makes them."
     if question.of_now:
         found = _now_first(tx, space, scope, question, found, asked)
-    return RecallResults(_chosen(found, asked, resources), note)
+    return RecallResults(_chosen(found, question, asked, resources), note)
+
+
+def _by_name(question: Question, records: Iterable[Record | None]) -> Question:
+    """The question with the names of those whom it calls "my sister", as far as a memory tells them."""
+    asked = {term for term, _ in question.terms}
+    names: dict[str, list[tuple[str, float]]] = {}
+    for each in records:
+        if each is None or attribute_of(each.attribute) not in question.senses or not each.value[:1].isupper():
+            continue
+        called = [term for term in terms(each.value) if term not in asked]
+        for role in asked.intersection(terms(each.text)):
+            names.setdefault(role, []).extend((term, TOLD) for term in called)
+    if not names or len(asked) == 1:
+        return question
+    beside = {role: [*names.get(role, ()), *question.beside.get(role, ())] for role in {*names, *question.beside}}
+    return replace(question, beside=beside)
+
+
+def _as_answers(
+    search: SearchPort, space: str, index: SearchIndex, mixed: Sequence[ScoredDocument]
+) -> list[ScoredDocument]:
+    """What was found, with what only asks worth less than what tells something.
+
+    A short reply to what somebody told says it again: what it is worth, that is worth which it answers.
+    """
+    ranked = sorted(mixed, key=lambda each: -each.relevance)
+    said = {place_of(each.read.passage.number): each for each in ranked if each.read.recalled.record is None}
+    first = {
+        place: each.read.recalled
+        for place, each in list(said.items())[: SPARE * FIRST]
+        if len(each.read.recalled.text) <= SHORT_REPLY
+    }
+    replies = [place for place, hit in first.items() if hit.role == "assistant" and place % MOST_IN_SESSION]
+    unread = [place - 1 for place in replies if place - 1 not in said]
+    for number, read in (index.read(search, space, unread) if unread else {}).items():
+        said[place_of(number)] = ScoredDocument(read=read, relevance=0.0, parts=())
+    for place, hit in first.items():
+        if hit.role == "user" and not telling(hit.text):
+            said[place] = _worth(said[place], "only asks", (ONLY_ASKS - 1) * said[place].relevance)
+    for place in replies:
+        answered, reply = said.get(place - 1), said[place]
+        if answered is None or not _says_again(reply.read.recalled, answered.read.recalled):
+            continue
+        if (more := reply.relevance - answered.relevance) > 0:
+            said[place - 1] = _worth(answered, "reply", more)
+        said[place] = _worth(reply, "says again", (SAYS_AGAIN - 1) * reply.relevance)
+    return [*(each for each in mixed if each.read.recalled.record is not None), *said.values()]
+
+
+def _says_again(reply: RecallHit, answered: RecallHit) -> bool:
+    """Whether a reply takes up what a user told: it has a word of that, and nothing was asked."""
+    return (
+        answered.role == "user"
+        and bool(telling(answered.text))
+        and not set(terms(reply.text)).isdisjoint(terms(answered.text))
+    )
+
+
+def _worth(each: ScoredDocument, why: str, more: float) -> ScoredDocument:
+    return replace(each, relevance=each.relevance + more, parts=(*each.parts, (why, more)))
 
 
 def _now_first(
@@ -454,22 +557,24 @@ def _now_first(
     head = min(asked.limit, FIRST)
     about = {_name(each): words_of(question, each.text) for each in found[:head]}
 
+    least = NEWEST_OF_MATTER if question.newest else OF_ONE_MATTER
+
     def renews(one: RecallHit, other: RecallHit) -> bool:
-        return (
-            one.at is not None
-            and other.at is not None
-            and one.at > other.at
-            and (one.role, one.author) == (other.role, other.author)
-            and one.score >= NEAR_ENOUGH * other.score
-            and likeness(about[_name(one)], about[_name(other)]) >= OF_ONE_MATTER
-        )
+        if one.at is None or other.at is None or one.at <= other.at:
+            return False
+        if (one.role, one.author) != (other.role, other.author) or one.score < NEAR_ENOUGH * other.score:
+            return False
+        words = about[_name(one)]
+        # What says that something changed need not say all of it again.
+        changes = 2 * len(words) >= len(question.terms) and len(one.text) <= SHORT_REPLY
+        return likeness(words, about[_name(other)]) >= least or (changes and says_of_change(one.text))
 
     first = moved_up(found[:head], renews)
     if asked.at is not None:
         # What took the place of what may have done so later.
         return [*_falling(first), *found[head:]]
     best = [*first, *found[head : SPARE * asked.limit]]
-    said = [each.id for each in best if each.record is None]
+    said = [name for each in best for name in each.sources]
     over = [
         each
         for each in scope.seen(tx.memories.citing(space, said) if said else ())
@@ -478,7 +583,7 @@ def _now_first(
     ]
     ordered: list[RecallHit] = []
     for each in best:
-        cited = [one for one in over if each.record is None and each.id in one.sources]
+        cited = [one for one in over if (each.id in one.sources if each.record is None else each.text == one.text)]
         ended = [(one, _holding(tx, space, scope, one)) for one in cited]
         for one in [*_instead(each, ended, best, asked), each]:
             if one not in ordered:
@@ -554,20 +659,11 @@ def _scored(hit: ScoredDocument) -> RecallHit:
     return replace(hit.read.recalled, score=score, parts=parts)
 
 
-def _chosen(found: Sequence[RecallHit], asked: RecallQuery, resources: Resources) -> Iterable[RecallHit]:
-    """The best that are wanted: what was said before what was made of it, and nothing twice."""
-    best = list(found[: SPARE * asked.limit])
-    known = {_name(each): each for each in best}
-    said: dict[str, list[_Name]] = {}
-    for each in best:
-        if each.record is None:
-            said.setdefault(each.id, []).append(_name(each))
-    sources = {
-        _name(each): [name for source in each.sources for name in said.get(source, ())]
-        for each in best
-        if each.record is not None
-    }
-    ordered = _falling([known[name] for name in verbatim_first(list(known), sources)])
+def _chosen(
+    found: Sequence[RecallHit], question: Question, asked: RecallQuery, resources: Resources
+) -> Iterable[RecallHit]:
+    """The best that are wanted: what a memory and its message both say once, and nothing twice."""
+    ordered = _falling(told_once(found[: SPARE * asked.limit], question))
     chosen: Sequence[RecallHit] = repeats_last(ordered, lambda each: each.text.split())[: asked.limit]
     if asked.budget is not None:
         chosen = pack(chosen, lambda each: resources.count(each.text), asked.budget)

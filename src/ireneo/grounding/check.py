@@ -179,8 +179,10 @@ def _sentences(text: str) -> Iterator[str]:
 # A clause begins behind a semicolon, a dash, a colon or a comma, and where a word says so.
 _JOINT = lazy_re(
     lambda: (
-        rf"(?P<apart>;\s+(?:{either(topic(Clauses).joins)}\s)?|,?\s+{either(topic(Clauses).joins)}\s+"
-        rf"(?={either(topic(Clauses).subjects)}\b))|:\s+|\s[-–—→]\s+|,\s+|\s+(?={either(topic(Clauses).begins)}\b)"
+        # Blanks are taken from the first of a run on, and not given back.
+        rf"(?P<apart>;\s++(?:{either(topic(Clauses).joins)}\s)?|(?:,|(?<!\s)(?=\s))\s++{either(topic(Clauses).joins)}\s++"
+        rf"(?={either(topic(Clauses).subjects)}\b))|:\s++|\s[-–—→]\s++|,\s++|"
+        rf"(?<!\s)\s++(?={either(topic(Clauses).begins)}\b)"
     ),
     re.IGNORECASE,
 )

@@ -328,6 +328,8 @@ class Questions(Topic, frozen=True, kw_only=True):
     asker: Set = frozenset()
     answerer: Set = frozenset()
     """Words for the one who asks, and for the one who is asked."""
+    oneself: Set = frozenset()
+    """Those for the one who asks that say no more than who: not whose."""
     begging: Row = ()
     """What addresses the one who is asked, and asks nothing about them."""
     when: Row = ()
@@ -337,12 +339,27 @@ class Questions(Topic, frozen=True, kw_only=True):
     """It asks of what was before or after something, which follows."""
     past: Row = ()
     """It asks what was once the case, and perhaps no longer is."""
+    newest: Row = ()
+    """It asks for what is so now, or was last, in words."""
     frame: Set = frozenset()
     """What a question says about itself, or about the sort of answer that it wants."""
     time_words: Row = ()
     """What tells of a time in an answer."""
     figures: Set = frozenset()
     """Numbers in words, in an answer."""
+    own_verb: Row = ()
+    """It asks what the one who asks does; its group is the verb."""
+    of_another: Map = {}
+    """By the ending of such a verb, what stands in its place where another does it."""
+
+
+class Senses(Topic, frozen=True, kw_only=True):
+    """What questions want to know, by codes; where an attribute has one, by that."""
+
+    asks: Map = {}
+    """By a code, what asks for it."""
+    tells: Map = {}
+    """By a code, the words by which an answer tells it."""
 
 
 class Persons(Topic, frozen=True, kw_only=True):
@@ -564,11 +581,88 @@ class Speech(Topic, frozen=True, kw_only=True):
     """What stands before a colon and is nobody's name."""
 
 
+class Cast(Topic, frozen=True, kw_only=True):
+    """Who somebody in a story is, and where it plays. In a pattern, `x` and `y` are names; they heed case."""
+
+    people: Set = frozenset()
+    """What somebody may be: the noun that such a phrase ends in."""
+    people_endings: Row = ()
+    """What other such nouns end with."""
+    relatives: Set = frozenset()
+    """Those of them that say nothing without whose relative it is."""
+    kinds: Set = frozenset()
+    """Those of them that say too little alone, without a word before or behind them."""
+    plain: Set = frozenset()
+    """Those that say nothing of whom it is of, unless it is said from where or of what."""
+    empty: Set = frozenset()
+    """What may stand before such a noun and says nothing either."""
+    determiners: Set = frozenset()
+    """What such a phrase begins with."""
+    mine: Set = frozenset()
+    theirs: Set = frozenset()
+    """Those of them that say whose it is: the speaker's, or another's."""
+    definite: Set = frozenset()
+    article: Row = ()
+    """Those of them that stand between a name and what somebody is, and the one that may stand for any other."""
+    tails: Set = frozenset()
+    """What may go on behind the noun."""
+    relative: Set = frozenset()
+    """What begins a clause behind it."""
+    ends: Set = frozenset()
+    """What ends such a phrase there."""
+    is_so: Row = ()
+    """Between a name and what they are."""
+    they_are: Row = ()
+    """The same behind a sentence on one alone, without the name."""
+    named: Row = ()
+    """Between what they are and the name."""
+    called: Set = frozenset()
+    """Words without one of which a sentence gives nobody another name."""
+    alias: Row = ()
+    """`x` is also called `y`."""
+    own_alias: Row = ()
+    """Who speaks is also called `y`."""
+    their_alias: Row = ()
+    """Who was spoken of is also called `y`."""
+    your_alias: Row = ()
+    """Who is spoken to is also called `y`."""
+    introduces: Row = ()
+    """Who speaks says that they are `x`."""
+    plays: Row = ()
+    """Who speaks plays `x`."""
+    fates: Set = frozenset()
+    """Words without one of which a sentence says nothing of the following."""
+    states: Set = frozenset()
+    """Verbs by which nobody does anything."""
+    wives: Set = frozenset()
+    """Titles before a name that is another's: Mrs Joe is not Joe."""
+    narrator: Row = ()
+    """What who tells the story in the first person is called."""
+    dead: Row = ()
+    alive: Row = ()
+    gone: Row = ()
+    """`x` died, lives again, or went away."""
+    jests: Row = ()
+    """In brackets in a line: nothing of it is meant."""
+    not_so: Row = ()
+    """Anywhere: it isn't so, or nobody says that it is."""
+    places: Set = frozenset()
+    """Where somebody may be."""
+    arrives: Row = ()
+    """Before the place where those whom the story is of come to."""
+    inside: Set = frozenset()
+    """Before the name of a place."""
+
+
 class Turns(Topic, frozen=True, kw_only=True):
     """What a sentence does in a story."""
 
     turns: Row = ()
     """A turn of it that is worth keeping."""
+    recaps: Row = ()
+    """What begins a recap that somebody gives of the story so far."""
+    recap_ends: Row = ()
+    """What ends one."""
     signs: Row = ()
     """The same, as signs."""
     greetings: Row = ()

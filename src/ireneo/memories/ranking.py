@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from heapq import nlargest
@@ -13,16 +13,15 @@ from typing import Literal, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.alike import alike
 from ireneo.language.detect import language_of_sentence
 from ireneo.language.files import either, from_data, of_language, topic
-from ireneo.language.spoken import Attributes
 from ireneo.language.times import Window, time_window
 from ireneo.language.topics import Questions, Words
 from ireneo.language.words import common_words, terms
 from ireneo.log.message import MessageId
 from ireneo.memories.index import ASSISTANT, CLASS_BITS, LENGTHS, MOST_IN_SESSION, USER, length_class, place_of, role_of
 from ireneo.memories.record import Kind, Record, State
+from ireneo.memories.senses import ALIKE, TOLD, is_of_another, names_another, own_verb, wanted
 from ireneo.patterns import lazy_re
 
 FRAME_WEIGHT = 0.5
@@ -36,6 +35,7 @@ _ANSWERER = lazy_re(lambda: rf"\b{either(topic(Questions).answerer)}\b", re.I)
 _BEGGING = lazy_re(lambda: rf"\b{either(topic(Questions).begging)}\b", re.I)
 _WHEN = lazy_re(lambda: rf"\b{either(topic(Questions).when)}\b", re.I)
 _PAST = lazy_re(lambda: rf"\b{either(topic(Questions).past)}\b", re.I)
+_NEWEST = lazy_re(lambda: rf"\b{either(topic(Questions).newest)}\b", re.I)
 _HOW_MANY = lazy_re(lambda: rf"\b{either(topic(Questions).how_many)}\b", re.I)
 _AROUND = lazy_re(
     lambda: (
@@ -67,29 +67,41 @@ class Question(Struct, frozen=True, kw_only=True):
     """It asks what was once the case ("used to", "originally", "before the move"), and names no time."""
     of_now: bool = True
     """It asks what is the case now: it names no time that is over, and doesn't ask of the past."""
+    newest: bool = False
+    """It says that it asks for the newest, or what is so now."""
     asks_when: bool = False
     asks_how_many: bool = False
-    widens: bool = False
-    """Words alike in meaning to its terms count as well."""
+    beside: Mapping[str, Sequence[tuple[str, float]]] = {}
+    """By a term, the words that count in its place, with what each counts beside it: those by which is told what it
+    asks for, and those alike in meaning."""
+    senses: frozenset[str] = frozenset()
+    """What it wants to know, as attributes."""
+    own: bool = False
+    """It asks of the one who asks, and of nobody else that it names."""
+    own_verb: str = ""
+    """What that one does: "live" of "where do I live"."""
 
 
 def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[str] = ()) -> Question:
     """Read a question: `now` is when it is asked (aware), `speakers` are the authors that the space knows."""
     who = named_speakers(text, speakers)
     of_names = {term for name in who for term in terms(name)}
-    wanted = dict.fromkeys(terms(text))
-    about = [term for term in wanted if term not in of_names] or list(wanted)
+    every = dict.fromkeys(terms(text))
+    about = [term for term in every if term not in of_names] or list(every)
     stop = _stop_terms(language_of_sentence(text))
     about = [term for term in about if term not in stop] or about
     # A name that is also a month's ("April") names no time.
     window = time_window(_without(text, who), now)
+    counts = {term: FRAME_WEIGHT if term in _frame_terms() else 1.0 for term in about}
+    senses, beside = wanted(text, counts, FRAME_WEIGHT)
+    side = None if who else _side(text)
     direction, event = _event(text) if window is None else (None, ())
     past = window is None and (direction == "before" or bool(_PAST.search(text)))
     over = window is not None and (now is None or (window.until is not None and window.until <= now))
     return Question(
-        terms=tuple((term, FRAME_WEIGHT if term in _frame_terms() else 1.0) for term in about),
+        terms=tuple(counts.items()),
         who=who,
-        side=None if who else _side(text),
+        side=side,
         phrases=tuple(
             phrase for found in _QUOTED.finditer(text) if len(phrase := tuple(terms(found[1] or found[2]))) > 1
         ),
@@ -98,7 +110,11 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
         event=event,
         past=past,
         of_now=not past and not over,
-        widens=True,
+        beside=beside,
+        senses=senses,
+        own=side == "user" and not speakers and not names_another(text),
+        own_verb=own_verb(text) if side == "user" else "",
+        newest=bool(_NEWEST.search(text)),
         asks_when=bool(_WHEN.search(text)),
         asks_how_many=bool(_HOW_MANY.search(text)),
     )
@@ -175,6 +191,8 @@ class Postings(Struct, frozen=True, kw_only=True):
     """The numbers of the documents that hold it, rising; None where the term is too common to be read."""
     alike: tuple[tuple[float, Sequence[int]], ...] = ()
     """The documents that hold a word alike in meaning, each list with what that word counts beside the term."""
+    told: tuple[tuple[float, Sequence[int]], ...] = ()
+    """The same of the words by which is told what the term asks for."""
 
 
 class Passage(Struct, frozen=True, kw_only=True):
@@ -227,14 +245,11 @@ SIDE_FAVOUR = 0.4
 FEW_DOCUMENTS = 100
 """Documents that a small space counts as having, where it is asked how rare a term is."""
 SEEDS = 100
-ALIKE = 8
-"""Words alike in meaning that are counted in for a term, of those that stand in the space."""
-ALIKE_TRIED = 16
-"""The nearest so many are looked for."""
-ALIKE_WEIGHT = 0.5
-"""What such a word counts beside the term itself, times its cosine, and never more than the term for being rarer."""
 ALIKE_AT_MOST = 500
 """Documents up to which such a word is read: a commoner one tells too little."""
+BRIEF = 25
+"""Terms up to which a message tells what its words say; in a longer one they stand ever more often by chance."""
+_TOLD_BY_LENGTH = tuple(min(1.0, BRIEF / max(1.0, length)) for length in LENGTHS)
 _LOW = (1 << CLASS_BITS) - 1
 _Places: TypeAlias = tuple[float, dict[int, int], dict[int, tuple[int, float]]]
 """What a term is worth, the numbers of the documents that hold it, by their places, and of those that hold only a word
@@ -270,49 +285,20 @@ def terms_to_read(question: Question, counts: Mapping[str, int], at_most: int = 
     return tuple(chosen)
 
 
-def alike_words(question: Question) -> dict[str, list[tuple[str, float]]]:
-    """For each term of the matter the words alike in meaning that are none of the question's, with their cosines.
-
-    First the attributes that it is a name of: "live" asks for the home, in whatever language.
-    """
-    asked = {term for term, _ in question.terms}
-    named = _attribute_terms()
-    return {
-        term: [each for each in (*named.get(term, ()), *alike(term, ALIKE_TRIED)) if each[0] not in asked]
-        for term, weight in question.terms
-        if weight > FRAME_WEIGHT
-    }
-
-
-@from_data
-def _attribute_terms() -> dict[str, list[tuple[str, float]]]:
-    """The terms that by themselves name an attribute, with those of its code, by which memories of it are found."""
-    found: dict[str, dict[str, float]] = {}
-    for code, names in topic(Attributes).names.items():
-        for name in names:
-            said = [term for term in terms(name) if term not in _stop_terms("de")]
-            if len(said) == 1:
-                found.setdefault(said[0], {}).update(dict.fromkeys(terms(code.replace("_", " ")), 1.0))
-    return {term: list(codes.items()) for term, codes in found.items()}
-
-
-def with_alike(
-    postings: Sequence[Postings],
-    words: Mapping[str, Sequence[tuple[str, float]]],
-    numbers: Mapping[str, Sequence[int]],
-    stats: IndexStats,
+def with_beside(
+    question: Question, postings: Sequence[Postings], numbers: Mapping[str, Sequence[int]], stats: IndexStats
 ) -> list[Postings]:
-    """`postings` with the documents that hold words alike in meaning; `numbers` has those of such words."""
+    """`postings` with the documents that hold words that count in a term's place; `numbers` has those of such words."""
     found = []
     for each in postings:
         worth = rarity(each.count, stats.documents)
-        held = [(word, cosine) for word, cosine in words.get(each.term, ()) if numbers.get(word)][:ALIKE]
-        counted = (
-            (ALIKE_WEIGHT * cosine * min(1.0, rarity(len(numbers[word]), stats.documents) / worth), numbers[word])
-            for word, cosine in held
-            if worth
-        )
-        found.append(replace(each, alike=tuple(counted)))
+        held = [(word, share) for word, share in question.beside.get(each.term, ()) if worth and numbers.get(word)]
+        counted = [
+            (share, (share * min(1.0, rarity(len(numbers[word]), stats.documents) / worth), numbers[word]))
+            for word, share in held
+        ]
+        alike = tuple(one for share, one in counted if share < TOLD)[:ALIKE]
+        found.append(replace(each, alike=alike, told=tuple(one for share, one in counted if share >= TOLD)))
     return found
 
 
@@ -381,11 +367,17 @@ def candidates(
 def _places(worth: float, postings: Postings) -> _Places:
     own = {number >> CLASS_BITS: number for number in postings.numbers or ()}
     less: dict[int, tuple[int, float]] = {}
-    # The least first: of several such words at a place, that counts which counts most.
+    # The least first: of several words alike at a place, that counts which counts most.
     for share, numbers in sorted(postings.alike, key=lambda each: each[0]):
         for number in numbers:
             if (place := number >> CLASS_BITS) not in own:
                 less[place] = (number, share)
+    # Of those that tell what is asked for, each further one leaves less of a doubt that it does.
+    for share, numbers in postings.told:
+        for number in numbers:
+            if (place := number >> CLASS_BITS) not in own:
+                counts = share * _TOLD_BY_LENGTH[number >> 2 & 31]
+                less[place] = (number, counts + (1 - counts) * less[place][1] if place in less else counts)
     return worth, own, less
 
 
@@ -408,16 +400,18 @@ def _own(read: Sequence[_Places], table: Sequence[float]) -> dict[int, float]:
 def _shaded(read: Sequence[_Places], table: Sequence[float], near: set[int], reach: int) -> dict[int, float]:
     """What the terms count at the places in `near` where they stand, and at those up to `reach` from there."""
     score: dict[int, float] = {}
+    steps = [(step, SHADE[abs(step)]) for step in range(-reach, reach + 1)]
     for worth, places, less in read:
         best: dict[int, float] = {}
-        for place in sorted((places.keys() | less.keys()) & near):
+        known = best.get
+        for place in (places.keys() | less.keys()) & near:
             number, share = less[place] if place in less else (places[place], 1.0)
             value = worth * share * table[number & _LOW]
             ordinal = place & MOST_IN_SESSION - 1
-            for step in range(-min(reach, ordinal), reach + 1):
-                counted = value * SHADE[abs(step)]
-                if counted > best.get(place + step, 0.0):
-                    best[place + step] = counted
+            # None before the first one of its session.
+            for step, shade in steps if ordinal >= reach else steps[reach - ordinal :]:
+                if value * shade > known(place + step, 0.0):
+                    best[place + step] = value * shade
         for place, counted in best.items():
             score[place] = score.get(place, 0.0) + counted
     return score
@@ -430,6 +424,8 @@ def _shaded(read: Sequence[_Places], table: Sequence[float], near: set[int], rea
 
 SPEAKER_FAVOUR = 0.4
 """How much more a message counts whose author is the one speaker that the question names."""
+OF_ANOTHER = -0.6
+"""What is taken off what says of another what was asked of the one who asks."""
 TIME_WORD_FAVOUR = 0.25
 """How much more, where it is asked when, one counts that has a word of time."""
 FIGURE_FAVOUR = 0.1
@@ -497,7 +493,7 @@ def _scored(question: Question, found: Candidate, passage: Passage, common: floa
 
 def asked_of(question: Question, passage: Passage) -> float:
     """How much more a passage counts for who says it, as a share."""
-    return sum(share for name, share in _favours(question, passage) if name in ("speaker", "side"))
+    return sum(share for name, share in _favours(question, passage) if name in ("speaker", "side", "of another"))
 
 
 def _favours(question: Question, passage: Passage) -> Iterator[tuple[str, float]]:
@@ -506,6 +502,8 @@ def _favours(question: Question, passage: Passage) -> Iterator[tuple[str, float]
         yield "speaker", SPEAKER_FAVOUR
     if question.side and passage.author is None and role_of(passage.number) == _SIDES[question.side]:
         yield "side", SIDE_FAVOUR
+    if question.own and passage.role == "user" and is_of_another(question.own_verb, passage.text):
+        yield "of another", OF_ANOTHER
     if question.window and passage.at and question.window.holds(passage.at):
         yield "time", WINDOW_FAVOUR
     if len(passage.text) <= _READ:
@@ -549,32 +547,14 @@ that a document has."""
 MEANT_AT_MOST = 800
 """Letters of a text up to which its vector counts: one vector of a longer text says too little of any of it."""
 
-FusedItem = TypeVar("FusedItem", bound=Hashable)
-
-
-def verbatim_first(
-    ranking: Sequence[FusedItem], sources: Mapping[FusedItem, Sequence[FusedItem]]
-) -> tuple[FusedItem, ...]:
-    """`ranking` with each message moved up to just before the first item that was extracted from it.
-
-    `sources` tells of the extracted ones which messages they are from; only messages that are in the ranking move.
-    """
-    present = set(ranking)
-    order: dict[FusedItem, None] = {}
-    for item in ranking:
-        for source in sources.get(item, ()):
-            if source in present:
-                order.setdefault(source)
-        order.setdefault(item)
-    return tuple(order)
-
-
 Item = TypeVar("Item")
 
 NEAR_ENOUGH = 0.7
 """The share of a document's score that a newer one of the same speaker must have at the least to go before it."""
 OF_ONE_MATTER = 0.6
 """The share of the question's words that either has, or alike ones, which both must have."""
+NEWEST_OF_MATTER = 0.5
+"""The same where a question says that it asks for the newest."""
 
 
 def moved_up(ranking: Iterable[Item], goes_before: Callable[[Item, Item], bool]) -> list[Item]:
@@ -589,9 +569,10 @@ def moved_up(ranking: Iterable[Item], goes_before: Callable[[Item, Item], bool])
 def words_of(question: Question, text: str) -> frozenset[str]:
     """The terms of the question that a text (the beginning of a long one) has, or words alike in meaning to them."""
     held = set(terms(text[:_READ]))
-    words = alike_words(question)
     return frozenset(
-        term for term, _ in question.terms if term in held or any(word in held for word, _ in words.get(term, ()))
+        term
+        for term, _ in question.terms
+        if term in held or any(word in held for word, _ in question.beside.get(term, ()))
     )
 
 
@@ -672,6 +653,37 @@ class RecallHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the score is made of, where that was asked for."""
     record: Record | None = None
     """The memory itself; None for a message."""
+
+
+def told_once(best: Sequence[RecallHit], question: Question) -> list[RecallHit]:
+    """The same with one row for a memory and the message that it was read from, the other one at the end.
+
+    A fact in a slot is told by the memory, with its date; any other memory is a piece of what was said, and the
+    message tells more. What has a word of the question that the other one has not stands for itself.
+    """
+    said: dict[str, list[int]] = {}
+    for place, each in enumerate(best):
+        if each.record is None:
+            said.setdefault(each.id, []).append(place)
+    stands = list(range(len(best)))
+    """For each whose row it has."""
+    for place, each in enumerate(best):
+        if each.record is None:
+            continue
+        for source in (one for name in each.sources for one in said.get(name, ())):
+            if stands[source] != source:
+                continue
+            own, words = words_of(question, each.text), words_of(question, best[source].text)
+            if each.record.attribute and words <= own:
+                stands[source] = place
+            elif own <= words and stands[place] == place:
+                stands[place] = source
+    rows = dict.fromkeys(stands)
+    scores = {row: max(best[place].score for place in range(len(best)) if stands[place] == row) for row in rows}
+    once = [replace(best[row], score=scores[row]) for row in rows]
+    least = min(scores.values(), default=0.0)
+    again = (each for place, each in enumerate(best) if place not in rows)
+    return [*once, *(replace(each, score=min(each.score, least)) for each in again)]
 
 
 class RecallResults(tuple[RecallHit, ...]):

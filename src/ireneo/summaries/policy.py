@@ -222,9 +222,9 @@ FORGE = Policy(
 )
 """By age instead of by budget: tool calls that are 20 messages old are summarised once ten of them have come together
 and the work changes, or forty in any case; goal batches of three to six turns that are as old."""
-STORY = Policy(name="story", story=StorySettings(), live_share=0.4)
+STORY = Policy(name="story", story=StorySettings(), live_share=0.3)
 """A story or a conversation without end: coarse past, fine present, live now."""
-RUNNING = Policy(name="running", story=StorySettings(running=True), live_share=0.4)
+RUNNING = Policy(name="running", story=StorySettings(running=True), live_share=0.3)
 """One summary of everything, folded again and again, as many systems do it: there to be measured against."""
 SCRATCHPAD = Policy(name="scratchpad", cuts=True)
 """The agent keeps its own understanding: pins, the scratchpad and the last turns are sent, and the rest is left out."""

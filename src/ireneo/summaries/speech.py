@@ -85,16 +85,20 @@ class VoicedTexts:
             for part in message.parts
             if isinstance(part, Text)
         ]
-        self._authors = [part.author or "" for _, part in self._rows]
-        self._names = {author.split()[0].casefold(): author for author in set(self._authors) if author.split()}
+        self.authors = [part.author or "" for _, part in self._rows]
+        self._names = {author.split()[0].casefold(): author for author in set(self.authors) if author.split()}
         self.texts = [part.text for _, part in self._rows]
+
+    def message(self, place: int) -> Message:
+        """The message of the text at `place`."""
+        return self._rows[place][0]
 
     def voiced(self, place: int) -> Voiced:
         """The text at `place`, with who says it and to whom."""
         message, part = self._rows[place]
         hearer = ""
         if part.author:
-            hearer = _named(part.text, part.author, self._names) or _other(self._authors, place)
+            hearer = _named(part.text, part.author, self._names) or _other(self.authors, place)
         return Voiced(
             text=part.text,
             speaker=part.author or _tagged(part.text),

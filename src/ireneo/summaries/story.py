@@ -10,6 +10,8 @@ from msgspec.structs import replace
 from ireneo.errors import BadInput
 from ireneo.log.message import Message, as_said
 from ireneo.log.tree import atoms
+from ireneo.summaries.cast import DEEP_LINES, cast_section
+from ireneo.summaries.find_cast import find_cast
 from ireneo.summaries.find_threads import find_threads
 from ireneo.summaries.pins import constraints, standing
 from ireneo.summaries.policy import Policy, StorySettings
@@ -111,7 +113,7 @@ class StoryStrategy:
 
 _NO_LETTERS = 0x2E80
 """From here on signs stand for words, and a sentence needs no full stop."""
-_SECTIONS = {"story": SectionStyle("", prose=True), "artifacts": SectionStyle("Names: ", prose=True)}
+_SECTIONS = {"story": SectionStyle("", prose=True, apart=True), "artifacts": SectionStyle("Names: ", prose=True)}
 
 
 def story_strategy(policy: Policy) -> Strategy:
@@ -219,7 +221,8 @@ def make_leaf(messages: Sequence[Message], before: Sequence[Thread], policy: Pol
     first, last = messages[0], messages[-1]
     heard = as_said(messages)
     told = story_strategy(policy).leaf(messages, "", ends_turn=False)
-    sections = [*told, *(_constraints(messages) if is_answered(messages) else ())]
+    cast = find_cast(heard)
+    sections = [*told, *([cast] if cast else []), *(_constraints(messages) if is_answered(messages) else ())]
     return Summary(
         id=anchor("story", first.id, last.id, policy.summarizer),
         level="story",
@@ -242,7 +245,8 @@ def make_deeper(children: Sequence[Summary], told: Sequence[Summary], policy: Po
     """Merge the adjacent `children` into the summary above them, written from `told`: them, or what is under them."""
     first, last = children[0], children[-1]
     threads = join([child.threads for child in children], settings(policy).open_threads)
-    sections = [*story_strategy(policy).roll_up(told), *_constraints(children)]
+    cast = cast_section([part.lines("cast") for part in told], DEEP_LINES)
+    sections = [*story_strategy(policy).roll_up(told), *([cast] if cast else []), *_constraints(children)]
     return Summary(
         id=anchor("story", first.first, last.last, policy.summarizer),
         level="story",

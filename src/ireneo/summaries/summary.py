@@ -227,6 +227,8 @@ class SectionStyle(Struct, frozen=True):
     """What stands before it: a line of its own, or the beginning of its prose."""
     prose: bool = False
     """Its lines are sentences that follow each other."""
+    apart: bool = False
+    """Its lines are passages from different places: each begins a line, unless a model wrote them as one text."""
 
 
 class Strategy(Protocol):
@@ -294,13 +296,14 @@ def render(summary: Summary, choice: Choice, strategy: Strategy, disputed: str =
     for heading in dict.fromkeys(style.heading for style in styles.values()):
         names = [name for name, style in styles.items() if style.heading == heading]
         prose = styles[names[0]].prose
+        apart = styles[names[0]].apart and summary.writing is None
         # What has no place on the path (a line of somebody else's strategy) stays where its section has it.
         told = [(name, line, more) for name in names for line, more in choice.get(name, ())]
         if len(names) > 1:
             told.sort(key=lambda each: each[1].position)
         said = list(_told(told, strategy))
         if said and prose:
-            lines.append(heading + " ".join(said))
+            lines.append(heading + ("\n" if apart else " ").join(said))
         elif said:
             lines += [heading, *said] if heading else said
     return "\n".join(lines)

@@ -6,7 +6,8 @@ import heapq
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -15,16 +16,19 @@ from ireneo.language.files import either, from_data, topic
 from ireneo.language.sentences import balanced
 from ireneo.language.sentences import sentences as split
 from ireneo.language.topics import Names, Turns
-from ireneo.language.words import WORD, letters
+from ireneo.language.words import WORD, letters, terms
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
+from ireneo.summaries.recaps import recaps
 from ireneo.summaries.speech import label, narrators, speaks_of_itself, spoken, told, two_roles
 from ireneo.summaries.summary import Line, Mention, Section, Summary
 
-TELLING = 2.0
+TELLING = 6.0
 """What a sentence is worth for what it tells, against the names in it: a story is read, not looked up."""
 AGAIN = 0.2
 """What a name is worth in a further sentence."""
+UNEVEN = 1.5
+"""Of an even share, so much a stretch of time may give: in some more happens than in others."""
 PER_CHARACTERS = 160
 """A sentence of this many characters costs twice as much as an empty one would."""
 
@@ -42,19 +46,20 @@ class Choosable(Struct, frozen=True, kw_only=True):
     """The part of the time that it tells of."""
 
 
-def choose(sentences: Sequence[Choosable], most: int, *, slots: int = 1) -> list[int]:
+def choose(sentences: Sequence[Choosable], most: int, *, slots: int = 1, known: Collection[str] = ()) -> list[int]:
     """The places of the chosen sentences, in order: greedily by what each adds for its size.
 
-    No slot gives more than its even share as long as others have something to tell.
+    No slot gives much more than its even share as long as others have something to tell. The names of the words `known`
+    are told already.
     """
     if len(sentences) <= most:
         return list(range(len(sentences)))
-    told: set[str] = set()
+    told = set(known)
     taken: Counter[int] = Counter()
     chosen: list[int] = []
     left = list(range(len(sentences)))
     while left and len(chosen) < most:
-        each = max(most // slots, 1) if not chosen else most
+        each = most if chosen else max(math.ceil(most / slots * UNEVEN), 1)
         left = _fill(sentences, left, (chosen, taken, told), most, each)
     return sorted(chosen)
 
@@ -147,8 +152,14 @@ class _NameWord(Struct, frozen=True, array_like=True):
     """It begins a sentence or a quotation, where a capital says nothing."""
 
 
-def names_in(sentences: Sequence[str]) -> list[tuple[str, ...]]:
+def names_in(sentences: Sequence[str]) -> Sequence[tuple[str, ...]]:
     """The names of each sentence, by the evidence of them all together."""
+    return _names_in(tuple(sentences))
+
+
+# A leaf asks twice for the names of the same sentences: for what is told, and for the cast.
+@lru_cache(maxsize=2)
+def _names_in(sentences: Sequence[str]) -> Sequence[tuple[str, ...]]:
     text = " ".join(sentences)
     if not has_case(text):
         return rare_words(sentences)
@@ -380,12 +391,20 @@ def is_heading(sentence: str) -> bool:
     return large * 3 > len(words) * 2 and not sentence.startswith(('"', "“", "„", "«"))
 
 
-def salience(sentence: str) -> float:
-    """How much of a turn of the story the sentence seems to tell, by itself: about 0 for idle talk, 3 at the most."""
+def turns_in(sentence: str) -> frozenset[str]:
+    """The words of a sentence that tell of a turn of the story."""
+    return frozenset(_TURN.findall(sentence.lower())) | frozenset(_TURN_SIGNS.findall(sentence))
+
+
+def salience(sentence: str, turns: Mapping[str, float] | None = None) -> float:
+    """How much of a turn of the story the sentence seems to tell, by itself: about 0 for idle talk, 3 at the most.
+
+    `turns` are the words in it that tell of one, with what each counts; without them each counts 1.
+    """
     small = sentence.lower()
-    turns = len({found[0] for found in _TURN.finditer(small)})
-    turns += len(set(_TURN_SIGNS.findall(sentence)))
-    score = 0.6 + 0.8 * min(turns, 3)
+    # An exact sum, since the order of a set differs from one process to the next.
+    told = math.fsum((turns if turns is not None else dict.fromkeys(turns_in(sentence), 1.0)).values())
+    score = 0.6 + 0.8 * min(told, 3)
     if sentence.rstrip("\"'”’)").endswith(("?", "？")):
         score *= 0.4
     if _CUT_OFF.search(sentence):
@@ -399,20 +418,46 @@ def salience(sentence: str) -> float:
     return score * 0.35 ** min(len(_TABLE.findall(small)), 3)
 
 
+USUAL = 3
+"""In more sentences of a stretch than this a word tells of no turn; the more there are, the less."""
 LEAF_LINES = 40
-"""Sentences that a leaf keeps: what a wide context has room for."""
+"""Lines that a leaf keeps: what a wide context has room for."""
 LEAF_NAMES = 120
 """Names that a leaf keeps."""
-FIRST = 0.7
-"""What a sentence is worth more for each name that it brings in, up to two."""
+FIRST = 0.4
+"""What a sentence is worth more for each name that it brings in, up to two, as a share of what it tells."""
 IDLE = 0.12
 """What tells less than this is talk beside the story: dice, questions about nothing."""
+BESIDE = 0.25
+"""The same in a recap, where everything else belongs to it."""
 NARRATED = 1.3
 """A narrator's sentence is so many times as likely to tell what happens as one of a player."""
+ASIDE = 0.3
+"""What a narrator says of themselves is worth so much: a story is told of others."""
+PLAYED = 0.5
+"""Where several speak, what one of those says who don't tell the story is worth so much."""
+FEW = 2
+"""Speakers: where there are no more, each tells the story as well as the other."""
 SPEAKING = 0.25
 """Of being named: what it counts for a name that one speaks."""
-GOOD_LENGTH = 90, 240
+GOOD_LENGTH = 130, 280
 """Characters between which a sentence says something, and not too much at once."""
+RECAP_PASSAGE = 200, 420
+"""Characters from which on a passage of a recap ends with its sentence, and that it has at the most."""
+PASSAGE = 140, 280
+"""The same elsewhere: neighbouring sentences of a message say in which order and for what reason."""
+SHORT_PASSAGE = 100
+"""Characters: what is left over of a text and is shorter stays with the passage before it."""
+MAX_RECAPPED = 600
+"""Characters of a sentence of a recap: its end is what came of it."""
+TOGETHER = 0.75
+"""What sentences are worth in one passage, of what each would be by itself."""
+RECAP = 6.0
+"""What a passage of a recap is worth at the least; nothing else is worth as much."""
+EVENTFUL = 5.9
+"""What any other passage is worth at the most."""
+RECAPPED = 2.5
+"""What else it is worth, against what its sentences tell."""
 
 
 class _ToldSentence(Struct, kw_only=True):
@@ -424,11 +469,22 @@ class _ToldSentence(Struct, kw_only=True):
     authored: bool
     """The speaker is someone by that name, and no role."""
     message: Message
+    stretch: int
+    """Which text it stands in, or which part of it."""
+    recap: bool = False
+    aside: bool = False
+    """Who tells the story and isn't in it speaks of themselves: beside it."""
     names: tuple[str, ...] = ()
+    turns: frozenset[str] = frozenset()
+    """Its words that tell of a turn."""
+    telling: float = 0.0
+    """How much of a turn of the story it tells."""
+    weight: float = 0.0
+    """What it is worth by itself."""
 
 
 def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
-    """Write the sections of a leaf: "story", sentences in story order, and "artifacts", the names, weightiest first.
+    """Write the sections of a leaf: "story", passages in story order, and "artifacts", the names, weightiest first.
 
     Each sentence stands word for word in its message, with its speaker's name before it where it is said by someone
     in the story; one that is too long is cut, with a mark. A stretch without words has no sections.
@@ -436,10 +492,10 @@ def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
     stretch = list(_sentences(messages))
     for each, names in zip(stretch, names_in([each.text for each in stretch]), strict=True):
         each.names = names
+    _weigh(stretch)
     weights = _weights(stretch)
     lines = list(_lines(stretch, weights))
-    kept = choose([_choosable(line) for line in lines], LEAF_LINES)
-    story = tuple(lines[place] for place in kept)
+    story = tuple(lines[place] for place in choose([_choosable(line) for line in lines], LEAF_LINES))
     ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:LEAF_NAMES]
     mentions = tuple(Mention(name, round(weight, 2)) for name, weight in ranked)
     out: list[Section] = []
@@ -451,66 +507,135 @@ def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
     return tuple(out)
 
 
+def _weigh(stretch: Sequence[_ToldSentence]) -> None:
+    """Note of each sentence how much of a turn it tells."""
+    for each in stretch:
+        each.turns = turns_in(each.text)
+    usual = Counter(word for each in stretch for word in each.turns)
+    counts = {word: math.sqrt(min(USUAL / times, 1.0)) for word, times in usual.items()}
+    played = len({author for each in stretch for author, _ in spoken(each.message) if author}) > FEW
+    for each in stretch:
+        each.telling = salience(each.text, {word: counts[word] for word in each.turns})
+        if not each.recap:
+            each.telling *= ASIDE if each.aside else NARRATED if each.narrated else PLAYED if played else 1.0
+
+
 def _sentences(messages: Sequence[Message]) -> Iterator[_ToldSentence]:
     telling = narrators(messages)
     roles = two_roles(messages)
+    recapped = recaps(messages)
+    number = 0
     for message in messages:
-        for author, text in spoken(message):
+        for place, (author, whole) in enumerate(spoken(message)):
             narrated = author in telling
             speaker = label(author, message, roles)
-            for sentence in sentences(text):
-                named = not narrated if author else speaks_of_itself(sentence)
-                yield _ToldSentence(
-                    text=sentence,
-                    speaker=speaker if named else "",
-                    narrated=narrated,
-                    authored=bool(author) and named,
-                    message=message,
-                )
+            start, end = recapped.get((message.id, place), (0, 0))
+            for recap, text in ((False, whole[:start]), (True, whole[start:end]), (False, whole[end:])):
+                number += 1
+                for sentence in sentences(text):
+                    of_itself = speaks_of_itself(sentence)
+                    named = not (narrated or recap) if author else of_itself
+                    yield _ToldSentence(
+                        text=sentence,
+                        speaker=speaker if named else "",
+                        narrated=narrated,
+                        authored=bool(author) and named,
+                        message=message,
+                        stretch=number,
+                        recap=recap,
+                        aside=narrated and bool(author) and of_itself,
+                    )
 
 
 def _weights(stretch: Sequence[_ToldSentence]) -> dict[str, float]:
-    """How much each name is spoken of: by the messages that name it, and more so the more there are, but ever less."""
+    """How much each name is spoken of: by the messages that name it, and more so the more there are, but ever less.
+
+    What is named beside the story, among dice or by the way, is spoken of the less.
+    """
     counts: dict[str, float] = defaultdict(float)
     seen: set[tuple[str, str]] = set()
+    narrated = any(each.narrated for each in stretch)
+    authors = {word for each in stretch for author, _ in spoken(each.message) for word in key_words(author)}
     for each in stretch:
-        speakers = [speaker.strip() for speaker in each.speaker.split(",")] if each.authored else []
-        for name, times in [*((name, 1.0) for name in each.names), *((name, SPEAKING) for name in speakers)]:
+        named = [(name, 1.0) for name in each.names]
+        if narrated and each.authored:
+            # Players call one another by name; who is in the story is named by who tells it.
+            named = [(name, times) for name, times in named if not authors.intersection(key_words(name))]
+        elif each.authored:
+            named += [(speaker.strip(), SPEAKING) for speaker in each.speaker.split(",")]
+        for name, times in named:
             if (name, each.message.id) not in seen:
                 seen.add((name, each.message.id))
-                counts[name] += times
+                counts[name] += times * min(each.telling, 1.0)
     return {name: math.sqrt(times) for name, times in shortest_forms(counts).items()}
 
 
 def _lines(stretch: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Iterator[Line]:
+    """The passages of a stretch in order: neighbouring sentences of one text that tell something."""
     known: set[str] = set()
+    run: list[_ToldSentence] = []
     for each in stretch:
         keys = {word for name in each.names for word in key_words(name)}
-        new = len(keys - known)
+        each.weight = _worth(each, len(keys - known))
         known |= keys
-        if is_chatter(each.text) or is_heading(each.text):
-            continue
-        telling = salience(each.text)
-        if telling < IDLE:
-            continue
-        weight = telling + FIRST * min(new, 2)
-        weight *= NARRATED if each.narrated else 1.0
-        size = len(each.text)
-        if size < GOOD_LENGTH[0]:
-            weight *= 0.2 + 0.8 * size / GOOD_LENGTH[0]
-        elif size > GOOD_LENGTH[1]:
-            weight *= GOOD_LENGTH[1] / size
-        if not balanced(each.text):
-            weight *= 0.6
-        text = clipped(each.text)
-        shown = [name for name in each.names if name in text]
-        yield Line(
-            text=told(each.speaker, text),
-            names=tuple(Mention(name, round(weights.get(name, 0.5), 2)) for name in shown),
-            weight=round(weight, 2),
-            position=each.message.position,
-            sources=(each.message.id,),
-        )
+        if run and (each.weight <= 0 or run[-1].stretch != each.stretch):
+            yield from (_line(passage, weights) for passage in _passages(run))
+            run = []
+        if each.weight > 0:
+            run.append(each)
+    if run:
+        yield from (_line(passage, weights) for passage in _passages(run))
+
+
+def _passages(run: Sequence[_ToldSentence]) -> list[list[_ToldSentence]]:
+    """Part sentences that stand next to one another where a sentence can be read by itself."""
+    enough, most = RECAP_PASSAGE if run[0].recap else PASSAGE
+    out: list[list[_ToldSentence]] = []
+    size = 0
+    for each in run:
+        points = each.text[:1].islower() or _POINTS_BACK.match(each.text)
+        if out and (size < enough or points) and size + len(each.text) <= most:
+            out[-1].append(each)
+        else:
+            out.append([each])
+            size = 0
+        size += len(each.text) + 1
+    if len(out) > 1 and size < SHORT_PASSAGE:
+        rest = out.pop()
+        out[-1] += rest
+    return out
+
+
+def _worth(each: _ToldSentence, new: int) -> float:
+    """What a sentence is worth by itself that brings in so many `new` names; 0 where it tells nothing."""
+    if is_heading(each.text) or each.telling < (BESIDE if each.recap else IDLE):
+        return 0.0
+    if each.recap:
+        return each.telling
+    if is_chatter(each.text) and not (each.narrated and each.turns):
+        return 0.0
+    weight = each.telling * (1 + FIRST * min(new, 2))
+    return weight if balanced(each.text) else weight * 0.6
+
+
+def _line(passage: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Line:
+    """Sentences that stand next to one another as one line."""
+    first = passage[0]
+    text = " ".join(clipped(each.text, MAX_RECAPPED if each.recap else MAX_SENTENCE) for each in passage)
+    worth = sum(each.weight for each in passage)
+    worth *= TOGETHER if len(passage) > 1 else 1.0
+    worth *= min(0.2 + 0.8 * len(text) / GOOD_LENGTH[0], GOOD_LENGTH[1] / len(text) if len(passage) == 1 else 1.0, 1.0)
+    recap = first.recap and len(text) >= SHORT_PASSAGE
+    weight = RECAP + RECAPPED * worth if recap else min(worth, EVENTFUL)
+    shown = dict.fromkeys(name for each in passage for name in each.names if name in text)
+    speaker = next((each.speaker for each in passage if each.speaker), "")
+    return Line(
+        text=told(speaker, text),
+        names=tuple(Mention(name, round(weights.get(name, 0.5), 2)) for name in shown),
+        weight=round(weight, 2),
+        position=first.message.position,
+        sources=(first.message.id,),
+    )
 
 
 def _choosable(line: Line) -> Choosable:
@@ -518,8 +643,10 @@ def _choosable(line: Line) -> Choosable:
     return Choosable(worth=TELLING * line.weight, size=len(line.text), names=values)
 
 
-DEEP_LINES = 60
-"""Sentences that a deeper summary keeps."""
+DEEP_LINES = 96
+"""Lines that a deeper summary keeps: as many as a wide context has room for."""
+RECAPS_SHARE = 0.6
+"""Of the lines that a deeper summary keeps, so many at the most are of recaps; elsewhere it tells more closely."""
 DEEP_NAMES = 200
 """Names that a deeper summary keeps."""
 SLOTS = 12
@@ -538,8 +665,10 @@ def tell_deeper(parts: Sequence[Summary]) -> tuple[Section, ...]:
         for mention in _names(part):
             by_slot[slot][mention.name] = by_slot[slot].get(mention.name, 0.0) + mention.weight
             totals[mention.name] = totals.get(mention.name, 0.0) + mention.weight
-    story = _story(parts, slot_of, slots, totals)
-    names = _kept_names(shortest_forms(totals), by_slot)
+    known = recapped_terms(line for part in parts for line in part.lines("story"))
+    story = _story(parts, slot_of, slots, totals, known)
+    named = recapped_names(line for part in parts for line in part.lines("story"))
+    names = _kept_names(_of_the_story(shortest_forms(totals), named), [_of_the_story(slot, named) for slot in by_slot])
     out: list[Section] = []
     if story:
         out.append(Section(name="story", lines=story))
@@ -554,28 +683,99 @@ def _names(part: Summary) -> Sequence[Mention]:
 
 
 def _story(
-    parts: Sequence[Summary], slot_of: Sequence[int], slots: int, totals: Mapping[str, float]
+    parts: Sequence[Summary], slot_of: Sequence[int], slots: int, totals: Mapping[str, float], known: Collection[str]
 ) -> tuple[Line, ...]:
+    """Of the lines of `parts` those that tell most: recaps first, and of the rest from every stretch of time."""
     each = max(CONSIDERED // max(len(parts), 1), 6)
-    lines: list[Line] = []
-    weighed: list[Choosable] = []
-    heard: set[str] = set()
+    heard = _AlreadyTold()
+    recapped: set[str] = set()
+    found: dict[bool, list[Line]] = {True: [], False: []}
+    weighed: dict[bool, list[Choosable]] = {True: [], False: []}
     for part, slot in zip(parts, slot_of, strict=True):
         told = part.lines("story")
         weightiest = sorted(range(len(told)), key=lambda place: -told[place].weight)[:each]
         for line in (told[place] for place in sorted(weightiest)):
-            if line.text in heard:
+            new = heard.new(line.text)
+            if new < LEAST_NEW:
                 continue
-            heard.add(line.text)
-            lines.append(line)
+            recap = line.weight >= RECAP
             names = {
                 word: math.log1p(totals.get(mention.name, mention.weight))
                 for mention in line.names
                 for word in key_words(mention.name)
             }
-            weighed.append(Choosable(worth=TELLING * line.weight, size=len(line.text), names=names, slot=slot))
-    kept = [lines[place] for place in choose(weighed, DEEP_LINES, slots=slots)]
+            said = frozenset(terms(line.text))
+            if recap:
+                new *= OLD + (1 - OLD) * len(said - recapped) / max(len(said), 1)
+                recapped |= said
+            worth = TELLING * line.weight * (new if recap else of_the_story(said, known))
+            found[recap].append(line)
+            weighed[recap].append(Choosable(worth=worth, size=len(line.text), names=names, slot=slot))
+    recaps = choose(weighed[True], int(DEEP_LINES * RECAPS_SHARE), slots=slots)
+    named = {word for place in recaps for word in weighed[True][place].names}
+    others = choose(weighed[False], DEEP_LINES - len(recaps), slots=slots, known=named)
+    kept = [*(found[True][place] for place in recaps), *(found[False][place] for place in others)]
     return tuple(sorted(kept, key=lambda line: line.position))
+
+
+LEAST_NEW = 0.25
+"""A line of whose runs of words fewer than this weren't told before is a repetition: of an advertisement, say."""
+OLD = 0.2
+"""What a passage of a recap is worth that speaks of nothing but what earlier ones spoke of."""
+RUN = 3
+"""Words of such a run."""
+UNKNOWN, MUCH = 0.3, 1.3
+"""What speaks of nothing that any recap speaks of is worth so much: most of it is talk beside the story."""
+SHARED = 0.6
+"""Of what a line speaks of, this share is much."""
+
+
+_HEARD = lazy_re(r"\w+")
+
+
+class _AlreadyTold:
+    """What was told before, in whatever words it was parted."""
+
+    def __init__(self) -> None:
+        """Nothing was."""
+        self._runs: set[int] = set()
+
+    def new(self, text: str) -> float:
+        """The share of a text that wasn't told before, from 0 to 1; from now on it was."""
+        words = _HEARD.findall(text.lower())
+        runs = {hash(tuple(words[place : place + RUN])) for place in range(max(len(words) - RUN + 1, 1))}
+        new = len(runs - self._runs) / len(runs)
+        self._runs |= runs
+        return new
+
+
+def recapped_terms(lines: Iterable[Line]) -> frozenset[str]:
+    """What recaps speak of: of all that is said, what the story is about."""
+    return frozenset(term for line in lines if line.weight >= RECAP for term in terms(line.text))
+
+
+def of_the_story(said: Collection[str], known: Collection[str]) -> float:
+    """How likely a line that `said` these terms tells of the story, by those among them that a recap knows."""
+    if not known or not said:
+        return 1.0
+    shared = sum(term in known for term in said) / len(said)
+    return UNKNOWN + (MUCH - UNKNOWN) * min(shared / SHARED, 1.0)
+
+
+def recapped_names(lines: Iterable[Line]) -> frozenset[str]:
+    """The words of the names that recaps name."""
+    return frozenset(
+        word for line in lines if line.weight >= RECAP for mention in line.names for word in key_words(mention.name)
+    )
+
+
+def name_worth(name: str, known: Collection[str]) -> float:
+    """How likely somebody or something by this name is in the story: more so where a recap knows it."""
+    return 1.0 if not known or any(word in known for word in key_words(name)) else UNKNOWN
+
+
+def _of_the_story(worth: Mapping[str, float], known: Collection[str]) -> dict[str, float]:
+    return {name: value * name_worth(name, known) for name, value in worth.items()}
 
 
 def _kept_names(totals: Mapping[str, float], by_slot: Sequence[Mapping[str, float]]) -> tuple[Mention, ...]:

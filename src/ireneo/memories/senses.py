@@ -1,0 +1,136 @@
+"""What a question wants to know, by the words that ask it, and by which words an answer tells it.
+
+"What do you do for a living" and "I run a school's kitchen" share no word: the one asks for a job, the other tells of
+one. Which words ask for what, and which tell it, are data of a language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from ireneo.language.alike import alike
+from ireneo.language.detect import language_of_sentence
+from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.spoken import Attributes
+from ireneo.language.topics import Persons, Questions, Senses, Words
+from ireneo.language.words import terms
+from ireneo.memories.slots import attribute_of
+from ireneo.patterns import lazy_re
+
+Beside: TypeAlias = Mapping[str, Sequence[tuple[str, float]]]
+"""By a term, the words that count in its place, with what each counts beside it."""
+
+TOLD = 0.8
+"""What a word counts that tells what a term asks for, beside the term itself; never more for being rarer."""
+ALIKE = 8
+"""Words alike in meaning that are counted in for a term, of those that stand in the space."""
+ALIKE_TRIED = 16
+"""The nearest so many are looked for."""
+ALIKE_WEIGHT = 0.5
+"""What such a word counts, times its cosine."""
+
+_OWN_VERB = lazy_re(lambda: rf"\b{either(topic(Questions).own_verb)}", re.I)
+_WORDS = lazy_re(r"[^\W\d_]+")
+_NAME = lazy_re(r"(?<=[^.!?:\s]\s)[A-Z][^\W\d_]+")
+_ROLE = lazy_re(lambda: rf"\b{either(re.escape(each) for each in topic(Persons).roles)}\b", re.I)
+
+
+def wanted(text: str, asked: dict[str, float], frame: float) -> tuple[frozenset[str], Beside]:
+    """What a question wants to know, as attributes, and the words that count in the place of its terms.
+
+    `asked` has its terms with what they count; those that count no more than `frame` ask for nothing by themselves.
+    A sense that common words alone ask gets a term of its own among them.
+    """
+    told: dict[str, dict[str, float]] = {}
+    senses = set[str]()
+    for language, code, said in _senses(text):
+        senses.add(attribute_of(code))
+        term = next((each for each in reversed(said) if each in asked), code)
+        asked[term] = 1.0
+        told.setdefault(term, {}).update(dict.fromkeys(_tells()[language][code], TOLD))
+    beside = {}
+    for term, weight in asked.items():
+        # Where it is known what a word asks for, those alike in meaning to another sense of it are noise.
+        near = told.get(term) or {word: ALIKE_WEIGHT * cosine for word, cosine in alike(term, ALIKE_TRIED)}
+        if weight > frame:
+            words = {**dict.fromkeys(_attribute_terms().get(term, ()), TOLD), **near}
+            beside[term] = [(word, share) for word, share in words.items() if word not in asked]
+    return frozenset(senses), beside
+
+
+def _senses(text: str) -> list[tuple[str, str, list[str]]]:
+    """What a question wants to know, by language and code, with the terms that ask it.
+
+    It is read in its own language, and in others where it asks nothing in that; they are not mixed: what is "warm" is
+    no rent in English.
+    """
+    own = language_of_sentence(text)
+    for language, asks in sorted(_asks().items(), key=lambda each: each[0] != own):
+        found = ((code, pattern.search(text)) for code, pattern in asks.items())
+        if senses := [(language, code, terms(each[0])) for code, each in found if each is not None]:
+            return senses
+    return []
+
+
+def own_verb(text: str) -> str:
+    """What one does oneself by a question's words: "live" of "where do I live"; empty where it asks no such thing."""
+    found = _OWN_VERB.search(text)
+    return next((each for each in found.groups() if each), "").casefold() if found else ""
+
+
+def is_of_another(verb: str, text: str) -> bool:
+    """Whether a text says only of another what was asked of the one who asks: "lives", where it was "do I live"."""
+    words = {word.casefold() for word in _WORDS.findall(text)}
+    if verb and verb not in words and not words.isdisjoint(_others(verb)):
+        return True
+    known = topic(Persons)
+    return words.isdisjoint(topic(Questions).oneself) and not words.isdisjoint(known.she | known.he | known.roles)
+
+
+def names_another(text: str) -> bool:
+    """Whether a question names somebody else, by a name or by what they are to whoever asks."""
+    return bool(_ROLE.search(text) or _NAME.search(text))
+
+
+def _others(verb: str) -> Iterator[str]:
+    """How it is said that another does it."""
+    for ending, instead in topic(Questions).of_another.items():
+        if verb.endswith(ending):
+            yield from (verb.removesuffix(ending) + each for each in instead)
+
+
+@from_data
+def _asks() -> dict[str, dict[str, re.Pattern[str]]]:
+    """By a language and a sense, what asks for it."""
+    return {
+        language: {code: lazy_re(rf"\b{either(rows)}(?!\w)", re.I) for code, rows in known.asks.items()}
+        for language in LANGUAGES
+        if (known := of_language(Senses, language)).asks
+    }
+
+
+@from_data
+def _tells() -> dict[str, dict[str, list[str]]]:
+    """By a language and a sense, the terms by which it is told."""
+    return {
+        language: {
+            code: list(dict.fromkeys(term for word in (code.replace("_", " "), *words) for term in terms(word)))
+            for code, words in of_language(Senses, language).tells.items()
+        }
+        for language in _asks()
+    }
+
+
+@from_data
+def _attribute_terms() -> dict[str, list[str]]:
+    """The terms that by themselves name an attribute, with those of its code, by which memories of it are found."""
+    found: dict[str, dict[str, None]] = {}
+    german = set(terms(" ".join(of_language(Words, "de").stop)))
+    for code, names in topic(Attributes).names.items():
+        for name in names:
+            said = [term for term in terms(name) if term not in german]
+            if len(said) == 1:
+                found.setdefault(said[0], {}).update(dict.fromkeys(terms(code.replace("_", " "))))
+    return {term: list(codes) for term, codes in found.items()}

@@ -1,0 +1,522 @@
+"""The cast of a story: who is who over all of its summaries, who plays whom, who is dead, and where it plays.
+
+Each leaf keeps what it found (`ireneo.summaries.find_cast`) as lines of its section "cast": for a name how often it
+acts and who answers when it is called, and beside that plain statements. A deep summary has the sums of those below it,
+as many as it has room for. Who is who is settled over the summaries that a context shows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from ireneo.language.files import either, topic
+from ireneo.language.topics import Cast, Names, Speech, Threads
+from ireneo.patterns import lazy_re
+from ireneo.summaries.summary import Line, Mention, Section, Summary
+
+LEAF_LINES = 20, 30
+DEEP_LINES = 40, 80
+"""So many names, and so many statements on them, a leaf and a deep summary keep."""
+STATEMENTS = 6
+"""So many of one kind on one name."""
+ANSWERING = 4
+"""So many who answer for a name."""
+FATES = ("dead", "alive", "gone")
+FACTS = ("is", "alias", "full", "where", *FATES)
+OF_TEXT = frozenset({"is", "alias", "full"})
+"""Statements that say something; of the others only the newest counts."""
+SAID = 2
+"""Who speaks is more surely somebody than who does something."""
+PLAYED, PLAYED_SHARE = 4.0, 0.5
+"""A name is an author's character where that author answered so often, and for so much of all answers."""
+PLAYING, NAMED = 0.1, 0.2
+"""What a line of an author counts for the character, and being named, against a deed told of somebody."""
+DESCRIBED = 5.0
+"""So many deeds it is worth to keep a name of whom it is said what they are."""
+SURE = 2
+"""What nobody but one who may jest has said once isn't told."""
+ACTS_ON = 5
+"""Who acts so often after a death is alive."""
+SEEN, OFTEN = 2, 5
+"""Somebody is of the story who comes and acts in so many leaves, or acts so often in one."""
+PRESENT = 2
+"""So many of the newest summaries tell where it plays now."""
+TELLING = 40
+"""Characters of a line that tells something by itself."""
+LATELY_ROOM = 250
+"""In less room than this the cast has it for itself."""
+ALONE = 2
+"""What somebody is besides says something in more words than these."""
+LONGEST_NAME = 4
+"""Words of a name as it is shown."""
+PASSING = 0.05
+"""Of whom nothing but the player is known, who does less than this share of what the first one does isn't told."""
+MAIN = 24
+"""So many are shown at the most."""
+
+
+def cast_section(stretches: Sequence[Sequence[Line]], most: tuple[int, int]) -> Section | None:
+    """The section "cast" with the sums of adjacent `stretches`: at most so many names and statements on them."""
+    people: dict[str, list[Line]] = defaultdict(list)
+    facts: dict[tuple[str, str, str], Line] = {}
+    for lines in stretches:
+        # What a stretch says of somebody's deeds comes before what it says of somebody's fate.
+        for line in lines:
+            if line.verbs[0][0] not in FACTS:
+                people[line.subject].append(line)
+                if (fate := facts.get(("fate", line.subject, ""))) is not None:
+                    facts["fate", line.subject, ""] = _after(fate, _acting(dict(line.verbs)))
+        for line in lines:
+            if (kind := line.verbs[0][0]) in FACTS:
+                same = line.text.casefold() if kind in OF_TEXT else ""
+                key = ("fate" if kind in FATES else kind, line.subject, same)
+                facts[key] = _joined(facts[key], line) if key in facts else _weighed(line)
+    described = {line.subject for line in facts.values() if line.weight >= SURE and line.verbs[0][0] != "full"}
+    summed = [_sum(each) for each in people.values()]
+    summed.sort(key=lambda line: (-line.weight - DESCRIBED * (line.subject in described), line.subject))
+    kept = summed[: most[0]]
+    worth = {line.subject: line.weight for line in kept}
+    said = sorted(facts.values(), key=lambda line: (line.verbs[0][0], line.subject, -line.weight, line.text))
+    out: list[Line] = []
+    of_one: Counter[tuple[str, str]] = Counter()
+    for line in said:
+        of_one[line.verbs[0][0], line.subject] += 1
+        if of_one[line.verbs[0][0], line.subject] <= STATEMENTS:
+            out.append(line)
+    # Aliases, fates and the place outlast what somebody is; and of all the statements those on who acts most.
+    out.sort(key=lambda line: (line.verbs[0][0] == "is", -worth.get(line.subject, 0.0) - line.weight, -line.position))
+    lines = (*kept, *out[: most[1]])
+    return Section(name="cast", lines=lines) if lines else None
+
+
+def person_line(name: str, counts: Mapping[str, int], answers: Mapping[str, int], position: int) -> Line:
+    """What a stretch counts for a name: how often it acts, speaks and so on, and who answers when it is called."""
+    ranked = sorted(((who, times) for who, times in answers.items() if times), key=lambda each: (-each[1], each[0]))
+    kept = ranked if len(ranked) <= 2 * ANSWERING else [*ranked[:ANSWERING], *ranked[-ANSWERING:]]
+    return Line(
+        subject=name,
+        verbs=tuple(sorted(counts.items())),
+        names=tuple(Mention(who, float(times)) for who, times in kept),
+        weight=round(_acting(counts) + 0.1 * counts.get("named", 0) + 0.01 * sum(times > 0 for _, times in kept), 2),
+        position=position,
+    )
+
+
+def _acting(counts: Mapping[str, int]) -> int:
+    return counts.get("acts", 0) + SAID * counts.get("said", 0) + counts.get("speaks", 0) + counts.get("tells", 0)
+
+
+def _sum(lines: Sequence[Line]) -> Line:
+    counts: Counter[str] = Counter()
+    answers: Counter[str] = Counter()
+    for line in lines:
+        counts.update(dict(line.verbs))
+        answers.update({mention.name: int(mention.weight) for mention in line.names})
+    return person_line(lines[0].subject, counts, answers, max(line.position for line in lines))
+
+
+def _weighed(line: Line) -> Line:
+    return _told(line, line.verbs, float(line.verbs[0][1]))
+
+
+def _joined(before: Line, line: Line) -> Line:
+    """Two statements of one kind: of where it plays, and of what became of somebody, the newer one counts."""
+    kind, times = line.verbs[0]
+    if kind not in OF_TEXT and kind != before.verbs[0][0]:
+        return _weighed(line)
+    times += before.verbs[0][1]
+    return _told(line, ((kind, times), *line.verbs[1:]), float(times))
+
+
+def _after(fate: Line, acts: int) -> Line:
+    (kind, times), *after = fate.verbs
+    acts += after[0][1] if after else 0
+    return _told(fate, ((kind, times), ("after", acts)), fate.weight) if acts else fate
+
+
+def _told(line: Line, verbs: tuple[tuple[str, int], ...], weight: float) -> Line:
+    return Line(
+        subject=line.subject,
+        text=line.text,
+        verbs=verbs,
+        weight=weight,
+        position=line.position,
+        sources=line.sources,
+    )
+
+
+# Who is who: the names of one person, put together.
+
+
+_QUOTES = '"“„«‘「『'
+"""What is said by nobody in particular says nothing by itself."""
+_SHOW = lazy_re(lambda: rf"\b{either(topic(Threads).show)}\b")
+
+
+class CastMember(Struct, kw_only=True):
+    """Somebody in a story."""
+
+    name: str
+    """The name that they speak under, or are mostly called by."""
+    names: tuple[str, ...]
+    """All of them, the commonest first."""
+    full: str = ""
+    """The longest form of the name."""
+    aliases: tuple[str, ...] = ()
+    """Other names that are no form of it."""
+    player: str = ""
+    is_so: tuple[str, ...] = ()
+    fate: str = ""
+    weight: float = 0.0
+
+
+class KnownCast(Struct, kw_only=True):
+    """All that summaries know of who is who."""
+
+    people: tuple[CastMember, ...] = ()
+    """Those of the story, who do most first."""
+    where: str = ""
+    narrator: str = ""
+    """The author who tells the story to those who play in it."""
+    lately: str = ""
+    """What the newest summaries tell first."""
+
+
+def known_cast(nodes: Sequence[Summary]) -> KnownCast:
+    """Who is who after adjacent summaries of a story."""
+    section = cast_section([node.lines("cast") for node in nodes], (10_000, 10_000))
+    if section is None:
+        return KnownCast()
+    cast = _WholeCast(section.lines, sum(node.leaves for node in nodes))
+    people = sorted(cast.people(), key=lambda each: (-each.weight, each.name))
+    # Where they came to long ago is where they are no more.
+    newest = [line for node in nodes[-PRESENT:] for line in node.lines("cast") if line.verbs[0][0] == "where"]
+    where = max(newest, key=_position, default=None)
+    told = [
+        line
+        for node in nodes[-PRESENT:]
+        for line in node.lines("story")
+        if len(line.text) >= TELLING and line.text[0] not in _QUOTES and not _SHOW.search(line.text.lower())
+    ]
+    lately = max(told, key=lambda line: (line.weight, line.position), default=None)
+    return KnownCast(
+        people=tuple(people),
+        narrator=cast.narrator,
+        where=where.text if where else "",
+        lately=" ".join(lately.text.split()) if lately else "",
+    )
+
+
+def aliases(nodes: Sequence[Summary]) -> dict[str, str]:
+    """By each name that somebody has after these summaries, the one that they speak under, or are mostly called by.
+
+    Its keys are all the names and aliases of people that the summaries know.
+    """
+    return {name: each.name for each in reversed(known_cast(nodes).people) for name in each.names}
+
+
+def _position(line: Line) -> int:
+    return line.position
+
+
+class _WholeCast:
+    """The lines of a path's summaries, and what follows from all of them together."""
+
+    def __init__(self, lines: Sequence[Line], leaves: int) -> None:
+        self._leaves = leaves
+        self._named = {line.subject: line for line in lines if line.verbs[0][0] not in FACTS}
+        self._counts = {name: Counter(dict(line.verbs)) for name, line in self._named.items()}
+        self._facts = [line for line in lines if line.verbs[0][0] in FACTS]
+        self._full: Counter[str] = Counter()
+        for line in self._facts:
+            if line.verbs[0][0] == "full":
+                self._full[line.text] += line.verbs[0][1]
+        self._speaking = {name for name, counts in self._counts.items() if counts["speaks"] or counts["tells"]}
+        self._characters = self._played()
+        self._players = {author: name for name, author in reversed(self._characters.items())}
+
+    @property
+    def narrator(self) -> str:
+        """The author who narrates to players; empty where none does."""
+        telling = [name for name, counts in self._counts.items() if counts["tells"] > counts["speaks"]]
+        return max(telling, key=lambda name: self._counts[name]["tells"]) if telling and self._players else ""
+
+    def people(self) -> Iterator[CastMember]:
+        """Everybody of the story."""
+        for names in self._groups():
+            if (found := self._person(names)) is not None:
+                yield found
+
+    def _played(self) -> dict[str, str]:
+        """By the names of characters, the author who plays each: who answers when that name is called."""
+        own = self._as_themselves()
+        claims: list[tuple[float, str, str]] = []
+        for name, line in self._named.items():
+            answers = sum(mention.weight for mention in line.names if mention.weight > 0)
+            for mention in line.names:
+                spoke = self._counts.get(mention.name, Counter())
+                if (
+                    mention.weight >= max(PLAYED, PLAYED_SHARE * answers, own[mention.name])
+                    and spoke["speaks"] > spoke["tells"]
+                    and name not in self._speaking
+                    and not set(bare_name(mention.name)) & set(bare_name(name))
+                ):
+                    claims.append((mention.weight, name, mention.name))
+        out: dict[str, str] = {}
+        for _, name, author in sorted(claims, reverse=True):
+            same = [other for other, player in out.items() if player == author]
+            if all(set(bare_name(other)) & set(bare_name(name)) for other in same):
+                out.setdefault(name, author)
+        return out
+
+    def _as_themselves(self) -> Counter[str]:
+        """How often each author acts under their own name, and answers to it: then they are in the story themselves."""
+        own: Counter[str] = Counter()
+        for author in self._speaking:
+            for name, counts in self._counts.items():
+                if bare_name(name)[:1] == bare_name(author)[:1]:
+                    answers = sum(each.weight for each in self._named[name].names if each.name == author)
+                    own[author] += counts["acts"] + SAID * counts["said"] + max(int(answers), 0)
+        return own
+
+    def _groups(self) -> list[list[str]]:
+        """The names that are one person's, in groups."""
+        linked = [
+            (self._players.get(line.subject, line.subject), line.text)
+            for line in self._facts
+            if line.verbs[0][0] == "alias" and (line.subject in self._players or not self._is_player(line.subject))
+        ]
+        told = [*(line.subject for line in self._facts if line.subject), *self._full]
+        names = [
+            name
+            for name in dict.fromkeys([*self._named, *told, *(each for pair in linked for each in pair)])
+            if bare_name(name)
+        ]
+        parent = {name: name for name in names}
+
+        def root(name: str) -> str:
+            while parent[name] != name:
+                name = parent[name]
+            return name
+
+        for one, other in [*self._forms(names), *linked]:
+            if one in parent and other in parent:
+                parent[root(other)] = root(one)
+        groups: dict[str, list[str]] = defaultdict(list)
+        for name in names:
+            groups[root(name)].append(name)
+        new = {other for _, other in linked}
+        return [sorted(group, key=lambda name: (-self._weight(name), name in new, name)) for group in groups.values()]
+
+    def _forms(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Names that are forms of one another: with a title, with a family name, cut short."""
+        same: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        longer: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+        for name in names:
+            words = bare_name(name)
+            same[words].append(name)
+            short = words[0].partition("'")[0]
+            if len(words) > 1:
+                longer[words[0]].add(words)
+                longer[words[-1]].add(words)
+            elif short != words[0] and len(short) > 2:
+                longer[short].add(words)
+        for words, forms in same.items():
+            titles = {title for name in forms if (title := _title(name))}
+            alone = [name for name in forms if not _title(name)]
+            # Mr Holm and Mrs Holm are two, and whose name Holm is then isn't known.
+            if len(titles) > 1 or (titles & topic(Cast).wives and alone):
+                by_title: dict[str, list[str]] = defaultdict(list)
+                for name in forms:
+                    by_title[_title(name)].append(name)
+                for each in by_title.values():
+                    yield from ((each[0], other) for other in each[1:])
+                yield from self._bearer(by_title)
+                continue
+            yield from ((forms[0], other) for other in forms[1:])
+            yield from self._short_forms(words, forms, longer, same)
+
+    def _bearer(self, by_title: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+        """Whose the name without a title is: of him who is named by far the most."""
+        weights = {title: sum(map(self._weight, names)) for title, names in by_title.items() if title}
+        best = max(sorted(weights.keys() - topic(Cast).wives), key=lambda title: weights[title], default="")
+        if best and "" in by_title and weights[best] >= 3 * (sum(weights.values()) - weights[best]):
+            yield by_title[best][0], by_title[""][0]
+
+    def _short_forms(
+        self,
+        words: tuple[str, ...],
+        forms: Sequence[str],
+        longer: Mapping[str, set[tuple[str, ...]]],
+        same: Mapping[tuple[str, ...], Sequence[str]],
+    ) -> Iterator[tuple[str, str]]:
+        """A single name with the one longer name that it is a part of, or that far outweighs the others."""
+        if len(words) != 1 or not forms:
+            return
+        found = sorted(longer.get(words[0], ()), key=lambda each: (-sum(map(self._weight, same[each])), each))
+        if not found or any(
+            sum(map(self._weight, same[each])) * 3 > sum(map(self._weight, same[found[0]])) for each in found[1:]
+        ):
+            return
+        of_long, of_short = ({_title(name) for name in each} - {""} for each in (same[found[0]], forms))
+        if not (of_long and of_short and of_long != of_short):
+            yield forms[0], same[found[0]][0]
+
+    def _weight(self, name: str) -> float:
+        """How much a name is used; one that only was the longer form of another is used less than it."""
+        return self._named[name].weight if name in self._named else self._full[name] / 100
+
+    def _is_player(self, name: str) -> bool:
+        """Whether a name is that of somebody who plays, where some do."""
+        return bool(self._players) and name in self._speaking
+
+    def _person(self, names: Sequence[str]) -> CastMember | None:
+        """The person of these names; None where it is nobody of the story."""
+        counts: Counter[str] = sum((self._counts.get(name, Counter()) for name in names), Counter())
+        real = {bare_name(author)[:1] for author in self._players}
+        if any(self._is_player(name) or (self._players and bare_name(name)[:1] in real) for name in names):
+            return None
+        if any(name.casefold() in topic(Speech).narrators for name in names) or counts["tells"] > counts["speaks"]:
+            return None
+        acting = _acting(counts)
+        facts = [line for line in self._facts if line.subject in names]
+        is_so = self._is_so([line for line in facts if line.verbs[0][0] == "is"], self._own_words(names))
+        fate = self._fate([line for line in facts if line.verbs[0][0] in FATES], names)
+        seen = max((self._counts[name]["leaves"] for name in names if name in self._counts), default=0)
+        recurs = seen >= min(SEEN, self._leaves)
+        # What somebody plainly is says that they are somebody, too.
+        if not (recurs and (is_so or fate)) and (acting < SEEN or not (recurs or acting >= OFTEN)):
+            return None
+        if counts["inside"] * 2 > acting or counts["thing"] > acting + counts["named"] / 2:
+            return None
+        player = next((self._characters[name] for name in names if name in self._characters), "")
+        # Who speaks under a name keeps it, whatever they are called since.
+        name = next((each for each in names if each in self._speaking), names[0])
+        full = self._fullest(name, names)
+        own = self._own_words([each for each in names if self._is_form(name, each)])
+        return CastMember(
+            name=name,
+            names=tuple(names),
+            full=full,
+            aliases=self._other_names(names, own),
+            player=player,
+            is_so=tuple(is_so),
+            fate=fate,
+            weight=acting + NAMED * counts["named"] + PLAYING * self._counts.get(player, Counter())["speaks"],
+        )
+
+    def _fate(self, told: Sequence[Line], names: Sequence[str]) -> str:
+        """What became of somebody last, as far as it is sure and they don't go on acting under any name."""
+        line = max(told, key=_position, default=None)
+        if line is None or line.weight < SURE or line.verbs[0][0] == "alive":
+            return ""
+        others = [name for name in names if name != line.subject and name in self._named]
+        acts = dict(line.verbs).get("after", 0) + sum(
+            _acting(self._counts[name]) for name in others if self._named[name].position > line.position
+        )
+        # What one of those in the story says may be a lie.
+        teller = self._players.get(line.text, line.text)
+        return f"{line.verbs[0][0]}{f' (says {teller})' if teller else ''}" if acts < ACTS_ON else ""
+
+    def _other_names(self, names: Sequence[str], own: set[str]) -> tuple[str, ...]:
+        """Of all names those that share no word with the one that is shown, nor with one another."""
+        out: list[str] = []
+        words = set(own)
+        for each in names:
+            if not words & self._own_words([each]):
+                words |= self._own_words([each])
+                out.append(each)
+        return tuple(out)
+
+    def _own_words(self, names: Sequence[str]) -> set[str]:
+        return {form for name in names for word in bare_name(name) for form in (word, word.partition("'")[0])}
+
+    def _is_form(self, name: str, other: str) -> bool:
+        words = {form for word in bare_name(other) for form in (word, word.partition("'")[0])}
+        return set(bare_name(name)) <= words
+
+    def _fullest(self, name: str, names: Sequence[str]) -> str:
+        """The longest form of a name that is more than a jest, and no longer than one can read."""
+        own = bare_name(name)
+        known = [
+            other
+            for other in names
+            if self._is_form(name, other)
+            and len(other.split()) <= LONGEST_NAME
+            and (other == name or self._full[other] >= (SURE if bare_name(other)[0].startswith(own[0]) else SURE + 2))
+        ]
+        return max(known, key=lambda each: (len(bare_name(each)), self._full[each], self._weight(each), each))
+
+    def _is_so(self, told: Sequence[Line], forms: set[str]) -> list[str]:
+        """What is said most of what somebody is: whose relative, and what else, each once."""
+        of_kin: list[str] = []
+        other: list[str] = []
+        for line in sorted(told, key=lambda line: (-line.weight, line.position, line.text)):
+            if line.weight < SURE:
+                continue
+            owner, of, rest = line.text.partition("’s ")
+            if of and owner[:1].isupper() and self._is_player(owner):
+                owner = self._players.get(owner, "")
+            text = f"{owner}{of}{rest}"
+            said = {word.casefold() for word in text.split()} - topic(Names).none
+            itself = bool(of) and set(bare_name(owner)) <= forms
+            if (
+                owner
+                and not itself
+                and said - forms
+                and not any(said & set(each.casefold().split()) for each in (*of_kin, *other))
+            ):
+                (of_kin if of else other).append(text)
+        further = [text for text in other[1:] if len(text.split()) > ALONE]
+        return [*other[:1], *of_kin[:1], *further][:2]
+
+
+def bare_name(name: str) -> tuple[str, ...]:
+    """The words of a name in small letters, without titles and particles."""
+    words = [word.rstrip(".").casefold().replace("’", "'").removesuffix("'s") for word in name.split()]
+    return tuple(word for word in words if word and word not in topic(Names).titles | topic(Names).particles)
+
+
+def _title(name: str) -> str:
+    first = name.partition(" ")[0].rstrip(".").casefold()
+    return first if first in topic(Names).titles else ""
+
+
+HEADING = "Who is who:"
+
+
+def say_cast(known: KnownCast, room: int, count: Callable[[str], int]) -> list[str]:
+    """The lines on the cast and the place, those who do most first; they take at most `room` tokens together."""
+    left = room - count(HEADING) - 1
+    present: list[str] = []
+    told = (
+        ("Narrator", known.narrator, 0),
+        ("Where", known.where, 0),
+        ("Lately", known.lately, LATELY_ROOM),
+    )
+    for label, text, wanted in told:
+        said = f"{label}: {text}"
+        if text and room >= wanted and count(said) + 1 <= left:
+            present.append(said)
+            left -= count(said) + 1
+    lines: list[str] = []
+    for each in known.people:
+        said = say_person(each) if each.weight > PASSING * known.people[0].weight or each.is_so else ""
+        if said and len(lines) < MAIN and count(said) + 1 <= left:
+            lines.append(said)
+            left -= count(said) + 1
+    return [*([HEADING, *lines] if lines else ()), *present] if lines or known.where else []
+
+
+def say_person(person: CastMember) -> str:
+    """One line on somebody; empty where there is nothing to say but the name."""
+    notes = [f"played by {person.player}"] if person.player else []
+    notes += [f"also {name}" for name in person.aliases]
+    said = "; ".join([*person.is_so, *([person.fate] if person.fate else [])])
+    if not (notes or said):
+        return ""
+    noted = f" ({', '.join(notes)})" if notes else ""
+    return f"- {person.full}{noted}{f': {said}' if said else ''}"

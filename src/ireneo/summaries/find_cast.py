@@ -1,0 +1,584 @@
+"""Who acts in a stretch of a story, what is plainly said of them, and where it plays: found by rules, for its leaf.
+
+Nothing that can be counted is taken from one line alone: a name is somebody's if it acts, and a player's character is
+whoever is called when that player answers. So a leaf keeps counts, and who is who is settled over all of them
+(`ireneo.summaries.cast`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import zip_longest
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.language.files import either, from_data, topic
+from ireneo.language.topics import Cast, Names, Speech, Threads, Turns
+from ireneo.language.words import letters
+from ireneo.log.message import Message, MessageId
+from ireneo.patterns import lazy_re
+from ireneo.summaries.cast import FATES, LEAF_LINES, bare_name, cast_section, person_line
+from ireneo.summaries.speech import VoicedTexts, narrators
+from ireneo.summaries.summary import Line, Section
+from ireneo.summaries.tell_story import key_words, names_in, sentences
+
+PLAYS, INTRODUCES = 12, 4
+"""What it counts for a name's being an author's character that the author says so, or speaks as that character in the
+first person; an answer when the name is called counts 1."""
+SURE = 2
+"""What a narrator says of somebody, or an author of themselves, counts so much; what others say, who may jest, 1."""
+LONGEST = 70
+"""Characters of what somebody is."""
+PHRASE_WORDS, TAIL_WORDS = 5, 8
+SHORT = 300
+"""Characters of a text all of which is meant by a laughter in it."""
+NEAR = 120
+"""Characters round a sentence in which talk of the game makes it a part of that."""
+LONGEST_SENTENCE = 1_000
+"""Characters; what is longer is no sentence."""
+FEWEST = 4
+"""A sentence of fewer words says nothing of anybody but by the way."""
+
+_JEST = lazy_re(lambda: rf"[(\[][^()\[\]]{{0,40}}{either(topic(Cast).jests)}[^()\[\]]{{0,40}}[)\]]", re.IGNORECASE)
+_TOKEN = lazy_re(r"[^\W\d_][\w’'-]*|[^\w\s]|\d+")
+_CLOSED = lazy_re(lambda: rf"[.;!?—]|, (?!{either(topic(Names).beside)}\b|[^\W\d_a-zà-ÿ])|\W*$")
+_END = lazy_re(r"\s*(?:$|[,.;:—–!?)\"”])|\s+-")
+_MARKS = lazy_re('["“”„«»‘]')
+_SPLIT_AUTHORS = lazy_re(r"[,/&+]")
+
+
+def _any_of(rows: Sequence[str]) -> re.Pattern[str]:
+    """Any of several patterns with the groups `x` and `y`."""
+    numbered = (re.sub(r"\?P<([xy])>", rf"?P<\g<1>{number}>", row) for number, row in enumerate(rows))
+    return re.compile("|".join(numbered) or "(?!)")
+
+
+_alias = from_data(lambda: _any_of(topic(Cast).alias))
+_own_alias = from_data(lambda: _any_of(topic(Cast).own_alias))
+_your_alias = from_data(lambda: _any_of(topic(Cast).your_alias))
+_their_alias = from_data(lambda: _any_of(topic(Cast).their_alias))
+_introduces = from_data(lambda: _any_of(topic(Cast).introduces))
+_plays = from_data(lambda: _any_of(topic(Cast).plays))
+_fates = from_data(lambda: [(kind, _any_of(getattr(topic(Cast), kind))) for kind in FATES])
+_SHORTENED = lazy_re(r"['’](?:d|ll|re|ve|m)$")
+_STOP = lazy_re(r"(?<![.!?;:—…])[.!?;:—…]++[\"”’]?(?:\s|$)")
+_NOT_SO = lazy_re(lambda: rf"\b{either(topic(Cast).not_so)}\b|\?", re.IGNORECASE)
+_IS = lazy_re(lambda: rf"{either(topic(Cast).is_so)}\s+")
+_THEY_ARE = lazy_re(lambda: rf"{either(topic(Cast).they_are)}\s+")
+_OWNED = lazy_re(r"(?P<owner>[A-ZÀ-Þ][\w’'.-]{0,30}(?: [A-ZÀ-Þ][\w’'.-]{0,30}){0,3})['’]s ")
+_CALLED = lazy_re(lambda: rf",? {either(topic(Cast).named)} $")
+# For small letters: a pattern that heeds no case tries every branch at every word, and takes five times as long.
+_TABLE = lazy_re(lambda: rf"\b{either(topic(Turns).table)}\b")
+_SHOW = lazy_re(lambda: rf"\b{either(topic(Threads).show)}\b")
+_ARRIVES = lazy_re(lambda: rf"{either(topic(Cast).arrives)}\s+")
+_SAID = lazy_re(lambda: rf"[\s,]+{either(topic(Speech).said)}\b")
+_SAID_BEFORE = lazy_re(lambda: rf"\b{either(topic(Speech).said)} $")
+
+
+class _CastSentence(Struct, kw_only=True, dict=True):
+    """A sentence of the stretch."""
+
+    text: str
+    author: str
+    narrated: bool
+    quoted: bool
+    """It stands in prose in which somebody speaks, where "my" and "his" are nobody's known."""
+    place: int
+    """Which of the texts it stands in."""
+    position: int
+    source: MessageId
+    said: str
+    """All of the text that it stands in."""
+    sure: bool
+    """What it says is told by a narrator, or in a story in which nobody narrates and nobody jests."""
+    names: tuple[str, ...] = ()
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Its words in small letters."""
+        return frozenset(letters(self.text.lower()))
+
+    @cached_property
+    def idle(self) -> bool:
+        """It is laughed at, or of the game and the show: no news of anybody."""
+        place = max(self.said.find(self.text), 0)
+        near = self.said[max(0, place - NEAR) : place + len(self.text) + NEAR].lower()
+        return bool(
+            _TABLE.search(self.text.lower())
+            or _SHOW.search(near)
+            or (len(self.said) <= SHORT and _JEST.search(self.said))
+        )
+
+
+class _CastFindings:
+    """What was found so far."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, Counter[str]] = defaultdict(Counter)
+        self.answers: dict[str, Counter[str]] = defaultdict(Counter)
+        self.last: dict[str, int] = {}
+        self.facts: list[Line] = []
+        self._fates: dict[str, int] = {}
+
+    def count(self, kind: str, name: str, position: int) -> None:
+        """Count a use of a name."""
+        self.counts[name][kind] += 1
+        if kind in ("acts", "said", "speaks"):
+            self.last[name] = position
+            if name in self._fates:
+                # Who goes on acting isn't dead.
+                line = self.facts[self._fates[name]]
+                fate, *after = line.verbs
+                times = after[0][1] + 1 if after else 1
+                self.facts[self._fates[name]] = replace(line, verbs=(fate, ("after", times)))
+
+    def fact(self, kind: str, subject: str, text: str, each: _CastSentence, times: int = 1) -> None:
+        """Keep a statement on somebody."""
+        if each.idle:
+            return
+        if kind in FATES:
+            self._fates[subject] = len(self.facts)
+        self.facts.append(
+            Line(subject=subject, text=text, verbs=((kind, times),), position=each.position, sources=(each.source,))
+        )
+
+
+def find_cast(messages: Sequence[Message]) -> Section | None:
+    """The section "cast" of a leaf over `messages`; None where nobody is found."""
+    heard = VoicedTexts(messages)
+    told = list(_sentences(heard, narrators(messages)))
+    for each, names in zip(told, names_in([each.text for each in told]), strict=True):
+        each.names = tuple(dict.fromkeys(_with_title(name, each.text) for name in names if not _joint(name)))
+    found = _CastFindings()
+    before: _CastSentence | None = None
+    for each in told:
+        _count(each, before, found)
+        _statements(each, before if before and before.place == each.place else None, heard, found)
+        before = each
+    _read_answers(told, found)
+    for name in list(found.counts):
+        _full_names(name, found)
+    people = [
+        person_line(name, {**found.counts[name], "leaves": 1}, found.answers[name], found.last.get(name, 0))
+        for name in dict.fromkeys([*found.counts, *found.answers])
+    ]
+    return cast_section([[*people, *found.facts]], LEAF_LINES)
+
+
+def _full_names(name: str, found: _CastFindings) -> None:
+    """Note which longer names of the stretch a single one is a part of."""
+    words = bare_name(name)
+    if len(words) != 1:
+        return
+    for other in found.counts:
+        longer = bare_name(other)
+        # A name that has a title alone is no longer than the name.
+        if (len(longer) > 1 and words[0] in (longer[0], longer[-1])) or (
+            len(longer) == 1 and longer[0].partition("'")[0] == words[0] != longer[0] and len(words[0]) > 2
+        ):
+            place = found.last.get(name, 0)
+            found.facts.append(
+                Line(subject=name, text=other, verbs=(("full", found.counts[other].total()),), position=place)
+            )
+
+
+def authors(author: str) -> list[str]:
+    """Those who speak as one author."""
+    return [name.strip() for name in _SPLIT_AUTHORS.split(author) if name.strip()]
+
+
+def _sentences(heard: VoicedTexts, telling: frozenset[str]) -> Iterator[_CastSentence]:
+    jests = bool(telling - {""})
+    for place, (author, text) in enumerate(zip(heard.authors, heard.texts, strict=True)):
+        message = heard.message(place)
+        quoted = not author and bool(_MARKS.search(text))
+        for sentence in sentences(text):
+            yield _CastSentence(
+                text=sentence,
+                author=author,
+                narrated=author in telling,
+                quoted=quoted,
+                place=place,
+                position=message.position,
+                source=message.id,
+                said=text,
+                sure=author in telling or not jests,
+            )
+
+
+def _joint(name: str) -> bool:
+    """Whether a run of large words is no name: Mr. Holm's Hall, Holm'd."""
+    return "'s " in name or "’s " in name or _SHORTENED.search(name) is not None
+
+
+def _with_title(name: str, text: str) -> str:
+    """A name with the title before it, where that is a common word by itself: Miss Holm."""
+    lead = text[: max(text.find(name), 0)]
+    word = lead.rstrip().rpartition(" ")[2].strip('"“(')
+    is_title = word[:1].isupper() and word.rstrip(".").lower() in topic(Names).titles and lead.endswith(f"{word} ")
+    return f"{word} {name}" if is_title else name
+
+
+# How often each name acts, and who answers to it.
+
+
+def _count(each: _CastSentence, before: _CastSentence | None, found: _CastFindings) -> None:
+    if each.author and (before is None or before.place != each.place):
+        for author in authors(each.author):
+            found.count("tells" if each.narrated else "speaks", author, each.position)
+    for name in each.names:
+        start = each.text.find(name)
+        after = each.text[start + len(name) :]
+        lead = each.text[:start].rstrip(' "“').rpartition(" ")[2].lower()
+        if lead in topic(Cast).inside:
+            found.count("inside", name, each.position)
+        elif lead in topic(Cast).determiners:
+            found.count("thing", name, each.position)
+        if _SAID.match(after) or _SAID_BEFORE.search(each.text, max(0, start - 14), start):
+            found.count("said", name, each.position)
+        else:
+            found.count("acts" if _acts(after) else "named", name, each.position)
+
+
+def _acts(after: str) -> bool:
+    """Whether a verb of doing stands right behind a name, or behind one adverb."""
+    words = after[:40].split()[:2]
+    if not words or after[:1] != " ":
+        return False
+    if words[0].endswith("ly") and len(words) > 1:
+        words = words[1:]
+    word = words[0].strip(',.;:!?"”')
+    if not word.isalpha() or not word.islower() or word in topic(Cast).states:
+        return False
+    return word in topic(Names).verbs or (
+        len(word) > 3 and word.endswith(("ed", "s", "te")) and word not in topic(Names).none
+    )
+
+
+def _read_answers(told: Sequence[_CastSentence], found: _CastFindings) -> None:
+    """Who answers when somebody is called by name; who calls a name doesn't answer to it."""
+    for one, other in zip_longest(told, told[1:]):
+        called = [name for name in one.names if _is_called(one.text, name)] if one.author else []
+        answering = authors(other.author) if called and other and other.author != one.author else []
+        for name in called:
+            for author in authors(one.author):
+                found.answers[name][author] -= 1
+            if len(answering) == 1 and other is not None and not other.narrated:
+                found.answers[name][answering[0]] += 1
+
+
+def _is_called(text: str, name: str) -> bool:
+    """Whether somebody is spoken to by this name: it stands at the beginning or at the end, behind a comma."""
+    bare = text.strip(' "“”.!?…-')
+    return bare == name or bare.startswith(f"{name},") or bare.endswith(f", {name}")
+
+
+# What is plainly said of somebody.
+
+
+def _statements(each: _CastSentence, before: _CastSentence | None, heard: VoicedTexts, found: _CastFindings) -> None:
+    if len(each.text) > LONGEST_SENTENCE:
+        return
+    if each.narrated and (place := _place(each.text)):
+        found.fact("where", "", place, each)
+    if not each.names and (before is None or not before.names):
+        return
+    speakers = authors(each.author)
+    own = speakers[0] if len(speakers) == 1 and not each.narrated else ""
+    if own:
+        _characters(each, own, found)
+    presented = before is not None and bool(own) and _presented(before)
+    for name, what in (*_descriptions(each), *(_of_the_last(each, before, presented=presented) if before else ())):
+        sure = each.sure or what[1] or presented or bool(own and _presented(each))
+        found.fact("is", name, what[0], each, SURE if sure else 1)
+    if len(each.text.split()) < FEWEST and not own:
+        return
+    _fortunes(each, found)
+    if not each.words.isdisjoint(topic(Cast).called):
+        _aliases(each, before, heard, found)
+
+
+def _characters(each: _CastSentence, author: str, found: _CastFindings) -> None:
+    """Whom an author says to play, or speaks as."""
+    for pattern, times in ((_plays(), PLAYS), (_introduces(), INTRODUCES)):
+        if (match := pattern.search(each.text)) and (name := _name(match, "x", each)):
+            found.answers[name][author] += times
+
+
+def _fortunes(each: _CastSentence, found: _CastFindings) -> None:
+    """Who died, lives again, or is gone."""
+    # In a novel it is said of the living, and of who is thought dead.
+    if each.quoted or each.words.isdisjoint(topic(Cast).fates):
+        return
+    said_by = "" if each.narrated else each.author
+    for kind, fate in _fates():
+        if (match := fate.search(each.text)) and _is_so(each.text, match) and (name := _name(match, "x", each)):
+            found.fact(kind, name, said_by, each, SURE if each.sure else 1)
+
+
+def _is_so(text: str, match: re.Match[str]) -> bool:
+    """Whether nothing in the clause of a match says that it isn't so, or may not be."""
+    start = max((found.end() for found in _STOP.finditer(text, 0, match.start())), default=0)
+    stop = _STOP.search(text, match.end())
+    return not _NOT_SO.search(text, start, stop.end() if stop else len(text))
+
+
+def _presented(each: _CastSentence) -> bool:
+    """Whether an author says here who they are, or whom they play."""
+    return bool(_plays().search(each.text) or _introduces().search(each.text))
+
+
+def _aliases(each: _CastSentence, before: _CastSentence | None, heard: VoicedTexts, found: _CastFindings) -> None:
+    text = each.text
+
+    def note(subject: str, match: re.Match[str]) -> None:
+        other = _name(match, "y", each)
+        if subject and other and key_words(subject) != key_words(other):
+            found.fact("alias", subject, other, each, SURE)
+
+    if each.author and not each.narrated and (yours := _your_alias().search(text)):
+        note(heard.voiced(each.place).hearer, yours)
+    if (match := _alias().search(text)) and _is_so(text, match) and (one := _name(match, "x", each)):
+        note(one, match)
+    if (match := _their_alias().search(text)) and _is_so(text, match):
+        other = _name(match, "y", each)
+        spoken_of = [name for name in each.names if name not in (other, *other.split())]
+        spoken_of = spoken_of or (list(before.names) if before else [])
+        note(spoken_of[0] if len(spoken_of) == 1 else "", match)
+    if not (each.narrated and each.author) and (own := _own_alias().search(text)) and _is_so(text, own):
+        note(heard.voiced(each.place).speaker if each.author or each.quoted else "", own)
+
+
+def _name(match: re.Match[str], which: str, each: _CastSentence) -> str:
+    """The name in the group `x` or `y` of a match, as the stretch has it; empty where it is none."""
+    found = next((value for name, value in match.groupdict().items() if name[0] == which and value), "").rstrip("-'’")
+    if found in each.names or found.endswith(("'s", "’s")):
+        return found if found in each.names else ""
+    words = set(key_words(found))
+    # What only begins a sentence was taken for a part of it: So Holm died.
+    within = [known for known in each.names if set(key_words(known)) < words]
+    if within:
+        return max(within, key=len)
+    return found if any(words & set(key_words(known)) for known in each.names) else ""
+
+
+def _place(text: str) -> str:
+    """Where those of the story come to, if a sentence says so of a place that can be told from others."""
+    match = _ARRIVES.search(text.lower())
+    if match is None:
+        return ""
+    rest = text[match.end() : match.end() + 2 * LONGEST]
+    tokens = list(_TOKEN.finditer(rest))
+    for number, token in enumerate(tokens[: PHRASE_WORDS + 1]):
+        if not token[0][0].isalpha() or (number and token[0].lower() in topic(Cast).ends):
+            return ""
+        if token[0].lower() in topic(Cast).places:
+            end, _ = _tail(tokens[number + 1 :], token.end())
+            told_apart = number > 1 or end > token.end() or rest[:1].isupper()
+            return rest[:end] if told_apart and (rest[:1].isupper() or _determines(tokens[0][0])) else ""
+    return ""
+
+
+def _tail(tokens: Sequence[re.Match[str]], end: int) -> tuple[int, bool]:
+    """Where a noun phrase ends that may go on behind its noun ("of the herd"), and whether it was cut there."""
+    if not tokens or tokens[0][0].lower() not in topic(Cast).tails:
+        return end, False
+    best = whole = end
+    for number, token in enumerate(tokens):
+        low = token[0].lower()
+        if not token[0][0].isalpha() or (low in topic(Cast).ends and low not in topic(Names).beside):
+            return best, False
+        if number > TAIL_WORDS or low in topic(Cast).mine | topic(Cast).theirs:
+            # It goes on and on, or is of somebody who isn't named: up to the last of its parts that is whole.
+            return whole, True
+        if low in topic(Names).beside:
+            # The goddess of healing and redemption; but a man of a robust and fiery nature.
+            last = tokens[number + 1 : number + 3]
+            one = bool(last) and last[0][0].islower() and not any(each[0][0].isalpha() for each in last[1:])
+            return (last[0].end(), False) if one else (whole, True)
+        if low in topic(Cast).tails:
+            whole = best
+        elif _modifies(low):
+            best = token.end()
+    return best, False
+
+
+# What somebody is: "Grog, a goliath barbarian", "the gunslinger Percy", "Holm is the queen's spy".
+
+
+def _descriptions(each: _CastSentence) -> Iterator[tuple[str, tuple[str, bool]]]:
+    """Names with what they are, and whether it is said in relation to who speaks."""
+    text = each.text
+    for name in each.names:
+        start = text.find(name)
+        lead, after = text[:start], text[start + len(name) :]
+        listed = lead.rstrip().endswith(",") and any(other in lead for other in each.names)
+        what = ""
+        if after.startswith(", ") and not listed:
+            what = _phrase(after[2:], closed=True)
+        elif after.startswith(" ") and not (what := _phrase(after[1:], closed=True, definite=True)):
+            found = _IS.match(after)
+            what = _phrase(after[found.end() :]) if found and not _NOT_SO.search(text) else ""
+        elif found := _IS.match(after):
+            what = _phrase(after[found.end() :]) if not _NOT_SO.search(text) else ""
+        if what and (said := _whose(what, each, name)):
+            yield name, said
+        called = _CALLED.search(lead)
+        before = lead[: called.start()] if called else lead
+        if each.quoted and before.endswith(", "):
+            # Holm may as well be spoken to.
+            continue
+        if (what := _phrase_before(before, called=bool(called), follows=after)) and (said := _whose(what, each, name)):
+            yield name, said
+
+
+def _of_the_last(
+    each: _CastSentence, before: _CastSentence, *, presented: bool
+) -> Iterator[tuple[str, tuple[str, bool]]]:
+    """What a sentence says of the one whom the sentence before it is of, without the name."""
+    if len(before.names) != 1 or each.names or _NOT_SO.search(each.text):
+        return
+    name = before.names[0]
+    found = _THEY_ARE.match(each.text)
+    if found and before.text.startswith(name):
+        what = _phrase(each.text[found.end() :])
+    else:
+        what = _phrase(each.text, fragment=True) if presented else ""
+    if what and (said := _whose(what[:1].lower() + what[1:], each, name)):
+        yield name, said
+
+
+def _phrase(text: str, *, closed: bool = False, definite: bool = False, fragment: bool = False) -> str:
+    """The noun phrase at the beginning of `text` that says who somebody is; empty where there is none.
+
+    `closed` says that a sign must end it, and no list of others follow; `definite` that it is "the" one; `fragment`
+    that it stands for a sentence.
+    """
+    head, _, _ = text[:LONGEST].partition(" ")
+    known = topic(Cast)
+    tokens = list(_TOKEN.finditer(text[: LONGEST * 2]))
+    if not tokens or (definite and head.lower() not in known.definite):
+        return ""
+    if not _determines(head):
+        # Without an article only what is of something says who somebody is: Holm, keeper of the light.
+        if not is_person(tokens[0][0]) or not any(token[0].lower() in known.tails for token in tokens[1:2]):
+            return ""
+        return _nominal(text, tokens, 1, closed=closed, fragment=fragment)
+    place = 1
+    while place < len(tokens) and place <= PHRASE_WORDS + 1 and _modifies(tokens[place][0]):
+        place += 1
+    while place > 1 and not is_person(tokens[place - 1][0]):
+        place -= 1
+    return _nominal(text, tokens, place, closed=closed, fragment=fragment) if place > 1 else ""
+
+
+def _nominal(text: str, tokens: Sequence[re.Match[str]], place: int, *, closed: bool, fragment: bool) -> str:
+    """The phrase whose noun stands before `place`, with what goes on behind it."""
+    known = topic(Cast)
+    end, rest = tokens[place - 1].end(), tokens[place:]
+    whole, cut = _tail(rest, end)
+    following = next((token[0] for token in rest if token.start() >= whole), "") if not cut else ""
+    # Of what goes on behind the noun, "of healing and redemption" may be cut.
+    ends = cut or whole > end or _END.match(text, whole)
+    if closed and (not ends or _lists(text[whole:])):
+        return ""
+    goes_on = following[:1].isalpha() and following.lower() not in (known.ends | topic(Names).none)
+    if goes_on or (fragment and following[:1].isalpha() and following.lower() not in known.relative):
+        # A noun that goes on with another one is no person: a dwarf tavern, the king's men.
+        return ""
+    return text[:whole] if whole <= LONGEST else ""
+
+
+def _lists(text: str) -> bool:
+    """Whether a row of others goes on: Holm, the keeper, and Vera; Holm, the keeper, Vera."""
+    rest = text[1:].lstrip() if text.startswith(",") else ""
+    word = rest.partition(" ")[0].strip(",.")
+    return bool(word) and (word.lower() in topic(Names).beside or word[:1].isupper())
+
+
+def _determines(word: str) -> bool:
+    return word.lower() in topic(Cast).determiners or word.endswith(("'s", "’s"))
+
+
+def _phrase_before(lead: str, *, called: bool, follows: str) -> str:
+    """The noun phrase at the end of `lead`, right before a name, and before what `follows` that."""
+    if not called and not lead.endswith((" ", ", ")):
+        return ""
+    word = lead.rstrip(" ,").rpartition(" ")[2]
+    if not is_person(word) or (word[:1].isupper() and word.lower() in topic(Names).titles):
+        return ""
+    comma = lead.endswith(", ")
+    if comma and not _CLOSED.match(follows):
+        # My aunt, Holm, and I.
+        return ""
+    tokens = [found[0] for found in _TOKEN.finditer(lead[-LONGEST:].rstrip(" ,"))]
+    known = topic(Cast)
+    for size in range(2, min(len(tokens), PHRASE_WORDS + 2) + 1):
+        first = tokens[-size]
+        if _determines(first):
+            # Behind a comma a determined noun may as well be one of several: the dwarf, Grog, and the bear.
+            related = first.lower() in (known.mine | known.theirs) or first.endswith(("'s", "’s"))
+            while (
+                first[:1].isupper()
+                and first.endswith(("'s", "’s"))
+                and tokens[-size - 1 : -size][0:1]
+                and tokens[-size - 1][:1].isupper()
+            ):
+                size += 1
+            listed = comma and tokens[-size - 1 : -size] == [","]
+            return "" if listed or (comma and not related) else " ".join(tokens[-size:])
+        if not _modifies(first):
+            return ""
+    return ""
+
+
+def _modifies(word: str) -> bool:
+    return word[0].isalpha() and (word.lower() not in topic(Names).none or is_person(word))
+
+
+def is_person(word: str) -> bool:
+    """Whether a noun says what somebody is."""
+    low = word.lower()
+    return low in topic(Cast).people or low.endswith(topic(Cast).people_endings)
+
+
+def _whose(what: str, each: _CastSentence, name: str) -> tuple[str, bool] | None:
+    """What somebody is, with whose relative in the place of "my" and "his"; None where that isn't known.
+
+    And whether it is said in relation to who speaks.
+    """
+    known = topic(Cast)
+    first, _, rest = what.partition(" ")
+    head = next((word for word in reversed(rest.split()) if is_person(word)), "").lower()
+    low = first.lower()
+    related = head in known.relatives
+    if low in known.mine and related:
+        speakers = authors(each.author)
+        if each.quoted or (each.narrated and each.author):
+            return None
+        owner = speakers[0] if len(speakers) == 1 else next(iter(known.narrator), "") if not speakers else ""
+        return (f"{owner}’s {rest}", True) if owner else None
+    if low in known.theirs and related:
+        others = [other for other in each.names if other != name]
+        # His dear sister may be anybody's whom he calls so.
+        fond = not known.empty.isdisjoint(rest.lower().split())
+        if fond or each.quoted or len(others) != 1 or each.text.find(others[0]) > each.text.find(what):
+            return None
+        return f"{others[0]}’s {rest}", False
+    if low in known.mine | known.theirs:
+        first, low = known.article[0], known.article[0]
+    if (owned := _OWNED.match(what)) is not None:
+        return (what, False) if related and owned["owner"].split()[-1].casefold() not in key_words(name) else None
+    if first.endswith(("'s", "’s")):
+        return None
+    words = [word.lower() for word in rest.split()]
+    told = set(words) - known.plain - known.empty
+    if not told or (len(told) == 1 and head in told and head in (known.relatives | known.kinds)):
+        return None
+    if head in known.plain and head == words[-1]:
+        return None
+    return f"{low} {rest}", False

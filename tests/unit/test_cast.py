@@ -1,0 +1,144 @@
+"""Who is who in a story: what is found, what is told, and what isn't."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from tests.golden.story import logged
+
+from ireneo import Draft
+from ireneo.log.message import Text
+from ireneo.summaries.cast import DEEP_LINES, KnownCast, aliases, cast_section, known_cast, say_cast
+from ireneo.summaries.policy import Policy, StorySettings
+from ireneo.summaries.story import make_deeper, make_leaf
+from ireneo.summaries.summary import Summary
+
+POLICY = Policy(name="story", story=StorySettings())
+
+
+def leaf(*lines: tuple[str, str]) -> Summary:
+    drafts = [Draft(role="user", parts=(Text(text=text, author=author or None),)) for author, text in lines]
+    return make_leaf(logged(drafts), (), POLICY)
+
+
+def told(*nodes: Summary) -> list[str]:
+    known = known_cast(nodes)
+    return say_cast(KnownCast(people=known.people, where=known.where, narrator=known.narrator), 700, len)
+
+
+PLAYED = leaf(
+    ("GM", "You make your way to the tavern of Old Harrow. A woman called Sela, the innkeeper, greets you."),
+    ("GM", "Sela smiles and pours the ale. Sela waits. Brom, what do you do?"),
+    ("Nick", "I grab a mug. I'm playing Brom Ironfoot, the dwarf cleric, for those who just joined."),
+    ("GM", "Brom, your mug is empty already."),
+    ("Nick", "Then I ask for another."),
+    ("GM", "Lia, you see a stranger at the door. Lia?"),
+    ("Anna", "I reach for my bow. Nick, pass the chips."),
+    ("GM", "Lia, the stranger bows."),
+    ("Anna", "I bow as well. Brom is dead! (laughs)"),
+    ("GM", "Lia, your brother Edric walks in. Edric nods to Brom."),
+    ("Anna", "My brother Edric? I hug him."),
+    ("GM", "Lia, Brom, the night falls. Lia?"),
+    ("Anna", "I go to sleep. I play Lia as a light sleeper."),
+    ("GM", "Brom snores. Lia dreams. Sela locks the door. Edric waits."),
+)
+
+
+def test_who_plays_whom_is_known_by_who_answers() -> None:
+    assert set(told(PLAYED)) >= {
+        "- Brom (played by Nick): the dwarf cleric",
+        "- Sela: the innkeeper",
+        "Narrator: GM",
+        "Where: the tavern of Old Harrow",
+    }
+    edric = next(line for line in told(PLAYED) if "Edric" in line)
+    assert edric == "- Edric: Lia’s brother"
+    assert not any(line.startswith(("- Nick", "- Anna", "- GM")) for line in told(PLAYED))
+
+
+def test_who_speaks_in_the_story_is_nobodys_player() -> None:
+    lines = [
+        ("Mara", "*Mara sets the lantern down.* I am Mara, keeper of the light. Agnes, my daughter, helps me."),
+        *[("Tom", "Agnes, what do you say? *Tom turns to Agnes.*"), ("Mara", "*Agnes nods.* Mara waits.")] * 6,
+    ]
+    assert set(told(leaf(*lines))) >= {"- Mara: keeper of the light", "- Agnes: Mara’s daughter"}
+    assert not any("played by" in line for line in told(leaf(*lines)))
+
+
+def test_a_jest_kills_nobody() -> None:
+    assert not any("dead" in line for line in told(PLAYED))
+
+
+RENAMED = leaf(
+    ("Mara", "I keep the inn here, as my mother did before me."),
+    ("Tom", "From now on call me Crow. Nobody may know that Tom came back."),
+    ("Mara", "As you like, Crow. And Sister Agnes, the healer of the valley, is waiting upstairs."),
+    ("Mara", "Crow turned to the stairs, and Agnes opened the door."),
+    ("Tom", "Agnes nodded, and Crow said nothing."),
+)
+
+
+def test_a_renaming_splits_nobody() -> None:
+    assert "- Tom (also Crow)" in told(RENAMED)
+    assert aliases([RENAMED])["Crow"] == "Tom"
+    # Nor does it where the new name is all that the later part has.
+    later = leaf(("Mara", "Crow came in. Crow looked tired."), ("Tom", "Mara smiled, and Crow sat down."))
+    assert "- Tom (also Crow)" in told(RENAMED, later)
+    deep = make_deeper([RENAMED, later], [RENAMED, later], POLICY)
+    assert told(deep) == told(RENAMED, later)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Caleb, whose real name is Bren, sat down. Caleb waited. Bren listened.", "- Caleb (also Bren)"),
+        ("Ruan, also known as Otter, laughed. Otter waved. Ruan waved too.", "- Ruan (also Otter)"),
+        ("Old Hobb is dead. They say that Hobb walked home alone.", "- Hobb: dead"),
+        ("Ilse waited. Ilse is the captain of the guard. Ilse laughed.", "- Ilse: the captain of the guard"),
+        (
+            "Da kam Vera, auch Elster genannt, herein. Man sah, wie Vera lachte und Elster nickte.",
+            "- Vera (also Elster)",
+        ),
+        ("Holm, der Wirt, lachte laut. Vera sah ihn an. Da hörte man, wie Holm lachte.", "- Holm: der Wirt"),
+    ],
+)
+def test_what_is_plainly_said_is_told(text: str, said: str) -> None:
+    assert said in told(leaf(("", text)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If Hobb is dead, we must hurry. Then Hobb walked in. Hobb smiled.",
+        "My aunt, Hobb, and I went home. Hobb walked ahead. Hobb sang.",
+        "Hobb, the door is open. Hobb walked in. Hobb sat down.",
+        "Hobb is a tired man. Hobb walked in. Hobb sat down.",
+        "“My brother Hobb walked in,” he said. Hobb sat down. Hobb waited.",
+        "Hobb was nearly killed. Hobb walked in. Hobb sat down.",
+    ],
+)
+def test_what_is_not_plain_is_not_told(text: str) -> None:
+    assert told(leaf(("", text))) == []
+
+
+def test_who_acts_after_a_death_is_alive() -> None:
+    dead = leaf(("", "So Hobb is dead. They say that Hobb walked home alone."))
+    alive = leaf(("", "Hobb walked in. Hobb sat down. Hobb laughed. Hobb asked for ale. Hobb waited. Hobb left."))
+    assert told(dead) == ["Who is who:", "- Hobb: dead"]
+    assert told(dead, alive) == []
+
+
+def test_summaries_of_an_earlier_version_say_nothing() -> None:
+    assert told() == []
+    assert cast_section([(), ()], DEEP_LINES) is None
+
+
+def test_it_has_no_more_than_its_room() -> None:
+    known = known_cast([PLAYED])
+
+    def size(lines: Sequence[str]) -> int:
+        return sum(len(line) + 1 for line in lines)
+
+    for room in range(0, 400, 13):
+        assert size(say_cast(known, room, len)) <= room
