@@ -115,9 +115,9 @@ class VoicedTexts:
         """
         rest = self.texts[place][end:].strip()
         if not rest:
-            own = self._authors[place]
+            own = self.authors[place]
             near = range(place + 1, min(place + 1 + NEXT, len(self.texts)))
-            rest = next((self.texts[each].strip() for each in near if self._authors[each] == own), "")
+            rest = next((self.texts[each].strip() for each in near if self.authors[each] == own), "")
         cut = next((end for end, _ in breaks(rest)), len(rest))
         return rest[:cut]
 
