@@ -28,7 +28,7 @@ def story(messages: int) -> list[dict[str, object]]:
 
 
 def shown(context: ireneo.Context) -> str:
-    return "\n".join(str(message["content"]) for message in context.messages)
+    return " ".join(" ".join(str(message["content"]) for message in context.messages).split())
 
 
 class Model:
