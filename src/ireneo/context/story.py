@@ -42,7 +42,7 @@ from ireneo.language.words import terms
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, harmless, is_called, short
 from ireneo.log.tree import atoms
 from ireneo.patterns import lazy_re
-from ireneo.summaries.by_hand import canon_lines, with_threads_by_hand
+from ireneo.summaries.by_hand import canon_lines, told_by_hand, with_threads_by_hand
 from ireneo.summaries.cast import KnownCast, known_cast, say_cast
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.steps import clip
@@ -687,7 +687,7 @@ def _everything(story: Story, options: ContextOptions) -> Summary:
 
 def _over(nodes: Sequence[Summary], options: ContextOptions) -> Summary:
     """Cover adjacent summaries by one that is none of the canonical ones."""
-    whole = make_deeper(nodes, nodes, options.policy)
+    whole = told_by_hand(make_deeper(nodes, nodes, options.policy), options.by_hand)
     summarizer = f"{options.policy.summarizer}/whole"
     # What it says depends on the texts that there are: with other ones it is another summary.
     told = " ".join([summarizer, *(node.id for node in nodes)])
