@@ -525,7 +525,8 @@ class StoryTeller:
 
     def joined(self, nodes: Sequence[Summary], options: ContextOptions) -> Summary:
         """Cover adjacent `nodes` by one that is none of the canonical ones."""
-        name = (options.policy.summarizer, *(node.id for node in nodes))
+        edits = (note.id for note in options.by_hand)
+        name = (options.policy.summarizer, *((node.id, *node.edits) for node in nodes), *edits)
         return self._joined.get(name, lambda: _over(nodes, options))
 
     def threads(self, nodes: Sequence[Summary], cap: int) -> tuple[tuple[Thread, ...], int]:

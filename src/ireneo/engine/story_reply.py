@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ireneo.grounding.story import sentences, with_quotation_marks
 from ireneo.language.files import either, topic
-from ireneo.language.topics import Turns
+from ireneo.language.story_topics import Turns
 from ireneo.patterns import lazy_re
 from ireneo.prompts.replies import StoryReply
 

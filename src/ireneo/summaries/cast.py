@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from ireneo.language.files import either, topic
-from ireneo.language.topics import Cast, Names, Speech, Threads
+from ireneo.language.story_topics import Cast, Threads
+from ireneo.language.topics import Names, Speech
 from ireneo.patterns import lazy_re
 from ireneo.summaries.summary import Line, Mention, Section, Summary
 

@@ -17,7 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.language.files import either, from_data, topic
-from ireneo.language.topics import Cast, Names, Speech, Threads, Turns
+from ireneo.language.story_topics import Cast, Threads, Turns
+from ireneo.language.topics import Names, Speech
 from ireneo.language.words import letters
 from ireneo.log.message import Message, MessageId
 from ireneo.patterns import lazy_re

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language import topics
+from ireneo.language import story_topics, topics
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.words import base_forms, common_words, light_stem
 from ireneo.log.message import Message
@@ -81,14 +81,14 @@ _KINDS: tuple[ThreadKind, ...] = (
 )  # fmt: skip
 
 
-def _cue(kinds: str, row: topics.Opening | topics.Ending) -> Cue:
+def _cue(kinds: str, row: story_topics.Opening | story_topics.Ending) -> Cue:
     """A row of the data; bars stand between the words of a set, and ampersands between the sets."""
     cue = Cue(
         kinds=tuple(kind for kind in _KINDS if kind in kinds.split()),
         words=tuple(frozenset(each.strip().split("|")) for each in row.words.split("&")),
         pattern=lazy_re(row.pattern, re.IGNORECASE),
     )
-    if isinstance(row, topics.Ending):
+    if isinstance(row, story_topics.Ending):
         return replace(cue, by_people=row.by_people, death=row.death)
     return replace(
         cue,
@@ -138,8 +138,8 @@ def _kind(name: str) -> ThreadKind:
     return next(kind for kind in _KINDS if kind == name)
 
 
-def _words() -> topics.Threads:
-    return topic(topics.Threads)
+def _words() -> story_topics.Threads:
+    return topic(story_topics.Threads)
 
 
 _BACKED = lazy_re(lambda: either(_words().backed), re.IGNORECASE)

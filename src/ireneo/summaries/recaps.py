@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ireneo.language.files import either, topic
 from ireneo.language.sentences import breaks
-from ireneo.language.topics import Threads, Turns
+from ireneo.language.story_topics import Threads, Turns
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 from ireneo.summaries.speech import spoken

@@ -15,7 +15,8 @@ from ireneo.language.detect import writes_nouns_large
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.sentences import balanced
 from ireneo.language.sentences import sentences as split
-from ireneo.language.topics import Names, Turns
+from ireneo.language.story_topics import Turns
+from ireneo.language.topics import Names
 from ireneo.language.words import WORD, letters, terms
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re

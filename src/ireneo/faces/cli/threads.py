@@ -33,11 +33,11 @@ _LISTED = "id kind text state who whom since source until ended known_to"
 
 
 def list_(
-    session: SessionName, resolved: Resolved = False, as_: As = "", as_json: AsJson = False, *, stored: Stored
+    session: SessionName, resolved: Resolved = False, viewpoint: As = "", as_json: AsJson = False, *, stored: Stored
 ) -> None:
     """List what always stands in a story, and its open threads."""
     with session_in(stored, session) as named:
-        title, found = title_of(named), named.threads(resolved=resolved, viewpoint=as_)
+        title, found = title_of(named), named.threads(resolved=resolved, viewpoint=viewpoint)
     if as_json:
         write_json([picked(each, _LISTED) for each in found])
     elif not found:
