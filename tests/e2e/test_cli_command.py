@@ -41,6 +41,7 @@ COMMANDS = (
     "pins",
     "release",
     "dispute",
+    "edit",
     "notes",
     "summarise",
     "work",
@@ -215,7 +216,8 @@ def test_the_commands_stand_in_sections_and_each_in_one() -> None:
     sections = re.findall(r"^(\S[^\n]*):\n((?:  .*\n)+)", shown, flags=re.MULTILINE)
     listed = [line.split()[0] for title, rows in sections if title != "Options" for line in rows.splitlines()]
     assert len(sections) > 4
-    assert sorted(listed) == sorted(COMMANDS)
+    # One that has commands of its own beside the others.
+    assert sorted(listed) == sorted([*COMMANDS, "thread"])
     assert all("..." not in rows for _, rows in sections), "each says in its first line what it does"
 
 
@@ -270,8 +272,15 @@ def test_every_command_answers_in_json_and_writes_nothing_else(tmp_path: Path) -
         elif name == "remember":
             fact = told["id"]
     other = json.loads(run("remember", "Anna has her home in Porto.", "--json", cwd=tmp_path).stdout)["id"]
+    tale = [
+        json.dumps({"author": "Vera", "text": f"Vera walked {number} miles along the dyke."}) for number in range(400)
+    ]
+    (tmp_path / "tale.jsonl").write_text("\n".join(tale))
+    run("import", "tale.jsonl", "--session", "tale", cwd=tmp_path)
+    view = json.loads(run("context", "tale", "-b", 1500, "--json", cwd=tmp_path).stdout)["view"]
     rest: dict[str, tuple[object, ...]] = {
         "expand": (block,),
+        "edit": ("tale", next(row["id"] for row in view if row["what"] == "summary"), "Vera walked on."),
         "dispute": ("7c1e", block, "It is not so."),
         "restore": (fact,),
         "update": (fact, "--label", "people"),

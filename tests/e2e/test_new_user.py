@@ -32,6 +32,7 @@ from tests.e2e import loopback
 from tests.e2e.loopback import LoopbackModel
 from tests.e2e.pages import GUIDES, README, ROOT, Block, blocks, fits
 from tests.e2e.test_cli_command import COMMAND, Done, run
+from tests.postgres_server import empty_database
 
 import ireneo
 from ireneo.adapters.llm import model as names
@@ -46,6 +47,8 @@ STORY_MESSAGES = 700
 LONG = "campaign.jsonl"
 """A story that no reader has: a shorter one stands for it, beside what the other outputs come from."""
 LOCAL_SERVER = "http://localhost:8000/v1"
+SERVER = "postgresql://agent@db.example/memory"
+"""A database that no reader has."""
 DRIFT = "7c1e4f52-2b8d-4d0a-9f3e-61b5a0c9d2e8"
 """The demo's first session; README shows its blocks by each of three writers."""
 WRITERS = ("nobody", "a model", "the agent")
@@ -72,6 +75,7 @@ class Walk:
         """What the block before wrote, where that was Python: its output may be printed under it."""
         self.told = 0
         """How many blocks of a context were shown."""
+        self.server = SERVER
         self.servers = ExitStack()
         self.commands: set[str] = set()
 
@@ -98,6 +102,11 @@ class Walk:
 
     def say(self, line: str, block: Block) -> str:
         """Run one line of a shell; gives what it writes."""
+        if line.startswith("createdb "):
+            # The reader's server is one of ours.
+            self.server = empty_database()
+            return ""
+        line = line.replace(SERVER, self.server)
         if line.startswith("ireneo summarise "):
             return self.with_a_model(line)
         if line.startswith("ireneo proxy "):

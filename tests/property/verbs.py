@@ -197,6 +197,7 @@ READING: Mapping[str, Verb] = {
     "Session.project": on(RUN, lambda session: session.project()),
     "Session.is_seen_from": on(RUN, lambda session: session.is_seen_from("harbour")),
     "Session.tree": on(STORY, _tree),
+    "Session.threads": on(STORY, lambda session: session.threads(preset="story")),
     "Session.pins": on(RUN, lambda session: session.pins()),
     "Session.diary": on(RUN, lambda session: session.diary()),
     "Session.branches": on(RUN, lambda session: session.branches()),
@@ -251,6 +252,19 @@ async def _review(memory: Memory) -> None:
 async def _dispute(session: Session) -> None:
     blocks = [row.id for row in (await session.context(2_000)).view if row.id.startswith("s_")]
     await session.dispute(blocks[0], "It was mended since.")
+
+
+async def _thread(session: Session) -> None:
+    owed = await session.add_thread("debt", f"Mira owes Tom {next(_COLOURS)} crowns.", who="Mira", whom="Tom")
+    await session.edit_thread(owed.id, "Mira owes Tom a crown.")
+    await session.threads(resolved=True, preset="story")
+    await session.resolve_thread(owed.id, "She paid.")
+
+
+async def _edit_summary(session: Session) -> None:
+    view = (await session.context(2_000, preset="story")).view
+    for block in [row.id for row in view if row.id.startswith("s_")][:1]:
+        await session.edit(block, "Mira took the boat out.")
 
 
 async def _dispute_id(memory: Memory) -> None:
@@ -313,6 +327,10 @@ WRITING: Mapping[str, Verb] = {
     "Session.fork": on(STORY, _fork),
     "Session.rewind": on(STORY, _fork),
     "Session.drop": on(STORY, _drop),
+    "Session.add_thread": on(STORY, _thread),
+    "Session.edit_thread": on(STORY, _thread),
+    "Session.resolve_thread": on(STORY, _thread),
+    "Session.edit": on(STORY, _edit_summary),
     "Session.prune": on(STORY, lambda session: session.prune()),
     "Session.pin": on(RUN, _pin),
     "Session.release": on(RUN, _pin),

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from ireneo.language import spoken, topics
+from ireneo.language import spoken, story_topics, topics
 from ireneo.language.files import LANGUAGES, either, fill, of_language, sections, topic
 from ireneo.language.spoken import Moments
 from ireneo.language.topics import Times, Topic, Words
@@ -18,7 +18,7 @@ from ireneo.language.topics import Times, Topic, Words
 FOLDER = Path(topics.__file__).parent
 KINDS: list[type[Topic]] = [
     each
-    for module in (topics, spoken)
+    for module in (topics, story_topics, spoken)
     for each in vars(module).values()
     if isinstance(each, type) and Topic in each.__bases__
 ]

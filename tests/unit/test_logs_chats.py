@@ -165,7 +165,7 @@ def test_a_lorebook_by_itself_is_read() -> None:
         (picture(), "The picture holds no character card; a card's PNG has a text `chara` or `ccv3`."),
         (picture(chara=b"%%%"), "The picture's character card is damaged: its text is no base64."),
         (card(2, description="", personality="", system_prompt="", post_history_instructions="", character_book={}),
-         "The card says nothing: it has neither a description nor a lorebook."),
+         "The log holds no message that could be read. As a card it has neither a description nor a lorebook."),
     ],
 )  # fmt: skip
 def test_a_picture_without_a_card_gets_one_sentence(data: bytes, sentence: str) -> None:

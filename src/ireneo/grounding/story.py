@@ -296,17 +296,18 @@ def _has_case(word: str) -> bool:
 
 LEAST_LEFT = 4
 """Fewer words tell nothing without the rest."""
-_APART = lazy_re(lambda: rf"(?:;|,\s+{either(topic(Clauses).joins)})\s+(?={_LARGE})")
+_APART = lazy_re(lambda: rf"(?:;|,\s++{either(topic(Clauses).joins)})\s++(?={_LARGE})")
 _HANGS = lazy_re(
     lambda: (
-        rf",\s+(?={either([*topic(Clauses).joins, *topic(Clauses).begins, *topic(Clauses).relatives])}\b"
-        rf"|\w+{either(topic(Names).participles)}\b)|\s+(?={either(topic(Clauses).joins)}\s+{_does()}\b)"
+        # Blanks are taken from the first of a run on, and not given back.
+        rf",\s++(?={either([*topic(Clauses).joins, *topic(Clauses).begins, *topic(Clauses).relatives])}\b"
+        rf"|\w+{either(topic(Names).participles)}\b)|(?<!\s)\s++(?={either(topic(Clauses).joins)}\s+{_does()}\b)"
     )
 )
-_ASIDE = lazy_re(lambda: rf",\s+{either(topic(Clauses).relatives)}\b[^,;]*,(?=\s)")
+_ASIDE = lazy_re(lambda: rf",\s++{either(topic(Clauses).relatives)}\b[^,;]*,(?=\s)")
 _LIMITS = lazy_re(lambda: rf"\W*(?:\w+\s+)?{either(topic(Clauses).limits)}\b")
 _LEADS = lazy_re(lambda: rf"\W*{either(topic(Clauses).leads)}\b", re.IGNORECASE)
-_DOES = lazy_re(lambda: rf"(?P<before>\w+)\s+{_does()}\b")
+_DOES = lazy_re(lambda: rf"\b(?P<before>\w++)\s++{_does()}\b")
 
 
 def _does() -> str:

@@ -149,7 +149,7 @@ _COMMANDS = (
     (RULES, "pins", pins, "ireneo pins 7c1e4f52"),
     (RULES, "release", release, "ireneo release 7c1e4f52 'Never bump'"),
     (RULES, "dispute", dispute, "ireneo dispute 7c1e4f52 s_irx4ofg 'It failed at first.'"),
-    (RULES, "edit", edit, "ireneo edit 7c1e4f52 s_irx4ofg 'Vera sold the boat, and left at dawn.'"),
+    (RULES, "edit", edit, "ireneo edit 7c1e4f52 s_irx4ofg 'Vera left at dawn.'"),
     (RULES, "notes", notes, "ireneo notes 7c1e4f52 --take answer.txt"),
     (RULES, "summarise", summarise, "ireneo summarise 7c1e4f52 --budget 2000 --model ollama:llama3"),
     (RULES, "work", work, "ireneo work --until-idle"),
@@ -184,7 +184,7 @@ _COMMANDS = (
 for _panel, _name, _command, _example in _COMMANDS:
     app.command(_name, rich_help_panel=_panel, epilog=f"Example: {_example}")(grouped(_command))
 
-_thread = typer.Typer(cls=Sections, help="What a story carries: promises, debts, secrets …, and what always stands.")
+_thread = typer.Typer(cls=Sections, help="Show or write what a story carries.")
 for _verb, _does, _so in (
     ("list", list_, "ireneo thread list 7c1e4f52 --all"),
     ("add", add, "ireneo thread add 7c1e4f52 debt 'Vera owes Tom forty crowns.' --who Vera --whom Tom"),

@@ -62,7 +62,9 @@ class CharacterCard:
             tree.say(uttered("system", text), entries.pop(0))
         session = tree.session(name, faults)
         if session is None:
-            raise UnreadableLog("The card says nothing: it has neither a description nor a lorebook.")
+            raise UnreadableLog(
+                "The log holds no message that could be read. As a card it has neither a description nor a lorebook."
+            )
         yield session
 
 
