@@ -54,7 +54,7 @@ CREATE TABLE messages (
     erased          bigint NOT NULL DEFAULT 0, -- 1: what it said was forgotten, and only its place is left
     checksum        bigint NOT NULL, -- of what stands in the row
     PRIMARY KEY (space, session, segment, position),
-    UNIQUE (space, session, id)
+    UNIQUE (space, id, session) -- in this order, so that no place is looked for by its session alone
 ) PARTITION BY HASH (space);
 
 CREATE INDEX messages_by_source ON messages (space, session, source_id) WHERE source_id IS NOT NULL;
@@ -205,22 +205,25 @@ CREATE TABLE undone (
     PRIMARY KEY (space, first)
 );
 
--- The terms are our own, each begins with the number of its space. Ranking them is ours as well.
+-- The terms are our own, each begins with the number of its space. Ranking them is ours as well. No key begins with the
+-- space: of a space without statistics yet all documents would be read for the few that have a term.
 CREATE TABLE message_words (
     space    text COLLATE "C" NOT NULL,
     document bigint NOT NULL,
-    terms    text[] COLLATE "C" NOT NULL,
-    PRIMARY KEY (space, document)
+    terms    text[] COLLATE "C" NOT NULL
 ) PARTITION BY HASH (space);
+
+CREATE INDEX message_words_by_document ON message_words (document, space);
 
 CREATE INDEX message_words_terms ON message_words USING gin (terms);
 
 CREATE TABLE memory_words (
     space    text COLLATE "C" NOT NULL,
     document bigint NOT NULL,
-    terms    text[] COLLATE "C" NOT NULL,
-    PRIMARY KEY (space, document)
+    terms    text[] COLLATE "C" NOT NULL
 ) PARTITION BY HASH (space);
+
+CREATE INDEX memory_words_by_document ON memory_words (document, space);
 
 CREATE INDEX memory_words_terms ON memory_words USING gin (terms);
 

@@ -1,11 +1,17 @@
--- The messages of a session's tree.
+-- The messages of a session's tree. What one row leads to is looked up from it (`OFFSET 0` keeps the order of the joins):
+-- a server that has no statistics yet would read all messages of a session first.
 
 -- name: find_head
 SELECT m.id, m.position, m.turn, m.total_tokens
-FROM sessions AS s
-JOIN branches AS b ON b.space = s.space AND b.session = s.key AND b.branch = :branch
-JOIN messages AS m ON m.space = b.space AND m.session = b.session AND m.segment = b.segment AND m.position = b.position
-WHERE s.space = :space AND s.session = :session;
+FROM (
+    SELECT b.session, b.segment, b.position
+    FROM branches AS b
+    WHERE b.space = :space AND b.branch = :branch AND b.session = (
+        SELECT s.key FROM sessions AS s WHERE s.space = :space AND s.session = :session
+    )
+    OFFSET 0
+) AS b
+JOIN messages AS m ON m.space = :space AND m.session = b.session AND m.segment = b.segment AND m.position = b.position;
 
 -- name: locate
 -- Where a message stands, and whether its segment goes on after it.
@@ -13,7 +19,8 @@ SELECT
     m.segment, m.position,
     EXISTS (
         SELECT 1 FROM messages AS n
-        WHERE n.space = m.space AND n.session = m.session AND n.segment = m.segment AND n.position = m.position + 1
+        WHERE n.space = :space AND n.session = :key AND n.segment = m.segment AND n.position = m.position + 1
+        OFFSET 0
     )
 FROM messages AS m
 WHERE m.space = :space AND m.session = :key AND m.id = :id;
@@ -82,6 +89,6 @@ LIMIT :limit;
 SELECT
     m.id, m.parent, m.role, m.origin, m.position, m.turn, m.tokens, m.thinking_tokens, m.total_tokens,
     m.at, m.source_id, m.joined, m.parts, m.erased, p.packed
-FROM messages AS m
-LEFT JOIN payloads AS p ON p.space = m.space AND p.session = m.session AND p.segment = m.segment AND p.position = m.position
-WHERE m.space = :space AND m.session = :key AND m.id = :id;
+FROM (SELECT * FROM messages WHERE space = :space AND session = :key AND id = :id OFFSET 0) AS m
+LEFT JOIN payloads AS p
+    ON p.space = :space AND p.session = :key AND p.segment = m.segment AND p.position = m.position;

@@ -26,12 +26,16 @@ SELECT coalesce(json_agg(found.document ORDER BY found.document), '[]')::text FR
 -- name: message_of_document
 -- By its place: what a number says of length and role besides is not always known to who asks.
 SELECT
-    s.session, d.document, m.id, m.parent, m.role, m.origin, m.position, m.turn, m.tokens, m.thinking_tokens, m.total_tokens, m.at,
+    d.session, d.document, m.id, m.parent, m.role, m.origin, m.position, m.turn, m.tokens, m.thinking_tokens, m.total_tokens, m.at,
     m.source_id, m.joined, m.parts, m.erased
-FROM sessions AS s
-JOIN documents AS d ON d.space = s.space AND d.session = s.key AND d.document BETWEEN :first AND :last
-JOIN messages AS m ON m.space = d.space AND m.session = d.session AND m.segment = d.segment AND m.position = d.position
-WHERE s.key = :key AND s.space = :space;
+FROM (
+    SELECT s.session, d.session AS key, d.segment, d.position, d.document
+    FROM documents AS d
+    JOIN sessions AS s ON s.space = :space AND s.key = d.session
+    WHERE d.space = :space AND d.session = :key AND d.document BETWEEN :first AND :last
+    OFFSET 0
+) AS d
+JOIN messages AS m ON m.space = :space AND m.session = d.key AND m.segment = d.segment AND m.position = d.position;
 
 -- name: memory_of_document
 SELECT document, record FROM memories WHERE number = :number AND space = :space AND document IS NOT NULL;
