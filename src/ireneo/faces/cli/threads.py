@@ -41,7 +41,7 @@ def list_(
     if as_json:
         write_json([picked(each, _LISTED) for each in found])
     elif not found:
-        tell(f"No thread is open in {title}.")
+        tell(f"No thread is open in {title}; they are found with its summaries, which `ireneo work` writes.")
     else:
         for line in _lines(found):
             tell(line)
