@@ -215,7 +215,7 @@ CREATE TABLE message_words (
 
 CREATE INDEX message_words_by_document ON message_words (document, space);
 
-CREATE INDEX message_words_terms ON message_words USING gin (terms);
+CREATE INDEX message_words_terms ON message_words USING gin (terms) WITH (fastupdate = off);
 
 CREATE TABLE memory_words (
     space    text COLLATE "C" NOT NULL,
@@ -225,7 +225,7 @@ CREATE TABLE memory_words (
 
 CREATE INDEX memory_words_by_document ON memory_words (document, space);
 
-CREATE INDEX memory_words_terms ON memory_words USING gin (terms);
+CREATE INDEX memory_words_terms ON memory_words USING gin (terms) WITH (fastupdate = off);
 
 -- The last number that a memory of a space was given: none is ever given again.
 CREATE TABLE memory_numbers (
