@@ -19,7 +19,7 @@ from ireneo.adapters.postgres.connection import QUERIES
 from ireneo.adapters.postgres.migrate import load_migrations, migrate, read_applied
 from ireneo.adapters.postgres.store import PostgresStore, open_postgres
 from ireneo.adapters.sqlite.connection import SQL as SQLITE
-from ireneo.errors import NewerDatabase, NotADatabase, StoreBusy, Unreachable
+from ireneo.errors import NewerDatabase, NotADatabase, SessionNotFound, StoreBusy, Unreachable
 from ireneo.log.message import Text
 from ireneo.log.tree import SessionKey
 from ireneo.memories.scratchpad import Pad
@@ -28,7 +28,7 @@ from ireneo.ports.store import Transaction
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 OF_NO_SPACE = frozenset(
     "begin_write begin_read commit roll_back list_all_spaces "
-    "overwrite_deleted add_scrub list_scrubs delete_scrub".split()
+    "overwrite_deleted add_scrub list_scrubs delete_scrub vacuum".split()
 )
 """What begins and ends a transaction, what a doctor goes by, and the marks of erasures."""
 OF_NO_KEY = ("ireneo_migrations", "scrubs")
@@ -74,7 +74,7 @@ def test_it_has_the_queries_that_a_file_has() -> None:
         *("check_file", "empty_wal", "find_migrations", "lessons_to_rename", "list_all_sessions", "list_indexes"),
         *("observations_to_rename", "read_format", "recognise", "record_migration", "refresh_words", "rename_lesson"),
         *("rename_observation", "reset_memory_words", "reset_message_words", "settle_memory_words"),
-        *("settle_message_words", "take_snapshot", "vacuum"),
+        *("settle_message_words", "take_snapshot"),
     }
     assert set(QUERIES) - set(SQLITE) == {"lock_space", "name_space"}
 
@@ -127,6 +127,35 @@ def test_a_role_sees_the_rows_of_the_space_that_its_transaction_names(url: str) 
                     driver.execute("INSERT INTO spaces (space, number) VALUES ('yours', 1)")
         finally:
             driver.execute("RESET ROLE")
+            driver.execute(f"DROP OWNED BY {role}")
+            driver.execute(f"DROP ROLE {role}")
+
+
+def test_a_role_that_owns_nothing_works_in_its_spaces_and_says_what_it_can_t_clean(url: str) -> None:
+    role = f"ireneo_{uuid4().hex[:8]}"
+
+    async def work() -> None:
+        theirs = await open_postgres(f"{url}{'&' if '?' in url else '?'}options=-c%20role%3D{role}")
+        ours = await open_postgres(url)
+        try:
+            await theirs.write(begin, "mine")
+            assert [each.key.session for each in await theirs.read(lambda tx: tx.sessions.list("mine"))] == ["one"]
+            await theirs.write(lambda tx: tx.erasure.begin())
+            scrubbed = await theirs.scrub()
+            assert not scrubbed.complete
+            assert "as their owner" in scrubbed.note
+            assert (await ours.scrub()).complete
+            assert (await ours.scrub(look=True)).complete
+        finally:
+            await theirs.close()
+            await ours.close()
+
+    with psycopg.connect(url, autocommit=True) as driver:
+        driver.execute(f"CREATE ROLE {role} NOINHERIT")
+        driver.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role}")
+        try:
+            asyncio.run(work())
+        finally:
             driver.execute(f"DROP OWNED BY {role}")
             driver.execute(f"DROP ROLE {role}")
 
@@ -190,6 +219,36 @@ def test_writers_of_one_space_wait_and_those_of_others_don_t(url: str) -> None:
             await other.write(begin, "mine", "two")
             listed = await other.read(lambda tx: tx.sessions.list("mine"))
             assert [each.key.session for each in listed] == ["two", "one"]
+        finally:
+            done.set()
+            await one.close()
+            await other.close()
+
+    asyncio.run(both())
+
+
+def test_a_write_that_is_taken_back_still_has_its_space(url: str) -> None:
+    """The server lets go of a lock that was taken behind a savepoint when it goes back to that."""
+
+    async def both() -> None:
+        one = await open_postgres(url, busy_seconds=0.2)
+        other = await open_postgres(url, busy_seconds=0.2)
+        held, done = threading.Event(), threading.Event()
+
+        def fail_and_go_on(tx: Transaction) -> None:
+            with pytest.raises(SessionNotFound):
+                tx.log.move(SessionKey("mine", "nowhere"), "main", None)
+            begin(tx, "mine")
+            held.set()
+            done.wait(20)
+
+        try:
+            holding = asyncio.create_task(one.write(fail_and_go_on))
+            await asyncio.to_thread(held.wait, 20)
+            with pytest.raises(StoreBusy):
+                await other.write(begin, "mine", "two")
+            done.set()
+            await holding
         finally:
             done.set()
             await one.close()

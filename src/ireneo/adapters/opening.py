@@ -26,7 +26,7 @@ async def open_store(url: str, *, durability: Literal["full", "normal"] = "full"
             from ireneo.adapters.postgres.store import open_postgres
         except ModuleNotFoundError as missing:
             raise MissingExtra("PostgreSQL needs an extra: pip install 'ireneo[postgres]'.") from missing
-        return await open_postgres(url, busy_seconds=busy_seconds)
+        return await open_postgres(url, durability=durability, busy_seconds=busy_seconds)
     from ireneo.adapters.sqlite.store import open_sqlite
 
     return await open_sqlite(url.removeprefix("sqlite:///"), durability=durability, busy_seconds=busy_seconds)

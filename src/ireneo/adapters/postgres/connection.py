@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
@@ -15,6 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 from psycopg import errors
 from psycopg.abc import Buffer
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper, TextLoader
@@ -35,6 +36,8 @@ def to_driver(query: str) -> str:
 QUERIES: Mapping[str, str] = load_queries(Path(__file__).with_name("queries"))
 SQL: Mapping[str, str] = MappingProxyType({name: to_driver(query) for name, query in QUERIES.items()})
 
+CONNECTING_SECONDS = 10
+"""So long a server may take to answer at all, unless the address says otherwise."""
 SHORTEST_SECONDS = 0.001
 LONGEST_SECONDS = 0.025
 GROWTH = 1.5
@@ -149,6 +152,15 @@ class SpaceLocks:
             self._connection.execute(SQL["name_space"], {"space": space})
             self._named = space
 
+    def mark(self) -> tuple[frozenset[str], str | None]:
+        """What is held now, for `back_to`."""
+        return frozenset(self._held), self._named
+
+    def back_to(self, mark: tuple[frozenset[str], str | None]) -> None:
+        """Know of nothing that was taken since: the server lets go of it where it goes back to a savepoint."""
+        held, self._named = mark
+        self._held = set(held)
+
     def _lock(self, space: str) -> None:
         until = time.monotonic() + self._seconds
         tries = 0
@@ -224,9 +236,16 @@ class PostgresDatabase:
             with self.connection.cursor() as cursor:
                 cursor.executemany(SQL[query], bound)
 
-    def savepoint(self) -> AbstractContextManager[object]:
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
         """A block that leaves nothing where it raises: inside of a transaction, a savepoint."""
-        return self.connection.transaction()
+        mark = self.locks.mark()
+        try:
+            with self.connection.transaction():
+                yield
+        except BaseException:
+            self.locks.back_to(mark)
+            raise
 
 
 class ServerConnection:
@@ -247,7 +266,9 @@ class ServerConnection:
         if self._driver is not None and self._driver.closed:
             self._driver = None
         if self._driver is None:
-            driver = psycopg.connect(self._url, autocommit=True, application_name="ireneo")
+            is_said = "connect_timeout" in conninfo_to_dict(self._url)
+            url = self._url if is_said else make_conninfo(self._url, connect_timeout=CONNECTING_SECONDS)
+            driver = psycopg.connect(url, autocommit=True, application_name="ireneo")
             # Typed by their kind and not by their size, so that a query is prepared once.
             driver.adapters.register_dumper(int, Int8Dumper)
             driver.adapters.register_dumper(str, TextDumper)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Literal
 
 import psycopg
 
@@ -17,6 +18,9 @@ READERS = 4
 """Connections that read, each opened when the others are taken; what is more waits its turn."""
 KEPT_ELSEWHERE = (
     "The server's write-ahead log, its replicas and its backups keep what they have until the server lets go of them."
+)
+NOT_OURS = (
+    "This role doesn't own the tables, so that their dead rows stay; run `ireneo doctor --repair` as their owner."
 )
 LEFT = "An erasure may have left dead rows in the tables; forget again, or run `ireneo doctor --repair`."
 
@@ -79,23 +83,42 @@ def _clean(connection: ServerConnection) -> Scrubbed:
     marks = connection.driver.execute(SQL["list_scrubs"]).fetchall()
     if not marks:
         return Scrubbed(complete=True)
-    connection.driver.execute("VACUUM")
+    skipped: list[str | None] = []
+
+    def hear(notice: psycopg.errors.Diagnostic) -> None:
+        # It can be read only now.
+        skipped.append(notice.severity_nonlocalized)
+
+    connection.driver.add_notice_handler(hear)
+    try:
+        connection.driver.execute(SQL["vacuum"])
+    finally:
+        connection.driver.remove_notice_handler(hear)
+    # The server warns of each table that is another's, and leaves it as it is.
+    if "WARNING" in skipped:
+        return Scrubbed(complete=False, note=NOT_OURS)
     for (mark,) in marks:
         connection.driver.execute(SQL["delete_scrub"], {"mark": mark})
     return Scrubbed(complete=True, note=KEPT_ELSEWHERE)
 
 
-async def open_postgres(url: str, *, busy_seconds: float = 30.0, readers: int = READERS) -> PostgresStore:
+async def open_postgres(
+    url: str, *, durability: Literal["full", "normal"] = "full", busy_seconds: float = 30.0, readers: int = READERS
+) -> PostgresStore:
     """Open the store in the database at `url` (``postgresql://user@host:port/database``); close it with `close()`.
 
-    The database has to be there; its tables are made, or brought up to date. `busy_seconds` is how long a transaction
-    waits for others in the same space; `readers` is how many may read at a time, each on a connection of its own.
+    The database has to be there; its tables are made, or brought up to date. With `durability="normal"` a commit
+    doesn't wait for the disk; with "full" it waits for what the server is set to. `busy_seconds` is how long a
+    transaction waits for others in the same space; `readers` is how many may read at a time, each on a connection of
+    its own.
     Raises NotADatabase, NewerDatabase, StoreBusy, Unreachable, or StoreError.
     """
     place = address(url)
 
     def bring_up_to_date(driver: psycopg.Connection[Row]) -> None:
         migrate(driver, place)
+        if durability == "normal":
+            driver.execute("SET synchronous_commit = off")
 
     writer = ServerConnection(url, busy_seconds, bring_up_to_date)
     store = PostgresStore(writer, [ServerConnection(url, busy_seconds, _ready) for _ in range(readers)])
