@@ -21,7 +21,15 @@ from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper, TextLoader
 
 from ireneo.adapters.pool import Cancellation
-from ireneo.adapters.sql.database import UNPARSABLE, ErrorMeaning, Row, SqlTransaction, Value, load_queries
+from ireneo.adapters.sql.database import (
+    UNPARSABLE,
+    ErrorMeaning,
+    NamedQueries,
+    Row,
+    SqlTransaction,
+    Value,
+    load_queries,
+)
 from ireneo.errors import BadInput, ReadOnlyStore, StoreBusy, StoreError, Unreachable
 from ireneo.patterns import lazy_re
 
@@ -179,7 +187,7 @@ class SpaceLocks:
         return row is not None and row[0] == 1
 
 
-class PostgresDatabase:
+class PostgresDatabase(NamedQueries):
     """`ireneo.adapters.sql.database.Database` over a connection of the driver."""
 
     def __init__(self, connection: psycopg.Connection[Row], locks: SpaceLocks, space: str | None = None) -> None:
@@ -211,19 +219,6 @@ class PostgresDatabase:
             return self.connection.execute(SQL[query], bindings)
         except (KeyError, TypeError) as fault:
             raise psycopg.ProgrammingError(f"query {query}: {fault}") from fault
-
-    def rows(self, query: str, /, **bindings: Value) -> list[Row]:
-        """All that it gives."""
-        return self.scan(query, **bindings).fetchall()
-
-    def row(self, query: str, /, **bindings: Value) -> Row | None:
-        """The first row that it gives, if any."""
-        return self.scan(query, **bindings).fetchone()
-
-    def number(self, query: str, /, **bindings: Value) -> int:
-        """The number that is the first column of the only row that it gives."""
-        ((number, *_),) = self.scan(query, **bindings)
-        return int(number)
 
     def change(self, query: str, /, **bindings: Value) -> int:
         """Run what writes; says how many rows it added, replaced or took out."""

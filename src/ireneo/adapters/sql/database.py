@@ -76,6 +76,27 @@ class Database(Protocol):
         """What its upkeep looks through one after the other: all of it, or space by space where they lie apart."""
 
 
+class NamedQueries(ABC):
+    """What a `Database` gives of a query, by a driver that runs it."""
+
+    @abstractmethod
+    def scan(self, query: str, /, **bindings: Value) -> Iterator[Row]:
+        """All that a query gives, row by row."""
+
+    def rows(self, query: str, /, **bindings: Value) -> list[Row]:
+        """All that it gives."""
+        return list(self.scan(query, **bindings))
+
+    def row(self, query: str, /, **bindings: Value) -> Row | None:
+        """The first row that it gives, if any."""
+        return next(self.scan(query, **bindings), None)
+
+    def number(self, query: str, /, **bindings: Value) -> int:
+        """The number that is the first column of the only row that it gives."""
+        ((number, *_),) = self.scan(query, **bindings)
+        return int(number)
+
+
 class SqlTransaction(OpenTransaction, ABC):
     """All ports over one open transaction; the module of each is loaded when it is first asked for."""
 

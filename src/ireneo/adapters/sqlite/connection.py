@@ -16,7 +16,14 @@ from urllib.parse import quote
 import apsw
 
 from ireneo.adapters.pool import Cancellation
-from ireneo.adapters.sql.database import UNPARSABLE, ErrorMeaning, Row, SqlTransaction, Value, load_queries
+from ireneo.adapters.sql.database import (
+    UNPARSABLE,
+    ErrorMeaning,
+    NamedQueries,
+    SqlTransaction,
+    Value,
+    load_queries,
+)
 from ireneo.errors import BadInput, NotADatabase, ReadOnlyStore, StoreBusy, StoreError, Unreachable
 
 SQL = load_queries(Path(__file__).with_name("queries"))
@@ -115,7 +122,7 @@ LONGEST = 200
 """Characters of what a parser says."""
 
 
-class SqliteDatabase:
+class SqliteDatabase(NamedQueries):
     """`ireneo.adapters.sql.database.Database` over a connection of the driver."""
 
     def __init__(self, connection: apsw.Connection) -> None:
@@ -128,19 +135,6 @@ class SqliteDatabase:
             return self.connection.execute(SQL[query], bindings)
         except (KeyError, TypeError) as fault:
             raise apsw.BindingsError(f"query {query}: {fault}") from fault
-
-    def rows(self, query: str, /, **bindings: Value) -> list[Row]:
-        """All that it gives."""
-        return self.scan(query, **bindings).fetchall()
-
-    def row(self, query: str, /, **bindings: Value) -> Row | None:
-        """The first row that it gives, if any."""
-        return self.scan(query, **bindings).fetchone()
-
-    def number(self, query: str, /, **bindings: Value) -> int:
-        """The number that is the first column of the only row that it gives."""
-        ((number, *_),) = self.scan(query, **bindings)
-        return int(number)
 
     def change(self, query: str, /, **bindings: Value) -> int:
         """Run what writes; says how many rows it added, replaced or took out."""
