@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -58,7 +59,7 @@ class WholeAnswer:
         return [message for each in choices if isinstance(message := each.get("message"), dict) and _says(message)]
 
 
-class StreamedAnswer:
+class StreamedAnswer(ABC):
     """An answer in server-sent events, however they are cut into chunks."""
 
     def __init__(self) -> None:
@@ -72,9 +73,9 @@ class StreamedAnswer:
             if line.startswith(b"data:"):
                 self.read(line[5:].strip())
 
+    @abstractmethod
     def read(self, event: bytes) -> None:
         """Read one event."""
-        raise NotImplementedError
 
 
 class _Choice:
