@@ -48,6 +48,7 @@ def blocks(page: Path) -> list[Block]:
             while number < len(lines) and (lines[number].startswith(INDENT) or not lines[number].strip()):
                 inside.append(lines[number].removeprefix(INDENT))
                 number += 1
+            number -= 1
         number += 1
         if inside:
             text = "\n".join(inside).rstrip() + "\n"
