@@ -28,9 +28,9 @@ from ireneo.ports.store import Transaction
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 OF_NO_SPACE = frozenset(
     "begin_write begin_read commit roll_back list_all_spaces "
-    "overwrite_deleted add_scrub list_scrubs delete_scrub vacuum".split()
+    "overwrite_deleted add_scrub list_scrubs delete_scrub vacuum find_outcome end_transaction".split()
 )
-"""What begins and ends a transaction, what a doctor goes by, and the marks of erasures."""
+"""What begins and ends a transaction, what became of it, what a doctor goes by, and the marks of erasures."""
 OF_NO_KEY = ("ireneo_migrations", "scrubs")
 TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+([a-z_]+)(?:\s+AS\s+([a-z]+))?")
 
@@ -76,7 +76,9 @@ def test_it_has_the_queries_that_a_file_has() -> None:
         *("rename_observation", "reset_memory_words", "reset_message_words", "settle_memory_words"),
         *("settle_message_words", "take_snapshot"),
     }
-    assert set(QUERIES) - set(SQLITE) == {"lock_space", "name_space"}
+    assert set(QUERIES) - set(SQLITE) == {
+        *("lock_space", "name_space", "find_outcome", "end_transaction", "tell_of_work", "channel_of_work"),
+    }
 
 
 def test_the_space_leads_every_key(url: str) -> None:
@@ -255,40 +257,6 @@ def test_a_write_that_is_taken_back_still_has_its_space(url: str) -> None:
             await other.close()
 
     asyncio.run(both())
-
-
-def cut(url: str) -> None:
-    """Break off every other connection to a database, as a server does that is started anew."""
-    with psycopg.connect(url, autocommit=True) as driver:
-        driver.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
-
-
-def test_a_lost_connection_is_made_anew(url: str) -> None:
-    async def lose() -> None:
-        store: PostgresStore = await open_postgres(url)
-        try:
-            await store.write(begin, "mine")
-            assert len(await store.read(lambda tx: tx.sessions.list("mine"))) == 1
-            await asyncio.to_thread(cut, url)
-            await store.write(begin, "mine", "two")
-            assert len(await store.read(lambda tx: tx.sessions.list("mine"))) == 2
-
-            def lost_within(tx: Transaction) -> None:
-                begin(tx, "mine", "three")
-                cut(url)
-                begin(tx, "mine", "four")
-
-            with pytest.raises(Unreachable):
-                await store.write(lost_within)
-            # Nothing of it is there, and the store goes on.
-            assert len(await store.read(lambda tx: tx.sessions.list("mine"))) == 2
-        finally:
-            await store.close()
-
-    asyncio.run(lose())
 
 
 def test_a_memory_is_opened_by_its_address(url: str, tmp_path: Path) -> None:

@@ -1,12 +1,11 @@
-"""A connection to a PostgreSQL server: queries by name, the locks of spaces, and what the driver's errors mean."""
+"""A connection to a PostgreSQL server: queries by name, the locks of spaces, what errors mean, and what outlasts them."""
 
 from __future__ import annotations
 
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
@@ -48,9 +47,19 @@ CONNECTING_SECONDS = 10
 """So long a server may take to answer at all, unless the address says otherwise."""
 SHORTEST_SECONDS = 0.001
 LONGEST_SECONDS = 0.025
+LONGEST_AWAY_SECONDS = 1.0
+"""The longest pause before a server that is away is tried again."""
 GROWTH = 1.5
 STEPS = 20
 """After so many tries a pause has long reached its ceiling."""
+MAKES_WORK = frozenset({"insert_message", "move_branch", "add_memory", "replace_memory"})
+"""The queries after which there may be something to do for whoever works behind conversations."""
+
+
+def pause(tries: int, longest: float, left: float) -> None:
+    """Wait before the next try, longer each time and at most so many seconds."""
+    ceiling = min(longest, SHORTEST_SECONDS * GROWTH ** min(tries, STEPS))
+    time.sleep(max(0.0, min(random.uniform(ceiling / 4, ceiling), left)))
 
 
 BUSY = ErrorMeaning(
@@ -68,6 +77,10 @@ TOO_BIG = ErrorMeaning(StoreError, "can't hold a single value this large; split 
 OUR_FAULT = ErrorMeaning(
     StoreError, "was asked for something that it can't do; this is a fault in Ireneo, please report it", told=True
 )
+IN_DOUBT = "was lost while it stored something, and can't say whether it did; look before you store it again."
+UNDONE = "has undone what was to be stored, since something in it failed before."
+GONE = (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow)
+"""What a server says before it hangs up, or instead of answering."""
 UNPARSED = "holds something that can't be read; see `ireneo doctor`"
 """A value that is not what was written."""
 LONGEST = 200
@@ -150,10 +163,17 @@ class SpaceLocks:
         self._named: str | None = None
         self.writes = False
         """Whether the transaction is one that writes."""
+        self.name: str | None = None
+        """What the server calls the transaction, once it may have written."""
+        self.busy: set[str] = set()
+        """The spaces in which it has made work."""
 
-    def enter(self, space: str) -> None:
-        """Work in a space from now on. Raises StoreBusy, and CancelledError where nobody wants it any more."""
-        if self.writes and space not in self._held:
+    def enter(self, space: str, *, alone: bool = True) -> None:
+        """Work in a space from now on. Raises StoreBusy, and CancelledError where nobody wants it any more.
+
+        Who isn't `alone` in it writes beside others: only what a single statement does, and guards by itself.
+        """
+        if alone and self.writes and space not in self._held:
             self._lock(space)
             self._held.add(space)
         if space != self._named:
@@ -176,15 +196,15 @@ class SpaceLocks:
             left = until - time.monotonic()
             if left <= 0:
                 raise errors.LockNotAvailable(f"space {space!r}")
-            if self._cancellation is not None and self._cancellation.requested.is_set():
-                raise CancelledError
-            ceiling = min(LONGEST_SECONDS, SHORTEST_SECONDS * GROWTH ** min(tries, STEPS))
-            time.sleep(min(random.uniform(ceiling / 4, ceiling), left))
+            if self._cancellation is not None:
+                self._cancellation.check()
+            pause(tries, LONGEST_SECONDS, left)
             tries += 1
 
     def _is_taken(self, space: str) -> bool:
         row = self._connection.execute(SQL["lock_space"], {"space": space}).fetchone()
-        return row is not None and row[0] == 1
+        self.name = row[0] if row else None
+        return self.name is not None
 
 
 class PostgresDatabase(NamedQueries):
@@ -197,12 +217,14 @@ class PostgresDatabase(NamedQueries):
         self._space = space
         self._of: dict[str, PostgresDatabase] = {}
 
-    def of(self, space: str) -> PostgresDatabase:
-        """The same with `space` bound to each query, which this transaction then has to itself if it writes."""
+    def of(self, space: str, *, alone: bool = True) -> PostgresDatabase:
+        """The same with `space` bound to each query, which this transaction then has to itself if it writes.
+
+        Who isn't `alone` in it waits for nobody (`SpaceLocks.enter`).
+        """
+        self.locks.enter(space, alone=alone)
         if space == self._space:
-            self.locks.enter(space)
             return self
-        self.locks.enter(space)
         if space not in self._of:
             self._of[space] = PostgresDatabase(self.connection, self.locks, space)
         return self._of[space]
@@ -222,14 +244,20 @@ class PostgresDatabase(NamedQueries):
 
     def change(self, query: str, /, **bindings: Value) -> int:
         """Run what writes; says how many rows it added, replaced or took out."""
+        self._note(query)
         return self.scan(query, **bindings).rowcount
 
     def change_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
         """Run it for each of `rows`."""
+        self._note(query)
         bound = [row if self._space is None else {"space": self._space, **row} for row in rows]
         if bound:
             with self.connection.cursor() as cursor:
                 cursor.executemany(SQL[query], bound)
+
+    def _note(self, query: str) -> None:
+        if self._space is not None and query in MAKES_WORK:
+            self.locks.busy.add(self._space)
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
@@ -254,6 +282,8 @@ class ServerConnection:
         self._prepare = prepare
         self._driver: psycopg.Connection[Row] | None = None
         self._cancellation: Cancellation | None = None
+        self._in_doubt = False
+        """Whether a commit was sent, and nobody knows what became of it."""
 
     @property
     def driver(self) -> psycopg.Connection[Row]:
@@ -277,25 +307,92 @@ class ServerConnection:
         return self._driver
 
     def begin(self, query: str) -> PostgresDatabase:
-        """Begin a transaction, with a new connection where the one that there was is lost. Raises as `run` does."""
-        try:
-            self.run(lambda: self.driver.execute(SQL[query]))
-        except Unreachable:
-            # Nothing has been done yet: a server that was away for a moment is asked once more.
-            self.close()
-            self.run(lambda: self.driver.execute(SQL[query]))
-        locks = SpaceLocks(self.driver, self._busy_seconds, self._cancellation)
-        return PostgresDatabase(self.driver, locks)
-
-    def execute(self, query: str) -> None:
-        """Run a query that takes nothing, whatever it gives. Raises as `run` does."""
+        """Begin a transaction, on a new connection where the one that there was is lost. Raises as `run` does."""
+        self._in_doubt = False
         self.run(lambda: self.driver.execute(SQL[query]))
+        return PostgresDatabase(self.driver, SpaceLocks(self.driver, self._busy_seconds, self._cancellation))
+
+    def commit(self, database: PostgresDatabase) -> None:
+        """End a transaction, and tell whoever listens that there is work. Raises as `run` does.
+
+        Where the connection is lost meanwhile the server is asked what became of it: it is done, or was never begun.
+        Raises Unreachable where the server can't say so.
+        """
+        locks = database.locks
+        self._in_doubt = locks.writes and locks.name is not None
+        try:
+            # Not on a new connection, where one was lost before: there nothing would be committed, and nobody say so.
+            done = self.run(lambda: database.connection.execute(SQL["commit"]).statusmessage)
+        except Unreachable:
+            if not self._in_doubt or not self._was_committed(str(locks.name)):
+                self._in_doubt = False
+                self.close()
+                raise
+            done = "COMMIT"
+        self._in_doubt = False
+        if done != "COMMIT":
+            raise StoreError(f"{self.place} {UNDONE}")
+        self._tell(locks.busy)
+
+    def _tell(self, spaces: Iterable[str]) -> None:
+        """Wake whoever works in `spaces`. Not with the commit: who tells has a lock that all commits would wait for."""
+        try:
+            for space in spaces:
+                self.driver.execute(SQL["tell_of_work"], {"space": space})
+        except psycopg.Error:
+            # What was to be done is done; who isn't woken looks every so often.
+            self.close()
+
+    def _was_committed(self, name: str) -> bool:
+        """What became of a transaction that was being committed. Raises Unreachable where nobody knows."""
+        timeline, _, transaction = name.partition(" ")
+        until = time.monotonic() + self._busy_seconds
+        bound = {"timeline": timeline, "name": transaction}
+        tries = 0
+        while (left := until - time.monotonic()) > 0:
+            with suppress(StoreError):
+                rows = self.run(lambda: self.driver.execute(SQL["find_outcome"], bound).fetchall())
+                if rows[0][0] != "in progress":
+                    if rows[0][0] is None:
+                        break
+                    return bool(rows[0][0] == "committed")
+                # A server that hasn't heard of it would keep the transaction open, and its locks, for hours.
+                self.run(lambda: self.driver.execute(SQL["end_transaction"], bound))
+            pause(tries, LONGEST_AWAY_SECONDS, left)
+            tries += 1
+        raise Unreachable(f"{self.place} {IN_DOUBT}")
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether there is no connection."""
+        return self._driver is None or self._driver.closed
+
+    def outlast(self, work: Callable[[], T], cancellation: Cancellation) -> T:
+        """Do a whole transaction, again from its beginning where the connection was lost before it was stored.
+
+        A server that is away is tried for as long as others in a space are waited for. Raises what `work` does.
+        """
+        until: float | None = None
+        tries = 0
+        while True:
+            try:
+                return work()
+            except Unreachable:
+                now = time.monotonic()
+                until = now + self._busy_seconds if until is None else until
+                if self._in_doubt or not self.is_lost or (tries and now >= until):
+                    raise
+            cancellation.check()
+            pause(tries, LONGEST_AWAY_SECONDS, until - now)
+            tries += 1
 
     def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Do `work` on the connection. Raises StoreError for whatever the driver raises."""
         try:
             return work(*args, **kwargs)
         except psycopg.Error as fault:
+            if isinstance(fault, GONE):
+                self.close()
             raise translate(fault, self.place) from fault
         except UnicodeEncodeError as fault:
             raise BadInput("A name or a text has half a surrogate pair in it; give valid Unicode.") from fault

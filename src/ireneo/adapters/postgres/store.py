@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Literal
+from typing import Literal, TypeVar
 
 import psycopg
 
@@ -13,6 +13,8 @@ from ireneo.adapters.postgres.connection import SQL, PostgresTransaction, Server
 from ireneo.adapters.postgres.migrate import migrate
 from ireneo.adapters.sql.database import Row
 from ireneo.ports.store import Scrubbed
+
+T = TypeVar("T")
 
 READERS = 4
 """Connections that read, each opened when the others are taken; what is more waits its turn."""
@@ -29,7 +31,8 @@ class PostgresStore(PooledStore[ServerConnection]):
     """`ireneo.ports.store.Store` over a PostgreSQL database; made by `open_postgres`.
 
     One connection of this process writes, a few read; each transaction has one to itself, in a thread. Writers of one
-    space wait for each other, whatever machine they are on; those of different spaces don't.
+    space wait for each other, whatever machine they are on; those of different spaces don't. A transaction whose
+    connection is lost is done again from its beginning, unless it is stored: so its function may be called twice.
     """
 
     def __init__(self, writer: ServerConnection, readers: Sequence[ServerConnection]) -> None:
@@ -46,6 +49,14 @@ class PostgresStore(PooledStore[ServerConnection]):
             return await self._readers.run(_look_at_scrubs)
         return await self._writers.run(_scrub)
 
+    def _transacting(
+        self, function: Callable[..., T], args: tuple[object, ...], kwargs: dict[str, object], *, writes: bool
+    ) -> Callable[[ServerConnection, Cancellation], T]:
+        once = super()._transacting(function, args, kwargs, writes=writes)
+        return lambda connection, cancellation: connection.outlast(
+            lambda: once(connection, cancellation), cancellation
+        )
+
     @contextmanager
     def _transaction(
         self, connection: ServerConnection, cancellation: Cancellation, *, writes: bool
@@ -60,7 +71,7 @@ class PostgresStore(PooledStore[ServerConnection]):
                 transaction.is_over = True
             if writes:
                 cancellation.begin_commit()
-            connection.execute("commit")
+            connection.commit(database)
         finally:
             connection.roll_back()
 
