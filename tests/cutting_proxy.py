@@ -87,9 +87,7 @@ class CuttingProxy:
             return server
         return socket.create_connection((self._url.hostname or "127.0.0.1", self._url.port or 5432))
 
-    def _pass(
-        self, source: socket.socket, target: socket.socket, pair: tuple[socket.socket, socket.socket]
-    ) -> None:
+    def _pass(self, source: socket.socket, target: socket.socket, pair: tuple[socket.socket, socket.socket]) -> None:
         with suppress(OSError):
             while piece := source.recv(PIECE):
                 if self.commits_to_hide and source is pair[1] and COMMITTED in piece:

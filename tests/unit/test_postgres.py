@@ -17,7 +17,7 @@ from tests.postgres_server import at, empty_database, server_url
 import ireneo
 from ireneo.adapters.postgres.connection import QUERIES
 from ireneo.adapters.postgres.migrate import load_migrations, migrate, read_applied
-from ireneo.adapters.postgres.store import PostgresStore, open_postgres
+from ireneo.adapters.postgres.store import open_postgres
 from ireneo.adapters.sqlite.connection import SQL as SQLITE
 from ireneo.errors import NewerDatabase, NotADatabase, SessionNotFound, StoreBusy, Unreachable
 from ireneo.log.message import Text
@@ -78,6 +78,7 @@ def test_it_has_the_queries_that_a_file_has() -> None:
     }
     assert set(QUERIES) - set(SQLITE) == {
         *("lock_space", "name_space", "find_outcome", "end_transaction", "tell_of_work", "channel_of_work"),
+        "take_first_lease",
     }
 
 

@@ -1,4 +1,4 @@
-"""Connections to a server that are lost, at each moment of a transaction: it is stored once, or it says that it isn't."""
+"""Connections to a server that are lost, at each moment of a transaction: it is stored once, or says that it isn't."""
 
 from __future__ import annotations
 

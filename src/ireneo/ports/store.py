@@ -23,9 +23,10 @@ it is asked for; MessageNotFound is raised where it is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import date, datetime
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -83,6 +84,15 @@ class LeasesPort(Protocol):
         for so long, so the clock was set back since. (By less it may: not everybody leases for as long.) For the same
         reason a `retry_at` that lies a day ahead or more is passed over. The number of failures and the last
         error are carried on, the `retry_at` is not. Raises BadInput where `holder` is empty.
+        """
+
+    def take_first(
+        self, space: str, sessions: Sequence[str], work: str, holder: str, now: datetime, until: datetime
+    ) -> Lease | None:
+        """Take the lease on `work` of the first of `sessions` where `take` would give it; None where it gives none.
+
+        A session that was never made is passed over, and so may be one that somebody is just writing to: who looks for
+        something to do waits for nobody.
         """
 
     def renew(self, lease: Lease, until: datetime) -> bool:
@@ -461,6 +471,11 @@ class Transaction(Protocol):
     erasure: ErasurePort
 
 
+HearsOfWork: TypeAlias = Callable[[float, float], Awaitable[None]]
+"""Waits so many seconds; where the store tells of messages and memories that others commit, until it does, and at most
+as many as are given second. What is committed between two such waits is heard of too."""
+
+
 class Store(Protocol):
     """A place that keeps everything."""
 
@@ -471,6 +486,9 @@ class Store(Protocol):
         self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Call `function` with a transaction, alone among writers, commit, and give what it returned."""
+
+    def hearing(self, space: str) -> AbstractAsyncContextManager[HearsOfWork]:
+        """A block in which whoever works in a space may wait for more to do."""
 
     async def scrub(self, *, look: bool = False) -> Scrubbed:
         """Overwrite whatever erasures have left behind in bytes that no transaction sees; outside of any transaction.

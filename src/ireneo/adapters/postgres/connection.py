@@ -1,4 +1,4 @@
-"""A connection to a PostgreSQL server: queries by name, the locks of spaces, what errors mean, and what outlasts them."""
+"""A connection to a PostgreSQL server: queries by name, the locks of spaces, what errors mean, what outlasts them."""
 
 from __future__ import annotations
 
@@ -423,6 +423,8 @@ class ServerConnection:
 
 class PostgresTransaction(SqlTransaction):
     """All ports over a transaction that is open on a connection."""
+
+    ports = MappingProxyType({**SqlTransaction.ports, "leases": ("ireneo.adapters.postgres.work", "PostgresLeases")})
 
     def __init__(self, connection: ServerConnection, database: PostgresDatabase, *, writes: bool) -> None:
         """Stand on the transaction that was begun on `connection`."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Literal, TypeVar
 
 import psycopg
@@ -11,8 +11,9 @@ import psycopg
 from ireneo.adapters.pool import Cancellation, PooledStore
 from ireneo.adapters.postgres.connection import SQL, PostgresTransaction, ServerConnection, address
 from ireneo.adapters.postgres.migrate import migrate
+from ireneo.adapters.postgres.work import WorkBell
 from ireneo.adapters.sql.database import Row
-from ireneo.ports.store import Scrubbed
+from ireneo.ports.store import HearsOfWork, Scrubbed
 
 T = TypeVar("T")
 
@@ -35,13 +36,23 @@ class PostgresStore(PooledStore[ServerConnection]):
     connection is lost is done again from its beginning, unless it is stored: so its function may be called twice.
     """
 
-    def __init__(self, writer: ServerConnection, readers: Sequence[ServerConnection]) -> None:
-        """Name the connections; none is opened yet."""
+    def __init__(self, url: str, writer: ServerConnection, readers: Sequence[ServerConnection]) -> None:
+        """Name the database, and the connections to it; none is opened yet."""
+        self._url = url
         super().__init__(writer, readers, ServerConnection.close, "ireneo-postgres")
 
     async def open(self) -> None:
         """Open the database now, and not with the first write, so that what is wrong with it shows."""
         await self._writers.run(_touch)
+
+    @asynccontextmanager
+    async def hearing(self, space: str) -> AsyncIterator[HearsOfWork]:
+        """Told by whoever commits, where the server lets it listen."""
+        bell = WorkBell(self._url, space)
+        try:
+            yield bell.wait
+        finally:
+            await bell.close()
 
     async def scrub(self, *, look: bool = False) -> Scrubbed:
         """Clean dead rows out of the tables, where something was erased since that was done last."""
@@ -53,9 +64,7 @@ class PostgresStore(PooledStore[ServerConnection]):
         self, function: Callable[..., T], args: tuple[object, ...], kwargs: dict[str, object], *, writes: bool
     ) -> Callable[[ServerConnection, Cancellation], T]:
         once = super()._transacting(function, args, kwargs, writes=writes)
-        return lambda connection, cancellation: connection.outlast(
-            lambda: once(connection, cancellation), cancellation
-        )
+        return lambda connection, cancellation: connection.outlast(lambda: once(connection, cancellation), cancellation)
 
     @contextmanager
     def _transaction(
@@ -132,7 +141,7 @@ async def open_postgres(
             driver.execute("SET synchronous_commit = off")
 
     writer = ServerConnection(url, busy_seconds, bring_up_to_date)
-    store = PostgresStore(writer, [ServerConnection(url, busy_seconds, _ready) for _ in range(readers)])
+    store = PostgresStore(url, writer, [ServerConnection(url, busy_seconds, _ready) for _ in range(readers)])
     try:
         await store.open()
     except BaseException:
