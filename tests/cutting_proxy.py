@@ -20,6 +20,7 @@ class CuttingProxy:
 
     def __init__(self, url: str) -> None:
         """Listen on a port of its own."""
+        self.behind = url
         self._url = urlsplit(url)
         asked = parse_qs(self._url.query)
         self._socket_folder = asked.get("host", [""])[0]
