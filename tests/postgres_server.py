@@ -7,9 +7,12 @@ import os
 import subprocess
 import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
 
 import psycopg
 
@@ -77,7 +80,7 @@ BEGIN
     FOR of_store IN
         SELECT relname FROM pg_class
         WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace
-            AND relname <> 'ireneo_migrations'
+            AND relname NOT IN ('ireneo_migrations', 'ireneo_additions')
     LOOP
         EXECUTE format('DELETE FROM %I', of_store.relname);
     END LOOP;
@@ -93,3 +96,15 @@ def empty_database() -> str:
         driver.execute(EMPTY)
         driver.execute(EMPTY)  # what triggers of the first left behind
     return url
+
+
+@contextmanager
+def bare_database() -> Iterator[str]:
+    """The address of a database with nothing in it, not even tables."""
+    name = f"ireneo_{uuid4().hex}"
+    with psycopg.connect(server_url(), autocommit=True) as driver:
+        driver.execute(f'CREATE DATABASE "{name}"')
+        try:
+            yield at(server_url(), name)
+        finally:
+            driver.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

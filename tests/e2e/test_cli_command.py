@@ -61,6 +61,7 @@ COMMANDS = (
     "export",
     "doctor",
     "copy",
+    "migrate",
     "prune",
     "learn",
     "lessons",

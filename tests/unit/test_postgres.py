@@ -12,14 +12,14 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-from tests.postgres_server import at, empty_database, server_url
+from tests.postgres_server import at, bare_database, empty_database, server_url
 
 import ireneo
 from ireneo.adapters.postgres.connection import QUERIES
-from ireneo.adapters.postgres.migrate import load_migrations, migrate, read_applied
+from ireneo.adapters.postgres.migrate import load_migrations
 from ireneo.adapters.postgres.store import open_postgres
 from ireneo.adapters.sqlite.connection import SQL as SQLITE
-from ireneo.errors import NewerDatabase, NotADatabase, SessionNotFound, StoreBusy, Unreachable
+from ireneo.errors import NotADatabase, SessionNotFound, StoreBusy, Unreachable
 from ireneo.log.message import Text
 from ireneo.log.tree import SessionKey
 from ireneo.memories.scratchpad import Pad
@@ -31,7 +31,7 @@ OF_NO_SPACE = frozenset(
     "overwrite_deleted add_scrub list_scrubs delete_scrub vacuum find_outcome end_transaction".split()
 )
 """What begins and ends a transaction, what became of it, what a doctor goes by, and the marks of erasures."""
-OF_NO_KEY = ("ireneo_migrations", "scrubs")
+OF_NO_KEY = ("ireneo_migrations", "ireneo_additions", "scrubs")
 TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+([a-z_]+)(?:\s+AS\s+([a-z]+))?")
 
 
@@ -42,12 +42,8 @@ def url() -> str:
 
 @pytest.fixture
 def nobody_s() -> Iterator[str]:
-    """The address of a database with nothing in it, not even tables."""
-    name = f"ireneo_{uuid4().hex}"
-    with psycopg.connect(server_url(), autocommit=True) as driver:
-        driver.execute(f'CREATE DATABASE "{name}"')
-        yield at(server_url(), name)
-        driver.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    with bare_database() as url:
+        yield url
 
 
 @pytest.mark.parametrize("name", sorted(set(QUERIES) - OF_NO_SPACE))
@@ -163,34 +159,13 @@ def test_a_role_that_owns_nothing_works_in_its_spaces_and_says_what_it_can_t_cle
             driver.execute(f"DROP ROLE {role}")
 
 
-def test_a_database_is_brought_up_to_date_once_whoever_comes(nobody_s: str) -> None:
-    faults: list[BaseException] = []
-
-    def bring() -> None:
-        try:
-            with psycopg.connect(nobody_s, autocommit=True) as driver:
-                migrate(driver, "it")
-        except psycopg.Error as fault:
-            faults.append(fault)
-
-    threads = [threading.Thread(target=bring) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not faults
-    with psycopg.connect(nobody_s, autocommit=True) as driver:
-        assert read_applied(driver, "it") == {each.number for each in load_migrations()}
-        driver.execute("INSERT INTO ireneo_migrations (number, name) VALUES (9999, 'later')")
-        with pytest.raises(NewerDatabase, match="newer Ireneo"):
-            migrate(driver, "it")
-
-
 def test_the_tables_of_another_program_are_left_alone(nobody_s: str) -> None:
     with psycopg.connect(nobody_s, autocommit=True) as driver:
         driver.execute("CREATE TABLE invoices (number bigint)")
     with pytest.raises(NotADatabase, match="another program"):
         asyncio.run(fill(nobody_s, "mine"))
+    with pytest.raises(NotADatabase, match="another program"):
+        asyncio.run(ireneo.migrate(nobody_s))
 
 
 @pytest.mark.parametrize("wrong", ["postgresql://reader:hunter2@127.0.0.1:1/memory", ""])

@@ -471,6 +471,17 @@ class Transaction(Protocol):
     erasure: ErasurePort
 
 
+class Migrated(Struct, frozen=True, kw_only=True):
+    """What bringing a database up to date did, or would do."""
+
+    before: int
+    """The number of the last migration that it held; 0: none, it is new."""
+    after: int
+    """That of the last one that it holds then."""
+    applied: tuple[str, ...] = ()
+    """What stands between both, by name."""
+
+
 HearsOfWork: TypeAlias = Callable[[float, float], Awaitable[None]]
 """Waits so many seconds; where the store tells of messages and memories that others commit, until it does, and at most
 as many as are given second. What is committed between two such waits is heard of too."""

@@ -10,10 +10,10 @@ import psycopg
 
 from ireneo.adapters.pool import Cancellation, PooledStore
 from ireneo.adapters.postgres.connection import SQL, PostgresTransaction, ServerConnection, address
-from ireneo.adapters.postgres.migrate import migrate
+from ireneo.adapters.postgres.migrate import load_migrations, migrate, missing, read_applied
 from ireneo.adapters.postgres.work import WorkBell
 from ireneo.adapters.sql.database import Row
-from ireneo.ports.store import HearsOfWork, Scrubbed
+from ireneo.ports.store import HearsOfWork, Migrated, Scrubbed
 
 T = TypeVar("T")
 
@@ -152,3 +152,25 @@ async def open_postgres(
 
 def _ready(driver: psycopg.Connection[Row]) -> None:
     """A connection that reads needs nothing beyond what the one that writes has done."""
+
+
+def migrate_postgres(url: str, *, dry_run: bool) -> Migrated:
+    """Bring the database at `url` up to date and do no more; `dry_run` only says what would be done.
+
+    Raises as `open_postgres` does.
+    """
+    place, found = address(url), Migrated(before=0, after=0)
+
+    def look_and_migrate(driver: psycopg.Connection[Row]) -> None:
+        nonlocal found
+        due, held = missing(driver, place), read_applied(driver, place)
+        applied = tuple(each.name for each in due) if dry_run else migrate(driver, place)
+        last = load_migrations()[-1].number
+        found = Migrated(before=max(held, default=0), after=max(last, *held, 0), applied=applied)
+
+    connection = ServerConnection(url, 0.0, look_and_migrate)
+    try:
+        connection.run(lambda: connection.driver)
+    finally:
+        connection.close()
+    return found
