@@ -246,6 +246,7 @@ def test_every_command_answers_in_json_and_writes_nothing_else(tmp_path: Path) -
         "notes": ("7c1e",),
         "summarise": ("7c1e", "-b", 2000, "--model", "ollama:none", "--base-url", "http://127.0.0.1:9/v1"),
         "work": ("--until-idle",),
+        "migrate": ("--dry-run",),
         "brief": ("--goal", "post Anna a letter"),
         "reflect": (),
         "pad": ("letter", "--goal", "post it"),
