@@ -1,6 +1,6 @@
 """How much 1, 2 and 4 workers get done behind conversations, on a SQLite file and on a PostgreSQL database.
 
-    python benchmarks/work_throughput.py [--sessions 8] [--messages 300] [--answer 0.1]
+    python benchmarks/work_throughput.py [--sessions 4] [--messages 120] [--answer 1.0]
 
 Each worker is a process with `Memory.work`. The model takes `--answer` seconds for an answer and then says some of the
 sentences that it is shown, so that what is measured is how well workers keep out of each other's way.
@@ -83,7 +83,7 @@ def worker(url: str, seconds: float, barrier: Barrier, report: Callable[[Done], 
     report(asyncio.run(work(url, seconds, barrier)))
 
 
-def texts_a_second(url: str, workers: int, *, sessions: int = 8, messages: int = 300, answer: float = 0.1) -> float:
+def texts_a_second(url: str, workers: int, *, sessions: int = 4, messages: int = 120, answer: float = 1.0) -> float:
     """What so many workers write in a second, in an empty database. Raises SystemExit where a call was in vain."""
     asyncio.run(fill(url, sessions, messages))
     context = multiprocessing.get_context("spawn")
@@ -103,7 +103,7 @@ def texts_a_second(url: str, workers: int, *, sessions: int = 8, messages: int =
 
 
 def work_rows(
-    sessions: int = 8, messages: int = 300, answer: float = 0.1, workers: Sequence[int] = WORKERS
+    sessions: int = 4, messages: int = 120, answer: float = 1.0, workers: Sequence[int] = WORKERS
 ) -> dict[str, tuple[float, float]]:
     """Of so many workers each: texts a second on a file, and on a server."""
     rows = {}
@@ -118,9 +118,9 @@ def work_rows(
 
 def main() -> None:
     given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    given.add_argument("--sessions", type=int, default=8)
-    given.add_argument("--messages", type=int, default=300)
-    given.add_argument("--answer", type=float, default=0.1, help="seconds that the model takes")
+    given.add_argument("--sessions", type=int, default=4)
+    given.add_argument("--messages", type=int, default=120)
+    given.add_argument("--answer", type=float, default=1.0, help="seconds that the model takes")
     asked = given.parse_args()
     print(f"{'':<24}{'SQLite':>10}{'PostgreSQL':>12}{'ratio':>8}")
     for name, (one, other) in work_rows(asked.sessions, asked.messages, asked.answer).items():

