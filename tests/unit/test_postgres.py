@@ -28,7 +28,7 @@ from ireneo.ports.store import Transaction
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 OF_NO_SPACE = frozenset(
     "begin_write begin_read commit roll_back list_all_spaces "
-    "overwrite_deleted add_scrub list_scrubs delete_scrub vacuum find_outcome end_transaction".split()
+    "overwrite_deleted add_scrub list_scrubs delete_scrub vacuum find_outcome end_transaction heed_silence".split()
 )
 """What begins and ends a transaction, what became of it, what a doctor goes by, and the marks of erasures."""
 OF_NO_KEY = ("ireneo_migrations", "ireneo_additions", "scrubs")
@@ -73,7 +73,15 @@ def test_it_has_the_queries_that_a_file_has() -> None:
         *("settle_message_words", "take_snapshot"),
     }
     assert set(QUERIES) - set(SQLITE) == {
-        *("lock_space", "name_space", "find_outcome", "end_transaction", "tell_of_work", "channel_of_work"),
+        *(
+            "lock_space",
+            "name_space",
+            "find_outcome",
+            "end_transaction",
+            "heed_silence",
+            "tell_of_work",
+            "channel_of_work",
+        ),
         "take_first_lease",
     }
 

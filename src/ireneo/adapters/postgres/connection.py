@@ -43,8 +43,11 @@ def to_driver(query: str) -> str:
 QUERIES: Mapping[str, str] = load_queries(Path(__file__).with_name("queries"))
 SQL: Mapping[str, str] = MappingProxyType({name: to_driver(query) for name, query in QUERIES.items()})
 
-CONNECTING_SECONDS = 10
-"""So long a server may take to answer at all, unless the address says otherwise."""
+HEED: Mapping[str, int] = MappingProxyType(
+    {"connect_timeout": 10, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+)
+"""So long, in seconds, a server may take to answer at all, and so soon one that is silent is taken for gone, unless the
+address says otherwise."""
 SHORTEST_SECONDS = 0.001
 LONGEST_SECONDS = 0.025
 LONGEST_AWAY_SECONDS = 1.0
@@ -108,6 +111,12 @@ def address(url: str) -> str:
     host = parts.netloc.rpartition("@")
     user = host[0].partition(":")[0]
     return urlunsplit((parts.scheme, f"{user}@{host[2]}" if user else host[2], parts.path, "", ""))
+
+
+def heedful(url: str) -> str:
+    """An address with what it doesn't say of how long a silent server is waited for."""
+    said = conninfo_to_dict(url)
+    return make_conninfo(url, **{name: value for name, value in HEED.items() if name not in said})
 
 
 def translate(fault: psycopg.Error, place: str) -> StoreError:
@@ -291,14 +300,13 @@ class ServerConnection:
         if self._driver is not None and self._driver.closed:
             self._driver = None
         if self._driver is None:
-            is_said = "connect_timeout" in conninfo_to_dict(self._url)
-            url = self._url if is_said else make_conninfo(self._url, connect_timeout=CONNECTING_SECONDS)
-            driver = psycopg.connect(url, autocommit=True, application_name="ireneo")
+            driver = psycopg.connect(heedful(self._url), autocommit=True, application_name="ireneo")
             # Typed by their kind and not by their size, so that a query is prepared once.
             driver.adapters.register_dumper(int, Int8Dumper)
             driver.adapters.register_dumper(str, TextDumper)
             driver.adapters.register_loader("text", TextReader)
             try:
+                driver.execute(SQL["heed_silence"])
                 self._prepare(driver)
             except BaseException:
                 driver.close()

@@ -10,7 +10,7 @@ from typing import cast
 
 import psycopg
 
-from ireneo.adapters.postgres.connection import SQL, PostgresDatabase
+from ireneo.adapters.postgres.connection import SQL, PostgresDatabase, heedful
 from ireneo.adapters.sql.database import microseconds, time_of, utc, write_json, writes
 from ireneo.adapters.sql.leases import FAR, FAR_LEASE, SqlLeases, check_holder
 from ireneo.log.tree import SessionKey
@@ -84,7 +84,9 @@ class WorkBell:
             await asyncio.sleep(seconds)
 
     async def _open(self) -> None:
-        self._driver = await psycopg.AsyncConnection.connect(self._url, autocommit=True, application_name="ireneo work")
+        self._driver = await psycopg.AsyncConnection.connect(
+            heedful(self._url), autocommit=True, application_name="ireneo work"
+        )
         cursor = await self._driver.execute(SQL["channel_of_work"], {"space": self._space})
         row = await cursor.fetchone()
         await self._driver.execute(f"LISTEN {row[0] if row else ''}".encode())

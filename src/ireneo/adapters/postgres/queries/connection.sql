@@ -7,6 +7,12 @@ BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
 -- name: begin_read
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
 
+-- name: heed_silence
+-- A client that is gone without a word keeps the locks of its transaction until the server misses it.
+SELECT set_config(name, value, false)
+FROM (VALUES ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3'))
+    AS heeded (name, value);
+
 -- name: commit
 COMMIT;
 
