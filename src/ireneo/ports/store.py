@@ -15,7 +15,8 @@ spaces. A call that raises has changed nothing, so a function may catch it and g
 Nothing can wait inside: a function that would run later (a coroutine, a generator) is refused, and so is another
 transaction of the store, since who holds one connection and waits for another one keeps both from everybody else
 (StoreError). A task that is cancelled leaves at once: a function that has not begun never does, and one that has is
-rolled back unless its commit has begun.
+rolled back unless its commit has begun. A store that is reached over a network may call a function again from its
+beginning, where what it did before was lost: it changes nothing but what it is given, or does that twice.
 
 A session that was never made reads as an empty one; writing to it raises SessionNotFound. `to` must be stored wherever
 it is asked for; MessageNotFound is raised where it is not.
