@@ -34,9 +34,9 @@ def test_it_is_brought_up_to_date(tmp_path: Path) -> None:
     assert len(looked["applied"]) == looked["after"] - looked["before"]
     assert "would go from" in run("migrate", "--dry-run", cwd=tmp_path).stdout
     assert file.read_bytes() == before
-    told = run("migrate", cwd=tmp_path).stdout
+    told = run("migrate", cwd=tmp_path).stdout.lstrip()
     assert told == f"memory.db went from {looked['before']} to {looked['after']}: {', '.join(looked['applied'])}.\n"
-    assert run("migrate", cwd=tmp_path).stdout == f"memory.db is up to date at {looked['after']}.\n"
+    assert run("migrate", cwd=tmp_path).stdout.lstrip() == f"memory.db is up to date at {looked['after']}.\n"
 
 
 @pytest.mark.parametrize("command", EXPECTED)
