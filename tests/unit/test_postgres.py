@@ -28,7 +28,7 @@ from ireneo.ports.store import Transaction
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 OF_NO_SPACE = frozenset(
     "begin_write begin_read commit roll_back list_all_spaces "
-    "overwrite_deleted add_scrub list_scrubs delete_scrub vacuum".split()
+    "overwrite_deleted add_scrub list_scrubs delete_scrub vacuum index_vectors what_hinders_vectors".split()
 )
 """What begins and ends a transaction, what a doctor goes by, and the marks of erasures."""
 OF_NO_KEY = ("ireneo_migrations", "scrubs")
@@ -76,7 +76,10 @@ def test_it_has_the_queries_that_a_file_has() -> None:
         *("rename_observation", "reset_memory_words", "reset_message_words", "settle_memory_words"),
         *("settle_message_words", "take_snapshot"),
     }
-    assert set(QUERIES) - set(SQLITE) == {"lock_space", "name_space"}
+    assert set(QUERIES) - set(SQLITE) == {
+        *("lock_space", "name_space"),
+        *("index_vectors", "large_vector_sets", "likely_vectors", "vectors_beside", "what_hinders_vectors"),
+    }
 
 
 def test_the_space_leads_every_key(url: str) -> None:

@@ -327,6 +327,14 @@ class ServerConnection:
 class PostgresTransaction(SqlTransaction):
     """All ports over a transaction that is open on a connection."""
 
+    ports = MappingProxyType(
+        {
+            **SqlTransaction.ports,
+            "vectors": ("ireneo.adapters.postgres.vectors", "PostgresVectors"),
+            "upkeep": ("ireneo.adapters.postgres.vectors", "PostgresUpkeep"),
+        }
+    )
+
     def __init__(self, connection: ServerConnection, database: PostgresDatabase, *, writes: bool) -> None:
         """Stand on the transaction that was begun on `connection`."""
         super().__init__(database, writes=writes)

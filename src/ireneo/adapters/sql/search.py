@@ -269,6 +269,11 @@ class SqlVectors(Port, VectorsPort):
         return VectorChanges(change=max(change, found.changes), added=added, removed=removed, whole=whole)
 
     @reads
+    def likely(self, space: str, index: IndexName, embedder: str, query: Vector, k: int) -> Mapping[int, Vector] | None:
+        """None: a file has no index of vectors."""
+        return None
+
+    @reads
     def due(self, space: str, index: IndexName, embedder: str, limit: int) -> Sequence[int]:
         """The newest documents without a vector."""
         found = self._find(space, index, embedder)

@@ -78,3 +78,25 @@ SELECT key, kept FROM vector_sets WHERE space = :space AND embedder = :embedder;
 
 -- name: drop_vectors
 DELETE FROM vectors WHERE space = :space AND vector_set = :key;
+
+-- name: vectors_beside
+-- How many vectors lie in the partition of a set, as far as the server knows.
+SELECT greatest(reltuples, 0)::bigint FROM pg_class
+WHERE oid = (SELECT tableoid FROM vectors WHERE space = :space AND vector_set = :key LIMIT 1);
+
+-- name: likely_vectors
+SELECT document, vector FROM likely_vectors(:space, :key, :query, :wanted::integer, :looked_at::integer);
+
+-- name: index_vectors
+SELECT index_vectors();
+
+-- name: what_hinders_vectors
+SELECT what_hinders_vectors();
+
+-- name: large_vector_sets
+-- Those that are large, of a length that there could be an index for, and have none.
+SELECT space, shelf, embedder, kept FROM vector_sets
+WHERE space = :space AND kept >= :least
+AND indexed_length(dimensions::integer) IS NOT NULL
+AND to_regclass(format('vectors_near_%s', indexed_length(dimensions::integer))) IS NULL
+ORDER BY shelf, embedder;
