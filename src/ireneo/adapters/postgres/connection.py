@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
@@ -21,6 +21,7 @@ from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper, TextLoader
 
 from ireneo.adapters.pool import Cancellation
+from ireneo.adapters.postgres.pipe import Pipe
 from ireneo.adapters.sql.database import (
     UNPARSABLE,
     ErrorMeaning,
@@ -83,6 +84,7 @@ MEANINGS: Sequence[tuple[type[psycopg.Error], ErrorMeaning]] = (
     (errors.DataCorrupted, DAMAGED),
     (errors.IndexCorrupted, DAMAGED),
     (errors.ProgramLimitExceeded, TOO_BIG),
+    (errors.PipelineAborted, OUR_FAULT),
     (psycopg.OperationalError, LOST),
     (psycopg.InterfaceError, LOST),
 )
@@ -190,10 +192,10 @@ class SpaceLocks:
 class PostgresDatabase(NamedQueries):
     """`ireneo.adapters.sql.database.Database` over a connection of the driver."""
 
-    def __init__(self, connection: psycopg.Connection[Row], locks: SpaceLocks, space: str | None = None) -> None:
+    def __init__(self, pipe: Pipe, locks: SpaceLocks, space: str | None = None) -> None:
         """Work on a connection; with a `space`, each query has it bound."""
-        self.connection = connection
         self.locks = locks
+        self._pipe = pipe
         self._space = space
         self._of: dict[str, PostgresDatabase] = {}
 
@@ -204,7 +206,7 @@ class PostgresDatabase(NamedQueries):
             return self
         self.locks.enter(space)
         if space not in self._of:
-            self._of[space] = PostgresDatabase(self.connection, self.locks, space)
+            self._of[space] = PostgresDatabase(self._pipe, self.locks, space)
         return self._of[space]
 
     def scopes(self) -> Sequence[PostgresDatabase]:
@@ -213,34 +215,46 @@ class PostgresDatabase(NamedQueries):
 
     def scan(self, query: str, /, **bindings: Value) -> psycopg.Cursor[Row]:
         """All that a query gives, row by row. Raises ProgrammingError where it is none of ours, or lacks a value."""
-        if self._space is not None:
-            bindings = {"space": self._space, **bindings}
         try:
-            return self.connection.execute(SQL[query], bindings)
+            return self._pipe.connection.execute(SQL[query], self._bound(bindings))
         except (KeyError, TypeError) as fault:
             raise psycopg.ProgrammingError(f"query {query}: {fault}") from fault
 
+    def send(self, query: str, /, **bindings: Value) -> None:
+        """Run what writes; what is wrong with it shows later, and by the commit at the latest."""
+        self.scan(query, **bindings)
+
     def change(self, query: str, /, **bindings: Value) -> int:
         """Run what writes; says how many rows it added, replaced or took out."""
-        return self.scan(query, **bindings).rowcount
+        cursor = self.scan(query, **bindings)
+        self._pipe.sync()
+        return cursor.rowcount
 
-    def change_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
-        """Run it for each of `rows`."""
-        bound = [row if self._space is None else {"space": self._space, **row} for row in rows]
+    def send_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
+        """Send it for each of `rows`."""
+        bound = [self._bound(row) for row in rows]
         if bound:
-            with self.connection.cursor() as cursor:
+            with self._pipe.connection.cursor() as cursor:
                 cursor.executemany(SQL[query], bound)
+
+    def each(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> list[list[Row]]:
+        """What it gives for each of `rows`: all of them are asked before the first answer is waited for."""
+        asked = [self.scan(query, **row) for row in rows]
+        return [cursor.fetchall() for cursor in asked]
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """A block that leaves nothing where it raises: inside of a transaction, a savepoint."""
+        """A block that leaves nothing where it raises."""
         mark = self.locks.mark()
         try:
-            with self.connection.transaction():
+            with self._pipe.savepoint():
                 yield
         except BaseException:
             self.locks.back_to(mark)
             raise
+
+    def _bound(self, bindings: Mapping[str, Value]) -> Mapping[str, Value]:
+        return bindings if self._space is None else {"space": self._space, **bindings}
 
 
 class ServerConnection:
@@ -254,6 +268,7 @@ class ServerConnection:
         self._prepare = prepare
         self._driver: psycopg.Connection[Row] | None = None
         self._cancellation: Cancellation | None = None
+        self._pipe: Pipe | None = None
 
     @property
     def driver(self) -> psycopg.Connection[Row]:
@@ -284,12 +299,21 @@ class ServerConnection:
             # Nothing has been done yet: a server that was away for a moment is asked once more.
             self.close()
             self.run(lambda: self.driver.execute(SQL[query]))
-        locks = SpaceLocks(self.driver, self._busy_seconds, self._cancellation)
-        return PostgresDatabase(self.driver, locks)
+        self._pipe = self.run(Pipe, self.driver)
+        return PostgresDatabase(self._pipe, SpaceLocks(self.driver, self._busy_seconds, self._cancellation))
 
-    def execute(self, query: str) -> None:
-        """Run a query that takes nothing, whatever it gives. Raises as `run` does."""
-        self.run(lambda: self.driver.execute(SQL[query]))
+    def commit(self) -> None:
+        """Commit what was begun. Raises as `run` does, and for whatever was sent and went wrong."""
+        self.run(self._commit)
+
+    def _commit(self) -> None:
+        done = self.driver.execute(SQL["commit"])
+        if self._pipe is not None:
+            self._pipe.leave()
+            self._pipe = None
+        if done.statusmessage != "COMMIT":
+            # So it answers where something went wrong before, whoever may have passed it over.
+            raise errors.InFailedSqlTransaction("something before it failed")
 
     def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Do `work` on the connection. Raises StoreError for whatever the driver raises."""
@@ -308,7 +332,12 @@ class ServerConnection:
 
     def roll_back(self) -> None:
         """Roll back what is still open."""
-        driver = self._driver
+        driver, pipe = self._driver, self._pipe
+        self._pipe = None
+        if pipe is not None and driver is not None and not driver.closed:
+            # What went wrong in it has been raised already, or is of no interest any more.
+            with suppress(psycopg.Error):
+                pipe.leave()
         if driver is None or driver.closed or driver.info.transaction_status == TransactionStatus.IDLE:
             return
         try:

@@ -60,7 +60,7 @@ class PostgresStore(PooledStore[ServerConnection]):
                 transaction.is_over = True
             if writes:
                 cancellation.begin_commit()
-            connection.execute("commit")
+            connection.commit()
         finally:
             connection.roll_back()
 

@@ -57,8 +57,10 @@ class SqlMemories(Port, MemoriesPort):
     @reads
     def get(self, space: str, ids: Sequence[str]) -> Sequence[Record]:
         found: dict[MemoryId, Record] = {}
-        for name in ids:
-            for record in self._read("find_memories", space=space, prefix=name, limit=FOUND_AT_MOST):
+        asked: list[Bindings] = [{"space": space, "prefix": name, "limit": FOUND_AT_MOST} for name in ids]
+        for rows in self._of(space).each("find_memories", asked):
+            for (text,) in rows:
+                record = _RECORD.decode(text)
                 found.setdefault(record.id, record)
         return list(found.values())
 
@@ -124,7 +126,7 @@ def _put(database: Database, space: str, record: Record) -> bool:
         index_memory(database, space, number, record)
     else:
         number, document, counted, text = found
-        database.change("replace_memory", **row)
+        database.send("replace_memory", **row)
         known = _RECORD.decode(text)
         before = known.sources
         # Most of what is put anew was only reinforced or used: its words are as they were.
@@ -137,9 +139,8 @@ def _put(database: Database, space: str, record: Record) -> bool:
     there = list_projects(database, space, sorted(silent))
     told = zip(record.evidence, record.projects, strict=True)
     projects = {project or there.get(piece.session, "") for piece, project in told}
-    database.change("unplace_memory", space=space, number=number)
-    for project in projects:
-        database.change("place_memory", space=space, number=number, project=project)
+    database.send("unplace_memory", space=space, number=number)
+    database.send_all("place_memory", [{"space": space, "number": number, "project": project} for project in projects])
     return found is None
 
 
@@ -148,8 +149,7 @@ def _cite(database: Database, space: str, number: int, before: Sequence[str], af
         ("remove_memory_source", set(before) - set(after)),
         ("add_memory_source", set(after) - set(before)),
     ):
-        for source in sources:
-            database.change(query, space=space, source=source, number=number)
+        database.send_all(query, [{"space": space, "source": source, "number": number} for source in sources])
 
 
 def remove_memories(database: Database, space: str, ids: Sequence[MemoryId]) -> int:
@@ -199,7 +199,7 @@ class SqlPads(Port, PadsPort):
             "written": microseconds(pad.written),
             "record": write_json(pad),
         }
-        self._of(space).change("write_pad", **with_checksum("pads", row))
+        self._of(space).send("write_pad", **with_checksum("pads", row))
 
     @writes
     def remove(self, space: str, task: str) -> bool:
@@ -231,14 +231,14 @@ class SqlRuns(Port, RunsPort):
             "ended": None if run.ended is None else _moment(run.ended),
             "record": write_json(run),
         }
-        self._of(space).change("put_run", **with_checksum("runs", row))
-        self._of(space).change("delete_observations_of_run", space=space, session=run.session)
-        self._of(space).change_all("add_observation", (_observation_row(space, each) for each in observations))
+        self._of(space).send("put_run", **with_checksum("runs", row))
+        self._of(space).send("delete_observations_of_run", space=space, session=run.session)
+        self._of(space).send_all("add_observation", (_observation_row(space, each) for each in observations))
 
     @reads
     def get(self, space: str, sessions: Sequence[str]) -> Sequence[LearnedRun]:
-        rows = (self._of(space).row("get_run", space=space, session=session) for session in sessions)
-        return [_RUN.decode(row[0]) for row in rows if row is not None]
+        found = self._of(space).each("get_run", [{"space": space, "session": session} for session in sessions])
+        return [_RUN.decode(record) for rows in found for (record,) in rows]
 
     @reads
     def list(self, space: str, limit: int | None = None) -> Sequence[LearnedRun]:
@@ -251,10 +251,9 @@ class SqlRuns(Port, RunsPort):
 
     @reads
     def observations(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Observation]:
-        found: list[Row] = []
-        for cue in dict.fromkeys(cues):
-            found += self._of(space).rows("list_observations", space=space, cue=cue, limit=limit)
-        return [_OBSERVATION.decode(record) for (record,) in found]
+        asked: list[Bindings] = [{"space": space, "cue": cue, "limit": limit} for cue in dict.fromkeys(cues)]
+        found = self._of(space).each("list_observations", asked)
+        return [_OBSERVATION.decode(record) for rows in found for (record,) in rows]
 
     @reads
     def of_run(self, space: str, session: str) -> Sequence[Observation]:
@@ -314,7 +313,7 @@ def _moment(at: datetime) -> int:
 
 def remove_run(database: Database, space: str, session: str) -> bool:
     """Take a run out with its observations; says whether there was one."""
-    database.change("delete_observations_of_run", space=space, session=session)
+    database.send("delete_observations_of_run", space=space, session=session)
     return database.change("delete_run", space=space, session=session) > 0
 
 
@@ -352,7 +351,7 @@ class SqlTraps(Port, TrapsPort):
     @writes
     def keep(self, space: str, index: TrapIndex) -> None:
         needles = "\n".join(sorted({each.needle for each in index.traps}))
-        self._of(space).change("keep_traps", space=space, version=VERSION, needles=needles, record=write_json(index))
+        self._of(space).send("keep_traps", space=space, version=VERSION, needles=needles, record=write_json(index))
 
 
 _FILE = msgspec.json.Decoder(LearnedFile)
@@ -370,7 +369,7 @@ class SqlLedger(Port, LedgerPort):
     @writes
     def mark(self, space: str, file: LearnedFile) -> None:
         row: Bindings = {"space": space, "learner": file.learner, "digest": file.digest}
-        self._of(space).change("mark_file", **row, record=write_json(file))
+        self._of(space).send("mark_file", **row, record=write_json(file))
 
     @reads
     def list(self, space: str) -> Sequence[LearnedFile]:

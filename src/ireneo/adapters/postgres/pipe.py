@@ -1,0 +1,54 @@
+"""A connection in a transaction: what is asked goes out at once, and is waited for where the answer is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+import psycopg
+
+from ireneo.adapters.sql.database import Row
+
+
+class Pipe:
+    """The driver's pipeline: a round trip is made where a row is read, and not for each query.
+
+    What goes wrong with a query shows with the next answer that is waited for. Until then the server passes over all
+    that follows, the commit included.
+    """
+
+    def __init__(self, connection: psycopg.Connection[Row]) -> None:
+        """Begin it; `leave` ends it."""
+        self.connection = connection
+        self._open = ExitStack()
+        self._pipeline = self._open.enter_context(connection.pipeline())
+        self._savepoints = 0
+
+    def sync(self) -> None:
+        """Wait for all that was sent. Raises what went wrong with the first of it."""
+        self._pipeline.sync()
+
+    def leave(self) -> None:
+        """Wait for all that was sent, and end it. Raises what went wrong with the first of it."""
+        self._open.close()
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """A block that leaves nothing where it raises."""
+        # Of its own name: where one was never made, since something before it failed, the server must not go back to
+        # another one.
+        self._savepoints += 1
+        name = f"before_{self._savepoints}"
+        self.connection.execute(f"SAVEPOINT {name}".encode())
+        try:
+            yield
+        except BaseException:
+            if not self.connection.closed:
+                # What went wrong is gone back before.
+                with suppress(psycopg.Error):
+                    self.sync()
+                self.connection.execute(f"ROLLBACK TO {name}".encode())
+                self.connection.execute(f"RELEASE {name}".encode())
+                self.sync()
+            raise
+        self.connection.execute(f"RELEASE {name}".encode())
