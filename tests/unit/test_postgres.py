@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 from uuid import uuid4
 
 import psycopg
@@ -15,11 +17,11 @@ import pytest
 from tests.postgres_server import at, empty_database, server_url
 
 import ireneo
-from ireneo.adapters.postgres.connection import QUERIES
+from ireneo.adapters.postgres.connection import QUERIES, PostgresTransaction
 from ireneo.adapters.postgres.migrate import load_migrations, migrate, read_applied
 from ireneo.adapters.postgres.store import PostgresStore, open_postgres
 from ireneo.adapters.sqlite.connection import SQL as SQLITE
-from ireneo.errors import NewerDatabase, NotADatabase, SessionNotFound, StoreBusy, Unreachable
+from ireneo.errors import NewerDatabase, NotADatabase, SessionNotFound, StoreBusy, StoreError, Unreachable
 from ireneo.log.message import Text
 from ireneo.log.tree import SessionKey
 from ireneo.memories.scratchpad import Pad
@@ -267,6 +269,86 @@ def cut(url: str) -> None:
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
+
+
+def test_what_was_sent_and_went_wrong_is_never_committed(url: str) -> None:
+    """That a write failed shows with the next answer that is waited for; whoever passes it over commits nothing."""
+
+    def fail(tx: Transaction) -> None:
+        assert isinstance(tx, PostgresTransaction)
+        begin(tx, "mine", "kept")
+        for _ in range(2):
+            tx.database.of("mine").send("insert_payload", key=1, segment=0, position=0, packed=b"")
+
+    def fail_and_go_on(tx: Transaction) -> None:
+        fail(tx)
+        with pytest.raises(StoreError, match="duplicate key"):
+            tx.sessions.list("mine")
+
+    def fail_and_write_on(tx: Transaction) -> None:
+        fail(tx)
+        with pytest.raises(StoreError, match="duplicate key"):
+            tx.log.move(SessionKey("mine", "kept"), "main", None)
+
+    async def all_of_them() -> None:
+        store = await open_postgres(url)
+        try:
+            for work in (fail, fail_and_go_on, fail_and_write_on):
+                with pytest.raises(StoreError):
+                    await store.write(work)
+                assert await store.read(lambda tx: tx.sessions.list("mine")) == []
+            await store.write(begin, "mine")
+            assert len(await store.read(lambda tx: tx.sessions.list("mine"))) == 1
+        finally:
+            await store.close()
+
+    asyncio.run(all_of_them())
+
+
+@pytest.fixture
+def round_trips(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], int]:
+    """How often an answer was waited for since it was asked last, as the driver's own trace has it."""
+    traced = tmp_path / "trace"
+    connect = psycopg.connect
+
+    def tracing(url: str, **options: object) -> psycopg.Connection[tuple[object, ...]]:
+        driver = connect(url, **options)  # type: ignore[call-overload]
+        driver.pgconn.trace(os.open(traced, os.O_WRONLY | os.O_CREAT | os.O_APPEND))
+        return cast("psycopg.Connection[tuple[object, ...]]", driver)
+
+    monkeypatch.setattr(psycopg, "connect", tracing)
+    seen = 0
+
+    def count() -> int:
+        nonlocal seen
+        lines = [line.split(b"\t") for line in traced.read_bytes().splitlines()]
+        all_of_them = sum(line[1:2] == [b"F"] and line[3] in (b"Sync", b"Flush", b"Query") for line in lines)
+        since, seen = all_of_them - seen, all_of_them
+        return since
+
+    return count
+
+
+def test_few_answers_are_waited_for(url: str, round_trips: Callable[[], int]) -> None:
+    async def use() -> dict[str, int]:
+        taken = {}
+        async with ireneo.open(url, space="mine", listen=False) as memory:
+            session = await memory.session("talk")
+            texts = [f"The ferry number {number} leaves at noon with {number * 7} crates." for number in range(40)]
+            for text in texts:
+                await session.append([ireneo.Draft(role="user", parts=(Text(text=text),))])
+                taken["append"] = round_trips()
+            for text in texts:
+                await memory.remember(f"Remember: {text}", kind="episodic")
+                taken["remember"] = round_trips()
+            assert len(await memory.recall("When does ferry number 7 leave?", limit=20)) == 20
+            taken["recall"] = round_trips()
+        return taken
+
+    taken = asyncio.run(use())
+    assert 10 < taken["append"] <= 22
+    assert 5 < taken["remember"] <= 22
+    assert 10 < taken["recall"] <= 40
 
 
 def test_a_lost_connection_is_made_anew(url: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 
 import psycopg
 
@@ -42,13 +42,23 @@ class Pipe:
         self.connection.execute(f"SAVEPOINT {name}".encode())
         try:
             yield
-        except BaseException:
+        except BaseException as fault:
             if not self.connection.closed:
-                # What went wrong is gone back before.
-                with suppress(psycopg.Error):
-                    self.sync()
-                self.connection.execute(f"ROLLBACK TO {name}".encode())
-                self.connection.execute(f"RELEASE {name}".encode())
-                self.sync()
+                self._go_back(name, fault)
             raise
         self.connection.execute(f"RELEASE {name}".encode())
+
+    def _go_back(self, name: str, fault: BaseException) -> None:
+        """Go back to a savepoint. Raises the first fault where it was never made, since something before it failed."""
+        first = fault
+        try:
+            self.sync()
+        except psycopg.Error as sent:
+            if not isinstance(fault, psycopg.Error):
+                first = sent
+        try:
+            self.connection.execute(f"ROLLBACK TO {name}".encode())
+            self.connection.execute(f"RELEASE {name}".encode())
+            self.sync()
+        except psycopg.errors.InvalidSavepointSpecification:
+            raise first from None
