@@ -21,6 +21,7 @@ from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper, TextLoader
 
 from ireneo.adapters.pool import Cancellation
+from ireneo.adapters.postgres.bulk import LEAST_COPIED, Copied, as_copy
 from ireneo.adapters.postgres.pipe import Pipe
 from ireneo.adapters.sql.database import (
     UNPARSABLE,
@@ -44,6 +45,7 @@ def to_driver(query: str) -> str:
 
 QUERIES: Mapping[str, str] = load_queries(Path(__file__).with_name("queries"))
 SQL: Mapping[str, str] = MappingProxyType({name: to_driver(query) for name, query in QUERIES.items()})
+COPIED: Mapping[str, Copied | None] = MappingProxyType({name: as_copy(query) for name, query in QUERIES.items()})
 
 CONNECTING_SECONDS = 10
 """So long a server may take to answer at all, unless the address says otherwise."""
@@ -233,7 +235,10 @@ class PostgresDatabase(NamedQueries):
     def send_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
         """Send it for each of `rows`."""
         bound = [self._bound(row) for row in rows]
-        if bound:
+        copied = COPIED[query] if len(bound) >= LEAST_COPIED else None
+        if copied is not None and self._pipe.may_copy():
+            self._pipe.copy(copied.statement, copied.rows(bound))
+        elif bound:
             with self._pipe.connection.cursor() as cursor:
                 cursor.executemany(SQL[query], bound)
 

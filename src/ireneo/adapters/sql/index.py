@@ -73,10 +73,13 @@ class Placed(Struct, frozen=True, kw_only=True):
     """The number that it was found by, where it is indexed anew: it keeps its ordinal."""
 
 
-def index_messages(database: Database, space: str, session: int, placed: Sequence[Placed]) -> list[int]:
+def index_messages(
+    database: Database, space: str, session: int, placed: Sequence[Placed], *, again: bool = False
+) -> list[int]:
     """Make messages searchable that are no documents yet, in the order in which they are to be neighbours.
 
-    One in which there is nothing to search takes no number: its neighbours are each other's. Gives the numbers.
+    One in which there is nothing to search takes no number: its neighbours are each other's. With `again` some may have
+    been documents before. Gives the numbers.
     """
     found = [terms_of_stored(each.message) for each in placed]
     new = sum(1 for each, terms in zip(placed, found, strict=True) if terms and each.document is None)
@@ -95,7 +98,7 @@ def index_messages(database: Database, space: str, session: int, placed: Sequenc
             words.append({"document": document, "space_terms": tokens(prefix, terms)})
         place: Bindings = {"key": session, "segment": each.segment, "position": each.message.position}
         rows.append({**place, "document": document, "terms": len(terms)})
-    database.send_all("add_document", rows)
+    database.send_all("mend_document" if again else "add_document", rows)
     database.send_all("index_message", words)
     database.send("count_message_words", space=space, documents=len(words), terms=sum(map(len, found)))
     _count_authors(database, space, (each.message.draft for each in placed), 1)
@@ -123,15 +126,22 @@ def _count_authors(database: Database, space: str, drafts: Iterable[Draft], step
         database.send("count_author", space=space, author=author, messages=step * times)
 
 
-def index_memory(database: Database, space: str, number: int, record: Record) -> None:
-    """Make a memory searchable whose words are in no index."""
-    terms = terms_of_memory(record)
-    document = memory_number(number, len(terms)) if terms else None
-    database.send("number_memory", space=space, id=record.id, document=document, terms=len(terms))
-    if document is not None:
-        text = tokens(_need_prefix(database, space), terms)
-        database.send("index_memory", document=document, space_terms=text)
-        database.send("count_memory_words", space=space, documents=1, terms=len(terms))
+def index_memories(database: Database, space: str, records: Sequence[tuple[int, Record]]) -> None:
+    """Make memories searchable whose words are in no index; each comes with its number."""
+    numbered: list[Bindings] = []
+    words: list[Bindings] = []
+    found = [terms_of_memory(record) for _, record in records]
+    prefix = _need_prefix(database, space) if any(found) else ""
+    for (number, record), terms in zip(records, found, strict=True):
+        document = memory_number(number, len(terms)) if terms else None
+        numbered.append({"space": space, "id": record.id, "document": document, "terms": len(terms)})
+        if document is not None:
+            words.append({"document": document, "space_terms": tokens(prefix, terms)})
+    database.send_all("number_memory", numbered)
+    database.send_all("index_memory", words)
+    if words:
+        total = sum(int(each["terms"] or 0) for each in numbered)
+        database.send("count_memory_words", space=space, documents=len(words), terms=total)
 
 
 def forget_memory_words(database: Database, space: str, document: int | None, terms: int) -> None:

@@ -18,7 +18,7 @@ from ireneo.adapters.sql.database import (
     write_json,
     writes,
 )
-from ireneo.adapters.sql.index import Placed, find_prefix, index_memory, index_messages, token
+from ireneo.adapters.sql.index import Placed, find_prefix, index_memories, index_messages, token
 from ireneo.adapters.sql.log import documents_of, list_aside, need_place, need_session, settle_undone
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
@@ -174,7 +174,7 @@ def rebuild_words(database: Database, space: str) -> int:
     sessions = [key for key, _ in database.rows("sessions_of_space", space=space)]
     for key in sessions:
         forget_words(database, key)
-    index_memories(database, space)
+    reindex_memories(database, space)
     return sum(index_session(database, key, space, END) for key in sessions)
 
 
@@ -193,19 +193,20 @@ def index_session(database: Database, session: int, space: str, limit: int) -> i
         Placed(segment=segment, message=read_message(light), document=document) for segment, document, *light in rows
     ]
     if placed:
-        index_messages(database, space, session, placed)
+        index_messages(database, space, session, placed, again=True)
     settle_undone(database, space, session)
     return len(placed)
 
 
-def index_memories(database: Database, space: str) -> None:
+def reindex_memories(database: Database, space: str) -> None:
     """Set all counters of a space to nothing, and index its memories anew."""
     database.send("forget_authors", space=space)
     database.send("reset_space", space=space)
-    for number, document, text in database.rows("list_memories_to_index", space=space):
-        if document is not None:
-            database.send("forget_memory_words", document=document)
-        index_memory(database, space, number, _RECORD.decode(text))
+    rows = database.rows("list_memories_to_index", space=space)
+    database.send_all(
+        "forget_memory_words", [{"document": document} for _, document, _ in rows if document is not None]
+    )
+    index_memories(database, space, [(number, _RECORD.decode(text)) for number, _, text in rows])
 
 
 REMEMBERED = 10_000
