@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
@@ -86,7 +86,6 @@ MEANINGS: Sequence[tuple[type[psycopg.Error], ErrorMeaning]] = (
     (errors.DataCorrupted, DAMAGED),
     (errors.IndexCorrupted, DAMAGED),
     (errors.ProgramLimitExceeded, TOO_BIG),
-    (errors.PipelineAborted, OUR_FAULT),
     (psycopg.OperationalError, LOST),
     (psycopg.InterfaceError, LOST),
 )
@@ -145,9 +144,9 @@ class SpaceLocks:
     and those of other spaces go on beside them.
     """
 
-    def __init__(self, connection: psycopg.Connection[Row], seconds: float, cancellation: Cancellation | None) -> None:
+    def __init__(self, pipe: Pipe, seconds: float, cancellation: Cancellation | None) -> None:
         """Begin with none; `seconds` is how long each is waited for."""
-        self._connection = connection
+        self._pipe = pipe
         self._seconds = seconds
         self._cancellation = cancellation
         self._held: set[str] = set()
@@ -161,7 +160,7 @@ class SpaceLocks:
             self._lock(space)
             self._held.add(space)
         if space != self._named:
-            self._connection.execute(SQL["name_space"], {"space": space})
+            self._pipe.send(SQL["name_space"], [{"space": space}])
             self._named = space
 
     def mark(self) -> tuple[frozenset[str], str | None]:
@@ -187,7 +186,7 @@ class SpaceLocks:
             tries += 1
 
     def _is_taken(self, space: str) -> bool:
-        row = self._connection.execute(SQL["lock_space"], {"space": space}).fetchone()
+        row = self._pipe.execute(SQL["lock_space"], {"space": space}).fetchone()
         return row is not None and row[0] == 1
 
 
@@ -218,19 +217,17 @@ class PostgresDatabase(NamedQueries):
     def scan(self, query: str, /, **bindings: Value) -> psycopg.Cursor[Row]:
         """All that a query gives, row by row. Raises ProgrammingError where it is none of ours, or lacks a value."""
         try:
-            return self._pipe.connection.execute(SQL[query], self._bound(bindings))
+            return self._pipe.execute(SQL[query], self._bound(bindings))
         except (KeyError, TypeError) as fault:
             raise psycopg.ProgrammingError(f"query {query}: {fault}") from fault
 
     def send(self, query: str, /, **bindings: Value) -> None:
-        """Run what writes; what is wrong with it shows later, and by the commit at the latest."""
-        self.scan(query, **bindings)
+        """Have what writes wait for the next answer that is needed; by then it shows what is wrong with it."""
+        self._pipe.send(SQL[query], [self._bound(bindings)])
 
     def change(self, query: str, /, **bindings: Value) -> int:
         """Run what writes; says how many rows it added, replaced or took out."""
-        cursor = self.scan(query, **bindings)
-        self._pipe.sync()
-        return cursor.rowcount
+        return self.scan(query, **bindings).rowcount
 
     def send_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
         """Send it for each of `rows`."""
@@ -239,13 +236,12 @@ class PostgresDatabase(NamedQueries):
         if copied is not None and self._pipe.may_copy():
             self._pipe.copy(copied.statement, copied.rows(bound))
         elif bound:
-            with self._pipe.connection.cursor() as cursor:
-                cursor.executemany(SQL[query], bound)
+            self._pipe.send(SQL[query], bound)
 
     def each(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> list[list[Row]]:
         """What it gives for each of `rows`: all of them are asked before the first answer is waited for."""
-        asked = [self.scan(query, **row) for row in rows]
-        return [cursor.fetchall() for cursor in asked]
+        asked = [self._bound(row) for row in rows]
+        return [cursor.fetchall() for cursor in self._pipe.each(SQL[query], asked)]
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
@@ -304,18 +300,16 @@ class ServerConnection:
             # Nothing has been done yet: a server that was away for a moment is asked once more.
             self.close()
             self.run(lambda: self.driver.execute(SQL[query]))
-        self._pipe = self.run(Pipe, self.driver)
-        return PostgresDatabase(self._pipe, SpaceLocks(self.driver, self._busy_seconds, self._cancellation))
+        self._pipe = Pipe(self.driver)
+        return PostgresDatabase(self._pipe, SpaceLocks(self._pipe, self._busy_seconds, self._cancellation))
 
     def commit(self) -> None:
         """Commit what was begun. Raises as `run` does, and for whatever was sent and went wrong."""
         self.run(self._commit)
 
     def _commit(self) -> None:
-        done = self.driver.execute(SQL["commit"])
-        if self._pipe is not None:
-            self._pipe.leave()
-            self._pipe = None
+        assert self._pipe is not None, "a transaction was begun"
+        done = self._pipe.execute(SQL["commit"], {})
         if done.statusmessage != "COMMIT":
             # So it answers where something went wrong before, whoever may have passed it over.
             raise errors.InFailedSqlTransaction("something before it failed")
@@ -337,12 +331,8 @@ class ServerConnection:
 
     def roll_back(self) -> None:
         """Roll back what is still open."""
-        driver, pipe = self._driver, self._pipe
+        driver = self._driver
         self._pipe = None
-        if pipe is not None and driver is not None and not driver.closed:
-            # What went wrong in it has been raised already, or is of no interest any more.
-            with suppress(psycopg.Error):
-                pipe.leave()
         if driver is None or driver.closed or driver.info.transaction_status == TransactionStatus.IDLE:
             return
         try:
