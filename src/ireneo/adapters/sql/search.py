@@ -254,16 +254,23 @@ class SqlVectors(Port, VectorsPort):
             found = _Set(database.number("make_vector_set", **named, dimensions=dimensions), dimensions)
         elif found.dimensions != dimensions:
             database.send("measure_vector_set", key=found.key, dimensions=dimensions)
-        change = found.changes
-        for document, vector in vectors.items():
-            given: Bindings = {"key": found.key, "document": document, "change": change + 1, "space": space}
-            kept = checksum([b"%d" % found.key, b"%d" % document, vector])
-            change += database.change(_PUT[index], **given, vector=vector, checksum=kept)
+        given: list[Bindings] = [
+            {
+                "key": found.key,
+                "document": document,
+                "change": change,
+                "space": space,
+                "vector": vector,
+                "checksum": checksum([b"%d" % found.key, b"%d" % document, vector]),
+            }
+            for change, (document, vector) in enumerate(vectors.items(), found.changes + 1)
+        ]
+        changed = sum(map(len, database.each(_PUT[index], given)))
         # The list of what is gone must not grow for ever.
         if database.number("count_vectors_gone", key=found.key) > max(REMEMBERED, found.kept):
             database.send("forget_vectors_gone", key=found.key)
             database.send("forget_before", key=found.key)
-        return change - found.changes
+        return changed
 
     @reads
     def since(self, space: str, index: IndexName, embedder: str, change: int) -> VectorChanges:

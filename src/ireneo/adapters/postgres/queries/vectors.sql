@@ -22,7 +22,8 @@ FROM documents
 WHERE space = :space AND session = :document >> 31 AND document = :document
 ON CONFLICT (space, vector_set, document) DO UPDATE
 SET change = excluded.change, vector = excluded.vector, checksum = excluded.checksum
-WHERE vectors.vector <> excluded.vector;
+WHERE vectors.vector <> excluded.vector
+RETURNING change;
 
 -- name: put_memory_vector
 INSERT INTO vectors (space, vector_set, document, change, vector, checksum)
@@ -30,7 +31,8 @@ SELECT :space, :key, document, :change, :vector, :checksum
 FROM memories WHERE space = :space AND number = :document >> 7 AND document = :document
 ON CONFLICT (space, vector_set, document) DO UPDATE
 SET change = excluded.change, vector = excluded.vector, checksum = excluded.checksum
-WHERE vectors.vector <> excluded.vector;
+WHERE vectors.vector <> excluded.vector
+RETURNING change;
 
 -- name: vectors_since
 SELECT document, vector FROM vectors WHERE space = :space AND vector_set = :key AND change > :change;
