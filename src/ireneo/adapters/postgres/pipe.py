@@ -14,6 +14,8 @@ Bound: TypeAlias = Mapping[str, Value]
 """The values for a query's names."""
 MOST_WAITING = 100
 """So many rows wait at most."""
+FEW = 20
+"""More rows of one query are sent by what the driver has for that: each takes less, and a round trip comes to it."""
 
 
 class Pipe:
@@ -63,6 +65,10 @@ class Pipe:
         pipeline.__enter__()
         try:
             for each, asked in waiting:
+                if len(asked) > FEW:
+                    with self.connection.cursor() as cursor:
+                        cursor.executemany(each, asked)
+                    continue
                 for bound in asked:
                     self.connection.execute(each, bound)
             answers = [self.connection.execute(query, bound) for bound in rows]
