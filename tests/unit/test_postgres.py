@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 from uuid import uuid4
 
 import psycopg
@@ -15,11 +17,11 @@ import pytest
 from tests.postgres_server import at, bare_database, empty_database, server_url
 
 import ireneo
-from ireneo.adapters.postgres.connection import QUERIES
+from ireneo.adapters.postgres.connection import QUERIES, PostgresTransaction
 from ireneo.adapters.postgres.migrate import load_migrations
 from ireneo.adapters.postgres.store import open_postgres
 from ireneo.adapters.sqlite.connection import SQL as SQLITE
-from ireneo.errors import NotADatabase, SessionNotFound, StoreBusy, Unreachable
+from ireneo.errors import NotADatabase, SessionNotFound, StoreBusy, StoreError, Unreachable
 from ireneo.log.message import Text
 from ireneo.log.tree import SessionKey
 from ireneo.memories.scratchpad import Pad
@@ -28,7 +30,8 @@ from ireneo.ports.store import Transaction
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 OF_NO_SPACE = frozenset(
     "begin_write begin_read commit roll_back list_all_spaces "
-    "overwrite_deleted add_scrub list_scrubs delete_scrub vacuum find_outcome end_transaction heed_silence".split()
+    "overwrite_deleted add_scrub list_scrubs delete_scrub vacuum find_outcome end_transaction heed_silence "
+    "index_vectors what_hinders_vectors".split()
 )
 """What begins and ends a transaction, what became of it, what a doctor goes by, and the marks of erasures."""
 OF_NO_KEY = ("ireneo_migrations", "ireneo_additions", "scrubs")
@@ -83,6 +86,7 @@ def test_it_has_the_queries_that_a_file_has() -> None:
             "channel_of_work",
         ),
         "take_first_lease",
+        *("index_vectors", "large_vector_sets", "likely_vectors", "vectors_beside", "what_hinders_vectors"),
     }
 
 
@@ -241,6 +245,95 @@ def test_a_write_that_is_taken_back_still_has_its_space(url: str) -> None:
             await other.close()
 
     asyncio.run(both())
+
+
+def test_what_was_sent_and_went_wrong_is_never_committed(url: str) -> None:
+    """That a write failed shows with the next answer that is waited for; whoever passes it over commits nothing."""
+
+    def fail(tx: Transaction) -> None:
+        assert isinstance(tx, PostgresTransaction)
+        begin(tx, "mine", "kept")
+        for _ in range(2):
+            tx.database.of("mine").send("insert_payload", key=1, segment=0, position=0, packed=b"")
+
+    def fail_and_go_on(tx: Transaction) -> None:
+        fail(tx)
+        with pytest.raises(StoreError, match="duplicate key"):
+            tx.sessions.list("mine")
+
+    def fail_and_write_on(tx: Transaction) -> None:
+        fail(tx)
+        with pytest.raises(StoreError, match="duplicate key"):
+            tx.log.move(SessionKey("mine", "kept"), "main", None)
+
+    def never_sent_and_go_on(tx: Transaction) -> None:
+        assert isinstance(tx, PostgresTransaction)
+        begin(tx, "mine", "kept")
+        tx.database.of("mine").send("delete_session", key=cast("int", object()))
+        tx.database.of("mine").send("delete_session", key=2)
+        with pytest.raises(StoreError):
+            tx.sessions.list("mine")
+
+    async def all_of_them() -> None:
+        store = await open_postgres(url)
+        try:
+            for work in (fail, fail_and_go_on, fail_and_write_on, never_sent_and_go_on):
+                with pytest.raises(StoreError):
+                    await store.write(work)
+                assert await store.read(lambda tx: tx.sessions.list("mine")) == []
+            await store.write(begin, "mine")
+            assert len(await store.read(lambda tx: tx.sessions.list("mine"))) == 1
+        finally:
+            await store.close()
+
+    asyncio.run(all_of_them())
+
+
+@pytest.fixture
+def round_trips(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], int]:
+    """How often an answer was waited for since it was asked last, as the driver's own trace has it."""
+    traced = tmp_path / "trace"
+    connect = psycopg.connect
+
+    def tracing(url: str, **options: object) -> psycopg.Connection[tuple[object, ...]]:
+        driver = connect(url, **options)  # type: ignore[call-overload]
+        driver.pgconn.trace(os.open(traced, os.O_WRONLY | os.O_CREAT | os.O_APPEND))
+        return cast("psycopg.Connection[tuple[object, ...]]", driver)
+
+    monkeypatch.setattr(psycopg, "connect", tracing)
+    seen = 0
+
+    def count() -> int:
+        nonlocal seen
+        lines = [line.split(b"\t") for line in traced.read_bytes().splitlines()]
+        # A pipeline ends with both at once, a Flush behind the Sync.
+        all_of_them = sum(line[1:2] == [b"F"] and line[3] in (b"Sync", b"Query") for line in lines)
+        since, seen = all_of_them - seen, all_of_them
+        return since
+
+    return count
+
+
+def test_few_answers_are_waited_for(url: str, round_trips: Callable[[], int]) -> None:
+    async def use() -> dict[str, int]:
+        taken = {}
+        async with ireneo.open(url, space="mine", listen=False) as memory:
+            session = await memory.session("talk")
+            texts = [f"The ferry number {number} leaves at noon with {number * 7} crates." for number in range(40)]
+            for text in texts:
+                await session.append([ireneo.Draft(role="user", parts=(Text(text=text),))])
+                taken["append"] = round_trips()
+            for text in texts:
+                await memory.remember(f"Remember: {text}", kind="episodic")
+                taken["remember"] = round_trips()
+            assert len(await memory.recall("When does ferry number 7 leave?", limit=20)) == 20
+            taken["recall"] = round_trips()
+        return taken
+
+    taken = asyncio.run(use())
+    assert 10 < taken["append"] <= 22
+    assert 5 < taken["remember"] <= 22
+    assert 10 < taken["recall"] <= 40
 
 
 def test_a_memory_is_opened_by_its_address(url: str, tmp_path: Path) -> None:

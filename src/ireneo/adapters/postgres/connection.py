@@ -20,6 +20,8 @@ from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper, TextLoader
 
 from ireneo.adapters.pool import Cancellation
+from ireneo.adapters.postgres.bulk import LEAST_COPIED, Copied, as_copy
+from ireneo.adapters.postgres.pipe import Pipe
 from ireneo.adapters.sql.database import (
     UNPARSABLE,
     ErrorMeaning,
@@ -42,6 +44,7 @@ def to_driver(query: str) -> str:
 
 QUERIES: Mapping[str, str] = load_queries(Path(__file__).with_name("queries"))
 SQL: Mapping[str, str] = MappingProxyType({name: to_driver(query) for name, query in QUERIES.items()})
+COPIED: Mapping[str, Copied | None] = MappingProxyType({name: as_copy(query) for name, query in QUERIES.items()})
 
 HEED: Mapping[str, int] = MappingProxyType(
     {"connect_timeout": 10, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
@@ -163,9 +166,9 @@ class SpaceLocks:
     and those of other spaces go on beside them.
     """
 
-    def __init__(self, connection: psycopg.Connection[Row], seconds: float, cancellation: Cancellation | None) -> None:
+    def __init__(self, pipe: Pipe, seconds: float, cancellation: Cancellation | None) -> None:
         """Begin with none; `seconds` is how long each is waited for."""
-        self._connection = connection
+        self._pipe = pipe
         self._seconds = seconds
         self._cancellation = cancellation
         self._held: set[str] = set()
@@ -186,7 +189,7 @@ class SpaceLocks:
             self._lock(space)
             self._held.add(space)
         if space != self._named:
-            self._connection.execute(SQL["name_space"], {"space": space})
+            self._pipe.send(SQL["name_space"], [{"space": space}])
             self._named = space
 
     def mark(self) -> tuple[frozenset[str], str | None]:
@@ -211,7 +214,7 @@ class SpaceLocks:
             tries += 1
 
     def _is_taken(self, space: str) -> bool:
-        row = self._connection.execute(SQL["lock_space"], {"space": space}).fetchone()
+        row = self._pipe.execute(SQL["lock_space"], {"space": space}).fetchone()
         self.name = row[0] if row else None
         return self.name is not None
 
@@ -219,10 +222,10 @@ class SpaceLocks:
 class PostgresDatabase(NamedQueries):
     """`ireneo.adapters.sql.database.Database` over a connection of the driver."""
 
-    def __init__(self, connection: psycopg.Connection[Row], locks: SpaceLocks, space: str | None = None) -> None:
+    def __init__(self, pipe: Pipe, locks: SpaceLocks, space: str | None = None) -> None:
         """Work on a connection; with a `space`, each query has it bound."""
-        self.connection = connection
         self.locks = locks
+        self.pipe = pipe
         self._space = space
         self._of: dict[str, PostgresDatabase] = {}
 
@@ -235,7 +238,7 @@ class PostgresDatabase(NamedQueries):
         if space == self._space:
             return self
         if space not in self._of:
-            self._of[space] = PostgresDatabase(self.connection, self.locks, space)
+            self._of[space] = PostgresDatabase(self.pipe, self.locks, space)
         return self._of[space]
 
     def scopes(self) -> Sequence[PostgresDatabase]:
@@ -244,25 +247,35 @@ class PostgresDatabase(NamedQueries):
 
     def scan(self, query: str, /, **bindings: Value) -> psycopg.Cursor[Row]:
         """All that a query gives, row by row. Raises ProgrammingError where it is none of ours, or lacks a value."""
-        if self._space is not None:
-            bindings = {"space": self._space, **bindings}
         try:
-            return self.connection.execute(SQL[query], bindings)
+            return self.pipe.execute(SQL[query], self._bound(bindings))
         except (KeyError, TypeError) as fault:
             raise psycopg.ProgrammingError(f"query {query}: {fault}") from fault
+
+    def send(self, query: str, /, **bindings: Value) -> None:
+        """Have what writes wait for the next answer that is needed; by then it shows what is wrong with it."""
+        self._note(query)
+        self.pipe.send(SQL[query], [self._bound(bindings)])
 
     def change(self, query: str, /, **bindings: Value) -> int:
         """Run what writes; says how many rows it added, replaced or took out."""
         self._note(query)
         return self.scan(query, **bindings).rowcount
 
-    def change_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
-        """Run it for each of `rows`."""
+    def send_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
+        """Send it for each of `rows`."""
         self._note(query)
-        bound = [row if self._space is None else {"space": self._space, **row} for row in rows]
-        if bound:
-            with self.connection.cursor() as cursor:
-                cursor.executemany(SQL[query], bound)
+        bound = [self._bound(row) for row in rows]
+        copied = COPIED[query] if len(bound) >= LEAST_COPIED else None
+        if copied is not None and self.pipe.may_copy():
+            self.pipe.copy(copied.statement, copied.rows(bound))
+        elif bound:
+            self.pipe.send(SQL[query], bound)
+
+    def each(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> list[list[Row]]:
+        """What it gives for each of `rows`: all of them are asked before the first answer is waited for."""
+        asked = [self._bound(row) for row in rows]
+        return [cursor.fetchall() for cursor in self.pipe.each(SQL[query], asked)]
 
     def _note(self, query: str) -> None:
         if self._space is not None and query in MAKES_WORK:
@@ -270,14 +283,17 @@ class PostgresDatabase(NamedQueries):
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """A block that leaves nothing where it raises: inside of a transaction, a savepoint."""
+        """A block that leaves nothing where it raises."""
         mark = self.locks.mark()
         try:
-            with self.connection.transaction():
+            with self.pipe.savepoint():
                 yield
         except BaseException:
             self.locks.back_to(mark)
             raise
+
+    def _bound(self, bindings: Mapping[str, Value]) -> Mapping[str, Value]:
+        return bindings if self._space is None else {"space": self._space, **bindings}
 
 
 class ServerConnection:
@@ -318,7 +334,8 @@ class ServerConnection:
         """Begin a transaction, on a new connection where the one that there was is lost. Raises as `run` does."""
         self._in_doubt = False
         self.run(lambda: self.driver.execute(SQL[query]))
-        return PostgresDatabase(self.driver, SpaceLocks(self.driver, self._busy_seconds, self._cancellation))
+        pipe = Pipe(self.driver)
+        return PostgresDatabase(pipe, SpaceLocks(pipe, self._busy_seconds, self._cancellation))
 
     def commit(self, database: PostgresDatabase) -> None:
         """End a transaction, and tell whoever listens that there is work. Raises as `run` does.
@@ -329,8 +346,7 @@ class ServerConnection:
         locks = database.locks
         self._in_doubt = locks.writes and locks.name is not None
         try:
-            # Not on a new connection, where one was lost before: there nothing would be committed, and nobody say so.
-            done = self.run(lambda: database.connection.execute(SQL["commit"]).statusmessage)
+            done = self.run(self._commit, database)
         except Unreachable:
             if not self._in_doubt or not self._was_committed(str(locks.name)):
                 self._in_doubt = False
@@ -341,6 +357,12 @@ class ServerConnection:
         if done != "COMMIT":
             raise StoreError(f"{self.place} {UNDONE}")
         self._tell(locks.busy)
+
+    def _commit(self, database: PostgresDatabase) -> str | None:
+        # Not on a new connection, where one was lost before: there nothing would be committed, and nobody say so.
+        if database.pipe.connection.closed:
+            raise psycopg.OperationalError("the connection is lost")
+        return database.pipe.execute(SQL["commit"], {}).statusmessage
 
     def _tell(self, spaces: Iterable[str]) -> None:
         """Wake whoever works in `spaces`. Not with the commit: who tells has a lock that all commits would wait for."""
@@ -401,6 +423,9 @@ class ServerConnection:
         except psycopg.Error as fault:
             if isinstance(fault, GONE):
                 self.close()
+            elif self._driver is not None and self._driver.closed:
+                # Whatever the driver calls it: what follows a loss is none of its own.
+                fault = psycopg.OperationalError(str(fault))
             raise translate(fault, self.place) from fault
         except UnicodeEncodeError as fault:
             raise BadInput("A name or a text has half a surrogate pair in it; give valid Unicode.") from fault
@@ -432,7 +457,14 @@ class ServerConnection:
 class PostgresTransaction(SqlTransaction):
     """All ports over a transaction that is open on a connection."""
 
-    ports = MappingProxyType({**SqlTransaction.ports, "leases": ("ireneo.adapters.postgres.work", "PostgresLeases")})
+    ports = MappingProxyType(
+        {
+            **SqlTransaction.ports,
+            "leases": ("ireneo.adapters.postgres.work", "PostgresLeases"),
+            "vectors": ("ireneo.adapters.postgres.vectors", "PostgresVectors"),
+            "upkeep": ("ireneo.adapters.postgres.vectors", "PostgresUpkeep"),
+        }
+    )
 
     def __init__(self, connection: ServerConnection, database: PostgresDatabase, *, writes: bool) -> None:
         """Stand on the transaction that was begun on `connection`."""

@@ -101,7 +101,7 @@ class SqlLeases(Port, LeasesPort):
         return None if row is None else _lease(key, row)
 
     def _put(self, session: int, lease: Lease) -> None:
-        self._of(lease.key.space).change(
+        self._of(lease.key.space).send(
             "put_lease",
             key=session,
             work=lease.work,
@@ -149,7 +149,7 @@ class SqlSpending(Port, SpendingPort):
     @writes
     def add(self, key: SessionKey, day: date, spent: Spent) -> None:
         row = {"space": key.space, "session": key.session, "day": day.isoformat()}
-        self._of(key.space).change("add_spent", **row, calls=spent.calls, tokens=spent.tokens)
+        self._of(key.space).send("add_spent", **row, calls=spent.calls, tokens=spent.tokens)
 
     @reads
     def of_session(self, key: SessionKey) -> Spent:

@@ -11,7 +11,7 @@ import apsw
 from msgspec.structs import replace
 
 from ireneo.adapters.sql.database import Migration, read_migrations
-from ireneo.adapters.sql.search import forget_words, index_memories, index_session
+from ireneo.adapters.sql.search import forget_words, index_session, reindex_memories
 from ireneo.adapters.sqlite.claim_codes import rename_claims
 from ireneo.adapters.sqlite.connection import BusyHandler, SqliteDatabase
 from ireneo.errors import BadInput, NewerDatabase, NotADatabase, ReadOnlyStore, StoreError, Unreachable
@@ -169,7 +169,7 @@ def _step(database: SqliteDatabase, limit: int) -> int:
     sessions = database.rows("list_all_sessions")
     if database.number("read_format") != 0:
         for (space,) in database.rows("list_all_spaces"):
-            index_memories(database, space)
+            reindex_memories(database, space)
         for key, _ in sessions:
             forget_words(database, key)
         _write_format(database, 0)

@@ -223,7 +223,7 @@ def _scrub_file(database: Database) -> Scrubbed:
             return Scrubbed(complete=False, note=READ)
         # The marks of the erasures that this has reached; those that came since stay.
         with database.savepoint():
-            database.change_all("delete_scrub", ({"mark": mark} for (mark,) in marks))
+            database.send_all("delete_scrub", ({"mark": mark} for (mark,) in marks))
     except (apsw.BusyError, apsw.LockedError):
         return Scrubbed(complete=False, note=BUSY)
     except apsw.FullError:
