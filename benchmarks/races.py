@@ -1,11 +1,14 @@
-"""Let processes race for one story in one SQLite file, kill them, jump their clock, and count what must never be.
+"""Let processes race for one story in one database, kill them, jump their clock, and count what must never be.
 
-    python benchmarks/races.py [--processes 8] [--operations 2000] [--seed 1] [--small] [--json]
+    python benchmarks/races.py [--postgres] [--processes 8] [--operations 2000] [--seed 1] [--small] [--json]
 
 Each process does one thing after the other: it appends, looks at a context, writes what is due with a model that takes
 its time, rewinds, forks, and prunes now and then. Some hold leases that are shorter than a slow answer. They are killed
 with signal 9 at random moments and started again, while the machine's clock jumps by up to an hour. At the end two
 processes write what is still due, one of which is killed. All of it is done twice: with leases, and without.
+
+They share a SQLite file; with `--postgres` a database of a PostgreSQL server, through a proxy that cuts connections at
+random moments, and hides from clients that a commit was done.
 """
 
 from __future__ import annotations
@@ -14,16 +17,23 @@ import argparse
 import asyncio
 import json
 import random
+import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import to_builtins
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
 from racing.result import Result, counted, show
 from racing.run import Run
 from racing.worker import Part, racer
+
+if TYPE_CHECKING:
+    from tests.cutting_proxy import CuttingProxy
 
 MOST_WASTED = 0.05
 """With leases: the share of calls whose answer may turn out to have been written by another."""
@@ -34,9 +44,10 @@ FEWEST_CALLS = 400
 def race(given: argparse.Namespace, *, leases: bool) -> Result:
     """One run."""
     began = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, cutting(given.postgres) as proxy:
         run = Run(
             Path(folder),
+            proxy,
             processes=given.processes,
             operations=given.operations,
             seed=given.seed,
@@ -50,6 +61,20 @@ def race(given: argparse.Namespace, *, leases: bool) -> Result:
         finally:
             run.stop()
         return asyncio.run(counted(run, began))
+
+
+@contextmanager
+def cutting(wanted: bool) -> Iterator[CuttingProxy | None]:
+    """The way to an empty database on a server, where one is wanted."""
+    if not wanted:
+        yield None
+        return
+    # A file needs no server.
+    from tests.cutting_proxy import CuttingProxy
+    from tests.postgres_server import empty_database
+
+    with CuttingProxy(empty_database()) as proxy:
+        yield proxy
 
 
 def is_sound(result: Result) -> bool:
@@ -68,6 +93,7 @@ async def take_part(part: Part, *, finish: bool) -> None:
 def parse(given: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description="Let processes race for one story, and count what must never be.")
+    parser.add_argument("--postgres", action="store_true", help="on a server, through a proxy that cuts connections")
     parser.add_argument("--processes", type=int)
     parser.add_argument("--operations", type=int, help="of each process")
     parser.add_argument("--seed", type=int, default=random.randrange(10_000))

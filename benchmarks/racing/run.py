@@ -1,4 +1,4 @@
-"""Start the processes, kill them, start them again, and jump the clock."""
+"""Start the processes, kill them, start them again, jump the clock, and cut their connections."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.opening import open_store
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.engine.append import append
 from ireneo.engine.resources import Cleaning
@@ -18,9 +19,14 @@ from racing.ledger import Ledger, operations_done, set_clock
 from racing.tale import KEY, message_with, word_of
 from racing.worker import Part
 
+if TYPE_CHECKING:
+    from tests.cutting_proxy import CuttingProxy
+
 SCRIPT = Path(__file__).resolve().parents[1] / "races.py"
 LEASE_SECONDS = (0.2, 2.0, 0.5, 3.0, 0.3, 2.0, 3.0, 2.0)
 """Of each process in turn."""
+CUT_EVERY = 10
+"""So many operations lie between two cuts of a connection, on the average; half of them hide a commit too."""
 JUMPS = (-3600.0, -60.0, 0.0, 60.0, 3600.0)
 LOOK_SECONDS = 0.02
 TELL_SECONDS = 15.0
@@ -32,10 +38,21 @@ class Run:
     """One run of the race."""
 
     def __init__(
-        self, folder: Path, *, processes: int, operations: int, seed: int, leases: bool, small: bool, quiet: bool
+        self,
+        folder: Path,
+        proxy: CuttingProxy | None,
+        *,
+        processes: int,
+        operations: int,
+        seed: int,
+        leases: bool,
+        small: bool,
+        quiet: bool,
     ) -> None:
-        """Make the story, of one message, in `folder`."""
-        self.folder, self.leases, self.seed = folder, leases, seed
+        """Make the story, of one message: in `folder`, or in the database behind `proxy`."""
+        self.folder, self.leases, self.seed, self.proxy = folder, leases, seed, proxy
+        self.database = proxy.behind if proxy else str(folder / "story.db")
+        """What everybody works on, as the processes do not see it: without the proxy."""
         self.processes, self.operations = processes, operations
         self.killed: dict[tuple[int, int], float] = {}
         """When a process was killed, by its number and its life."""
@@ -51,13 +68,8 @@ class Run:
         set_clock(folder / "clock", 0.0)
         asyncio.run(self._begin())
 
-    @property
-    def database(self) -> Path:
-        """The file that everybody works on."""
-        return self.folder / "story.db"
-
     async def _begin(self) -> None:
-        store = await open_sqlite(self.database)
+        store = await open_store(self.database)
         word = word_of(self.processes + 2, 0, 1)
         said = [message_with(word, self._chance)]
         count, cleaning = EstimatedTokenizer().count, Cleaning(None)
@@ -71,6 +83,7 @@ class Run:
         running = {number: self._start(number) for number in range(self.processes)}
         self._running = running
         kill, jump = self._pause(self._kill_every), self._pause(self._jump_every)
+        cut = self._pause(CUT_EVERY)
         while running:
             time.sleep(LOOK_SECONDS)
             now, done = time.monotonic(), self._done()
@@ -87,6 +100,10 @@ class Run:
                 jump = done + self._pause(self._jump_every)
                 self.jumps += 1
                 set_clock(self.folder / "clock", self._chance.choice(JUMPS))
+            if self.proxy and done > cut:
+                cut = done + self._pause(CUT_EVERY)
+                self.proxy.commits_to_hide = self._chance.choice((0, 1))
+                self.proxy.cut(self._chance)
             if now > told + TELL_SECONDS:
                 told = now
                 self._tell(f"{now - began:.0f} s: {done} operations, {len(self.killed)} kills")
@@ -118,6 +135,7 @@ class Run:
     def _start(self, number: int, *, finish: bool = False) -> subprocess.Popen[bytes]:
         part = Part(
             folder=str(self.folder),
+            database=self.proxy.url if self.proxy else self.database,
             number=number,
             life=self._lives[number],
             operations=self.operations,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from ireneo.adapters.sqlite.store import SqliteStore, open_sqlite
+from ireneo.adapters.opening import open_store
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.context.compose import ContextOptions
 from ireneo.engine.leasing import Worker
@@ -19,10 +19,10 @@ from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import Resources
 from ireneo.engine.session import Session
 from ireneo.engine.work import SummaryWork, TextWriter, WorkResult
-from ireneo.errors import IreneoError, NotFound
+from ireneo.errors import IreneoError, NotFound, Unreachable
 from ireneo.log.message import Message
 from ireneo.log.tree import MAIN
-from ireneo.ports.store import Pruned, Transaction
+from ireneo.ports.store import Pruned, Store, Transaction
 from racing.checks import faults_of, stored_ids
 from racing.ledger import JumpingClock, Ledger, operations_done
 from racing.model import ScriptedModel
@@ -33,6 +33,8 @@ BRANCHES = 5
 """So many branches at the most."""
 ON_MAIN = 0.6
 BUDGETS = (600, 1_500, 4_000)
+OPENS = 10
+"""So often a process tries to open the database."""
 BACK = 60
 """A branch is rewound, or forked, so many messages back at the most."""
 TEXTS = 3
@@ -44,6 +46,7 @@ class Part(Struct, frozen=True, kw_only=True):
     """What one process has to do."""
 
     folder: str
+    database: str
     number: int
     life: int
     operations: int
@@ -71,7 +74,7 @@ class Part(Struct, frozen=True, kw_only=True):
 class Racer:
     """A process at its part."""
 
-    def __init__(self, part: Part, store: SqliteStore) -> None:
+    def __init__(self, part: Part, store: Store) -> None:
         """Stand before the first operation of this life."""
         self._part = part
         self._store = store
@@ -208,9 +211,17 @@ class Racer:
 
 @asynccontextmanager
 async def racer(part: Part) -> AsyncIterator[Racer]:
-    """A process at its part, with the file open."""
-    store = await open_sqlite(part.place / "story.db")
+    """A process at its part, with the database open."""
+    store = await _opened(part.database)
     try:
         yield Racer(part, store)
     finally:
         await store.close()
+
+
+async def _opened(database: str) -> Store:
+    """Open the store. A process whose first connection is cut is begun again, which would take longer than this."""
+    for _ in range(OPENS):
+        with suppress(Unreachable):
+            return await open_store(database)
+    return await open_store(database)

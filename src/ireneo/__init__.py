@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from ireneo.ports.store import SessionInfo
     from ireneo.summaries.policy import CODING, FORGE, STORY, Policy, Prices
     from ireneo.summaries.summary import Summary
-    from ireneo.wiring import copy, models, open
+    from ireneo.wiring import copy, migrate, models, open
 
 __version__ = "0.1.0"
 
@@ -120,6 +120,7 @@ __all__ = [
     "compact",
     "copy",
     "log_format",
+    "migrate",
     "models",
     "open",
     "recognise",
@@ -150,7 +151,7 @@ _NAMES = {
     "ireneo.ports.store": "SessionInfo",
     "ireneo.summaries.policy": "CODING FORGE Policy Prices STORY",
     "ireneo.summaries.summary": "Summary",
-    "ireneo.wiring": "copy models open",
+    "ireneo.wiring": "copy migrate models open",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 """Where each name of the page lives."""

@@ -55,7 +55,7 @@ from ireneo.memories.record import Evidence, Kind, MemoryChange, MemoryId, Perio
 from ireneo.memories.scratchpad import Pad, PlanStep
 from ireneo.ports.files import LogPlace
 from ireneo.ports.models import Embedder, LanguageModel, Prompt, Reply, Task, Tokenizer, Usage
-from ireneo.ports.store import Pruned
+from ireneo.ports.store import Migrated, Pruned
 from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import StorySettings
 from ireneo.summaries.story import StoryStrategy
@@ -147,6 +147,7 @@ __all__ = [
     "Mention",
     "MergedLessons",
     "MessageId",
+    "Migrated",
     "ModelChoice",
     "Models",
     "Native",

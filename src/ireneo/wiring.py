@@ -13,7 +13,7 @@ from ireneo.adapters.embed.opening import open_embedder
 from ireneo.adapters.llm.model import open_model
 from ireneo.adapters.log_files import LogFile
 from ireneo.adapters.machine import file_spool
-from ireneo.adapters.opening import IN_MEMORY, SERVERS, open_store
+from ireneo.adapters.opening import IN_MEMORY, SERVERS, migrate_store, open_store
 from ireneo.compacting import TokenCounts, tokenizer
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models
@@ -26,6 +26,7 @@ from ireneo.summaries.policy import preset as preset_named
 if TYPE_CHECKING:
     from ireneo.engine.copying import CopyTally
     from ireneo.ports.models import Embedder, LanguageModel, Tokenizer
+    from ireneo.ports.store import Migrated
 
 ModelChoice: TypeAlias = "str | LanguageModel | Mapping[str, str | LanguageModel] | Models | None"
 
@@ -162,6 +163,15 @@ async def copy(
             await other.close()
     finally:
         await store.close()
+
+
+async def migrate(url: str | PathLike[str], *, dry_run: bool = False) -> Migrated:
+    """Bring the database at `url` up to date, as `open` does by itself; with `dry_run` say what that would do.
+
+    Any number of processes may do so at once, and on a server an earlier release goes on meanwhile. Raises what `open`
+    raises.
+    """
+    return await migrate_store(fspath(url), dry_run=dry_run)
 
 
 def _place_of(url: str) -> Path | None:

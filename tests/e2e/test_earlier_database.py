@@ -25,6 +25,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_it_is_brought_up_to_date(tmp_path: Path) -> None:
+    file = tmp_path / "memory.db"
+    file.write_bytes(lzma.decompress((DATA / "before_codes.db.xz").read_bytes()))
+    before = file.read_bytes()
+    looked = json.loads(run("migrate", "--dry-run", "--json", cwd=tmp_path).stdout)
+    assert looked["before"] < looked["after"]
+    assert len(looked["applied"]) == looked["after"] - looked["before"]
+    assert "would go from" in run("migrate", "--dry-run", cwd=tmp_path).stdout
+    assert file.read_bytes() == before
+    told = run("migrate", cwd=tmp_path).stdout.lstrip()
+    assert told == f"memory.db went from {looked['before']} to {looked['after']}: {', '.join(looked['applied'])}.\n"
+    assert run("migrate", cwd=tmp_path).stdout.lstrip() == f"memory.db is up to date at {looked['after']}.\n"
+
+
 @pytest.mark.parametrize("command", EXPECTED)
 def test_it_shows_what_it_showed(folder: Path, command: str) -> None:
     shown = run(*command.split(), cwd=folder).stdout

@@ -1,4 +1,4 @@
-"""Processes that race for one story, are killed and have their clock set, break nothing; with leases and without."""
+"""Processes that race for one story, are killed, cut off, and have their clock set, break nothing; leases or not."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "races.py"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no signal 9")
-def test_a_race_for_one_story_breaks_nothing() -> None:
+@pytest.mark.parametrize("where", ["a file", "a server"])
+def test_a_race_for_one_story_breaks_nothing(where: str) -> None:
     done = subprocess.run(
-        [sys.executable, str(BENCHMARK), "--small", "--operations", "40", "--seed", "4", "--json"],
+        [
+            *(sys.executable, str(BENCHMARK), "--small", "--operations", "40", "--seed", "4", "--json"),
+            *(["--postgres"] if where == "a server" else []),
+        ],
         capture_output=True,
         text=True,
         timeout=240,
@@ -28,3 +32,4 @@ def test_a_race_for_one_story_breaks_nothing() -> None:
         assert run["integrity"] == "ok"
         assert run["operations"] == 160
         assert all(run[what] > 0 for what in ("kills", "acknowledged", "contexts", "texts", "calls")), run
+        assert (run["cuts"] > 10) == (where == "a server")

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 from uuid import uuid4
 
 import psycopg
 import pytest
-from tests.postgres_server import at, empty_database, server_url
+from tests.postgres_server import at, bare_database, empty_database, server_url
 
 import ireneo
-from ireneo.adapters.postgres.connection import QUERIES
-from ireneo.adapters.postgres.migrate import load_migrations, migrate, read_applied
-from ireneo.adapters.postgres.store import PostgresStore, open_postgres
+from ireneo.adapters.postgres.connection import QUERIES, PostgresTransaction
+from ireneo.adapters.postgres.migrate import load_migrations
+from ireneo.adapters.postgres.store import open_postgres
 from ireneo.adapters.sqlite.connection import SQL as SQLITE
-from ireneo.errors import NewerDatabase, NotADatabase, SessionNotFound, StoreBusy, Unreachable
+from ireneo.errors import NotADatabase, SessionNotFound, StoreBusy, StoreError, Unreachable
 from ireneo.log.message import Text
 from ireneo.log.tree import SessionKey
 from ireneo.memories.scratchpad import Pad
@@ -28,10 +30,11 @@ from ireneo.ports.store import Transaction
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 OF_NO_SPACE = frozenset(
     "begin_write begin_read commit roll_back list_all_spaces "
-    "overwrite_deleted add_scrub list_scrubs delete_scrub vacuum".split()
+    "overwrite_deleted add_scrub list_scrubs delete_scrub vacuum find_outcome end_transaction heed_silence "
+    "index_vectors what_hinders_vectors".split()
 )
-"""What begins and ends a transaction, what a doctor goes by, and the marks of erasures."""
-OF_NO_KEY = ("ireneo_migrations", "scrubs")
+"""What begins and ends a transaction, what became of it, what a doctor goes by, and the marks of erasures."""
+OF_NO_KEY = ("ireneo_migrations", "ireneo_additions", "scrubs")
 TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+([a-z_]+)(?:\s+AS\s+([a-z]+))?")
 
 
@@ -42,12 +45,8 @@ def url() -> str:
 
 @pytest.fixture
 def nobody_s() -> Iterator[str]:
-    """The address of a database with nothing in it, not even tables."""
-    name = f"ireneo_{uuid4().hex}"
-    with psycopg.connect(server_url(), autocommit=True) as driver:
-        driver.execute(f'CREATE DATABASE "{name}"')
-        yield at(server_url(), name)
-        driver.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    with bare_database() as url:
+        yield url
 
 
 @pytest.mark.parametrize("name", sorted(set(QUERIES) - OF_NO_SPACE))
@@ -76,7 +75,19 @@ def test_it_has_the_queries_that_a_file_has() -> None:
         *("rename_observation", "reset_memory_words", "reset_message_words", "settle_memory_words"),
         *("settle_message_words", "take_snapshot"),
     }
-    assert set(QUERIES) - set(SQLITE) == {"lock_space", "name_space"}
+    assert set(QUERIES) - set(SQLITE) == {
+        *(
+            "lock_space",
+            "name_space",
+            "find_outcome",
+            "end_transaction",
+            "heed_silence",
+            "tell_of_work",
+            "channel_of_work",
+        ),
+        "take_first_lease",
+        *("index_vectors", "large_vector_sets", "likely_vectors", "vectors_beside", "what_hinders_vectors"),
+    }
 
 
 def test_the_space_leads_every_key(url: str) -> None:
@@ -160,34 +171,13 @@ def test_a_role_that_owns_nothing_works_in_its_spaces_and_says_what_it_can_t_cle
             driver.execute(f"DROP ROLE {role}")
 
 
-def test_a_database_is_brought_up_to_date_once_whoever_comes(nobody_s: str) -> None:
-    faults: list[BaseException] = []
-
-    def bring() -> None:
-        try:
-            with psycopg.connect(nobody_s, autocommit=True) as driver:
-                migrate(driver, "it")
-        except psycopg.Error as fault:
-            faults.append(fault)
-
-    threads = [threading.Thread(target=bring) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not faults
-    with psycopg.connect(nobody_s, autocommit=True) as driver:
-        assert read_applied(driver, "it") == {each.number for each in load_migrations()}
-        driver.execute("INSERT INTO ireneo_migrations (number, name) VALUES (9999, 'later')")
-        with pytest.raises(NewerDatabase, match="newer Ireneo"):
-            migrate(driver, "it")
-
-
 def test_the_tables_of_another_program_are_left_alone(nobody_s: str) -> None:
     with psycopg.connect(nobody_s, autocommit=True) as driver:
         driver.execute("CREATE TABLE invoices (number bigint)")
     with pytest.raises(NotADatabase, match="another program"):
         asyncio.run(fill(nobody_s, "mine"))
+    with pytest.raises(NotADatabase, match="another program"):
+        asyncio.run(ireneo.migrate(nobody_s))
 
 
 @pytest.mark.parametrize("wrong", ["postgresql://reader:hunter2@127.0.0.1:1/memory", ""])
@@ -257,38 +247,93 @@ def test_a_write_that_is_taken_back_still_has_its_space(url: str) -> None:
     asyncio.run(both())
 
 
-def cut(url: str) -> None:
-    """Break off every other connection to a database, as a server does that is started anew."""
-    with psycopg.connect(url, autocommit=True) as driver:
-        driver.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
+def test_what_was_sent_and_went_wrong_is_never_committed(url: str) -> None:
+    """That a write failed shows with the next answer that is waited for; whoever passes it over commits nothing."""
 
+    def fail(tx: Transaction) -> None:
+        assert isinstance(tx, PostgresTransaction)
+        begin(tx, "mine", "kept")
+        for _ in range(2):
+            tx.database.of("mine").send("insert_payload", key=1, segment=0, position=0, packed=b"")
 
-def test_a_lost_connection_is_made_anew(url: str) -> None:
-    async def lose() -> None:
-        store: PostgresStore = await open_postgres(url)
+    def fail_and_go_on(tx: Transaction) -> None:
+        fail(tx)
+        with pytest.raises(StoreError, match="duplicate key"):
+            tx.sessions.list("mine")
+
+    def fail_and_write_on(tx: Transaction) -> None:
+        fail(tx)
+        with pytest.raises(StoreError, match="duplicate key"):
+            tx.log.move(SessionKey("mine", "kept"), "main", None)
+
+    def never_sent_and_go_on(tx: Transaction) -> None:
+        assert isinstance(tx, PostgresTransaction)
+        begin(tx, "mine", "kept")
+        tx.database.of("mine").send("delete_session", key=cast("int", object()))
+        tx.database.of("mine").send("delete_session", key=2)
+        with pytest.raises(StoreError):
+            tx.sessions.list("mine")
+
+    async def all_of_them() -> None:
+        store = await open_postgres(url)
         try:
+            for work in (fail, fail_and_go_on, fail_and_write_on, never_sent_and_go_on):
+                with pytest.raises(StoreError):
+                    await store.write(work)
+                assert await store.read(lambda tx: tx.sessions.list("mine")) == []
             await store.write(begin, "mine")
             assert len(await store.read(lambda tx: tx.sessions.list("mine"))) == 1
-            await asyncio.to_thread(cut, url)
-            await store.write(begin, "mine", "two")
-            assert len(await store.read(lambda tx: tx.sessions.list("mine"))) == 2
-
-            def lost_within(tx: Transaction) -> None:
-                begin(tx, "mine", "three")
-                cut(url)
-                begin(tx, "mine", "four")
-
-            with pytest.raises(Unreachable):
-                await store.write(lost_within)
-            # Nothing of it is there, and the store goes on.
-            assert len(await store.read(lambda tx: tx.sessions.list("mine"))) == 2
         finally:
             await store.close()
 
-    asyncio.run(lose())
+    asyncio.run(all_of_them())
+
+
+@pytest.fixture
+def round_trips(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], int]:
+    """How often an answer was waited for since it was asked last, as the driver's own trace has it."""
+    traced = tmp_path / "trace"
+    connect = psycopg.connect
+
+    def tracing(url: str, **options: object) -> psycopg.Connection[tuple[object, ...]]:
+        driver = connect(url, **options)  # type: ignore[call-overload]
+        driver.pgconn.trace(os.open(traced, os.O_WRONLY | os.O_CREAT | os.O_APPEND))
+        return cast("psycopg.Connection[tuple[object, ...]]", driver)
+
+    monkeypatch.setattr(psycopg, "connect", tracing)
+    seen = 0
+
+    def count() -> int:
+        nonlocal seen
+        lines = [line.split(b"\t") for line in traced.read_bytes().splitlines()]
+        # A pipeline ends with both at once, a Flush behind the Sync.
+        all_of_them = sum(line[1:2] == [b"F"] and line[3] in (b"Sync", b"Query") for line in lines)
+        since, seen = all_of_them - seen, all_of_them
+        return since
+
+    return count
+
+
+def test_few_answers_are_waited_for(url: str, round_trips: Callable[[], int]) -> None:
+    async def use() -> dict[str, int]:
+        taken = {}
+        async with ireneo.open(url, space="mine", listen=False) as memory:
+            session = await memory.session("talk")
+            texts = [f"The ferry number {number} leaves at noon with {number * 7} crates." for number in range(40)]
+            for text in texts:
+                await session.append([ireneo.Draft(role="user", parts=(Text(text=text),))])
+                taken["append"] = round_trips()
+            for text in texts:
+                await memory.remember(f"Remember: {text}", kind="episodic")
+                taken["remember"] = round_trips()
+            assert len(await memory.recall("When does ferry number 7 leave?", limit=20)) == 20
+            taken["recall"] = round_trips()
+        return taken
+
+    taken = asyncio.run(use())
+    assert 10 < taken["append"] <= 22
+    assert 5 < taken["remember"] <= 22
+    assert 10 < taken["recall"] <= 40
 
 
 def test_a_memory_is_opened_by_its_address(url: str, tmp_path: Path) -> None:

@@ -9,15 +9,15 @@ from __future__ import annotations
 import asyncio
 import threading
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from contextvars import ContextVar, copy_context
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from typing import Concatenate, Generic, ParamSpec, TypeVar
 
 from ireneo.errors import StoreError
-from ireneo.ports.store import Transaction
+from ireneo.ports.store import HearsOfWork, Transaction
 
 C = TypeVar("C")
 P = ParamSpec("P")
@@ -188,6 +188,15 @@ class PooledStore(Generic[C]):
     ) -> T:
         """One transaction, alone among the writers of this process; durable once it has returned."""
         return await self._writers.run(self._transacting(function, args, kwargs, writes=True))
+
+    @asynccontextmanager
+    async def hearing(self, space: str) -> AsyncIterator[HearsOfWork]:
+        """Nobody tells of what others commit: who waits looks every so often."""
+
+        async def wait(seconds: float, told_seconds: float) -> None:
+            await asyncio.sleep(seconds)
+
+        yield wait
 
     async def close(self) -> None:
         """Let go of the connections: idle ones now, one that a transaction is on as soon as that is over."""

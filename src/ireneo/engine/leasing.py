@@ -8,7 +8,7 @@ import math
 import os
 import secrets
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 
@@ -19,6 +19,10 @@ from ireneo.ports.store import Lease, Store, Transaction
 
 LEASE_SECONDS = 180.0
 """Longer than a slow call of a model, which must not outlive it."""
+VISIT = "visit"
+"""The name of the work that is to look after a whole session."""
+VISIT_SECONDS = 15.0
+"""No longer others keep away from a session whose visitor died."""
 BEATS = 3
 """How often a lease is renewed in the time that it lasts."""
 FIRST_WAIT_SECONDS = 30.0
@@ -50,16 +54,39 @@ class Worker:
         One that is left by an error is let go of at once.
         """
         seconds = min(self._seconds, most_seconds)
-        if not self._leases:
-            yield Lease(key=key, work=work, holder=self.name, token=0, until=self._clock.now())
-            return
 
         def take(tx: Transaction) -> Lease | None:
             # Not before the store is ours: of a short lease the wait for it may leave nothing.
             now = self._clock.now()
             return tx.leases.take(key, work, self.name, now, now + timedelta(seconds=seconds))
 
-        lease = await self._store.write(take)
+        if not self._leases:
+            yield Lease(key=key, work=work, holder=self.name, token=0, until=self._clock.now())
+            return
+        async with self._held(await self._store.write(take), seconds) as lease:
+            yield lease
+
+    @asynccontextmanager
+    async def visiting(self, space: str, sessions: Sequence[str]) -> AsyncIterator[str | None]:
+        """Have the first of these sessions to oneself where nobody else is, while the block runs; None: all are taken.
+
+        It only spreads workers over the sessions: what is done there is leased by itself.
+        """
+        seconds = min(self._seconds, VISIT_SECONDS)
+
+        def take(tx: Transaction) -> Lease | None:
+            now = self._clock.now()
+            return tx.leases.take_first(space, sessions, VISIT, self.name, now, now + timedelta(seconds=seconds))
+
+        if not self._leases:
+            yield sessions[0]
+            return
+        async with self._held(await self._store.write(take), seconds) as lease:
+            yield lease.key.session if lease else None
+
+    @asynccontextmanager
+    async def _held(self, lease: Lease | None, seconds: float) -> AsyncIterator[Lease | None]:
+        """Renew a lease while the block runs, and let go of it if the block has not."""
         if lease is None:
             yield None
             return
@@ -71,7 +98,7 @@ class Worker:
         finally:
             if broken_off:
                 # What the block let go of was undone with its transaction.
-                self._over.discard((key, lease.token))
+                self._over.discard((lease.key, lease.token))
             beating.cancel()
             try:
                 # It is not awaited itself: to be cancelled meanwhile would look like the end of the heartbeat.

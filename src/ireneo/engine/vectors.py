@@ -128,6 +128,11 @@ class HeldVectors:
         the extra `vectors`, EmbedderError where `query` has another number of dimensions than the vectors.
         """
         key = (space, index, embedder)
+        if (likely := port.likely(space, index, embedder, query, k)) is not None:
+            # The store has an index of them, and none is held here.
+            with self._guard:
+                self._held.pop(key, None)
+            return _Held().search(VectorChanges(change=0, added=likely, removed=(), whole=False), query, k)
         with self._guard:
             # Taken out and put back at the end: the one that was used last stands last.
             held = self._held[key] = self._held.pop(key) if key in self._held else _Held()

@@ -31,7 +31,16 @@ from ireneo.engine.summarise import DueTexts, Summarised, due_summaries, due_tex
 from ireneo.engine.texts import text_id
 from ireneo.engine.vectors import embed_due
 from ireneo.engine.writing import WrittenSummary
-from ireneo.errors import EmbedderError, MessageNotFound, ModelError, Overtaken, SpendingLimit, SummaryNotFound
+from ireneo.errors import (
+    EmbedderError,
+    MessageNotFound,
+    ModelError,
+    Overtaken,
+    SpendingLimit,
+    StoreBusy,
+    SummaryNotFound,
+    Unreachable,
+)
 from ireneo.log.tree import Head, SessionKey
 from ireneo.ports.models import Embedder, LanguageModel, Prompt, R, Reply
 from ireneo.ports.store import Lease, SessionInfo, Transaction
@@ -362,6 +371,11 @@ REFLECT = "reflect"
 TEXTS_A_VISIT = 8
 """After so many texts of one story the next session has its turn."""
 POLL_SECONDS = 2.0
+"""So often who waits looks for more to do, where the store doesn't tell."""
+IDLE_SECONDS = 15.0
+"""So often where it does: to see what is due since time has passed."""
+AWAY_SECONDS = 5.0
+"""The pause after the store could not be reached."""
 REST_SECONDS = 60.0
 """A session in which nothing was due, and to which nothing was said since, is looked at again after this time."""
 
@@ -385,23 +399,49 @@ class Works:
         """Whether something is due that another worker is at."""
 
     async def run(self, *, until_idle: bool) -> AsyncGenerator[WorkResult, None]:
-        """Do what is due, as long as there is any; then wait for more, or end where `until_idle` is set."""
-        while True:
-            self._waits = busy = False
-            sessions = await self._store.read(lambda tx: tx.sessions.list(self._space))
-            for info in sessions:
-                if not self._rests(info):
-                    async for worked in self._session(info, patient=not until_idle):
+        """Do what is due, as long as there is any; then wait for more, or end where `until_idle` is set.
+
+        Who waits for more outlasts a store that is away. Raises what the store does where `until_idle` is set.
+        """
+        async with self._store.hearing(self._space) as wait:
+            while True:
+                busy = False
+                try:
+                    async for worked in self._round(patient=not until_idle):
                         busy = busy or worked.did != "failed"
                         yield worked
-            async for worked in self._chores(sessions):
-                busy = busy or worked.did != "failed"
-                yield worked
-            if busy:
-                continue
-            if until_idle and not self._waits:
-                return
-            await asyncio.sleep(POLL_SECONDS)
+                except (StoreBusy, Unreachable) as fault:
+                    if until_idle:
+                        raise
+                    _LOG.warning("%s", fault)
+                    yield replace(_of_the_space("failed", memories=0), reason=str(fault))
+                    await asyncio.sleep(AWAY_SECONDS)
+                    continue
+                if busy:
+                    continue
+                if until_idle and not self._waits:
+                    return
+                await wait(POLL_SECONDS, POLL_SECONDS if self._waits else IDLE_SECONDS)
+
+    async def _round(self, *, patient: bool) -> AsyncGenerator[WorkResult, None]:
+        """Each session that doesn't rest, and then what is due of the whole space."""
+        self._waits = False
+        sessions = await self._store.read(lambda tx: tx.sessions.list(self._space))
+        awake = [info for info in sessions if not self._rests(info)]
+        # What has changed is shared out among all who work here; what is only looked over once more isn't worth it.
+        changed = {info.key.session: info for info in awake if self._idle.get(info.key, (None,))[0] != info}
+        while changed:
+            async with self._worker.visiting(self._space, [*changed]) as session:
+                # Where others are at all of them they are helped.
+                info = changed.pop(session or next(iter(changed)))
+                async for worked in self._session(info, patient=patient):
+                    yield worked
+        for info in awake:
+            if info.key in self._idle and self._idle[info.key][0] == info and not self._rests(info):
+                async for worked in self._session(info, patient=patient):
+                    yield worked
+        async for worked in self._chores(sessions):
+            yield worked
 
     def _rests(self, info: SessionInfo) -> bool:
         """Whether nothing was due when the session was looked at last, which is not long ago and was the same."""

@@ -147,6 +147,12 @@ class VectorsPort(Protocol):
     def since(self, space: str, index: IndexName, embedder: str, change: int) -> VectorChanges:
         """What changed after `change`, a number that this has told; 0: from the beginning."""
 
+    def likely(self, space: str, index: IndexName, embedder: str, query: Vector, k: int) -> Mapping[int, Vector] | None:
+        """Some vectors among which nearly all of the `k` nearest to `query` are, by an index that the store has.
+
+        None where whoever asks is to compare all of them, which `since` gives.
+        """
+
     def due(self, space: str, index: IndexName, embedder: str, limit: int) -> Sequence[int]:
         """The documents that have no vector of `embedder` yet, the newest first, at most `limit`."""
 

@@ -15,7 +15,8 @@ spaces. A call that raises has changed nothing, so a function may catch it and g
 Nothing can wait inside: a function that would run later (a coroutine, a generator) is refused, and so is another
 transaction of the store, since who holds one connection and waits for another one keeps both from everybody else
 (StoreError). A task that is cancelled leaves at once: a function that has not begun never does, and one that has is
-rolled back unless its commit has begun.
+rolled back unless its commit has begun. A store that is reached over a network may call a function again from its
+beginning, where what it did before was lost: it changes nothing but what it is given, or does that twice.
 
 A session that was never made reads as an empty one; writing to it raises SessionNotFound. `to` must be stored wherever
 it is asked for; MessageNotFound is raised where it is not.
@@ -23,9 +24,10 @@ it is asked for; MessageNotFound is raised where it is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import date, datetime
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -83,6 +85,15 @@ class LeasesPort(Protocol):
         for so long, so the clock was set back since. (By less it may: not everybody leases for as long.) For the same
         reason a `retry_at` that lies a day ahead or more is passed over. The number of failures and the last
         error are carried on, the `retry_at` is not. Raises BadInput where `holder` is empty.
+        """
+
+    def take_first(
+        self, space: str, sessions: Sequence[str], work: str, holder: str, now: datetime, until: datetime
+    ) -> Lease | None:
+        """Take the lease on `work` of the first of `sessions` where `take` would give it; None where it gives none.
+
+        A session that was never made is passed over, and so may be one that somebody is just writing to: who looks for
+        something to do waits for nobody.
         """
 
     def renew(self, lease: Lease, until: datetime) -> bool:
@@ -461,6 +472,22 @@ class Transaction(Protocol):
     erasure: ErasurePort
 
 
+class Migrated(Struct, frozen=True, kw_only=True):
+    """What bringing a database up to date did, or would do."""
+
+    before: int
+    """The number of the last migration that it held; 0: none, it is new."""
+    after: int
+    """That of the last one that it holds then."""
+    applied: tuple[str, ...] = ()
+    """What stands between both, by name."""
+
+
+HearsOfWork: TypeAlias = Callable[[float, float], Awaitable[None]]
+"""Waits so many seconds; where the store tells of messages and memories that others commit, until it does, and at most
+as many as are given second. What is committed between two such waits is heard of too."""
+
+
 class Store(Protocol):
     """A place that keeps everything."""
 
@@ -471,6 +498,9 @@ class Store(Protocol):
         self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Call `function` with a transaction, alone among writers, commit, and give what it returned."""
+
+    def hearing(self, space: str) -> AbstractAsyncContextManager[HearsOfWork]:
+        """A block in which whoever works in a space may wait for more to do."""
 
     async def scrub(self, *, look: bool = False) -> Scrubbed:
         """Overwrite whatever erasures have left behind in bytes that no transaction sees; outside of any transaction.

@@ -36,6 +36,7 @@ class BreakingStore:
     def __init__(self, store: Store, fuse: Fuse) -> None:
         self.store = store
         self.fuse = fuse
+        self.hearing = store.hearing
 
     async def read(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
         self.fuse.step()

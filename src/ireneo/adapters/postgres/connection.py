@@ -1,12 +1,11 @@
-"""A connection to a PostgreSQL server: queries by name, the locks of spaces, and what the driver's errors mean."""
+"""A connection to a PostgreSQL server: queries by name, the locks of spaces, what errors mean, what outlasts them."""
 
 from __future__ import annotations
 
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
@@ -21,6 +20,8 @@ from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper, TextLoader
 
 from ireneo.adapters.pool import Cancellation
+from ireneo.adapters.postgres.bulk import LEAST_COPIED, Copied, as_copy
+from ireneo.adapters.postgres.pipe import Pipe
 from ireneo.adapters.sql.database import (
     UNPARSABLE,
     ErrorMeaning,
@@ -43,14 +44,28 @@ def to_driver(query: str) -> str:
 
 QUERIES: Mapping[str, str] = load_queries(Path(__file__).with_name("queries"))
 SQL: Mapping[str, str] = MappingProxyType({name: to_driver(query) for name, query in QUERIES.items()})
+COPIED: Mapping[str, Copied | None] = MappingProxyType({name: as_copy(query) for name, query in QUERIES.items()})
 
-CONNECTING_SECONDS = 10
-"""So long a server may take to answer at all, unless the address says otherwise."""
+HEED: Mapping[str, int] = MappingProxyType(
+    {"connect_timeout": 10, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+)
+"""So long, in seconds, a server may take to answer at all, and so soon one that is silent is taken for gone, unless the
+address says otherwise."""
 SHORTEST_SECONDS = 0.001
 LONGEST_SECONDS = 0.025
+LONGEST_AWAY_SECONDS = 1.0
+"""The longest pause before a server that is away is tried again."""
 GROWTH = 1.5
 STEPS = 20
 """After so many tries a pause has long reached its ceiling."""
+MAKES_WORK = frozenset({"insert_message", "move_branch", "add_memory", "replace_memory"})
+"""The queries after which there may be something to do for whoever works behind conversations."""
+
+
+def pause(tries: int, longest: float, left: float) -> None:
+    """Wait before the next try, longer each time and at most so many seconds."""
+    ceiling = min(longest, SHORTEST_SECONDS * GROWTH ** min(tries, STEPS))
+    time.sleep(max(0.0, min(random.uniform(ceiling / 4, ceiling), left)))
 
 
 BUSY = ErrorMeaning(
@@ -68,6 +83,10 @@ TOO_BIG = ErrorMeaning(StoreError, "can't hold a single value this large; split 
 OUR_FAULT = ErrorMeaning(
     StoreError, "was asked for something that it can't do; this is a fault in Ireneo, please report it", told=True
 )
+IN_DOUBT = "was lost while it stored something, and can't say whether it did; look before you store it again."
+UNDONE = "has undone what was to be stored, since something in it failed before."
+GONE = (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow)
+"""What a server says before it hangs up, or instead of answering."""
 UNPARSED = "holds something that can't be read; see `ireneo doctor`"
 """A value that is not what was written."""
 LONGEST = 200
@@ -95,6 +114,12 @@ def address(url: str) -> str:
     host = parts.netloc.rpartition("@")
     user = host[0].partition(":")[0]
     return urlunsplit((parts.scheme, f"{user}@{host[2]}" if user else host[2], parts.path, "", ""))
+
+
+def heedful(url: str) -> str:
+    """An address with what it doesn't say of how long a silent server is waited for."""
+    said = conninfo_to_dict(url)
+    return make_conninfo(url, **{name: value for name, value in HEED.items() if name not in said})
 
 
 def translate(fault: psycopg.Error, place: str) -> StoreError:
@@ -141,23 +166,30 @@ class SpaceLocks:
     and those of other spaces go on beside them.
     """
 
-    def __init__(self, connection: psycopg.Connection[Row], seconds: float, cancellation: Cancellation | None) -> None:
+    def __init__(self, pipe: Pipe, seconds: float, cancellation: Cancellation | None) -> None:
         """Begin with none; `seconds` is how long each is waited for."""
-        self._connection = connection
+        self._pipe = pipe
         self._seconds = seconds
         self._cancellation = cancellation
         self._held: set[str] = set()
         self._named: str | None = None
         self.writes = False
         """Whether the transaction is one that writes."""
+        self.name: str | None = None
+        """What the server calls the transaction, once it may have written."""
+        self.busy: set[str] = set()
+        """The spaces in which it has made work."""
 
-    def enter(self, space: str) -> None:
-        """Work in a space from now on. Raises StoreBusy, and CancelledError where nobody wants it any more."""
-        if self.writes and space not in self._held:
+    def enter(self, space: str, *, alone: bool = True) -> None:
+        """Work in a space from now on. Raises StoreBusy, and CancelledError where nobody wants it any more.
+
+        Who isn't `alone` in it writes beside others: only what a single statement does, and guards by itself.
+        """
+        if alone and self.writes and space not in self._held:
             self._lock(space)
             self._held.add(space)
         if space != self._named:
-            self._connection.execute(SQL["name_space"], {"space": space})
+            self._pipe.send(SQL["name_space"], [{"space": space}])
             self._named = space
 
     def mark(self) -> tuple[frozenset[str], str | None]:
@@ -176,35 +208,37 @@ class SpaceLocks:
             left = until - time.monotonic()
             if left <= 0:
                 raise errors.LockNotAvailable(f"space {space!r}")
-            if self._cancellation is not None and self._cancellation.requested.is_set():
-                raise CancelledError
-            ceiling = min(LONGEST_SECONDS, SHORTEST_SECONDS * GROWTH ** min(tries, STEPS))
-            time.sleep(min(random.uniform(ceiling / 4, ceiling), left))
+            if self._cancellation is not None:
+                self._cancellation.check()
+            pause(tries, LONGEST_SECONDS, left)
             tries += 1
 
     def _is_taken(self, space: str) -> bool:
-        row = self._connection.execute(SQL["lock_space"], {"space": space}).fetchone()
-        return row is not None and row[0] == 1
+        row = self._pipe.execute(SQL["lock_space"], {"space": space}).fetchone()
+        self.name = row[0] if row else None
+        return self.name is not None
 
 
 class PostgresDatabase(NamedQueries):
     """`ireneo.adapters.sql.database.Database` over a connection of the driver."""
 
-    def __init__(self, connection: psycopg.Connection[Row], locks: SpaceLocks, space: str | None = None) -> None:
+    def __init__(self, pipe: Pipe, locks: SpaceLocks, space: str | None = None) -> None:
         """Work on a connection; with a `space`, each query has it bound."""
-        self.connection = connection
         self.locks = locks
+        self.pipe = pipe
         self._space = space
         self._of: dict[str, PostgresDatabase] = {}
 
-    def of(self, space: str) -> PostgresDatabase:
-        """The same with `space` bound to each query, which this transaction then has to itself if it writes."""
+    def of(self, space: str, *, alone: bool = True) -> PostgresDatabase:
+        """The same with `space` bound to each query, which this transaction then has to itself if it writes.
+
+        Who isn't `alone` in it waits for nobody (`SpaceLocks.enter`).
+        """
+        self.locks.enter(space, alone=alone)
         if space == self._space:
-            self.locks.enter(space)
             return self
-        self.locks.enter(space)
         if space not in self._of:
-            self._of[space] = PostgresDatabase(self.connection, self.locks, space)
+            self._of[space] = PostgresDatabase(self.pipe, self.locks, space)
         return self._of[space]
 
     def scopes(self) -> Sequence[PostgresDatabase]:
@@ -213,34 +247,53 @@ class PostgresDatabase(NamedQueries):
 
     def scan(self, query: str, /, **bindings: Value) -> psycopg.Cursor[Row]:
         """All that a query gives, row by row. Raises ProgrammingError where it is none of ours, or lacks a value."""
-        if self._space is not None:
-            bindings = {"space": self._space, **bindings}
         try:
-            return self.connection.execute(SQL[query], bindings)
+            return self.pipe.execute(SQL[query], self._bound(bindings))
         except (KeyError, TypeError) as fault:
             raise psycopg.ProgrammingError(f"query {query}: {fault}") from fault
 
+    def send(self, query: str, /, **bindings: Value) -> None:
+        """Have what writes wait for the next answer that is needed; by then it shows what is wrong with it."""
+        self._note(query)
+        self.pipe.send(SQL[query], [self._bound(bindings)])
+
     def change(self, query: str, /, **bindings: Value) -> int:
         """Run what writes; says how many rows it added, replaced or took out."""
+        self._note(query)
         return self.scan(query, **bindings).rowcount
 
-    def change_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
-        """Run it for each of `rows`."""
-        bound = [row if self._space is None else {"space": self._space, **row} for row in rows]
-        if bound:
-            with self.connection.cursor() as cursor:
-                cursor.executemany(SQL[query], bound)
+    def send_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
+        """Send it for each of `rows`."""
+        self._note(query)
+        bound = [self._bound(row) for row in rows]
+        copied = COPIED[query] if len(bound) >= LEAST_COPIED else None
+        if copied is not None and self.pipe.may_copy():
+            self.pipe.copy(copied.statement, copied.rows(bound))
+        elif bound:
+            self.pipe.send(SQL[query], bound)
+
+    def each(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> list[list[Row]]:
+        """What it gives for each of `rows`: all of them are asked before the first answer is waited for."""
+        asked = [self._bound(row) for row in rows]
+        return [cursor.fetchall() for cursor in self.pipe.each(SQL[query], asked)]
+
+    def _note(self, query: str) -> None:
+        if self._space is not None and query in MAKES_WORK:
+            self.locks.busy.add(self._space)
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """A block that leaves nothing where it raises: inside of a transaction, a savepoint."""
+        """A block that leaves nothing where it raises."""
         mark = self.locks.mark()
         try:
-            with self.connection.transaction():
+            with self.pipe.savepoint():
                 yield
         except BaseException:
             self.locks.back_to(mark)
             raise
+
+    def _bound(self, bindings: Mapping[str, Value]) -> Mapping[str, Value]:
+        return bindings if self._space is None else {"space": self._space, **bindings}
 
 
 class ServerConnection:
@@ -254,6 +307,8 @@ class ServerConnection:
         self._prepare = prepare
         self._driver: psycopg.Connection[Row] | None = None
         self._cancellation: Cancellation | None = None
+        self._in_doubt = False
+        """Whether a commit was sent, and nobody knows what became of it."""
 
     @property
     def driver(self) -> psycopg.Connection[Row]:
@@ -261,14 +316,13 @@ class ServerConnection:
         if self._driver is not None and self._driver.closed:
             self._driver = None
         if self._driver is None:
-            is_said = "connect_timeout" in conninfo_to_dict(self._url)
-            url = self._url if is_said else make_conninfo(self._url, connect_timeout=CONNECTING_SECONDS)
-            driver = psycopg.connect(url, autocommit=True, application_name="ireneo")
+            driver = psycopg.connect(heedful(self._url), autocommit=True, application_name="ireneo")
             # Typed by their kind and not by their size, so that a query is prepared once.
             driver.adapters.register_dumper(int, Int8Dumper)
             driver.adapters.register_dumper(str, TextDumper)
             driver.adapters.register_loader("text", TextReader)
             try:
+                driver.execute(SQL["heed_silence"])
                 self._prepare(driver)
             except BaseException:
                 driver.close()
@@ -277,25 +331,101 @@ class ServerConnection:
         return self._driver
 
     def begin(self, query: str) -> PostgresDatabase:
-        """Begin a transaction, with a new connection where the one that there was is lost. Raises as `run` does."""
-        try:
-            self.run(lambda: self.driver.execute(SQL[query]))
-        except Unreachable:
-            # Nothing has been done yet: a server that was away for a moment is asked once more.
-            self.close()
-            self.run(lambda: self.driver.execute(SQL[query]))
-        locks = SpaceLocks(self.driver, self._busy_seconds, self._cancellation)
-        return PostgresDatabase(self.driver, locks)
-
-    def execute(self, query: str) -> None:
-        """Run a query that takes nothing, whatever it gives. Raises as `run` does."""
+        """Begin a transaction, on a new connection where the one that there was is lost. Raises as `run` does."""
+        self._in_doubt = False
         self.run(lambda: self.driver.execute(SQL[query]))
+        pipe = Pipe(self.driver)
+        return PostgresDatabase(pipe, SpaceLocks(pipe, self._busy_seconds, self._cancellation))
+
+    def commit(self, database: PostgresDatabase) -> None:
+        """End a transaction, and tell whoever listens that there is work. Raises as `run` does.
+
+        Where the connection is lost meanwhile the server is asked what became of it: it is done, or was never begun.
+        Raises Unreachable where the server can't say so.
+        """
+        locks = database.locks
+        self._in_doubt = locks.writes and locks.name is not None
+        try:
+            done = self.run(self._commit, database)
+        except Unreachable:
+            if not self._in_doubt or not self._was_committed(str(locks.name)):
+                self._in_doubt = False
+                self.close()
+                raise
+            done = "COMMIT"
+        self._in_doubt = False
+        if done != "COMMIT":
+            raise StoreError(f"{self.place} {UNDONE}")
+        self._tell(locks.busy)
+
+    def _commit(self, database: PostgresDatabase) -> str | None:
+        # Not on a new connection, where one was lost before: there nothing would be committed, and nobody say so.
+        if database.pipe.connection.closed:
+            raise psycopg.OperationalError("the connection is lost")
+        return database.pipe.execute(SQL["commit"], {}).statusmessage
+
+    def _tell(self, spaces: Iterable[str]) -> None:
+        """Wake whoever works in `spaces`. Not with the commit: who tells has a lock that all commits would wait for."""
+        try:
+            for space in spaces:
+                self.driver.execute(SQL["tell_of_work"], {"space": space})
+        except psycopg.Error:
+            # What was to be done is done; who isn't woken looks every so often.
+            self.close()
+
+    def _was_committed(self, name: str) -> bool:
+        """What became of a transaction that was being committed. Raises Unreachable where nobody knows."""
+        timeline, _, transaction = name.partition(" ")
+        until = time.monotonic() + self._busy_seconds
+        bound = {"timeline": timeline, "name": transaction}
+        tries = 0
+        while (left := until - time.monotonic()) > 0:
+            with suppress(StoreError):
+                rows = self.run(lambda: self.driver.execute(SQL["find_outcome"], bound).fetchall())
+                if rows[0][0] != "in progress":
+                    if rows[0][0] is None:
+                        break
+                    return bool(rows[0][0] == "committed")
+                # A server that hasn't heard of it would keep the transaction open, and its locks, for hours.
+                self.run(lambda: self.driver.execute(SQL["end_transaction"], bound))
+            pause(tries, LONGEST_AWAY_SECONDS, left)
+            tries += 1
+        raise Unreachable(f"{self.place} {IN_DOUBT}")
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether there is no connection."""
+        return self._driver is None or self._driver.closed
+
+    def outlast(self, work: Callable[[], T], cancellation: Cancellation) -> T:
+        """Do a whole transaction, again from its beginning where the connection was lost before it was stored.
+
+        A server that is away is tried for as long as others in a space are waited for. Raises what `work` does.
+        """
+        until: float | None = None
+        tries = 0
+        while True:
+            try:
+                return work()
+            except Unreachable:
+                now = time.monotonic()
+                until = now + self._busy_seconds if until is None else until
+                if self._in_doubt or not self.is_lost or (tries and now >= until):
+                    raise
+            cancellation.check()
+            pause(tries, LONGEST_AWAY_SECONDS, until - now)
+            tries += 1
 
     def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Do `work` on the connection. Raises StoreError for whatever the driver raises."""
         try:
             return work(*args, **kwargs)
         except psycopg.Error as fault:
+            if isinstance(fault, GONE):
+                self.close()
+            elif self._driver is not None and self._driver.closed:
+                # Whatever the driver calls it: what follows a loss is none of its own.
+                fault = psycopg.OperationalError(str(fault))
             raise translate(fault, self.place) from fault
         except UnicodeEncodeError as fault:
             raise BadInput("A name or a text has half a surrogate pair in it; give valid Unicode.") from fault
@@ -326,6 +456,15 @@ class ServerConnection:
 
 class PostgresTransaction(SqlTransaction):
     """All ports over a transaction that is open on a connection."""
+
+    ports = MappingProxyType(
+        {
+            **SqlTransaction.ports,
+            "leases": ("ireneo.adapters.postgres.work", "PostgresLeases"),
+            "vectors": ("ireneo.adapters.postgres.vectors", "PostgresVectors"),
+            "upkeep": ("ireneo.adapters.postgres.vectors", "PostgresUpkeep"),
+        }
+    )
 
     def __init__(self, connection: ServerConnection, database: PostgresDatabase, *, writes: bool) -> None:
         """Stand on the transaction that was begun on `connection`."""

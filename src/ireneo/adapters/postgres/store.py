@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Literal
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import Literal, TypeVar
 
 import psycopg
 
 from ireneo.adapters.pool import Cancellation, PooledStore
 from ireneo.adapters.postgres.connection import SQL, PostgresTransaction, ServerConnection, address
-from ireneo.adapters.postgres.migrate import migrate
+from ireneo.adapters.postgres.migrate import load_migrations, migrate, missing, read_applied
+from ireneo.adapters.postgres.work import WorkBell
 from ireneo.adapters.sql.database import Row
-from ireneo.ports.store import Scrubbed
+from ireneo.ports.store import HearsOfWork, Migrated, Scrubbed
+
+T = TypeVar("T")
 
 READERS = 4
 """Connections that read, each opened when the others are taken; what is more waits its turn."""
@@ -29,22 +32,39 @@ class PostgresStore(PooledStore[ServerConnection]):
     """`ireneo.ports.store.Store` over a PostgreSQL database; made by `open_postgres`.
 
     One connection of this process writes, a few read; each transaction has one to itself, in a thread. Writers of one
-    space wait for each other, whatever machine they are on; those of different spaces don't.
+    space wait for each other, whatever machine they are on; those of different spaces don't. A transaction whose
+    connection is lost is done again from its beginning, unless it is stored: so its function may be called twice.
     """
 
-    def __init__(self, writer: ServerConnection, readers: Sequence[ServerConnection]) -> None:
-        """Name the connections; none is opened yet."""
+    def __init__(self, url: str, writer: ServerConnection, readers: Sequence[ServerConnection]) -> None:
+        """Name the database, and the connections to it; none is opened yet."""
+        self._url = url
         super().__init__(writer, readers, ServerConnection.close, "ireneo-postgres")
 
     async def open(self) -> None:
         """Open the database now, and not with the first write, so that what is wrong with it shows."""
         await self._writers.run(_touch)
 
+    @asynccontextmanager
+    async def hearing(self, space: str) -> AsyncIterator[HearsOfWork]:
+        """Told by whoever commits, where the server lets it listen."""
+        bell = WorkBell(self._url, space)
+        try:
+            yield bell.wait
+        finally:
+            await bell.close()
+
     async def scrub(self, *, look: bool = False) -> Scrubbed:
         """Clean dead rows out of the tables, where something was erased since that was done last."""
         if look:
             return await self._readers.run(_look_at_scrubs)
         return await self._writers.run(_scrub)
+
+    def _transacting(
+        self, function: Callable[..., T], args: tuple[object, ...], kwargs: dict[str, object], *, writes: bool
+    ) -> Callable[[ServerConnection, Cancellation], T]:
+        once = super()._transacting(function, args, kwargs, writes=writes)
+        return lambda connection, cancellation: connection.outlast(lambda: once(connection, cancellation), cancellation)
 
     @contextmanager
     def _transaction(
@@ -60,7 +80,7 @@ class PostgresStore(PooledStore[ServerConnection]):
                 transaction.is_over = True
             if writes:
                 cancellation.begin_commit()
-            connection.execute("commit")
+            connection.commit(database)
         finally:
             connection.roll_back()
 
@@ -121,7 +141,7 @@ async def open_postgres(
             driver.execute("SET synchronous_commit = off")
 
     writer = ServerConnection(url, busy_seconds, bring_up_to_date)
-    store = PostgresStore(writer, [ServerConnection(url, busy_seconds, _ready) for _ in range(readers)])
+    store = PostgresStore(url, writer, [ServerConnection(url, busy_seconds, _ready) for _ in range(readers)])
     try:
         await store.open()
     except BaseException:
@@ -132,3 +152,25 @@ async def open_postgres(
 
 def _ready(driver: psycopg.Connection[Row]) -> None:
     """A connection that reads needs nothing beyond what the one that writes has done."""
+
+
+def migrate_postgres(url: str, *, dry_run: bool) -> Migrated:
+    """Bring the database at `url` up to date and do no more; `dry_run` only says what would be done.
+
+    Raises as `open_postgres` does.
+    """
+    place, found = address(url), Migrated(before=0, after=0)
+
+    def look_and_migrate(driver: psycopg.Connection[Row]) -> None:
+        nonlocal found
+        due, held = missing(driver, place), read_applied(driver, place)
+        applied = tuple(each.name for each in due) if dry_run else migrate(driver, place)
+        last = load_migrations()[-1].number
+        found = Migrated(before=max(held, default=0), after=max(last, *held, 0), applied=applied)
+
+    connection = ServerConnection(url, 0.0, look_and_migrate)
+    try:
+        connection.run(lambda: connection.driver)
+    finally:
+        connection.close()
+    return found

@@ -63,8 +63,14 @@ class Database(Protocol):
     def change(self, query: str, /, **bindings: Value) -> int:
         """Run what writes; says how many rows it added, replaced or took out."""
 
-    def change_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
-        """Run it for each of `rows`."""
+    def send(self, query: str, /, **bindings: Value) -> None:
+        """Run what writes, where nobody asks how many rows: a server is not waited for, and may raise for it later."""
+
+    def send_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
+        """Send it for each of `rows`."""
+
+    def each(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> list[list[Row]]:
+        """All that it gives for each of `rows`, in their order; a server is asked for all of them at once."""
 
     def savepoint(self) -> AbstractContextManager[object]:
         """A block that leaves nothing where it raises."""
@@ -90,6 +96,10 @@ class NamedQueries(ABC):
     def row(self, query: str, /, **bindings: Value) -> Row | None:
         """The first row that it gives, if any."""
         return next(self.scan(query, **bindings), None)
+
+    def each(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> list[list[Row]]:
+        """All that it gives for each of `rows`, in their order."""
+        return [self.rows(query, **row) for row in rows]
 
     def number(self, query: str, /, **bindings: Value) -> int:
         """The number that is the first column of the only row that it gives."""

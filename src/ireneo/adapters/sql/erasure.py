@@ -48,7 +48,7 @@ def prune_session(database: Database, key: SessionKey) -> Pruned:
         return Pruned()
     summaries = database.change("delete_loose_summaries", key=session)
     for query in ("delete_loose_rebuilds", "delete_loose_annotations", *READ_MARKS):
-        database.change(query, key=session)
+        database.send(query, key=session)
     run = database.row("head_of_run", space=key.space, session=key.session)
     if run is not None and find_place(database, session, run[0]) is None:
         remove_run(database, key.space, key.session)
@@ -64,10 +64,10 @@ def _cut(database: Database, space: str, session: int) -> tuple[int, int]:
         ((behind, cost),) = database.rows("count_after", **rest)
         if behind:
             forget_documents(database, space, session, segment, rest["last"] + 1, END)
-            database.change("delete_payloads_after", **rest)
-            database.change("delete_messages_after", **rest)
+            database.send("delete_payloads_after", **rest)
+            database.send("delete_messages_after", **rest)
         if last is None:
-            database.change("delete_segment", key=session, segment=segment)
+            database.send("delete_segment", key=session, segment=segment)
         messages += behind
         tokens += cost
     return messages, tokens
@@ -77,7 +77,7 @@ def recount(database: Database, session: int) -> None:
     """Reckon the counters of a session anew from its messages."""
     times = (read_time(at) for (at,) in database.scan("list_times", key=session))
     first_at, last_at = between(times)
-    database.change("recount_messages", key=session, first_at=write_time(first_at), last_at=write_time(last_at))
+    database.send("recount_messages", key=session, first_at=write_time(first_at), last_at=write_time(last_at))
 
 
 STANDS = tuple(name for name in COVERED["messages"] if name not in ("source_id", "parts", "erased"))
@@ -102,7 +102,7 @@ class SqlErasure(Port, ErasurePort):
     def begin(self) -> None:
         """Overwrite what is deleted, and leave a mark that only a complete scrub takes away."""
         self._database.rows("overwrite_deleted")
-        self._database.change("add_scrub", mark=secrets.token_hex(8))
+        self._database.send("add_scrub", mark=secrets.token_hex(8))
 
     @reads
     def count(self, key: SessionKey) -> int:
@@ -120,12 +120,12 @@ class SqlErasure(Port, ErasurePort):
             forget_documents(database, key.space, session, place.segment, place.position, place.position)
             stand = {"key": session, "segment": place.segment, "position": place.position}
             # A message without a row here would be taken for one that is still to be indexed.
-            database.change("add_document", **stand, document=None, terms=0)
+            database.send("add_document", **stand, document=None, terms=0)
             kept = dict(zip(STANDS, database.row("message_to_erase", key=session, id=message.id) or (), strict=True))
             left = {**kept, "source_id": None, "parts": write_json(message.parts), "erased": 1}
             check = with_checksum("messages", left)["checksum"]
-            database.change("erase_message", key=session, id=message.id, parts=left["parts"], checksum=check)
-            database.change("delete_payload", **stand)
+            database.send("erase_message", key=session, id=message.id, parts=left["parts"], checksum=check)
+            database.send("delete_payload", **stand)
         return len(messages)
 
     @writes
@@ -146,7 +146,7 @@ class SqlErasure(Port, ErasurePort):
         """Delete all that is kept of a session, and its name from what was spent."""
         if key.session:
             for query in ("unname_spending", "delete_spending_of_session"):
-                self._of(key.space).change(query, space=key.space, session=key.session)
+                self._of(key.space).send(query, space=key.space, session=key.session)
         remove_run(self._of(key.space), key.space, key.session)
         session = find_session(self._of(key.space), key)
         if session is not None:
@@ -162,7 +162,7 @@ class SqlErasure(Port, ErasurePort):
         names = [name for (name,) in self._of(space).rows("list_memory_ids", space=space)]
         remove_memories(self._of(space), space, names)
         for query in OF_SPACE:
-            self._of(space).change(query, space=space)
+            self._of(space).send(query, space=space)
         return len(keys)
 
 
@@ -170,4 +170,4 @@ def _delete_rows(database: Database, space: str, session: int) -> None:
     for (segment,) in database.rows("segments_of_session", key=session):
         forget_documents(database, space, session, segment, 0, END)
     for query in OF_SESSION:
-        database.change(query, key=session)
+        database.send(query, key=session)

@@ -73,10 +73,13 @@ class Placed(Struct, frozen=True, kw_only=True):
     """The number that it was found by, where it is indexed anew: it keeps its ordinal."""
 
 
-def index_messages(database: Database, space: str, session: int, placed: Sequence[Placed]) -> list[int]:
+def index_messages(
+    database: Database, space: str, session: int, placed: Sequence[Placed], *, again: bool = False
+) -> list[int]:
     """Make messages searchable that are no documents yet, in the order in which they are to be neighbours.
 
-    One in which there is nothing to search takes no number: its neighbours are each other's. Gives the numbers.
+    One in which there is nothing to search takes no number: its neighbours are each other's. With `again` some may have
+    been documents before. Gives the numbers.
     """
     found = [terms_of_stored(each.message) for each in placed]
     new = sum(1 for each, terms in zip(placed, found, strict=True) if terms and each.document is None)
@@ -95,9 +98,9 @@ def index_messages(database: Database, space: str, session: int, placed: Sequenc
             words.append({"document": document, "space_terms": tokens(prefix, terms)})
         place: Bindings = {"key": session, "segment": each.segment, "position": each.message.position}
         rows.append({**place, "document": document, "terms": len(terms)})
-    database.change_all("add_document", rows)
-    database.change_all("index_message", words)
-    database.change("count_message_words", space=space, documents=len(words), terms=sum(map(len, found)))
+    database.send_all("mend_document" if again else "add_document", rows)
+    database.send_all("index_message", words)
+    database.send("count_message_words", space=space, documents=len(words), terms=sum(map(len, found)))
     _count_authors(database, space, (each.message.draft for each in placed), 1)
     return numbers
 
@@ -110,32 +113,39 @@ def forget_documents(database: Database, space: str, session: int, segment: int,
     if authored:
         drafts = [Draft(role="user", origin=origin, parts=read_parts(parts)) for origin, parts in authored]
         _count_authors(database, space, drafts, -1)
-        database.change("delete_silent_authors", space=space)
-    database.change_all("forget_message_words", ({"document": document} for document, _ in gone))
-    database.change("delete_documents", **run)
+        database.send("delete_silent_authors", space=space)
+    database.send_all("forget_message_words", ({"document": document} for document, _ in gone))
+    database.send("delete_documents", **run)
     lost = sum(terms for _, terms in gone)
-    database.change("count_message_words", space=space, documents=-len(gone), terms=-lost)
+    database.send("count_message_words", space=space, documents=-len(gone), terms=-lost)
 
 
 def _count_authors(database: Database, space: str, drafts: Iterable[Draft], step: int) -> None:
     spoke = Counter(author for draft in drafts if (author := author_of_message(draft)))
     for author, times in spoke.items():
-        database.change("count_author", space=space, author=author, messages=step * times)
+        database.send("count_author", space=space, author=author, messages=step * times)
 
 
-def index_memory(database: Database, space: str, number: int, record: Record) -> None:
-    """Make a memory searchable whose words are in no index."""
-    terms = terms_of_memory(record)
-    document = memory_number(number, len(terms)) if terms else None
-    database.change("number_memory", space=space, id=record.id, document=document, terms=len(terms))
-    if document is not None:
-        text = tokens(_need_prefix(database, space), terms)
-        database.change("index_memory", document=document, space_terms=text)
-        database.change("count_memory_words", space=space, documents=1, terms=len(terms))
+def index_memories(database: Database, space: str, records: Sequence[tuple[int, Record]]) -> None:
+    """Make memories searchable whose words are in no index; each comes with its number."""
+    numbered: list[Bindings] = []
+    words: list[Bindings] = []
+    found = [terms_of_memory(record) for _, record in records]
+    prefix = _need_prefix(database, space) if any(found) else ""
+    for (number, record), terms in zip(records, found, strict=True):
+        document = memory_number(number, len(terms)) if terms else None
+        numbered.append({"space": space, "id": record.id, "document": document, "terms": len(terms)})
+        if document is not None:
+            words.append({"document": document, "space_terms": tokens(prefix, terms)})
+    database.send_all("number_memory", numbered)
+    database.send_all("index_memory", words)
+    if words:
+        total = sum(int(each["terms"] or 0) for each in numbered)
+        database.send("count_memory_words", space=space, documents=len(words), terms=total)
 
 
 def forget_memory_words(database: Database, space: str, document: int | None, terms: int) -> None:
     """Take a memory out of the index, if it is in it."""
     if document is not None:
-        database.change("forget_memory_words", document=document)
-        database.change("count_memory_words", space=space, documents=-1, terms=-terms)
+        database.send("forget_memory_words", document=document)
+        database.send("count_memory_words", space=space, documents=-1, terms=-terms)

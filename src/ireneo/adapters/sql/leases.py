@@ -28,9 +28,23 @@ class SqlLeases(Port, LeasesPort):
 
     @writes
     def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
-        session = need_session(self._of(key.space), key)
-        if holder == NOBODY:
-            raise BadInput("A lease needs a holder; give it a name that no other process has.")
+        return self._take(need_session(self._of(key.space), key), key, work, holder, now, until)
+
+    @writes
+    def take_first(
+        self, space: str, sessions: Sequence[str], work: str, holder: str, now: datetime, until: datetime
+    ) -> Lease | None:
+        for key in (SessionKey(space, session) for session in sessions):
+            found = find_session(self._of(space), key)
+            lease = None if found is None else self._take(found, key, work, holder, now, until)
+            if lease is not None:
+                return lease
+        return None
+
+    def _take(
+        self, session: int, key: SessionKey, work: str, holder: str, now: datetime, until: datetime
+    ) -> Lease | None:
+        check_holder(holder)
         found = self._find(session, key, work)
         if found is not None and not _may_take(found, holder, utc(now), utc(until)):
             return None
@@ -87,7 +101,7 @@ class SqlLeases(Port, LeasesPort):
         return None if row is None else _lease(key, row)
 
     def _put(self, session: int, lease: Lease) -> None:
-        self._of(lease.key.space).change(
+        self._of(lease.key.space).send(
             "put_lease",
             key=session,
             work=lease.work,
@@ -98,6 +112,12 @@ class SqlLeases(Port, LeasesPort):
             error=lease.error,
             retry_at=None if lease.retry_at is None else microseconds(lease.retry_at),
         )
+
+
+def check_holder(holder: str) -> None:
+    """Raise BadInput for a name that is none."""
+    if holder == NOBODY:
+        raise BadInput("A lease needs a holder; give it a name that no other process has.")
 
 
 def _may_take(found: Lease, holder: str, now: datetime, until: datetime) -> bool:
@@ -129,7 +149,7 @@ class SqlSpending(Port, SpendingPort):
     @writes
     def add(self, key: SessionKey, day: date, spent: Spent) -> None:
         row = {"space": key.space, "session": key.session, "day": day.isoformat()}
-        self._of(key.space).change("add_spent", **row, calls=spent.calls, tokens=spent.tokens)
+        self._of(key.space).send("add_spent", **row, calls=spent.calls, tokens=spent.tokens)
 
     @reads
     def of_session(self, key: SessionKey) -> Spent:

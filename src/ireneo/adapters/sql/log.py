@@ -58,10 +58,16 @@ def find_session(database: Database, key: SessionKey) -> int | None:
 
 def need_session(database: Database, key: SessionKey) -> int:
     """The number of a session. Raises SessionNotFound."""
-    session = find_session(database, key)
-    if session is None:
+    number: int = _need_row(database, key)[0]
+    return number
+
+
+def _need_row(database: Database, key: SessionKey) -> Row:
+    """The number of a session, and when it was begun and went on last. Raises SessionNotFound."""
+    row = database.row("find_session", space=key.space, session=key.session)
+    if row is None:
         raise SessionNotFound(f"There is no session {key.session!r} in this space.")
-    return session
+    return row
 
 
 def not_stored(key: SessionKey, name: MessageId) -> MessageNotFound:
@@ -116,7 +122,7 @@ def runs_of(documents: Iterable[int]) -> list[tuple[int, int]]:
 def add_undone(database: Database, space: str, documents: Iterable[int]) -> None:
     """Note documents of messages that were just stored, and lie on no branch yet."""
     for first, last in runs_of(documents):
-        database.change("add_undone", space=space, first=first, last=last)
+        database.send("add_undone", space=space, first=first, last=last)
 
 
 def settle_undone(database: Database, space: str, session: int) -> None:
@@ -131,7 +137,7 @@ def settle_undone(database: Database, space: str, session: int) -> None:
 def forget_undone(database: Database, space: str, session: int) -> None:
     """Note that all of a session lies on branches."""
     first, last = documents_of(session)
-    database.change("forget_undone", space=space, first=first, last=last)
+    database.send("forget_undone", space=space, first=first, last=last)
 
 
 def list_aside(database: Database, session: int, to: StoredPlace) -> list[tuple[int, int]]:
@@ -193,7 +199,7 @@ class SqlLog(Port, LogPort):
     def insert(self, key: SessionKey, messages: Sequence[Message]) -> int:
         """Store those of a chain that are new, in one run of one segment, and make them searchable."""
         database = self._of(key.space)
-        session = need_session(database, key)
+        session, *span = _need_row(database, key)
         for before, after in pairwise(messages):
             if after.parent != before.id or after.position != before.position + 1:
                 wanted = "insert one path at a time, in its order"
@@ -202,14 +208,15 @@ class SqlLog(Port, LogPort):
         if not new:
             return 0
         segment = _choose_segment(database, session, key, new[0])
-        database.change_all("insert_message", (write_message(session, segment, message) for message in new))
-        for message in new:
-            if (packed := pack(message.draft)) is not None:
-                place = {"key": session, "segment": segment, "position": message.position}
-                database.change("insert_payload", **place, packed=packed)
-        span = map(read_time, (database.row("find_session", space=key.space, session=key.session) or ())[1:])
-        first_at, last_at = between([*span, *(message.draft.at for message in new)])
-        database.change(
+        database.send_all("insert_message", (write_message(session, segment, message) for message in new))
+        payloads: list[Bindings] = [
+            {"key": session, "segment": segment, "position": message.position, "packed": packed}
+            for message in new
+            if (packed := pack(message.draft)) is not None
+        ]
+        database.send_all("insert_payload", payloads)
+        first_at, last_at = between([*map(read_time, span), *(message.draft.at for message in new)])
+        database.send(
             "count_messages",
             key=session,
             messages=len(new),
@@ -231,7 +238,7 @@ class SqlLog(Port, LogPort):
         now = None if to is None else need_place(database, session, key, to)
         segment, position = (now.segment, now.position) if now else (None, None)
         stands: Bindings = {"key": session, "branch": branch, "segment": segment, "position": position}
-        database.change("move_branch", **with_checksum("branches", stands))
+        database.send("move_branch", **with_checksum("branches", stands))
         if not (before and now and _is_settled(database, key.space, session, before, now)):
             settle_undone(database, key.space, session)
 
@@ -239,12 +246,16 @@ class SqlLog(Port, LogPort):
     def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
         """Read positions `first` to `last` of the path to `to`: one range of rows for each of its stretches."""
         session, stretches = find_path(self._of(key.space), key, to, first)
-        out: list[Message] = []
-        for stretch in reversed(stretches):
-            begin, end = max(first, stretch.first), min(last, stretch.last)
-            rows = self._of(key.space).rows("read_stretch", key=session, segment=stretch.segment, first=begin, last=end)
-            out += map(read_message, rows)
-        return out
+        asked: list[Bindings] = [
+            {
+                "key": session,
+                "segment": stretch.segment,
+                "first": max(first, stretch.first),
+                "last": min(last, stretch.last),
+            }
+            for stretch in reversed(stretches)
+        ]
+        return [read_message(row) for rows in self._of(key.space).each("read_stretch", asked) for row in rows]
 
     @reads
     def find(self, key: SessionKey, ids: Sequence[str]) -> Sequence[Message]:
@@ -262,8 +273,9 @@ class SqlLog(Port, LogPort):
     @reads
     def drafts(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
         session = find_session(self._of(key.space), key)
-        rows = ((name, self._of(key.space).row("read_payload", key=session, id=name)) for name in ids)
-        return {name: read_message(row[:-1], row[-1]).draft for name, row in rows if row is not None}
+        found = self._of(key.space).each("read_payload", [{"key": session, "id": name} for name in ids])
+        named = zip(ids, found, strict=True)
+        return {name: read_message(row[:-1], row[-1]).draft for name, rows in named for row in rows[:1]}
 
     @reads
     def on_branch(
@@ -330,7 +342,7 @@ def _is_settled(database: Database, space: str, session: int, before: StoredPlac
     if len(runs) > 1:
         return False
     for begin, end in runs:
-        database.change("forget_undone", space=space, first=begin, last=end)
+        database.send("forget_undone", space=space, first=begin, last=end)
         left = database.row("last_undone", space=space, last=end)
         if left is not None and left[1] >= begin:
             return False
@@ -345,7 +357,7 @@ class SqlSessions(Port, SessionsPort):
         """Make a session unless it is there; one without a source takes the first it is given."""
         made = self._of(key.space).change("create_session", space=key.space, session=key.session, source=source) > 0
         if not made and source is not None:
-            self._of(key.space).change("name_source", space=key.space, session=key.session, source=source)
+            self._of(key.space).send("name_source", space=key.space, session=key.session, source=source)
         return made
 
     @reads
@@ -364,7 +376,7 @@ class SqlSessions(Port, SessionsPort):
 
     @writes
     def set_project(self, key: SessionKey, project: str) -> None:
-        self._of(key.space).change("place_session", key=need_session(self._of(key.space), key), project=project)
+        self._of(key.space).send("place_session", key=need_session(self._of(key.space), key), project=project)
 
     @reads
     def without_project(self, space: str) -> Sequence[SessionKey]:
@@ -390,5 +402,6 @@ def _info(space: str, row: Row) -> SessionInfo:
 
 def list_projects(database: Database, space: str, sessions: Iterable[str]) -> dict[str, str]:
     """The projects of sessions, by name."""
-    rows = ((name, database.row("project_of_session", space=space, session=name)) for name in dict.fromkeys(sessions))
-    return {name: row[0] for name, row in rows if row is not None}
+    names = list(dict.fromkeys(sessions))
+    found = database.each("project_of_session", [{"space": space, "session": name} for name in names])
+    return {name: rows[0][0] for name, rows in zip(names, found, strict=True) if rows}

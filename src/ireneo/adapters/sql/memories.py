@@ -22,7 +22,7 @@ from ireneo.adapters.sql.database import (
     write_json,
     writes,
 )
-from ireneo.adapters.sql.index import forget_memory_words, index_memory
+from ireneo.adapters.sql.index import forget_memory_words, index_memories
 from ireneo.adapters.sql.log import list_projects
 from ireneo.errors import BadInput
 from ireneo.lessons.guard import TrapIndex
@@ -52,13 +52,23 @@ class SqlMemories(Port, MemoriesPort):
 
     @writes
     def put(self, space: str, records: Sequence[Record]) -> int:
-        return sum(_put(self._of(space), space, record) for record in records)
+        new = 0
+        some: dict[MemoryId, Record] = {}
+        for record in records:
+            if record.id in some:
+                # What is put twice in one go finds the first of the two there.
+                new += _put(self._of(space), space, list(some.values()))
+                some = {}
+            some[record.id] = record
+        return new + _put(self._of(space), space, list(some.values()))
 
     @reads
     def get(self, space: str, ids: Sequence[str]) -> Sequence[Record]:
         found: dict[MemoryId, Record] = {}
-        for name in ids:
-            for record in self._read("find_memories", space=space, prefix=name, limit=FOUND_AT_MOST):
+        asked: list[Bindings] = [{"space": space, "prefix": name, "limit": FOUND_AT_MOST} for name in ids]
+        for rows in self._of(space).each("find_memories", asked):
+            for (text,) in rows:
+                record = _RECORD.decode(text)
                 found.setdefault(record.id, record)
         return list(found.values())
 
@@ -99,7 +109,7 @@ class SqlMemories(Port, MemoriesPort):
         return [_RECORD.decode(record) for (record,) in self._of(space).rows(query, space=space, **bindings)]
 
 
-def _put(database: Database, space: str, record: Record) -> bool:
+def _row(space: str, record: Record) -> Bindings:
     row: Bindings = {
         "space": space,
         "id": record.id,
@@ -116,40 +126,56 @@ def _put(database: Database, space: str, record: Record) -> bool:
         "cue": record.cue,
         "record": write_json(record),
     }
-    row = with_checksum("memories", row)
-    found = database.row("find_memory", space=space, id=record.id)
-    before: tuple[str, ...] = ()
-    if found is None:
-        number = database.number("add_memory", **row)
-        index_memory(database, space, number, record)
-    else:
-        number, document, counted, text = found
-        database.change("replace_memory", **row)
-        known = _RECORD.decode(text)
-        before = known.sources
-        # Most of what is put anew was only reinforced or used: its words are as they were.
-        if terms_of_memory(known) != terms_of_memory(record):
-            forget_memory_words(database, space, document, counted)
-            index_memory(database, space, number, record)
-    _cite(database, space, number, before, record.sources)
-    # Of which projects it is, its evidence says, or the sessions that this comes from.
-    silent = {piece.session for piece in record.evidence if piece.session and not project_of(piece)}
+    return with_checksum("memories", row)
+
+
+def _put(database: Database, space: str, records: Sequence[Record]) -> int:
+    """Store memories of different ids; says how many are new. What is asked for each is asked for all at once."""
+    there = database.each("find_memory", [{"space": space, "id": record.id} for record in records])
+    new = [record for record, rows in zip(records, there, strict=True) if not rows]
+    given = iter(database.each("add_memory", [_row(space, record) for record in new]))
+    numbers: list[int] = []
+    unindexed: list[tuple[int, Record]] = []
+    lost: list[Bindings] = []
+    gained: list[Bindings] = []
+    for record, rows in zip(records, there, strict=True):
+        sources: tuple[str, ...] = ()
+        if rows:
+            ((number, document, counted, text),) = rows
+            database.send("replace_memory", **_row(space, record))
+            known = _RECORD.decode(text)
+            sources = known.sources
+            # Most of what is put anew was only reinforced or used: its words are as they were.
+            if terms_of_memory(known) != terms_of_memory(record):
+                forget_memory_words(database, space, document, counted)
+                unindexed.append((number, record))
+        else:
+            (((number, *_),)) = next(given)
+            unindexed.append((number, record))
+        numbers.append(number)
+        of: Bindings = {"space": space, "number": number}
+        lost += [{**of, "source": source} for source in set(sources) - set(record.sources)]
+        gained += [{**of, "source": source} for source in set(record.sources) - set(sources)]
+    index_memories(database, space, unindexed)
+    database.send_all("remove_memory_source", lost)
+    database.send_all("add_memory_source", gained)
+    _place(database, space, numbers, records)
+    return len(new)
+
+
+def _place(database: Database, space: str, numbers: Sequence[int], records: Sequence[Record]) -> None:
+    """Note of which projects memories are: their evidence says it, or the sessions that this comes from."""
+    silent = {
+        piece.session for record in records for piece in record.evidence if piece.session and not project_of(piece)
+    }
     there = list_projects(database, space, sorted(silent))
-    told = zip(record.evidence, record.projects, strict=True)
-    projects = {project or there.get(piece.session, "") for piece, project in told}
-    database.change("unplace_memory", space=space, number=number)
-    for project in projects:
-        database.change("place_memory", space=space, number=number, project=project)
-    return found is None
-
-
-def _cite(database: Database, space: str, number: int, before: Sequence[str], after: Sequence[str]) -> None:
-    for query, sources in (
-        ("remove_memory_source", set(before) - set(after)),
-        ("add_memory_source", set(after) - set(before)),
-    ):
-        for source in sources:
-            database.change(query, space=space, source=source, number=number)
+    placed: list[Bindings] = []
+    for number, record in zip(numbers, records, strict=True):
+        told = zip(record.evidence, record.projects, strict=True)
+        projects = {project or there.get(piece.session, "") for piece, project in told}
+        placed += [{"space": space, "number": number, "project": project} for project in projects]
+    database.send_all("unplace_memory", [{"space": space, "number": number} for number in numbers])
+    database.send_all("place_memory", placed)
 
 
 def remove_memories(database: Database, space: str, ids: Sequence[MemoryId]) -> int:
@@ -161,7 +187,10 @@ def remove_memories(database: Database, space: str, ids: Sequence[MemoryId]) -> 
             continue
         number, document, terms, text = found
         forget_memory_words(database, space, document, terms)
-        _cite(database, space, number, _RECORD.decode(text).sources, ())
+        sources = set(_RECORD.decode(text).sources)
+        database.send_all(
+            "remove_memory_source", [{"space": space, "source": each, "number": number} for each in sources]
+        )
         gone += database.change("remove_memory", space=space, id=name)
     return gone
 
@@ -199,7 +228,7 @@ class SqlPads(Port, PadsPort):
             "written": microseconds(pad.written),
             "record": write_json(pad),
         }
-        self._of(space).change("write_pad", **with_checksum("pads", row))
+        self._of(space).send("write_pad", **with_checksum("pads", row))
 
     @writes
     def remove(self, space: str, task: str) -> bool:
@@ -231,14 +260,14 @@ class SqlRuns(Port, RunsPort):
             "ended": None if run.ended is None else _moment(run.ended),
             "record": write_json(run),
         }
-        self._of(space).change("put_run", **with_checksum("runs", row))
-        self._of(space).change("delete_observations_of_run", space=space, session=run.session)
-        self._of(space).change_all("add_observation", (_observation_row(space, each) for each in observations))
+        self._of(space).send("put_run", **with_checksum("runs", row))
+        self._of(space).send("delete_observations_of_run", space=space, session=run.session)
+        self._of(space).send_all("add_observation", (_observation_row(space, each) for each in observations))
 
     @reads
     def get(self, space: str, sessions: Sequence[str]) -> Sequence[LearnedRun]:
-        rows = (self._of(space).row("get_run", space=space, session=session) for session in sessions)
-        return [_RUN.decode(row[0]) for row in rows if row is not None]
+        found = self._of(space).each("get_run", [{"space": space, "session": session} for session in sessions])
+        return [_RUN.decode(record) for rows in found for (record,) in rows]
 
     @reads
     def list(self, space: str, limit: int | None = None) -> Sequence[LearnedRun]:
@@ -251,10 +280,9 @@ class SqlRuns(Port, RunsPort):
 
     @reads
     def observations(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Observation]:
-        found: list[Row] = []
-        for cue in dict.fromkeys(cues):
-            found += self._of(space).rows("list_observations", space=space, cue=cue, limit=limit)
-        return [_OBSERVATION.decode(record) for (record,) in found]
+        asked: list[Bindings] = [{"space": space, "cue": cue, "limit": limit} for cue in dict.fromkeys(cues)]
+        found = self._of(space).each("list_observations", asked)
+        return [_OBSERVATION.decode(record) for rows in found for (record,) in rows]
 
     @reads
     def of_run(self, space: str, session: str) -> Sequence[Observation]:
@@ -314,7 +342,7 @@ def _moment(at: datetime) -> int:
 
 def remove_run(database: Database, space: str, session: str) -> bool:
     """Take a run out with its observations; says whether there was one."""
-    database.change("delete_observations_of_run", space=space, session=session)
+    database.send("delete_observations_of_run", space=space, session=session)
     return database.change("delete_run", space=space, session=session) > 0
 
 
@@ -352,7 +380,7 @@ class SqlTraps(Port, TrapsPort):
     @writes
     def keep(self, space: str, index: TrapIndex) -> None:
         needles = "\n".join(sorted({each.needle for each in index.traps}))
-        self._of(space).change("keep_traps", space=space, version=VERSION, needles=needles, record=write_json(index))
+        self._of(space).send("keep_traps", space=space, version=VERSION, needles=needles, record=write_json(index))
 
 
 _FILE = msgspec.json.Decoder(LearnedFile)
@@ -370,7 +398,7 @@ class SqlLedger(Port, LedgerPort):
     @writes
     def mark(self, space: str, file: LearnedFile) -> None:
         row: Bindings = {"space": space, "learner": file.learner, "digest": file.digest}
-        self._of(space).change("mark_file", **row, record=write_json(file))
+        self._of(space).send("mark_file", **row, record=write_json(file))
 
     @reads
     def list(self, space: str) -> Sequence[LearnedFile]:

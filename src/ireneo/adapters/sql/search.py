@@ -18,7 +18,7 @@ from ireneo.adapters.sql.database import (
     write_json,
     writes,
 )
-from ireneo.adapters.sql.index import Placed, find_prefix, index_memory, index_messages, token
+from ireneo.adapters.sql.index import Placed, find_prefix, index_memories, index_messages, token
 from ireneo.adapters.sql.log import documents_of, list_aside, need_place, need_session, settle_undone
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
@@ -60,8 +60,8 @@ class SqlSearch(Port, SearchPort):
         prefix = find_prefix(self._of(space), space)
         counted = dict.fromkeys(terms, 0)
         if prefix is not None:
-            for term in counted:
-                counted[term] = self._of(space).number(_COUNT[index], space_term=token(prefix, term))
+            found = self._of(space).each(_COUNT[index], [{"space_term": token(prefix, term)} for term in counted])
+            counted.update((term, count) for term, ((count,),) in zip(counted, found, strict=True))
         return counted
 
     @reads
@@ -73,8 +73,9 @@ class SqlSearch(Port, SearchPort):
         found: dict[str, list[int]] = {term: [] for term in terms}
         if prefix is not None:
             limit = -1 if at_most is None else at_most + 1
-            for term in found:
-                ((numbers,),) = self._of(space).rows(_FIND[index], space_term=token(prefix, term), limit=limit)
+            asked: list[Bindings] = [{"space_term": token(prefix, term), "limit": limit} for term in found]
+            answers = self._of(space).each(_FIND[index], asked)
+            for term, ((numbers,),) in zip(found, answers, strict=True):
                 read = _NUMBERS.decode(numbers)
                 found[term] = read if at_most is None or len(read) <= at_most else []
         return found
@@ -82,21 +83,25 @@ class SqlSearch(Port, SearchPort):
     @reads
     def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
         """Read messages by the place in their number, in the order asked."""
-        found: list[FoundMessage] = []
+        asked: list[Bindings] = []
         for document in documents:
             first, last = numbers_at(place_of(document))
-            key = session_of(document)
-            row = self._of(space).row("message_of_document", space=space, key=key, first=first, last=last)
-            if row is not None:
-                session, number, *light = row
-                message = read_message(light)
-                found.append(FoundMessage(document=number, key=SessionKey(space, session), message=message))
-        return found
+            asked.append({"space": space, "key": session_of(document), "first": first, "last": last})
+        return [
+            FoundMessage(document=number, key=SessionKey(space, session), message=read_message(light))
+            for found in self._of(space).each("message_of_document", asked)
+            for session, number, *light in found[:1]
+        ]
 
     @reads
     def memories(self, space: str, documents: Sequence[int]) -> Sequence[FoundMemory]:
-        asked = (self._of(space).row("memory_of_document", space=space, number=place_of(each)) for each in documents)
-        return [FoundMemory(document=row[0], record=_RECORD.decode(row[1])) for row in asked if row is not None]
+        asked: list[Bindings] = [{"space": space, "number": place_of(each)} for each in documents]
+        found = self._of(space).each("memory_of_document", asked)
+        return [
+            FoundMemory(document=document, record=_RECORD.decode(record))
+            for rows in found
+            for document, record in rows[:1]
+        ]
 
     @reads
     def authors(self, space: str) -> Mapping[str, int]:
@@ -123,8 +128,12 @@ class SqlSearch(Port, SearchPort):
 
     @reads
     def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
-        rows = ((key, self._of(space).row("session_of_number", key=key, space=space)) for key in keys)
-        return {key: FoundSession(session=row[0], project=row[1] or "") for key, row in rows if row is not None}
+        found = self._of(space).each("session_of_number", [{"key": key, "space": space} for key in keys])
+        return {
+            key: FoundSession(session=session, project=project or "")
+            for key, rows in zip(keys, found, strict=True)
+            for session, project in rows[:1]
+        }
 
 
 MOST_NAMED = 20
@@ -165,16 +174,16 @@ def rebuild_words(database: Database, space: str) -> int:
     sessions = [key for key, _ in database.rows("sessions_of_space", space=space)]
     for key in sessions:
         forget_words(database, key)
-    index_memories(database, space)
+    reindex_memories(database, space)
     return sum(index_session(database, key, space, END) for key in sessions)
 
 
 def forget_words(database: Database, session: int) -> None:
     """Leave of a session's documents only their numbers, and a mark that they are to be indexed."""
     first, last = documents_of(session)
-    database.change("forget_all_words", key=session, first=first, last=last)
+    database.send("forget_all_words", key=session, first=first, last=last)
     for query in ("forget_documents_of_nothing", "mark_documents", "mend_ordinals"):
-        database.change(query, key=session)
+        database.send(query, key=session)
 
 
 def index_session(database: Database, session: int, space: str, limit: int) -> int:
@@ -184,19 +193,20 @@ def index_session(database: Database, session: int, space: str, limit: int) -> i
         Placed(segment=segment, message=read_message(light), document=document) for segment, document, *light in rows
     ]
     if placed:
-        index_messages(database, space, session, placed)
+        index_messages(database, space, session, placed, again=True)
     settle_undone(database, space, session)
     return len(placed)
 
 
-def index_memories(database: Database, space: str) -> None:
+def reindex_memories(database: Database, space: str) -> None:
     """Set all counters of a space to nothing, and index its memories anew."""
-    database.change("forget_authors", space=space)
-    database.change("reset_space", space=space)
-    for number, document, text in database.rows("list_memories_to_index", space=space):
-        if document is not None:
-            database.change("forget_memory_words", document=document)
-        index_memory(database, space, number, _RECORD.decode(text))
+    database.send("forget_authors", space=space)
+    database.send("reset_space", space=space)
+    rows = database.rows("list_memories_to_index", space=space)
+    database.send_all(
+        "forget_memory_words", [{"document": document} for _, document, _ in rows if document is not None]
+    )
+    index_memories(database, space, [(number, _RECORD.decode(text)) for number, _, text in rows])
 
 
 REMEMBERED = 10_000
@@ -243,17 +253,24 @@ class SqlVectors(Port, VectorsPort):
             named = {"space": space, "shelf": index, "embedder": embedder}
             found = _Set(database.number("make_vector_set", **named, dimensions=dimensions), dimensions)
         elif found.dimensions != dimensions:
-            database.change("measure_vector_set", key=found.key, dimensions=dimensions)
-        change = found.changes
-        for document, vector in vectors.items():
-            given: Bindings = {"key": found.key, "document": document, "change": change + 1, "space": space}
-            kept = checksum([b"%d" % found.key, b"%d" % document, vector])
-            change += database.change(_PUT[index], **given, vector=vector, checksum=kept)
+            database.send("measure_vector_set", key=found.key, dimensions=dimensions)
+        given: list[Bindings] = [
+            {
+                "key": found.key,
+                "document": document,
+                "change": change,
+                "space": space,
+                "vector": vector,
+                "checksum": checksum([b"%d" % found.key, b"%d" % document, vector]),
+            }
+            for change, (document, vector) in enumerate(vectors.items(), found.changes + 1)
+        ]
+        changed = sum(map(len, database.each(_PUT[index], given)))
         # The list of what is gone must not grow for ever.
         if database.number("count_vectors_gone", key=found.key) > max(REMEMBERED, found.kept):
-            database.change("forget_vectors_gone", key=found.key)
-            database.change("forget_before", key=found.key)
-        return change - found.changes
+            database.send("forget_vectors_gone", key=found.key)
+            database.send("forget_before", key=found.key)
+        return changed
 
     @reads
     def since(self, space: str, index: IndexName, embedder: str, change: int) -> VectorChanges:
@@ -267,6 +284,11 @@ class SqlVectors(Port, VectorsPort):
         gone = self._of(space).rows("vectors_gone_since", key=found.key, change=after) if after else []
         removed = [document for (document,) in gone]
         return VectorChanges(change=max(change, found.changes), added=added, removed=removed, whole=whole)
+
+    @reads
+    def likely(self, space: str, index: IndexName, embedder: str, query: Vector, k: int) -> Mapping[int, Vector] | None:
+        """None: a file has no index of vectors."""
+        return None
 
     @reads
     def due(self, space: str, index: IndexName, embedder: str, limit: int) -> Sequence[int]:
@@ -288,7 +310,7 @@ class SqlVectors(Port, VectorsPort):
         sets = self._of(space).rows("list_sets_of_embedder", space=space, embedder=embedder)
         for key, _ in sets:
             for query in ("drop_vectors", "forget_vectors_gone", "forget_before"):
-                self._of(space).change(query, key=key)
+                self._of(space).send(query, key=key)
         return sum(kept for _, kept in sets)
 
     def _find(self, space: str, index: IndexName, embedder: str) -> _Set | None:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import msgspec
 
-from ireneo.adapters.sql.database import Bindings, Database, Port, Row, reads, with_checksum, write_json, writes
+from ireneo.adapters.sql.database import Bindings, Database, Port, reads, with_checksum, write_json, writes
 from ireneo.adapters.sql.log import StoredPlace, find_path, find_session, need_place, need_session
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
@@ -95,10 +95,9 @@ class SqlSummaries(Port, SummariesPort):
     def spans(self, key: SessionKey, to: MessageId, summarizer: str, depth: int, first: int = 0) -> Sequence[Span]:
         """What the summaries of one summarizer and depth cover: a range of the index for a stretch, no record read."""
         session, stretches = find_path(self._of(key.space), key, to, first)
-        found: list[Row] = []
-        for stretch in stretches:
-            place = {"segment": stretch.segment, "first": first, "last": stretch.last}
-            found += self._of(key.space).rows("list_spans", key=session, summarizer=summarizer, depth=depth, **place)
+        of: Bindings = {"key": session, "summarizer": summarizer, "depth": depth, "first": first}
+        asked: list[Bindings] = [{**of, "segment": stretch.segment, "last": stretch.last} for stretch in stretches]
+        found = [row for rows in self._of(key.space).each("list_spans", asked) for row in rows]
         return [Span(id=name, first_position=start, last_position=end) for start, end, name in sorted(found)]
 
     @reads
@@ -108,8 +107,8 @@ class SqlSummaries(Port, SummariesPort):
 
 
 def _read(database: Database, session: int | None, ids: Sequence[SummaryId]) -> list[Summary]:
-    rows = (database.row("read_summary", key=session, id=name) for name in ids)
-    return [_decoded(row[0]) for row in rows if row is not None]
+    found = database.each("read_summary", [{"key": session, "id": name} for name in ids])
+    return [_decoded(record) for rows in found for (record,) in rows]
 
 
 @lru_cache(maxsize=DECODED)
@@ -140,7 +139,7 @@ class SqlRebuilds(Port, RebuildsPort):
         place = need_place(self._of(key.space), session, key, rebuild.at)
         if place.position != rebuild.at_position:
             raise BadInput(f"The rebuild gives a position at which its edge {rebuild.at} doesn't stand.")
-        self._of(key.space).change(
+        self._of(key.space).send(
             "put_rebuild",
             key=session,
             summarizer=rebuild.summarizer,
@@ -236,7 +235,7 @@ class SqlReadMarks(Port, ReadMarksPort):
             row = self._of(key.space).row("read_mark", **place)
             if row is not None and row[0] >= stretch.last:
                 return
-            self._of(key.space).change("put_read_mark", **place, position=stretch.last)
+            self._of(key.space).send("put_read_mark", **place, position=stretch.last)
 
     @reads
     def of_session(self, key: SessionKey) -> Sequence[tuple[str, MessageId]]:

@@ -254,7 +254,7 @@ class SqlUpkeep(Port, UpkeepPort):
 def _repair(database: Database) -> None:
     wrong = [row for row in database.scan("rows_of_vectors") if not is_sound("vectors", row)]
     for number, *_ in wrong:
-        database.change("drop_vector", number=int(number))
+        database.send("drop_vector", number=int(number))
     # Runs are learned again from their sessions.
     runs = {
         (space.decode(errors="replace"), session.decode(errors="replace"))
@@ -270,4 +270,4 @@ def _repair(database: Database) -> None:
         for space, session, *_ in database.rows(query, most=END):
             number = None if session is None else find_session(database, SessionKey(space, session))
             for mend in mending:
-                database.change(mend, key=number)
+                database.send(mend, key=number)

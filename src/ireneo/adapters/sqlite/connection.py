@@ -141,7 +141,11 @@ class SqliteDatabase(NamedQueries):
         self.scan(query, **bindings)
         return self.connection.changes()
 
-    def change_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
+    def send(self, query: str, /, **bindings: Value) -> None:
+        """Run what writes."""
+        self.change(query, **bindings)
+
+    def send_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
         """Run it for each of `rows`."""
         try:
             self.connection.executemany(SQL[query], rows)

@@ -11,7 +11,7 @@ import apsw
 from msgspec.structs import replace
 
 from ireneo.adapters.sql.database import Migration, read_migrations
-from ireneo.adapters.sql.search import forget_words, index_memories, index_session
+from ireneo.adapters.sql.search import forget_words, index_session, reindex_memories
 from ireneo.adapters.sqlite.claim_codes import rename_claims
 from ireneo.adapters.sqlite.connection import BusyHandler, SqliteDatabase
 from ireneo.errors import BadInput, NewerDatabase, NotADatabase, ReadOnlyStore, StoreError, Unreachable
@@ -62,7 +62,7 @@ def prepare_writer(connection: apsw.Connection, busy: BusyHandler, path: Path, d
     Several processes may do this to one file at once. Raises NotADatabase or NewerDatabase, with the file as it was.
     """
     # Before anything is written: a foreign database isn't even switched to WAL.
-    _read_applied(connection, path)
+    read_applied(connection, path)
     _switch_to_wal(connection, busy, path)
     connection.execute("PRAGMA synchronous = FULL" if durability == "full" else "PRAGMA synchronous = NORMAL")
     if durability == "full":
@@ -74,7 +74,7 @@ def prepare_writer(connection: apsw.Connection, busy: BusyHandler, path: Path, d
 
 def bring_up_to_date(connection: apsw.Connection, path: Path) -> None:
     """Apply the migrations that the file does not hold yet, and index what is in no index."""
-    applied = _read_applied(connection, path)
+    applied = read_applied(connection, path)
     for migration in load_migrations():
         if migration.number not in applied:
             apply_migration(connection, migration, path)
@@ -94,7 +94,7 @@ def prepare_read_only(connection: apsw.Connection, busy: BusyHandler, path: Path
     One of an earlier version can't be brought up to date there.
     """
     prepare_reader(connection, busy)
-    applied = _read_applied(connection, path)
+    applied = read_applied(connection, path)
     missing = any(migration.number not in applied for migration in load_migrations())
     if missing or not is_current(SqliteDatabase(connection)):
         raise ReadOnlyStore(f"{path} {EARLIER}")
@@ -104,14 +104,14 @@ def apply_migration(connection: apsw.Connection, migration: Migration, path: Pat
     """Apply a migration and record it, unless another process did while this one waited for the lock."""
     database = SqliteDatabase(connection)
     with database.writing():
-        if migration.number not in _read_applied(connection, path):
+        if migration.number not in read_applied(connection, path):
             connection.execute(migration.sql)
             if migration.step is not None:
                 migration.step(database)
             database.change("record_migration", number=migration.number, name=migration.name)
 
 
-def _read_applied(connection: apsw.Connection, path: Path) -> set[int]:
+def read_applied(connection: apsw.Connection, path: Path) -> set[int]:
     """The numbers of the migrations that the file holds; none for a new file."""
     database = SqliteDatabase(connection)
     ((application, things),) = database.rows("recognise")
@@ -169,7 +169,7 @@ def _step(database: SqliteDatabase, limit: int) -> int:
     sessions = database.rows("list_all_sessions")
     if database.number("read_format") != 0:
         for (space,) in database.rows("list_all_spaces"):
-            index_memories(database, space)
+            reindex_memories(database, space)
         for key, _ in sessions:
             forget_words(database, key)
         _write_format(database, 0)

@@ -21,9 +21,17 @@ from ireneo.adapters.sqlite.connection import (
     SqliteTransaction,
     is_writable,
 )
-from ireneo.adapters.sqlite.migrate import Durability, check_place, prepare_read_only, prepare_reader, prepare_writer
+from ireneo.adapters.sqlite.migrate import (
+    Durability,
+    check_place,
+    load_migrations,
+    prepare_read_only,
+    prepare_reader,
+    prepare_writer,
+    read_applied,
+)
 from ireneo.errors import BadInput, ReadOnlyStore, Unreachable
-from ireneo.ports.store import Scrubbed, Transaction
+from ireneo.ports.store import Migrated, Scrubbed, Transaction
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -149,6 +157,25 @@ async def open_sqlite(
     return await _opened(SqliteStore(place, writer, to_look))
 
 
+async def migrate_sqlite(path: str | PathLike[str], *, dry_run: bool) -> Migrated:
+    """Bring the file at `path` up to date and do no more; `dry_run` only says what would be done.
+
+    Raises as `open_sqlite` does.
+    """
+    place = Path(path).absolute()
+    check_place(place)
+    looking = ReadOnlyConnection(place, 0.0, lambda connection, busy: None)
+    try:
+        held = looking.run(lambda: read_applied(looking.database, place)) if place.exists() else set()
+    finally:
+        looking.close()
+    due = [each for each in load_migrations() if each.number not in held]
+    if due and not dry_run:
+        await (await open_sqlite(place)).close()
+    applied = tuple(each.name for each in due)
+    return Migrated(before=max(held, default=0), after=load_migrations()[-1].number, applied=applied)
+
+
 async def _opened(store: SqliteStore) -> SqliteStore:
     try:
         await store.open()
@@ -196,7 +223,7 @@ def _scrub_file(database: Database) -> Scrubbed:
             return Scrubbed(complete=False, note=READ)
         # The marks of the erasures that this has reached; those that came since stay.
         with database.savepoint():
-            database.change_all("delete_scrub", ({"mark": mark} for (mark,) in marks))
+            database.send_all("delete_scrub", ({"mark": mark} for (mark,) in marks))
     except (apsw.BusyError, apsw.LockedError):
         return Scrubbed(complete=False, note=BUSY)
     except apsw.FullError:

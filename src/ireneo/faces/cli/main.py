@@ -30,7 +30,7 @@ from ireneo.faces.cli.proxy import proxy
 from ireneo.faces.cli.review import review
 from ireneo.faces.cli.sessions import dispute, expand, fork, formats, pin, pins, release, rewind, sessions, tree
 from ireneo.faces.cli.threads import add, canon, edit, edit_, list_, resolve
-from ireneo.faces.cli.upkeep import copy, doctor, forget, path, prune
+from ireneo.faces.cli.upkeep import copy, doctor, forget, migrate, path, prune
 from ireneo.faces.cli.work import summarise, work
 
 LOG, RULES, MEMORIES, LESSONS, UPKEEP = (
@@ -179,6 +179,7 @@ _COMMANDS = (
     (UPKEEP, "formats", formats, "ireneo formats"),
     (UPKEEP, "doctor", doctor, "ireneo doctor --repair"),
     (UPKEEP, "copy", copy, "ireneo copy memory.db postgresql://localhost/memory"),
+    (UPKEEP, "migrate", migrate, "ireneo migrate --dry-run"),
     (UPKEEP, "prune", prune, "ireneo prune 7c1e4f52"),
 )
 for _panel, _name, _command, _example in _COMMANDS:

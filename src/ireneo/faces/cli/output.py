@@ -344,21 +344,22 @@ def catching_up() -> Iterator[Callable[[WorkResult], None]]:
 
 
 @contextmanager
-def working() -> Iterator[Callable[[WorkResult], None]]:
-    """A bar for the story that is worked on: how far it is, how many messages are behind and how many texts due."""
+def working(processes: int) -> Iterator[Callable[[int, WorkResult], None]]:
+    """A bar for what each process works on: how far it is, how many messages are behind and how many texts due."""
     if not sys.stderr.isatty():
-        yield lambda done: None
+        yield lambda number, done: None
         return
     from rich.progress import TextColumn, TimeElapsedColumn
 
     with _bar(TextColumn("{task.fields[left]}"), TimeElapsedColumn()) as bar:
-        task = bar.add_task("looking for work", total=None, left="")
+        tasks = [bar.add_task("looking for work", total=None, left="") for _ in range(processes)]
 
-        def step(done: WorkResult) -> None:
+        def step(number: int, done: WorkResult) -> None:
             due = f"{done.due:,} texts due" if done.due else "up to date"
             left = f"{done.behind:,} messages behind" if done.behind else due
             messages = done.last_position + 1
-            bar.update(task, description=done.session, completed=messages, total=messages + done.behind, left=left)
+            total = messages + done.behind
+            bar.update(tasks[number], description=done.session, completed=messages, total=total, left=left)
 
         yield step
 

@@ -1,4 +1,4 @@
-"""`ireneo doctor`, `forget`, `prune`, `path` and `copy`: looking after a database."""
+"""`ireneo doctor`, `forget`, `prune`, `path`, `copy` and `migrate`: looking after a database."""
 
 from __future__ import annotations
 
@@ -94,6 +94,30 @@ def copy(source: From, target: Into, space: OfSpaces = None, as_json: AsJson = F
         counted(tally.runs, "run"),
     ]
     sys.stdout.write(f"  {', '.join(copied)} → {shown(other)}: the same on both sides\n")
+
+
+DryRun = Annotated[bool, flag("--dry-run", "Only say what would be done.")]
+
+
+def migrate(dry_run: DryRun = False, as_json: AsJson = False, db: Db = None) -> None:
+    """Bring a database up to date after an upgrade.
+
+    Whatever opens it does so as well. On a server, servers and workers of the release before may go on meanwhile.
+    """
+    # Imported when used: no other command needs them here.
+    import asyncio
+
+    import ireneo
+
+    where = existing(db)
+    done = asyncio.run(ireneo.migrate(where, dry_run=dry_run))
+    if as_json:
+        write_json(done)
+    elif done.applied:
+        goes = "would go" if dry_run else "went"
+        tell(f"{shown(where)} {goes} from {done.before} to {done.after}: {', '.join(done.applied)}.")
+    else:
+        tell(f"{shown(where)} is up to date at {done.after}.")
 
 
 Repair = Annotated[bool, flag("--repair", "Repair what can be repaired: summaries, indexes, leases …; never the log.")]

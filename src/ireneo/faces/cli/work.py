@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 from msgspec import Struct
+from msgspec.structs import replace
 
 import ireneo
 from ireneo.errors import BadInput, IreneoError
@@ -32,6 +35,7 @@ from ireneo.faces.cli.place import Database, existing
 
 if TYPE_CHECKING:
     from ireneo import WorkResult
+    from ireneo.faces.cli.workers import Tell
     from ireneo.sync import Memory
     from ireneo.types import WorkReport
 
@@ -144,6 +148,7 @@ class WorkHours(Struct, frozen=True, kw_only=True):
     no_leases: Annotated[
         bool, flag("--no-leases", "Heed no other worker: the same is stored, and some is paid for twice.")
     ] = False
+    processes: Annotated[int, option("--processes", "N", "So many work at once, each by itself.", shown=True)] = 1
     no_listen: Annotated[bool, flag("--no-listen", "Remember nothing of what users say.")] = False
 
 
@@ -159,35 +164,64 @@ def work(
     """Summarise behind the conversation, and remember what users say.
 
     Run one, or as many as you like: each piece of work is leased. Without a model it makes what the structure gives.
+    It ends in order on Ctrl-C and SIGTERM; a server that is away is waited for.
     """
-    with log_on_stderr():
-        tally = _work(preset, as_json, embedder_named(embedder), hours, asking, stored)
+    if hours.processes < 1:
+        raise BadInput(f"{hours.processes} processes can't work; give at least 1.")
+    where = replace(stored, db=str(existing(stored.db)))
+    task = partial(_work, preset, embedder_named(embedder), hours, asking, where)
+    tally = _tallied(task, hours.processes, as_json)
     if not as_json:
         sys.stdout.write(_told(tally))
     if tally.failed and not tally.texts:
         raise typer.Exit(1)
 
 
-def _work(
-    preset: str | None, as_json: bool, embedder: str | None, hours: WorkHours, asking: Asking, stored: Stored
-) -> WorkReport:
-    listen = not hours.no_listen
-    memory = asking.memory(existing(stored.db), stored.space, needed=False, embedder=embedder, listen=listen)
-    with memory, working() as step:
+def _tallied(task: Callable[[Tell | None], None], processes: int, as_json: bool) -> WorkReport:
+    """Do the task in so many processes; what it came to until it ended, or was asked to end."""
+    # Imported when used, as all of the library is.
+    from ireneo.faces.cli.workers import Terminated, ended_in_order, work_together
+    from ireneo.types import WorkReport
 
-        def tell(done: WorkResult) -> None:
-            step(done)
+    tally = WorkReport()
+    with working(processes) as step:
+
+        def told(number: int, done: WorkResult) -> None:
+            nonlocal tally
+            tally = tally.plus(done)
+            step(number, done)
             if as_json:
                 sys.stdout.write(msgspec.json.encode(done).decode() + "\n")
                 sys.stdout.flush()
 
-        return memory.work(
-            until_idle=hours.until_idle,
-            preset=preset,
-            lease_seconds=hours.lease,
-            leases=not hours.no_leases,
-            on_progress=tell,
-        )
+        try:
+            with ended_in_order():
+                if processes == 1:
+                    task(partial(told, 0))
+                else:
+                    # What can't work at all is said once, and the database brought up to date by one of them.
+                    task(None)
+                    work_together(processes, task, told)
+        except Terminated:
+            return tally
+    return tally
+
+
+def _work(
+    preset: str | None, embedder: str | None, hours: WorkHours, asking: Asking, stored: Stored, tell: Tell | None
+) -> None:
+    """Work, and tell of each piece; without anybody to tell, only see whether it can be done."""
+    listen = not hours.no_listen
+    memory = asking.memory(existing(stored.db), stored.space, needed=False, embedder=embedder, listen=listen)
+    with log_on_stderr(), memory:
+        if tell is not None:
+            memory.work(
+                until_idle=hours.until_idle,
+                preset=preset,
+                lease_seconds=hours.lease,
+                leases=not hours.no_leases,
+                on_progress=tell,
+            )
 
 
 def _told(tally: WorkReport) -> str:

@@ -211,6 +211,43 @@ def a_lease_is_forgotten(store: Place) -> None:
 
 
 @check
+def the_first_lease_that_is_free_is_taken(store: Place) -> None:
+    """Of several sessions the first is had whose work nobody has; an expired lease is free, as is one's own."""
+    names = ["gone", "a", "b", "c"]
+    for name in names[1:]:
+        make(store, SessionKey(SPACE, name))
+
+    def first(holder: str, now: datetime = NOW, among: list[str] = names) -> Lease | None:
+        return store.leases.take_first(SPACE, among, WORK, holder, now, now + MINUTE)
+
+    late = first("one")
+    expect(late and (late.key, late.holder, late.until), (SessionKey(SPACE, "a"), "one", NOW + MINUTE), "the first")
+    second = first("two")
+    expect(second and second.key.session, "b", "what another gets")
+    expect(store.leases.take(SessionKey(SPACE, "b"), WORK, "one", NOW, NOW + MINUTE), None, "what is left of that")
+    third = first("three")
+    expect(third and third.key.session, "c", "what a third gets")
+    expect(first("four"), None, "what is had where all are taken")
+    expect(first("four", among=["gone"]), None, "what is had of a session that was never made")
+    own = first("three", among=["b", "c"])
+    expect(own and own.key.session, "c", "what is had where one's own is among them")
+    expect(third and own and own.token > third.token, True, "whether the token has grown")
+    taken = first("five", NOW + MINUTE)
+    expect(taken and taken.key.session, "a", "what is had of what has expired")
+    expect(late and store.leases.release(late), False, "whether the late one gives it back")
+    if taken is None:
+        raise AssertionError("what has expired should have been had")
+    expect(store.leases.of_session(taken.key), [taken], "the lease")
+    store.leases.fail(taken, "it broke", NOW + 9 * MINUTE)
+    expect(first("six", NOW + 8 * MINUTE, ["a"]), None, "what is had before the time to try again")
+    again = first("six", NOW + 9 * MINUTE, ["a"])
+    expect(again and (again.failures, again.error, again.retry_at), (1, "it broke", None), "what is carried on")
+    expect(store.leases.of_session(taken.key), [again], "the lease")
+    with expect_error(BadInput, "no name"):
+        first("")
+
+
+@check
 def a_lease_needs_a_session_and_a_holder(store: Place) -> None:
     """Leases of a session that was never made raise SessionNotFound, and have none to read; no name is BadInput."""
     nowhere = SessionKey(SPACE, "nowhere")

@@ -14,8 +14,8 @@ Plain = Callable[["Place"], None]
 """The steps of a check that needs no other task."""
 
 WRITES = frozenset(
-    "insert move create set_project put add take renew fail release forget drop write remove mark rebuild drop_branch "
-    "discard prune repair keep".split()
+    "insert move create set_project put add take take_first renew fail release forget drop write remove mark rebuild "
+    "drop_branch discard prune repair keep".split()
 )
 """The methods of ports that write; of the one that erases all do but one."""
 

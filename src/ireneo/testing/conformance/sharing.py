@@ -46,6 +46,17 @@ async def beside(store: Store, again: Again) -> AsyncIterator[Store]:
 
 
 @shared_check
+async def who_waits_for_work_hears_of_it_or_looks_again(store: Store, again: Again) -> None:
+    """Who waits goes on after a moment, or as soon as another has committed a message, also one between two waits."""
+    await store.write(make)
+    async with beside(store, again) as other, store.hearing(SPACE) as wait:
+        await wait(0.01, 0.01)
+        for number in range(3):
+            await other.write(tell, say(f"There is more to do: {number}."))
+            await asyncio.wait_for(wait(0.01, 600.0), 30.0)
+
+
+@shared_check
 async def what_was_committed_is_there_when_it_is_opened_again(store: Store, again: Again) -> None:
     """A store that is closed and opened again holds all that was committed."""
     drafts = [with_native(draft, {"n": number}) for number, draft in enumerate(numbered(5))]

@@ -97,6 +97,19 @@ def each_change_is_told_once(store: Place) -> None:
 
 
 @check
+def what_is_likely_holds_the_nearest(store: Place) -> None:
+    """A store that searches vectors itself gives the nearest, and none that is gone; it may leave that to who asks."""
+    kept, removed = told(store, "a fact", "another")
+    documents = {each.record.id: each.document for each in store.search.memories(SPACE, due(store))}
+    put(store, {documents[kept.id]: ONE, documents[removed.id]: TWO})
+    store.memories.remove(SPACE, [removed.id])
+    for query in (ONE, TWO):
+        likely = store.vectors.likely(SPACE, "memories", EMBEDDER, query, 2)
+        expect(likely in (None, {documents[kept.id]: ONE}), True, "whether what is likely is what is there")
+    expect(store.vectors.likely(SPACE, "memories", "other:1", ONE, 1), None, "what is likely of another embedder")
+
+
+@check
 def a_memory_that_is_removed_takes_its_vectors_along(store: Place) -> None:
     """The vectors of a memory go in the transaction that removes it, of every embedder, and that is told."""
     kept, removed = told(store, "a fact", "another")

@@ -22,7 +22,8 @@ FROM documents
 WHERE space = :space AND session = :document >> 31 AND document = :document
 ON CONFLICT (space, vector_set, document) DO UPDATE
 SET change = excluded.change, vector = excluded.vector, checksum = excluded.checksum
-WHERE vectors.vector <> excluded.vector;
+WHERE vectors.vector <> excluded.vector
+RETURNING change;
 
 -- name: put_memory_vector
 INSERT INTO vectors (space, vector_set, document, change, vector, checksum)
@@ -30,7 +31,8 @@ SELECT :space, :key, document, :change, :vector, :checksum
 FROM memories WHERE space = :space AND number = :document >> 7 AND document = :document
 ON CONFLICT (space, vector_set, document) DO UPDATE
 SET change = excluded.change, vector = excluded.vector, checksum = excluded.checksum
-WHERE vectors.vector <> excluded.vector;
+WHERE vectors.vector <> excluded.vector
+RETURNING change;
 
 -- name: vectors_since
 SELECT document, vector FROM vectors WHERE space = :space AND vector_set = :key AND change > :change;
@@ -78,3 +80,25 @@ SELECT key, kept FROM vector_sets WHERE space = :space AND embedder = :embedder;
 
 -- name: drop_vectors
 DELETE FROM vectors WHERE space = :space AND vector_set = :key;
+
+-- name: vectors_beside
+-- How many vectors lie in the partition of a set, as far as the server knows.
+SELECT greatest(reltuples, 0)::bigint FROM pg_class
+WHERE oid = (SELECT tableoid FROM vectors WHERE space = :space AND vector_set = :key LIMIT 1);
+
+-- name: likely_vectors
+SELECT document, vector FROM likely_vectors(:space, :key, :query, :wanted::integer, :looked_at::integer);
+
+-- name: index_vectors
+SELECT index_vectors();
+
+-- name: what_hinders_vectors
+SELECT what_hinders_vectors();
+
+-- name: large_vector_sets
+-- Those that are large, of a length that there could be an index for, and have none.
+SELECT space, shelf, embedder, kept FROM vector_sets
+WHERE space = :space AND kept >= :least
+AND indexed_length(dimensions::integer) IS NOT NULL
+AND to_regclass(format('vectors_near_%s', indexed_length(dimensions::integer))) IS NULL
+ORDER BY shelf, embedder;

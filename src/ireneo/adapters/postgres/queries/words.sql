@@ -32,6 +32,10 @@ UPDATE sessions SET documents = documents + :documents WHERE space = :space AND 
 
 -- name: add_document
 INSERT INTO documents (space, session, segment, position, document, terms)
+VALUES (:space, :key, :segment, :position, :document, :terms);
+
+-- name: mend_document
+INSERT INTO documents (space, session, segment, position, document, terms)
 VALUES (:space, :key, :segment, :position, :document, :terms)
 ON CONFLICT (space, session, segment, position) DO UPDATE SET document = excluded.document, terms = excluded.terms;
 

@@ -19,7 +19,8 @@ FROM documents JOIN sessions ON sessions.key = documents.session
 WHERE documents.session = :document >> 31 AND document = :document AND space = :space
 ON CONFLICT (document, vector_set) DO UPDATE
 SET change = excluded.change, vector = excluded.vector, checksum = excluded.checksum
-WHERE vector <> excluded.vector;
+WHERE vector <> excluded.vector
+RETURNING change;
 
 -- name: put_memory_vector
 INSERT INTO vectors (vector_set, document, change, vector, checksum)
@@ -27,7 +28,8 @@ SELECT :key, document, :change, :vector, :checksum
 FROM memories WHERE number = :document >> 7 AND document = :document AND space = :space
 ON CONFLICT (document, vector_set) DO UPDATE
 SET change = excluded.change, vector = excluded.vector, checksum = excluded.checksum
-WHERE vector <> excluded.vector;
+WHERE vector <> excluded.vector
+RETURNING change;
 
 -- name: vectors_since
 SELECT document, vector FROM vectors WHERE vector_set = :key AND change > :change;

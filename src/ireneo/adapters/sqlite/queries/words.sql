@@ -33,6 +33,10 @@ UPDATE sessions SET documents = documents + :documents WHERE key = :key RETURNIN
 
 -- name: add_document
 INSERT INTO documents (session, segment, position, document, terms)
+VALUES (:key, :segment, :position, :document, :terms);
+
+-- name: mend_document
+INSERT INTO documents (session, segment, position, document, terms)
 VALUES (:key, :segment, :position, :document, :terms)
 ON CONFLICT (session, segment, position) DO UPDATE SET document = excluded.document, terms = excluded.terms;
 
