@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ireneo.adapters.embed.opening import open_embedder
+from ireneo.adapters.fleet.opening import open_workers
 from ireneo.adapters.llm.model import open_model
 from ireneo.adapters.log_files import LogFile
 from ireneo.adapters.machine import file_spool
@@ -25,6 +26,7 @@ from ireneo.summaries.policy import preset as preset_named
 
 if TYPE_CHECKING:
     from ireneo.engine.copying import CopyTally
+    from ireneo.ports.fleet import Workers
     from ireneo.ports.models import Embedder, LanguageModel, Tokenizer
 
 ModelChoice: TypeAlias = "str | LanguageModel | Mapping[str, str | LanguageModel] | Models | None"
@@ -87,6 +89,14 @@ async def open(
     chosen = model if isinstance(model, Models) else models(model)
     embeds = open_embedder(embedder) if isinstance(embedder, str) or embedder is None else embedder
     counts = tokenizer(tokens)
+
+    def workers(address: str) -> AbstractAsyncContextManager[Workers]:
+        from ireneo.analysing import build
+
+        if not isinstance(tokens, str):
+            raise BadInput(f"A tokenizer of your own counts here alone; leave {address} out, or take 'o200k'.")
+        return open_workers(address, "ireneo.analysing", {"asks": dict(build()), "tokens": tokens})
+
     store = await open_store(fspath(url), durability=durability)
     resources = Resources(
         store=store,
@@ -102,6 +112,7 @@ async def open(
         embedder=embeds,
         spool=partial(file_spool, _place_of(fspath(url))),
         open_log=LogFile,
+        open_workers=workers,
         redactor=SecretRedactor,
         keep_secrets=keep_secrets,
     )
