@@ -89,14 +89,6 @@ async def open(
     chosen = model if isinstance(model, Models) else models(model)
     embeds = open_embedder(embedder) if isinstance(embedder, str) or embedder is None else embedder
     counts = tokenizer(tokens)
-
-    def workers(address: str) -> AbstractAsyncContextManager[Workers]:
-        from ireneo.analysing import build
-
-        if not isinstance(tokens, str):
-            raise BadInput(f"A tokenizer of your own counts here alone; leave {address} out, or take 'o200k'.")
-        return open_workers(address, "ireneo.analysing", {"asks": dict(build()), "tokens": tokens})
-
     store = await open_store(fspath(url), durability=durability)
     resources = Resources(
         store=store,
@@ -112,7 +104,7 @@ async def open(
         embedder=embeds,
         spool=partial(file_spool, _place_of(fspath(url))),
         open_log=LogFile,
-        open_workers=workers,
+        open_workers=partial(_workers, tokens),
         redactor=SecretRedactor,
         keep_secrets=keep_secrets,
     )
@@ -121,6 +113,15 @@ async def open(
         yield memory
     finally:
         await memory.close()
+
+
+def _workers(tokens: TokenCounts | Tokenizer, address: str) -> AbstractAsyncContextManager[Workers]:
+    # Imported when used, as what workers run loads the detector.
+    from ireneo.analysing import build
+
+    if not isinstance(tokens, str):
+        raise BadInput(f"A tokenizer of your own counts here alone; leave {address} out, or take 'o200k'.")
+    return open_workers(address, "ireneo.analysing", {"asks": dict(build()), "tokens": tokens})
 
 
 def models(

@@ -89,24 +89,28 @@ def stored(path: Path) -> dict[str, list[str]]:
         database.close()
 
 
+def files_in(path: Path) -> int:
+    return len(stored(path)["ledger"])
+
+
 def wait_for_runs(db: Path, learning: subprocess.Popen[str], runs: int) -> None:
     deadline = time.monotonic() + 60
     while runs_in(db) < runs and learning.poll() is None and time.monotonic() < deadline:
         time.sleep(0.005)
 
 
-@pytest.fixture
-def logs(tmp_path: Path) -> Path:
-    write_logs(tmp_path / "logs", RUNS)
-    ended(start(tmp_path, "here.db"))
-    return tmp_path
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("fleet")
+    write_logs(folder / "logs", RUNS)
+    ended(start(folder, "here.db"))
+    return folder
 
 
 def test_processes_of_this_machine_learn_the_same(logs: Path) -> None:
     said = ended(start(logs, "two.db", "local:2"))
     assert stored(logs / "two.db") == stored(logs / "here.db")
     assert f"{RUNS} runs" in said
-    assert f"{RUNS} files learned from before" in ended(start(logs, "two.db", "local:2"))
 
 
 @needs_signals
@@ -115,32 +119,37 @@ def test_who_is_killed_goes_on_where_it_was(logs: Path) -> None:
     wait_for_runs(logs / "killed.db", learning, 1)
     learning.kill()
     learning.communicate()
-    ended(start(logs, "killed.db", "local:1"))
+    left = RUNS - files_in(logs / "killed.db")
+    said = ended(start(logs, "killed.db", "local:1"))
     assert stored(logs / "killed.db") == stored(logs / "here.db")
+    assert left < RUNS
+    assert f"{RUNS - left} files learned from before" in said
 
 
 @needs_dask
 @needs_signals
 def test_a_cluster_learns_the_same_and_also_where_a_worker_is_killed(logs: Path) -> None:
-    with cluster(logs, 1) as (address, _):
-        ended(start(logs, "one.db", address))
-    assert stored(logs / "one.db") == stored(logs / "here.db")
     with cluster(logs, 2) as (address, workers):
-        learning = start(logs, "two.db", address)
-        wait_for_runs(logs / "two.db", learning, 1)
+        learning = start(logs, "cluster.db", address)
+        wait_for_runs(logs / "cluster.db", learning, 1)
         assert learning.poll() is None, "it was through before anybody could be killed"
         workers[0].send_signal(signal.SIGKILL)
         ended(learning)
-    assert stored(logs / "two.db") == stored(logs / "here.db")
+        assert stored(logs / "cluster.db") == stored(logs / "here.db")
+        ended(start(logs, "one.db", address))
+        assert stored(logs / "one.db") == stored(logs / "here.db")
 
 
 @needs_dask
-def test_where_no_cluster_is_it_says_so(logs: Path) -> None:
+def test_where_no_cluster_is_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ireneo.adapters.fleet import dask
+
+    monkeypatch.setattr(dask, "CONNECT_SECONDS", 0.5)
+    write_logs(tmp_path / "logs", 1)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    said = ended(start(logs, "none.db", f"dask://127.0.0.1:{port}"), code=2)
-    assert f"There is no Dask scheduler at dask://127.0.0.1:{port}" in said
-    assert "Traceback" not in said
+    done = run("learn", "logs", "--on", f"dask://127.0.0.1:{port}", cwd=tmp_path, ends=2)
+    assert f"There is no Dask scheduler at dask://127.0.0.1:{port}" in done.stderr
 
 
 @pytest.mark.parametrize("address", ["local:0", "local:many", "dask://", "tcp://127.0.0.1:8786"])
