@@ -14,7 +14,7 @@ from tests.e2e.logs_for_learning import claude_code, codex, mini_swe, transcript
 from tests.e2e.test_fleet import stored
 from tests.property.verbs import NOON
 
-from ireneo import Draft, Memory
+from ireneo import Memory, log_format
 from ireneo.adapters.fleet.local import LocalWorkers
 from ireneo.adapters.log_files import LogFile
 from ireneo.adapters.opening import open_store
@@ -25,7 +25,6 @@ from ireneo.engine.analysis import LogAnalysis, LogTask
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.errors import BadInput
-from ireneo.log.message import Text
 from ireneo.testing.scripted import ManualClock, ScriptedLLM
 from ireneo.types import LearnStep, LogLearned
 
@@ -183,17 +182,25 @@ async def test_a_log_that_has_grown_is_learned_from_again(tmp_path: Path) -> Non
 
 @awaited
 async def test_what_was_told_otherwise_here_stays_so(tmp_path: Path) -> None:
-    """A message that was appended by its agent at another time, and one that was forgotten."""
+    """Messages that were appended by their agent, at other times than the log says."""
     logs = write_logs(tmp_path / "logs")
-    sessions: list[str] = []
+    (logged,) = log_format("claude-code").read(logs[4].read_bytes().splitlines(keepends=True), "4")
 
     async def begin(memory: Memory) -> None:
-        session = await memory.session("7a1d3c5e-0000-4000-8000-000000000004")
-        await session.append([Draft(role="user", parts=(Text(text="Weigh anchor 4."),), at=NOON)])
-        await session.diary(tried=["hoist anchor: it failed"])
-        done = await memory.import_file(logs[1])
-        sessions.append(done.sessions[0].session)
-        first = (await (await memory.session(sessions[-1])).messages())[0]
+        session = await memory.session(logged.id)
+        await session.append([msgspec.structs.replace(each, at=NOON) for each in logged.path])
+
+    await both(tmp_path, logs, begin)
+
+
+@awaited
+async def test_what_was_noted_or_forgotten_here_counts(tmp_path: Path) -> None:
+    logs = write_logs(tmp_path / "logs")
+
+    async def begin(memory: Memory) -> None:
+        noted, lessened = [(await memory.import_file(logs[at])).sessions[0].session for at in (4, 1)]
+        await (await memory.session(noted)).diary(tried=["hoist anchor: it failed"])
+        first = (await (await memory.session(lessened)).messages())[0]
         await memory.forget(message=first.id)
 
     await both(tmp_path, logs, begin)

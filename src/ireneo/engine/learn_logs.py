@@ -13,7 +13,8 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from os import PathLike, fspath
+from os import PathLike
+from pathlib import Path
 from typing import Protocol, TypeAlias
 
 import msgspec
@@ -21,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.analysis import LARGEST, LogAnalysis, LogTask
-from ireneo.engine.imports import BATCH, BATCH_BYTES, Imported, NamedSession, format_of, keep_named, new_name, size_of
+from ireneo.engine.imports import BATCH, BATCH_BYTES, Imported, NamedSession, format_of, keep_named, new_name
 from ireneo.engine.learn import (
     DueRun,
     LearnedSession,
@@ -210,7 +211,7 @@ class LogLearner:
             answer.set_result(LogAnalysis(did="here"))
         else:
             keeps = self._resources.keep_secrets if self._keep_secrets is None else self._keep_secrets
-            path = fspath(log.place) if isinstance(log.place, str | PathLike) else ""
+            path = str(Path(log.place).absolute()) if isinstance(log.place, str | PathLike) else ""
             task = LogTask(path=path, digest=digest, format=form.name, name=name, keep_secrets=keeps)
             answer = asyncio.create_task(self._analysed(workers, task))
         return [_Waiting(log=log, name=name, answer=answer, label=label, size=size, digest=digest)]
@@ -349,8 +350,8 @@ class LogLearner:
 
 def _is_full(ready: Sequence[tuple[_Waiting, LogAnalysis]]) -> bool:
     """Whether there is enough for a transaction."""
-    drafts = [each.draft for _, analysis in ready for named in analysis.sessions for each in named.messages]
-    return len(drafts) >= BATCH or sum(map(size_of, drafts)) >= BATCH_BYTES
+    messages = sum(named.imported.messages for _, analysis in ready for named in analysis.sessions)
+    return messages >= BATCH or sum(waiting.size for waiting, _ in ready) >= BATCH_BYTES
 
 
 def _is_path(tx: Transaction, due: DueRun, sessions: Sequence[NamedSession]) -> bool:

@@ -31,13 +31,15 @@ class DaskWorkers:
         self._given = given
 
     async def look(self) -> None:
-        """Count the workers. Raises BadInput where none comes."""
+        """Wait for a worker. Raises BadInput where none comes."""
         try:
             await self._client.wait_for_workers(1, timeout=WORKER_SECONDS)
-            threads = await self._client.nthreads()
         except (TimeoutError, OSError) as fault:
             raise BadInput(f"No worker is connected to {self._address}; start some with `dask worker`.") from fault
-        self.width = 2 * sum(threads.values()) + 2
+        await self._count()
+
+    async def _count(self) -> None:
+        self.width = 2 * sum((await self._client.nthreads()).values()) + 2
 
     async def run(self, task: bytes) -> bytes | None:
         """The answer to a task; None where the scheduler gave it up, since one worker after another died of it."""
@@ -45,6 +47,7 @@ class DaskWorkers:
         future = self._client.submit(eval, self._expression, {**self._given, "task": task}, pure=False)
         answer = asyncio.ensure_future(_answer(future))
         try:
+            await self._count()  # Others may have come.
             while not (await asyncio.wait({answer}, timeout=WORKER_SECONDS))[0]:
                 await self.look()
             return answer.result()
