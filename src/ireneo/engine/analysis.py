@@ -23,7 +23,7 @@ from ireneo.formats.logs.format import LinearFormat
 from ireneo.formats.logs.registry import CONVERSATIONS, log_format
 from ireneo.ports.files import LogSource
 
-LARGEST = 1 << 24
+LARGEST = 1 << 25
 """Bytes of a log, as it lies there and unpacked, that a worker takes; what is larger is stored while it is read."""
 _SPACE = "analysed"
 
