@@ -312,6 +312,7 @@ class Memory(_Twin[engine_memory.Memory]):
     sessions = _called(engine_memory.Memory.sessions)
     import_file = _called(engine_memory.Memory.import_file)
     learn_from = _called(engine_memory.Memory.learn_from)
+    learn_logs = _called(engine_memory.Memory.learn_logs)
     import_log = _called(engine_memory.Memory.import_log)
     work = _called(engine_memory.Memory.work)
     doctor = _called(engine_memory.Memory.doctor)

@@ -20,6 +20,7 @@ from ireneo.engine.forget import ErasureCounts, ErasureReceipt
 from ireneo.engine.imports import Imported
 from ireneo.engine.instructions import InstructionPage
 from ireneo.engine.learn import LearnedSession
+from ireneo.engine.learn_logs import GivenLog, LearnStep, LogLearned
 from ireneo.engine.lessons import Cited, Lesson
 from ireneo.engine.lookup import LookupResult
 from ireneo.engine.mentions import MayAlso
@@ -115,6 +116,7 @@ __all__ = [
     "Finding",
     "FormatName",
     "Given",
+    "GivenLog",
     "GuardAdvice",
     "Head",
     "ImportReport",
@@ -124,6 +126,7 @@ __all__ = [
     "Kind",
     "LanguageModel",
     "LearnReport",
+    "LearnStep",
     "LearnedRun",
     "LearnedSession",
     "Lesson",
@@ -131,6 +134,7 @@ __all__ = [
     "ListedState",
     "LogFault",
     "LogFormatName",
+    "LogLearned",
     "LogPlace",
     "LoggedNode",
     "LookupResult",

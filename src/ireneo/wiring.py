@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ireneo.adapters.embed.opening import open_embedder
+from ireneo.adapters.fleet.opening import open_workers
 from ireneo.adapters.llm.model import open_model
 from ireneo.adapters.log_files import LogFile
 from ireneo.adapters.machine import file_spool
@@ -25,6 +26,7 @@ from ireneo.summaries.policy import preset as preset_named
 
 if TYPE_CHECKING:
     from ireneo.engine.copying import CopyTally
+    from ireneo.ports.fleet import Workers
     from ireneo.ports.models import Embedder, LanguageModel, Tokenizer
     from ireneo.ports.store import Migrated
 
@@ -103,6 +105,7 @@ async def open(
         embedder=embeds,
         spool=partial(file_spool, _place_of(fspath(url))),
         open_log=LogFile,
+        open_workers=partial(_workers, tokens),
         redactor=SecretRedactor,
         keep_secrets=keep_secrets,
     )
@@ -111,6 +114,15 @@ async def open(
         yield memory
     finally:
         await memory.close()
+
+
+def _workers(tokens: TokenCounts | Tokenizer, address: str) -> AbstractAsyncContextManager[Workers]:
+    # Imported when used, as what workers run loads the detector.
+    from ireneo.analysing import build
+
+    if not isinstance(tokens, str):
+        raise BadInput(f"A tokenizer of your own counts here alone; leave {address} out, or take 'o200k'.")
+    return open_workers(address, "ireneo.analysing", {"asks": dict(build()), "tokens": tokens})
 
 
 def models(

@@ -24,6 +24,7 @@ HEAVY = (
     "numpy",
     "bpe_openai",
     "psycopg",
+    "distributed",
     "httpx",
     "httpx2",
     "uvicorn",

@@ -24,7 +24,8 @@ MAY_IMPORT = {
     "adapters": DOMAIN | {"ports"},
     "testing": DOMAIN | {"ports"},
     "compacting": DOMAIN | {"ports", "engine", "adapters"},
-    "wiring": DOMAIN | {"prompts", "ports", "engine", "adapters", "compacting"},
+    "wiring": DOMAIN | {"prompts", "ports", "engine", "adapters", "analysing", "compacting"},
+    "analysing": DOMAIN | {"", "ports", "engine", "adapters", "compacting"},
     "guard": DOMAIN | {"ports", "engine", "adapters"},
     "plumbing": frozenset({"adapters", "engine", "memories", "grounding"}),
     "faces": frozenset({"", "sync", "types", "plumbing", "guard", "ports", "testing"}),
@@ -115,6 +116,7 @@ def test_only_the_wiring_joins_adapters_and_engine() -> None:
         rooms = {each.room for each in source.imports}
         if {"adapters", "engine"} <= rooms | {source.room} and source.room not in {
             "wiring",
+            "analysing",
             "compacting",
             "guard",
             "plumbing",

@@ -315,6 +315,7 @@ WRITING: Mapping[str, Verb] = {
     "import_memories": _import_memories,
     "learn": lambda memory: memory.learn([RUN]),
     "learn_from": lambda memory: memory.learn_from(LOGS / "reed-valve.jsonl"),
+    "learn_logs": lambda memory: memory.learn_logs([LOGS / "reed-valve.jsonl"]),
     "import_file": lambda memory: memory.import_file(LOGS / "reed-valve.jsonl"),
     "review": _review,
     "dispute": _dispute_id,

@@ -164,6 +164,11 @@ class LogFile:
         except _DAMAGES as fault:
             raise BadInput(f"{self.label}: the archive breaks off ({fault}).") from fault
 
+    def raw(self) -> bytes:
+        """All of its bytes as it lies there."""
+        self._raw.seek(0)
+        return self._raw.read()
+
     def digest(self) -> str:
         """What tells the file by its content, as it lies there; empty for a stream."""
         if self._path is None:

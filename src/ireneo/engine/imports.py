@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from os import PathLike
+from pathlib import Path
 from typing import TypeVar
 
 from msgspec import Struct, field
@@ -22,14 +24,17 @@ from ireneo.formats.logs.format import (
     LogFault,
     LogFormat,
     LoggedNode,
+    Spool,
     StreamedSession,
+    StreamingFormat,
     UniqueNames,
     as_stream,
     nothing_readable,
 )
-from ireneo.formats.logs.registry import CONVERSATIONS
+from ireneo.formats.logs.registry import CONVERSATIONS, LogFormatName, log_format, recognise
 from ireneo.log.message import Call, Count, Draft, Media, Message, MessageId, Opaque, Result, Text, Thinking, weigh
 from ireneo.log.tree import MAIN, Head, SessionKey, head_of
+from ireneo.ports.files import LogPlace, LogSource
 from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import Policy, preset_of
 from ireneo.summaries.work import Reached
@@ -40,6 +45,22 @@ BATCH = 4_000
 """Messages that are stored together: an import that is interrupted keeps what it had stored, and may be run again."""
 BATCH_BYTES = 8_000_000
 """Letters of what they say, and of what their log wrote besides, that are stored together."""
+
+
+def new_name(stem: str, place: LogPlace, names: Collection[str]) -> str:
+    """What a file is called beside others that were called `names`."""
+    name = stem
+    if name in names and isinstance(place, str | PathLike):
+        # Agents that call every run's file alike keep them in folders with names of their own.
+        name = f"{Path(place).absolute().parent.name}/{name}"
+    return f"{name}-{len(names) + 1}" if name in names else name
+
+
+def format_of(given: LogFormatName | LogFormat | None, file: LogSource) -> LogFormat:
+    """The format that was named or handed in, or the one that the file is in."""
+    if given is None:
+        return recognise(file.sample(), file.label)
+    return log_format(given) if isinstance(given, str) else given
 
 
 def _next_batch(items: Iterator[T], size: Callable[[T], int]) -> list[T]:
@@ -120,21 +141,71 @@ async def import_session(
     """
     key = await store.read(stored_name, SessionKey(space, logged.id), cleaning)
     importing = _SessionImport(key, source, count, cleaning)
-    end = await importing.run(store, logged, lambda draft: draft, _follow if follows else _go_on)
-    return Imported(
-        session=key.session,
-        messages=len(importing.heads),
-        new=importing.new,
-        tokens=end.total_tokens,
-        faults=tuple(map(cleaning.fault, logged.faults)),
-        redacted=cleaning.found,
-        unredacted=cleaning.unredacted,
-        kept=importing.kept,
+    end = await importing.run(store, logged, lambda draft: draft, _settle_of(follows=follows))
+    return importing.report(logged, end)
+
+
+def sessions_of(log: LogFormat, lines: Iterable[bytes], name: str, spool: Spool | None) -> Iterator[StreamedSession]:
+    """The sessions of a log that has branches, each to be read before the next one is asked for."""
+    return log.grow(lines, name, spool) if isinstance(log, StreamingFormat) else map(as_stream, log.read(lines, name))
+
+
+class NamedSession(Struct, frozen=True, kw_only=True):
+    """A session of a log, cleaned, with each message named as in a store that doesn't have it yet."""
+
+    key: SessionKey
+    source: str
+    follows: bool
+    end: Head
+    runs: Sequence[Sequence[Message]]
+    """Its messages, in runs that each go on from a message before."""
+    imported: Imported
+    has_secrets: bool
+    """Whether a message has any: what is stored of the session may bear other names then."""
+    is_renamed: bool
+    """Whether its own name has one."""
+
+    @property
+    def messages(self) -> Iterator[Message]:
+        """All of them."""
+        return (message for run in self.runs for message in run)
+
+
+async def name_session(
+    store: Store, space: str, logged: StreamedSession, source: str, count: Count, cleaning: Cleaning, *, follows: bool
+) -> NamedSession:
+    """Do what `import_session` does, in a store where nothing is yet, and give what `keep_named` needs elsewhere."""
+    key = await store.read(stored_name, SessionKey(space, logged.id), cleaning)
+    importing = _SessionImport(key, source, count, cleaning)
+    read = [(node, cleaning.choices(node.draft)) for node in logged]
+    runs = await store.read(importing.take, read)
+    end = importing.heads[logged.head]
+    await store.write(importing.finish, runs, end, _settle_of(follows=follows))
+    return NamedSession(
+        key=key,
+        source=source,
+        follows=follows,
+        end=end,
+        runs=runs,
+        imported=importing.report(logged, end),
+        has_secrets=any(len(variants.drafts) > 1 for _, variants in read),
+        is_renamed=key.session != logged.id,
     )
+
+
+def keep_named(tx: Transaction, space: str, named: NamedSession) -> Imported:
+    """Store a session that was named elsewhere, as `import_session` would have."""
+    importing = _SessionImport(SessionKey(space, named.key.session), named.source, len, Cleaning(None))
+    importing.finish(tx, named.runs, named.end, _settle_of(follows=named.follows))
+    return replace(named.imported, new=importing.new, kept=importing.kept)
 
 
 Settle = Callable[[Transaction, SessionKey, Head, bool], str]
 """Says where the main branch stands once all of a log is stored, up to its head; with whether anything was new."""
+
+
+def _settle_of(*, follows: bool) -> Settle:
+    return _follow if follows else _go_on
 
 
 def _go_on(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> str:
@@ -318,6 +389,20 @@ class _SessionImport:
         self.insert(tx, runs)
         self.kept = settle(tx, self._key, end, self.new > 0)
         place_session(tx, self._key, drafts=[each.draft for run in runs for each in run])
+
+    def report(self, logged: StreamedSession, end: Head) -> Imported:
+        """What became of it, which ends at `end`."""
+        cleaning = self._cleaning
+        return Imported(
+            session=self._key.session,
+            messages=len(self.heads),
+            new=self.new,
+            tokens=end.total_tokens,
+            faults=tuple(map(cleaning.fault, logged.faults)),
+            redacted=cleaning.found,
+            unredacted=cleaning.unredacted,
+            kept=self.kept,
+        )
 
 
 class JoinedImport:

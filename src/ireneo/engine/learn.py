@@ -14,6 +14,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,7 +24,7 @@ from ireneo.engine.forgetting import ErasurePlan, EvidenceTrace, LostSources, se
 from ireneo.engine.leasing import Worker
 from ireneo.engine.projects import session_project
 from ireneo.engine.remember import Remembered, settle_drafts
-from ireneo.engine.resources import Resources
+from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.synthesis import Synthesis, synthesise, without_worthless
 from ireneo.errors import BadInput, ModelError, NotFound, SessionNotFound
 from ireneo.lessons.lessons import applies, best_worded, lesson_drafts, projects_of, taken_back, worth_telling
@@ -37,15 +38,14 @@ from ireneo.lessons.run import (
     RULING,
     LearnedRun,
     Observation,
-    RunOutcome,
     is_ruling,
     noted_words,
     outcome_of,
 )
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import Studied, join_windows, study, sum_observations
-from ireneo.lessons.write_diary import render_diary
-from ireneo.log.message import Draft
+from ireneo.lessons.write_diary import AgentNotes, render_diary
+from ireneo.log.message import Draft, MessageId
 from ireneo.log.tree import MAIN, Head, SessionKey
 from ireneo.memories.record import Evidence, MemoryDraft, Record, is_dropped, is_kept
 from ireneo.ports.memories import LearnedFile, MemoryFilter
@@ -73,7 +73,8 @@ def due_runs(tx: Transaction, space: str, sessions: Iterable[str] | None = None)
         raise BadInput(f"`sessions` is one text; give a list of them: [{sessions!r}].")
     chosen = None if sessions is None else set(sessions)
     out: list[DueRun] = []
-    infos = [info for info in tx.sessions.list(space) if chosen is None or info.key.session in chosen]
+    found = tx.sessions.list(space) if chosen is None else [tx.sessions.get(SessionKey(space, each)) for each in chosen]
+    infos = [info for info in found if info is not None]
     if unknown := sorted((chosen or set()) - {info.key.session for info in infos}):
         raise SessionNotFound(f"There is no session {unknown[0]!r} in space {space!r}; see `ireneo sessions`.")
     known = {run.session: run for run in tx.runs.get(space, [info.key.session for info in infos])}
@@ -299,22 +300,28 @@ class LearnedSession(Struct, frozen=True, kw_only=True):
     """What the model cost."""
 
 
-class _SessionRead(Struct, frozen=True, kw_only=True):
-    """A session as it was read."""
+class SessionRead(Struct, frozen=True, kw_only=True):
+    """A session as it was read, here or elsewhere."""
 
-    project: str
-    outcome: RunOutcome
+    head: MessageId
+    """Up to where."""
+    erased: int
+    """How many of its messages were erased by then."""
     run: RunMaterial
     """The run, without its messages."""
     whole: Studied
 
 
 async def learn(
-    resources: Resources, space: str, sessions: Iterable[str] | None = None
+    resources: Resources,
+    space: str,
+    sessions: Iterable[str] | None = None,
+    given: Mapping[str, SessionRead] = MappingProxyType({}),
 ) -> AsyncGenerator[LearnedSession, None]:
     """Learn from all that is due of these sessions (None: of the space), one after the other as they were begun.
 
-    A model is asked under a lease, since two that ask pay twice: a run that another is at is left to it.
+    Those that are `given` were read elsewhere. A model is asked under a lease, since two that ask pay twice: a run that
+    another is at is left to it.
     """
     worker = Worker(resources.store, resources.clock)
     for due in await resources.store.read(due_runs, space, sessions):
@@ -325,17 +332,25 @@ async def learn(
                 lease = await held.enter_async_context(worker.leased(due.info.key, LEARN))
                 if lease is None or not await resources.store.read(still_due, due):
                     continue
-            learned = await _learn_session(resources, due, model, worker, lease)
+            learned = await _learn_session(resources, due, given.get(due.info.key.session), model, worker, lease)
         if learned is not None:
             yield learned
 
 
 async def _learn_session(
-    resources: Resources, due: DueRun, model: LanguageModel | None, worker: Worker, lease: Lease | None
+    resources: Resources,
+    due: DueRun,
+    given: SessionRead | None,
+    model: LanguageModel | None,
+    worker: Worker,
+    lease: Lease | None,
 ) -> LearnedSession | None:
     """Learn from one session; None where another did meanwhile, or it was forgotten, or in part, while it was read."""
     try:
-        read = await _read(resources, due)
+        if given is not None and await resources.store.read(reads_so, resources, due, given):
+            read = given
+        else:
+            read = await read_session(resources, due)
     except NotFound:
         if await resources.store.read(still_due, due):
             raise
@@ -358,8 +373,19 @@ async def _learn_session(
         return _keep(tx, due, run, shown) if still_due(tx, due) else None
 
     settled = await resources.store.write(store)
-    if settled is None:
-        return None
+    return None if settled is None else _learned(resources, run, settled, told, failed)
+
+
+def learn_read(tx: Transaction, resources: Resources, due: DueRun, read: SessionRead) -> LearnedSession:
+    """Learn from one session that was read elsewhere, without a model."""
+    run = _run(resources, due, read)
+    shown = sum_observations(without_worthless(read.whole.observations, Synthesis()))
+    return _learned(resources, run, _keep(tx, due, run, shown), Synthesis(), "")
+
+
+def _learned(
+    resources: Resources, run: LearnedRun, settled: Sequence[Remembered], told: Synthesis, failed: str
+) -> LearnedSession:
     new = [each.record for each in settled if each.did == "added"]
     return LearnedSession(
         run=run,
@@ -374,7 +400,7 @@ async def _learn_session(
 
 
 async def _told_by_model(
-    resources: Resources, due: DueRun, model: LanguageModel, read: _SessionRead
+    resources: Resources, due: DueRun, model: LanguageModel, read: SessionRead
 ) -> AsyncIterator[Synthesis]:
     """What a model makes of a run, part by part: a question each, at most `MOST_PARTS` however long the run is."""
     known, drawn = await resources.store.read(_known_and_drawn, due.info.key.space, read)
@@ -388,9 +414,9 @@ async def _told_by_model(
             yield await synthesise(model, material, entries, known, rules, resources.count)
 
 
-def _known_and_drawn(tx: Transaction, space: str, read: _SessionRead) -> tuple[list[Record], list[Observation]]:
+def _known_and_drawn(tx: Transaction, space: str, read: SessionRead) -> tuple[list[Record], list[Observation]]:
     """The lessons that are known where the run worked, and what rules would tell of the run besides."""
-    known = [each for each in tx.memories.list(space, _LESSONS) if applies(projects_of(each), read.project)]
+    known = [each for each in tx.memories.list(space, _LESSONS) if applies(projects_of(each), read.run.project)]
     there = {each.cue for each in known}
     worded = [each for each in read.whole.observations if each.text and each.held and each.cue not in there]
     seen: dict[str, list[Observation]] = {each.cue: [each] for each in worded}
@@ -411,21 +437,39 @@ def _keep(tx: Transaction, due: DueRun, run: LearnedRun, shown: Sequence[Observa
     return settle_lessons(tx, key.space, observed, run.learned)
 
 
-async def _read(resources: Resources, due: DueRun) -> _SessionRead:
+async def read_session(resources: Resources, due: DueRun) -> SessionRead:
+    """Read a session for all that it teaches by rules."""
     key = due.info.key
     cleaning = resources.drawing()
-    project = cleaning.text(await resources.store.read(session_project, key, due.head))
-    source = (due.info.source or "").partition(":")[0]
-    written = await resources.store.read(written_on_path, key, due.head.id)
-    said = await resources.store.read(_said_of_run, key, due.head)
-    noted = tuple(replace(each, text=cleaning.text(each.text)) for each in noted_words(said))
-    outcome = outcome_of(said)
-    run = RunMaterial(session=key.session, source=source, project=project, outcome=outcome, noted=noted, messages=())
+    run, written = await resources.store.read(_material, key, due, cleaning)
     whole = Studied()
     async for window in windows(resources.store, key, due.head, cleaning):
         material = replace(run, messages=tuple(window.spoken), put_in=tuple(window.put_in))
         whole = join_windows((whole, await asyncio.to_thread(study, material, resources.count, written)))
-    return _SessionRead(project=project, outcome=outcome, run=run, whole=whole)
+    return SessionRead(head=due.head.id, erased=due.erased, run=run, whole=whole)
+
+
+def reads_so(tx: Transaction, resources: Resources, due: DueRun, read: SessionRead) -> bool:
+    """Whether a session, whose path was read elsewhere, stands where it stood, and nobody noted anything of it here."""
+    if (read.head, read.erased) != (due.head.id, due.erased):
+        return False
+    return _material(tx, due.info.key, due, resources.drawing()) == (read.run, ())
+
+
+def _material(
+    tx: Transaction, key: SessionKey, due: DueRun, cleaning: Cleaning
+) -> tuple[RunMaterial, Sequence[AgentNotes]]:
+    """The run without its messages, and what its agent wrote into the diary."""
+    said = _said_of_run(tx, key, due.head)
+    run = RunMaterial(
+        session=key.session,
+        source=(due.info.source or "").partition(":")[0],
+        project=cleaning.text(session_project(tx, key, due.head)),
+        outcome=outcome_of(said),
+        noted=tuple(replace(each, text=cleaning.text(each.text)) for each in noted_words(said)),
+        messages=(),
+    )
+    return run, written_on_path(tx, key, due.head.id)
 
 
 def _said_of_run(tx: Transaction, key: SessionKey, head: Head) -> list[Draft]:
@@ -436,16 +480,16 @@ def _said_of_run(tx: Transaction, key: SessionKey, head: Head) -> list[Draft]:
     return [found[message.id] for message in ends if message.id in found]
 
 
-def _run(resources: Resources, due: DueRun, read: _SessionRead) -> LearnedRun:
+def _run(resources: Resources, due: DueRun, read: SessionRead) -> LearnedRun:
     rendered = render_diary(read.whole.entries)
     return LearnedRun(
         session=due.info.key.session,
         head=due.head.id,
         learner=LEARNER,
         learned=resources.clock.now(),
-        project=read.project,
+        project=read.run.project,
         source=resources.drawing().text(due.info.source or ""),
-        outcome=read.outcome,
+        outcome=read.run.outcome,
         started=due.info.first_at,
         ended=due.info.last_at,
         messages=read.whole.messages,

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import datetime
-from os import PathLike
-from pathlib import Path
 from typing import Unpack
 
 from msgspec.structs import replace
@@ -35,8 +33,17 @@ from ireneo.engine.editing import (
 )
 from ireneo.engine.exchange import Exported, FileFormat, MemoriesImported, MemoryFile, export_memories, import_memories
 from ireneo.engine.forget import ErasureReceipt, forget
-from ireneo.engine.imports import Imported, JoinedImport, import_session, stored_name
+from ireneo.engine.imports import (
+    Imported,
+    JoinedImport,
+    format_of,
+    import_session,
+    new_name,
+    sessions_of,
+    stored_name,
+)
 from ireneo.engine.learn import LearnedSession, due_runs, learn
+from ireneo.engine.learn_logs import GivenLog, LearnStep, LogLearner
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
 from ireneo.engine.lessons import Lesson
 from ireneo.engine.lookup import LookupResult, dispute_id, lookup
@@ -66,8 +73,8 @@ from ireneo.engine.session import Session
 from ireneo.engine.vectors import TOGETHER, Embedded, HeldVectors, embed_due
 from ireneo.engine.work import WorkResult, Works
 from ireneo.errors import BadInput, SessionNotFound, StoreError, UnreadableLog
-from ireneo.formats.logs.format import LinearFormat, LogFormat, StreamingFormat, as_stream
-from ireneo.formats.logs.registry import CONVERSATIONS, LogFormatName, log_format, recognise
+from ireneo.formats.logs.format import LinearFormat, LogFormat
+from ireneo.formats.logs.registry import CONVERSATIONS, LogFormatName
 from ireneo.lessons.guard import GuardAdvice
 from ireneo.lessons.run import Category, ClaimTotals, LearnedRun
 from ireneo.log.message import Call, Draft
@@ -78,7 +85,7 @@ from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.ranking import RecallResults
 from ireneo.memories.record import Kind, MemoryId, Record, Source
 from ireneo.memories.scratchpad import Pad
-from ireneo.ports.files import LogPlace, LogSource
+from ireneo.ports.files import LogPlace
 from ireneo.ports.store import SessionInfo
 from ireneo.summaries.policy import Policy, preset_of
 from ireneo.summaries.policy import preset as preset_named
@@ -146,8 +153,8 @@ class Memory:
         names: set[str] = set()
         for place in files:
             with closing(self._resources.open_log(place)) as file:
-                log = _log_format(format, file)
-                called = name or _new_name(file.stem, place, names)
+                log = format_of(format, file)
+                called = name or new_name(file.stem, place, names)
                 names.add(called)
                 lines = read_on(file, on_progress)
                 try:
@@ -210,6 +217,25 @@ class Memory:
             await self._store.write(learning.mark_file, self._resources, self.space, digest, name or log.stem, sessions)
         return replace(learned, imported=imported)
 
+    async def learn_logs(
+        self,
+        logs: Iterable[LogPlace | GivenLog],
+        *,
+        on: str = "",
+        keep_secrets: bool | None = None,
+        on_progress: OnProgress[LearnStep] = None,
+    ) -> LearnReport:
+        """Learn from many logs, as `learn_from` does from one; what can't be read is left out, and told.
+
+        They are read, redacted and analysed `on` ``"local:4"``, processes on this machine, or on the workers of a
+        cluster at ``"dask://scheduler:8786"`` (the extra `dask`); empty: here. This process alone writes, in the order
+        of the logs, so that the lessons are the same for any number of workers. `on_progress` is told of each log as
+        well. Raises BadInput where workers can't be reached or run another release, MissingExtra; what was learned by
+        then stays.
+        """
+        learner = LogLearner(self._resources, self.space, self.learn_from, keep_secrets, on_progress)
+        return await learner.run(logs, on)
+
     async def import_log(
         self,
         lines: Iterable[bytes],
@@ -249,11 +275,7 @@ class Memory:
             yield replace(linear, kept=await joined.settle())
             return
         with self._resources.spool() as spool:
-            found = (
-                log.grow(lines, name, spool)
-                if isinstance(log, StreamingFormat)
-                else map(as_stream, log.read(lines, name))
-            )
+            found = sessions_of(log, lines, name, spool)
             # Each is read in a thread: a large log takes its time.
             while (logged := await asyncio.to_thread(next, found, None)) is not None:
                 cleaning = self._resources.cleaning(keep_secrets)
@@ -769,19 +791,3 @@ class Memory:
         cleaning = self._resources.cleaning(keep_secrets)
         key, preset = SessionKey(self.space, session), self._resources.preset
         return JoinedImport(self._store, key, self._resources.count, cleaning, only_adds=only_adds, preset=preset)
-
-
-def _new_name(stem: str, place: LogPlace, names: Collection[str]) -> str:
-    """What a file is called beside others that were called `names`."""
-    name = stem
-    if name in names and isinstance(place, str | PathLike):
-        # Agents that call every run's file alike keep them in folders with names of their own.
-        name = f"{Path(place).absolute().parent.name}/{name}"
-    return f"{name}-{len(names) + 1}" if name in names else name
-
-
-def _log_format(given: LogFormatName | LogFormat | None, file: LogSource) -> LogFormat:
-    """The format that was named or handed in, or the one that the file is in."""
-    if given is None:
-        return recognise(file.sample(), file.label)
-    return log_format(given) if isinstance(given, str) else given

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from typing import TypeVar, cast
@@ -27,6 +27,7 @@ from ireneo.log.redaction import cleaned_fields, redacted
 from ireneo.log.tree import CountParts, Head, SessionKey, chain, head_of
 from ireneo.memories.intake import MemoryDetails
 from ireneo.ports.files import LogPlace, LogSource, OpensLog
+from ireneo.ports.fleet import OpensWorkers, Workers
 from ireneo.ports.models import Clock, Embedder, Redactor
 from ireneo.ports.store import Store, Transaction
 from ireneo.prompts.replies import Voice
@@ -216,6 +217,10 @@ KEEP_MEMORIES = 10_000
 """So many memories a space keeps in use; beyond them the least retained are put away."""
 
 
+def _refuse_workers(address: str) -> AbstractAsyncContextManager[Workers]:
+    raise BadInput(f"This memory has no workers; leave {address} out.")
+
+
 def _refuse_files(place: LogPlace) -> LogSource:
     raise BadInput(f"This memory opens no files; hand in the lines of {place} with import_log.")
 
@@ -253,6 +258,8 @@ class Resources(Struct, frozen=True, kw_only=True):
     """Where lines of a large log are put aside while it is taken in; without a place for them all of it is held."""
     open_log: OpensLog = _refuse_files
     """Opens log files."""
+    open_workers: OpensWorkers = _refuse_workers
+    """Opens workers that analyse logs."""
     redactor: MakesRedactor | None = None
     """Makes one that takes the secrets out of a message; None: everything is stored with its secrets."""
     keep_secrets: bool = False

@@ -233,7 +233,7 @@ class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def sum_costs(costs: Iterable[Cost]) -> Cost:
     """All of them together."""
     every = tuple(costs)
-    return Cost(tokens=sum(each.tokens for each in every), seconds=sum(each.seconds for each in every))
+    return Cost(tokens=sum(each.tokens for each in every), seconds=sum((each.seconds for each in every), 0.0))
 
 
 def costs_of(messages: Sequence[Message]) -> dict[MessageId, Cost]:

@@ -226,7 +226,7 @@ def _observation(
         trigger=trigger,
         sources=tuple(sources),
         tokens=sum(each.tokens for each in failed),
-        seconds=round(sum(each.seconds for each in failed), 1),
+        seconds=round(sum((each.seconds for each in failed), 0.0), 1),
     )
 
 

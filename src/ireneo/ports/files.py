@@ -35,6 +35,9 @@ class LogSource(Protocol):
     def digest(self) -> str:
         """What tells it by its content; empty where it can't be read twice."""
 
+    def raw(self) -> bytes:
+        """All of its bytes as it lies there."""
+
     def lines(self) -> Iterator[bytes]:
         """Its lines, one at a time."""
 

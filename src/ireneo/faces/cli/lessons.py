@@ -59,7 +59,7 @@ from ireneo.plumbing import instructions, project_named, said_once
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory
-    from ireneo.types import Category, Imported, LearnedSession, Lesson
+    from ireneo.types import Category, Imported, LearnedSession, Lesson, LogLearned, Reading
 
 PROJECT = 16
 """Characters of a project's name that are shown."""
@@ -167,6 +167,10 @@ Logs = Annotated[
         shown=False,
     ),
 ]
+On = Annotated[
+    str,
+    option("--on", "WORKERS", "Who analyses the logs: local:4 (processes) or dask://scheduler:8786.", shown="here"),
+]
 STORY = "chat"
 """The format of stories: nothing is tried in them, so there is nothing to learn."""
 
@@ -176,6 +180,7 @@ def learn(
     format: FormatOfFile = AUTO,
     as_json: AsJson = False,
     keep_secrets: KeepSecrets = False,
+    on: On = "",
     *,
     asking: Asking,
     stored: Stored,
@@ -187,6 +192,8 @@ def learn(
     """
     if format != AUTO:
         ireneo.log_format(format)
+    if on and not logs:
+        raise BadInput(f"{on} analyses logs; name some: what is stored is learned from here.")
     tally, searched = LearningTally(), SearchCounts()
     found = [each for each in search(logs or [], format, searched) if not _is_story(each, searched)]
     path = database(stored.db)
@@ -197,7 +204,7 @@ def learn(
 
     def learned() -> None:
         with asking.memory(room_for(path), stored.space, needed=False, keep_secrets=keep_secrets) as memory:
-            learn_from(memory, found, RunReporter(tally, quiet=as_json))
+            learn_from(memory, found, RunReporter(tally, quiet=as_json), on)
 
     if found or not logs:
         with log_on_stderr():
@@ -239,11 +246,10 @@ class RunReporter:
                 bar.write(line)
 
 
-def learn_from(memory: Memory, found: Sequence[FoundLog], teller: RunReporter) -> None:
+def learn_from(memory: Memory, found: Sequence[FoundLog], teller: RunReporter, on: str = "") -> None:
     """Take in the logs that were found and learn from them, then from whatever else of the space is due."""
     with ReadingBar(sum(each.size for each in found)) as bar:
-        for each in found:
-            _learn_file(memory, each, teller, bar)
+        _learn_logs(memory, found, teller, bar, on)
     # Files that were read when a run was killed left sessions behind that were not learned from yet.
     if due := memory.unlearned():
         with ReadingBar(due, in_bytes=False) as bar:
@@ -255,36 +261,42 @@ def learn_from(memory: Memory, found: Sequence[FoundLog], teller: RunReporter) -
             memory.learn(on_progress=tell)
 
 
-def _learn_file(memory: Memory, found: FoundLog, teller: RunReporter, bar: ReadingBar) -> None:
+def _learn_logs(memory: Memory, found: Sequence[FoundLog], teller: RunReporter, bar: ReadingBar, on: str) -> None:
     # Imported when used, as all of the library is.
-    from ireneo.types import Imported, Reading
+    from ireneo.types import GivenLog, Imported, LogLearned, Reading
 
-    tally = teller.tally
+    tally, faults = teller.tally, list[tuple[int, str]]()
 
-    def tell(step: Reading | Imported | LearnedSession) -> None:
+    def tell(step: Reading | Imported | LearnedSession | LogLearned) -> None:
         if isinstance(step, Reading):
             tally.unread += tell_reading(step, bar)
         elif isinstance(step, Imported):
-            warn_of_faults(found.given, [(fault.line, fault.message) for fault in step.faults])
+            faults.extend((fault.line, fault.message) for fault in step.faults)
             tally.redacted.update(step.redacted)
             tally.unredacted += step.unredacted
+        elif isinstance(step, LogLearned):
+            done(found[places[id(step.log)]], step)
         else:
             teller.tell(step, bar)
 
-    try:
-        done = memory.learn_from(
-            opened(found.given), format=found.log, name=found.name, skip_empty=found.searched, on_progress=tell
-        )
-    except BadInput as fault:
-        warn(str(fault))
-        tally.unread += 1
-        return
-    if done.is_known:
-        tally.known += 1
-        bar.finished(found.size)
-        return
-    tally.passed += len(done.imported.empty)
-    tally.files += 1
+    def done(log: FoundLog, step: LogLearned) -> None:
+        warn_of_faults(log.given, faults)
+        faults.clear()
+        if step.fault:
+            warn(step.fault)
+            tally.unread += 1
+        elif step.is_known:
+            tally.known += 1
+            bar.finished(log.size)
+        else:
+            tally.passed += step.is_empty
+            tally.files += 1
+
+    logs = [
+        GivenLog(place=opened(each.given), format=each.log, name=each.name, skip_empty=each.searched) for each in found
+    ]
+    places = {id(each): place for place, each in enumerate(logs)}
+    memory.learn_logs(logs, on=on, on_progress=tell)
 
 
 CATEGORIES = ("factual", "procedural", "failure")

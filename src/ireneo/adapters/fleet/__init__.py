@@ -1,0 +1,1 @@
+"""Workers for learning: processes on this machine, or those of a Dask cluster."""

@@ -1,0 +1,370 @@
+"""Learn from many logs: here, one after the other, or from what workers make of them.
+
+Workers analyse; this process alone writes. It takes their answers in the order of the logs, whoever was first, and
+stores several in one transaction: messages, runs, lessons, and that the files were learned from. So the lessons are the
+same for any number of workers, and whoever is killed leaves whole logs behind. A worker doesn't know the store: where
+that has more to say (a session that is there with its secrets, a message that was told otherwise, a model that is to be
+asked), the run is read from the store, or the log here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from os import PathLike
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.engine.analysis import LARGEST, LogAnalysis, LogTask
+from ireneo.engine.imports import BATCH, BATCH_BYTES, Imported, NamedSession, format_of, keep_named, new_name
+from ireneo.engine.learn import (
+    DueRun,
+    LearnedSession,
+    SessionRead,
+    due_runs,
+    known_files,
+    learn,
+    learn_read,
+    mark_file,
+    reads_so,
+)
+from ireneo.engine.merging import MergedLessons, merge_lessons
+from ireneo.engine.reports import ImportReport, LearnReport, OnProgress, Reading, run_steps
+from ireneo.engine.resources import Resources
+from ireneo.engine.session import Session
+from ireneo.errors import BadInput
+from ireneo.formats.logs.format import LinearFormat, LogFormat
+from ireneo.formats.logs.registry import LOG_FORMATS, LogFormatName
+from ireneo.log.message import Message, MessageId
+from ireneo.log.tree import MAIN, SessionKey
+from ireneo.ports.files import LogPlace
+from ireneo.ports.fleet import Workers
+from ireneo.ports.store import Transaction
+from ireneo.summaries.policy import preset_of
+
+HELD_BYTES = 1 << 27
+"""Bytes of logs that are with workers, or whose answers wait to be stored; one log may reach beyond."""
+PAGE = 1_000
+"""Messages that are compared at one time."""
+
+
+class GivenLog(Struct, frozen=True, kw_only=True):
+    """A log that is to be learned from, and what is known of it."""
+
+    place: LogPlace
+    format: LogFormatName | LogFormat | None = None
+    """None: to be found out."""
+    name: str = ""
+    """What its sessions are called that have no id of their own; empty: as the file is."""
+    skip_empty: bool = False
+    """Whether a log without a message is passed over, and no fault."""
+
+
+class LogLearned(Struct, frozen=True, kw_only=True):
+    """What became of one of many logs."""
+
+    log: GivenLog
+    is_known: bool = False
+    """Whether just this file was learned from before."""
+    is_empty: bool = False
+    """Whether it has no message, and was passed over."""
+    fault: str = ""
+    """Why it could not be learned from, in a sentence; the others are."""
+
+
+LearnStep: TypeAlias = Reading | Imported | LearnedSession | LogLearned
+
+
+class LearnsFrom(Protocol):
+    """`Memory.learn_from`: takes a log in and learns from its sessions."""
+
+    async def __call__(
+        self,
+        file: LogPlace,
+        *,
+        format: LogFormatName | LogFormat | None,
+        name: str,
+        skip_empty: bool,
+        keep_secrets: bool | None,
+        on_progress: OnProgress[LearnStep],
+    ) -> LearnReport:
+        """Do it."""
+
+
+class _Waiting(Struct, frozen=True, kw_only=True):
+    """A log in its place in the row."""
+
+    log: GivenLog
+    name: str
+    answer: asyncio.Future[LogAnalysis | None]
+    label: str = ""
+    size: int = 0
+    digest: str = ""
+
+
+class _Kept(Struct, frozen=True, kw_only=True):
+    """What was stored of a log."""
+
+    imported: tuple[Imported, ...] = ()
+    learned: tuple[LearnedSession, ...] = ()
+    left: dict[str, SessionRead] | None = None
+    """None: nothing is left to do. Else the runs are to be learned from, with what holds of how they were read."""
+    is_known: bool = False
+
+
+class LogLearner:
+    """Learns from logs, and adds up what came of it in `report`."""
+
+    def __init__(
+        self,
+        resources: Resources,
+        space: str,
+        learn_from: LearnsFrom,
+        keep_secrets: bool | None,
+        on_progress: OnProgress[LearnStep],
+    ) -> None:
+        """Store in `space`, and let `learn_from` read what workers can't."""
+        self.report = LearnReport()
+        self._resources = resources
+        self._store = resources.store
+        self._space = space
+        self._learn_from = learn_from
+        self._keep_secrets = keep_secrets
+        self._tell: Callable[[LearnStep], object] = on_progress or (lambda step: None)
+        self._names: set[str] = set()
+        self._send = False
+        """Whether some worker doesn't share the disk."""
+
+    async def run(self, logs: Iterable[LogPlace | GivenLog], on: str) -> LearnReport:
+        """Learn from `logs`, on the workers at the address `on`, or, where that is empty, here."""
+        given = (each if isinstance(each, GivenLog) else GivenLog(place=each) for each in logs)
+        if on:
+            async with self._resources.open_workers(on) as workers:
+                await self._on(workers, given)
+            return self.report
+        for log in given:
+            try:
+                with closing(self._resources.open_log(log.place)) as file:
+                    name = self._name(log, file.stem)
+            except BadInput as fault:
+                self._tell(LogLearned(log=log, fault=str(fault)))
+            else:
+                await self._here(log, name)
+        return self.report
+
+    async def _on(self, workers: Workers, logs: Iterator[GivenLog]) -> None:
+        """Learn from what `workers` make of logs."""
+        todo, row = logs, deque[_Waiting]()
+        ready: list[tuple[_Waiting, LogAnalysis]] = []
+        try:
+            while True:
+                while len(row) < workers.width and sum(each.size for each in row) < HELD_BYTES:
+                    if (log := next(todo, None)) is None:
+                        break
+                    row += await self._give(workers, log)
+                if ready and (not row or not row[0].answer.done() or _is_full(ready)):
+                    await self._keep(ready)
+                    ready = []
+                if not row:
+                    return
+                analysis = await row[0].answer
+                first = row.popleft()
+                if analysis is not None and analysis.did in ("analysed", "known"):
+                    ready.append((first, analysis))
+                    continue
+                await self._keep(ready)
+                ready = []
+                await self._not_analysed(first, analysis)
+        finally:
+            for each in row:
+                each.answer.cancel()
+            await asyncio.gather(*(each.answer for each in row), return_exceptions=True)
+
+    def _name(self, log: GivenLog, stem: str) -> str:
+        name = log.name or new_name(stem, log.place, self._names)
+        self._names.add(name)
+        return name
+
+    async def _give(self, workers: Workers, log: GivenLog) -> list[_Waiting]:
+        """Give a log to the workers; one that is known, or not for them, has its answer at once."""
+        try:
+            with closing(self._resources.open_log(log.place)) as file:
+                name, label, size = self._name(log, file.stem), file.label, file.size
+                digest = await asyncio.to_thread(file.digest)
+                form = format_of(log.format, file)
+        except BadInput as fault:
+            self._tell(LogLearned(log=log, fault=str(fault)))
+            return []
+        answer: asyncio.Future[LogAnalysis | None] = asyncio.get_running_loop().create_future()
+        # A stream can't be read twice, and a format of one's own is known here alone.
+        here = not digest or isinstance(form, LinearFormat) or form not in LOG_FORMATS or size > LARGEST
+        known = await self._store.read(known_files, self._space, [digest])
+        if digest in known:
+            answer.set_result(LogAnalysis(did="known"))
+        elif here:
+            answer.set_result(LogAnalysis(did="here"))
+        else:
+            keeps = self._resources.keep_secrets if self._keep_secrets is None else self._keep_secrets
+            path = str(Path(log.place).absolute()) if isinstance(log.place, str | PathLike) else ""
+            task = LogTask(path=path, digest=digest, format=form.name, name=name, keep_secrets=keeps)
+            answer = asyncio.create_task(self._analysed(workers, task))
+        return [_Waiting(log=log, name=name, answer=answer, label=label, size=size, digest=digest)]
+
+    async def _analysed(self, workers: Workers, task: LogTask) -> LogAnalysis | None:
+        """What a worker makes of a log: by its path, and by its bytes once one has said that it doesn't see that."""
+        analysis = LogAnalysis(did="here")
+        for _ in range(2):
+            sent = task
+            if self._send:
+                sent = replace(task, data=await asyncio.to_thread(self._bytes_of, task.path))
+            answer = await workers.run(await asyncio.to_thread(msgspec.json.encode, sent))
+            if answer is None:
+                return None
+            analysis = await asyncio.to_thread(msgspec.json.decode, answer, type=LogAnalysis)
+            if analysis.did != "send":
+                return analysis
+            self._send = True
+        return LogAnalysis(did="here")
+
+    def _bytes_of(self, path: str) -> bytes:
+        with closing(self._resources.open_log(path)) as file:
+            return file.raw()
+
+    async def _not_analysed(self, waiting: _Waiting, analysis: LogAnalysis | None) -> None:
+        if analysis is None:
+            self._tell(LogLearned(log=waiting.log, fault=f"{waiting.label} was left out: workers that read it died."))
+        elif analysis.did == "refused":
+            raise BadInput(analysis.reason)
+        else:
+            await self._here(waiting.log, waiting.name)
+
+    async def _here(self, log: GivenLog, name: str) -> None:
+        try:
+            done = await self._learn_from(
+                log.place,
+                format=log.format,
+                name=name,
+                skip_empty=log.skip_empty,
+                keep_secrets=self._keep_secrets,
+                on_progress=self._tell,
+            )
+        except BadInput as fault:
+            self._tell(LogLearned(log=log, fault=str(fault)))
+            return
+        self._add(done)
+        self._tell(LogLearned(log=log, is_known=done.is_known, is_empty=bool(done.imported.empty)))
+
+    def _add(self, done: LearnReport) -> None:
+        was, imported, merged = self.report, self.report.imported, self.report.merged
+        self.report = LearnReport(
+            sessions=was.sessions + done.sessions,
+            imported=ImportReport(
+                sessions=imported.sessions + done.imported.sessions, empty=imported.empty + done.imported.empty
+            ),
+            merged=MergedLessons(
+                merged=merged.merged + done.merged.merged,
+                outdated=merged.outdated + done.merged.outdated,
+                failed=merged.failed or done.merged.failed,
+                tokens_in=merged.tokens_in + done.merged.tokens_in,
+                tokens_out=merged.tokens_out + done.merged.tokens_out,
+            ),
+        )
+
+    async def _keep(self, ready: Sequence[tuple[_Waiting, LogAnalysis]]) -> None:
+        """Store logs, as many as can be at one time, and do for each of them what is left."""
+        todo = deque(ready)
+        while todo:
+            done = await self._store.write(self._store_logs, list(todo))
+            for kept in done:
+                await self._finish(*todo.popleft(), kept)
+            if todo and not (done and done[-1].left is not None):
+                waiting, _ = todo.popleft()
+                await self._here(waiting.log, waiting.name)
+
+    async def _finish(self, waiting: _Waiting, analysis: LogAnalysis, kept: _Kept) -> None:
+        if not kept.is_known:
+            self._tell(Reading(label=waiting.label, bytes_read=waiting.size, size=waiting.size, is_over=True))
+            for imported, named in zip(kept.imported, analysis.sessions, strict=True):
+                self._tell(imported)
+                if preset_of(named.source, self._resources.preset).story is None:
+                    key = SessionKey(self._space, imported.session)
+                    await Session(self._resources, key, MAIN, named.source).catch_up()
+            for learned in kept.learned:
+                self._tell(learned)
+            done = LearnReport(sessions=kept.learned, imported=ImportReport(sessions=kept.imported))
+            if kept.left is not None:
+                sessions = [each.session for each in kept.imported]
+                more: list[LearnedSession] = []
+                await run_steps(learn(self._resources, self._space, sessions, kept.left), more.append, self._tell)
+                merged = await merge_lessons(self._resources, self._space, more)
+                await self._store.write(self._mark, waiting, sessions)
+                done = replace(done, sessions=tuple(more), merged=merged)
+            self._add(done)
+        self._tell(LogLearned(log=waiting.log, is_known=kept.is_known))
+
+    def _mark(self, tx: Transaction, waiting: _Waiting, sessions: Sequence[str]) -> None:
+        mark_file(tx, self._resources, self._space, waiting.digest, waiting.name, sessions)
+
+    def _store_logs(self, tx: Transaction, ready: Sequence[tuple[_Waiting, LogAnalysis]]) -> list[_Kept]:
+        """Store logs, up to the first that is to be read here, or behind which something is left to do."""
+        done: list[_Kept] = []
+        for waiting, analysis in ready:
+            kept = self._store_log(tx, waiting, analysis)
+            if kept is not None:
+                done.append(kept)
+            if kept is None or kept.left is not None:
+                break
+        return done
+
+    def _store_log(self, tx: Transaction, waiting: _Waiting, analysis: LogAnalysis) -> _Kept | None:
+        if known_files(tx, self._space, [waiting.digest]):
+            # Also where the same bytes stood in the row before it.
+            return _Kept(is_known=True)
+        keys = [SessionKey(self._space, named.key.session) for named in analysis.sessions]
+        there = {key.session for key in keys if tx.sessions.get(key) is not None}
+        for named in analysis.sessions:
+            if named.is_renamed or (named.has_secrets and named.key.session in there):
+                return None
+        imported = tuple(keep_named(tx, self._space, named) for named in analysis.sessions)
+        due = due_runs(tx, self._space, [each.session for each in imported])
+        reads = {
+            each.info.key.session: read
+            for each in due
+            if (read := analysis.reads.get(each.info.key.session)) is not None
+            and reads_so(tx, self._resources, each, read)
+            and (each.info.key.session not in there or _is_path(tx, each, analysis.sessions))
+        }
+        asks = any(self._resources.models_for(key).for_task("lessons") is not None for key in keys)
+        if asks or len(reads) < len(due):
+            return _Kept(imported=imported, left=reads)
+        learned = tuple(learn_read(tx, self._resources, each, reads[each.info.key.session]) for each in due)
+        self._mark(tx, waiting, [each.session for each in imported])
+        return _Kept(imported=imported, learned=learned)
+
+
+def _is_full(ready: Sequence[tuple[_Waiting, LogAnalysis]]) -> bool:
+    """Whether there is enough for a transaction."""
+    messages = sum(named.imported.messages for _, analysis in ready for named in analysis.sessions)
+    return messages >= BATCH or sum(waiting.size for waiting, _ in ready) >= BATCH_BYTES
+
+
+def _is_path(tx: Transaction, due: DueRun, sessions: Sequence[NamedSession]) -> bool:
+    """Whether each message that is stored on the path of a session is as its log tells it."""
+    key = due.info.key
+    named: dict[MessageId, Message] = {
+        each.id: replace(each, draft=replace(each.draft, native=None, record=None))
+        for session in sessions
+        if session.key.session == key.session
+        for each in session.messages
+    }
+    return all(
+        named.get(message.id) == message
+        for first in range(0, due.head.position + 1, PAGE)
+        for message in tx.log.path(key, due.head.id, first, first + PAGE - 1)
+    )
