@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,7 +25,7 @@ from ireneo.lessons.findings import PLACES
 from ireneo.lessons.observe import MOST_SOURCES
 from ireneo.lessons.run import MODEL, RULING, Observation, Trigger, is_ruling
 from ireneo.lessons.shell import RunMaterial, run_steps
-from ireneo.log.message import Call, Message, MessageId, without_recalled
+from ireneo.log.message import Call, Message, MessageId, Text, Thinking, without_recalled
 from ireneo.log.outcome import was_refused, was_stopped
 from ireneo.memories.record import Record, is_kept
 from ireneo.patterns import lazy_re
@@ -70,6 +71,7 @@ _DOUBTS = _anywhere(lambda: _words().doubts)
 _CONTRASTS = _anywhere(lambda: _words().contrasts)
 _REACHES = _anywhere(lambda: _words().reaches)
 _BLAMES = _anywhere(lambda: _words().blames)
+_CONCEDES = _anywhere(lambda: _words().concedes)
 _CONSULTS = _anywhere(lambda: _words().consults)
 _HEDGES = _anywhere(lambda: _words().hedges)
 _OWED = _anywhere(lambda: _words().owed)
@@ -145,10 +147,11 @@ def consults(sentence: str) -> bool:
     return bool(_CONSULTS.search(sentence))
 
 
-def stands_alone(ruling: str, *, named: bool = False) -> bool:
+def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) -> bool:
     """Whether `ruling` says how work is done in general: one that was heard once is told only then.
 
-    What it is about is `named` where it is against a command, a flag or a file.
+    What it is about is `named` where it is against a command, a flag or a file. What the agent `conceded` is a
+    correction, and less has to speak for it.
     """
     about = _ABOUT.match(ruling)
     said = (ruling[about.end() :] if about else ruling).strip(" \"“”'")
@@ -156,7 +159,10 @@ def stands_alone(ruling: str, *, named: bool = False) -> bool:
     refused = about is not None and about[0].endswith("`: “") and about[0][4:5].isalnum()
     refused = (refused and about is not None and not about[0].startswith("On changing")) or named
     return any(
-        alone_weight(each) + 1.5 * refused >= STANDS and (refused or _tells_enough(each)) for each in sentences(said)
+        alone_weight(each) + 1.5 * refused + GRANTED * conceded >= STANDS
+        and (refused or _tells_enough(each, conceded=conceded))
+        and (refused or not of_task(each) or _LASTS.search(each))
+        for each in sentences(said)
     )
 
 
@@ -165,12 +171,12 @@ def is_pasted(ruling: str) -> bool:
     return bool(_PASTED.search(ruling)) and alone_weight(ruling) < RULES
 
 
-def _tells_enough(sentence: str) -> bool:
-    if _OPEN.search(bare(sentence)):
+def _tells_enough(sentence: str, *, conceded: bool = False) -> bool:
+    if _OPEN.search(bare(sentence)) and not conceded:
         return False  # What it speaks of was named elsewhere.
     empty = common_words() | topic(Constraints).empty | _words().plain
     telling = {word for word in _WORD.findall(bare(sentence).lower()) if word not in empty}
-    return len(telling) >= LEAST or consults(sentence)
+    return len(telling) >= (FULL if conceded else LEAST) or consults(sentence)
 
 
 def alone_weight(sentence: str) -> float:
@@ -181,6 +187,7 @@ def alone_weight(sentence: str) -> float:
     tied += 0.5 * bool(_JOINS.match(sentence)) + 1.0 * bool(asks) + 2.0 * bool(_PASTED.search(sentence))
     # A bare no is an answer, and so is what agrees; a dispute about what is so binds nobody.
     tied += 1.0 * bool(_NO_BESIDE.match(sentence)) + 1.5 * bool(_ACCEPTS.search(said))
+    tied += 2.0 * (sentence.count(" - ") > 1)  # A list of steps on one line.
     tied += 4.0 * bool(_DISPUTES.search(said)) - 0.5 * bool(_STRESSED.search(sentence))
     # Two things by their names, one against the other, are told apart for good.
     tied -= 0.5 * (len(_NAMES.findall(sentence)) > 1 and bool(_CONTRASTS.search(said)))
@@ -214,6 +221,12 @@ WORK = CHANGES | {"read"}
 """Kinds of action by which a run works on something of a project, and not on a customer's case."""
 LEAST = 2
 """Words of content without which nothing is ruled."""
+FULL = 5
+"""The same of a correction, which may point to what was said before."""
+GRANTED = 0.75
+"""What a sentence gains where the agent said that the user was right."""
+CONCEDED = "conceded"
+"""The condition of a ruling upon which the agent said that the user was right."""
 FEW = 3
 """Words of content with which a sentence says what it is about."""
 
@@ -251,7 +264,7 @@ def rulings(material: RunMaterial) -> list[Observation]:
         return []  # Whoever asks a helper for something is an agent.
     works = any(step.action.shell or step.action.kind in WORK for step in run_steps(material))
     out: dict[str, Observation] = {}
-    for said in _said(material):
+    for said in said_by_user(material):
         for found in _found(said, works=works):
             _take_in(out, _observation(material, said, found))
         if not said.opening:
@@ -270,9 +283,29 @@ class UserWords(Struct, frozen=True, kw_only=True):
     """It was said when a call was refused, or broken off."""
     chosen: bool = False
     """It is an answer, or the reason of a refusal: short, and meant for the agent's course."""
+    conceded: bool = False
+    """The agent agreed that it had been wrong."""
     about: str
     """What it is about: the call that it refuses, or what the agent said last."""
     about_source: MessageId | None
+
+
+REPLY = 800
+"""Characters of a reply, its thought among them, in which an agent says that the user is right."""
+
+
+def replied(messages: Sequence[Message]) -> dict[MessageId, str]:
+    """What the agent thought and said at once upon each message of the user's side."""
+    out: dict[MessageId, str] = {}
+    for before, each in pairwise(messages):
+        if before.role != "assistant" and each.role == "assistant":
+            told = (part.text[:REPLY] for part in each.parts if isinstance(part, Text | Thinking) and part.text)
+            out[before.id] = "\n".join(told)
+    return out
+
+
+def _concedes(reply: str) -> bool:
+    return bool(_CONCEDES.search(reply))
 
 
 class FoundRuling(Struct, frozen=True, kw_only=True):
@@ -284,8 +317,9 @@ class FoundRuling(Struct, frozen=True, kw_only=True):
     why: str
 
 
-def _said(material: RunMaterial) -> Iterator[UserWords]:
+def said_by_user(material: RunMaterial) -> Iterator[UserWords]:
     """What the user says in a run: in messages, refusals and answers."""
+    heard = replied(material.messages)
     calls: dict[str, tuple[Call, MessageId]] = {}
     spoke: Message | None = None
     before: Message | None = None
@@ -306,6 +340,7 @@ def _said(material: RunMaterial) -> Iterator[UserWords]:
                 text=without_recalled(draft.text),
                 opening=spoke is None,
                 stopped=stopped,
+                conceded=_concedes(heard.get(message.id, "")),
                 about=about,
                 about_source=about_source,
             )
@@ -323,6 +358,7 @@ def _said(material: RunMaterial) -> Iterator[UserWords]:
                     opening=False,
                     stopped=True,
                     chosen=True,
+                    conceded=_concedes(heard.get(message.id, "")),
                     about=asked or (_named(call) if call else "") or _last_done(spoke, [])[0],
                     about_source=source,
                 )
@@ -484,6 +520,7 @@ def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> 
         at=said.message.draft.at,
         held=1,
         text=told,
+        conditions={CONCEDED: "yes"} if said.conceded else {},
         way_out=_way_out(text),
         why=text if trigger else found.why,
         trigger=trigger,
