@@ -1,7 +1,8 @@
-"""What users ask for again and again, once the work is done: what the next run should do unasked.
+"""What users ask for again and again, once the work is done, and which commands they refuse again and again.
 
 That a user asks for tests tells nothing; that users ask for them in session after session, each time after the agent
-had done without, tells how they want to work. Each kind of such wishes is a claim, which a few runs have to show.
+had done without, tells how they want to work: the next run should do so unasked. Each kind of such wishes is a claim,
+which a few runs have to show. So is each command that was refused, with words or without: the next run asks first.
 """
 
 from __future__ import annotations
@@ -14,13 +15,18 @@ from msgspec.structs import replace
 from ireneo.grounding.neutral import instruction_like
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Wishes
-from ireneo.lessons.observe import ASKED, MOST_SOURCES
+from ireneo.lessons.commands import main_step
+from ireneo.lessons.naming import LOOKS_ONLY
+from ireneo.lessons.observe import ASKED, MOST_SOURCES, REFUSED, cited_sources, is_supported, plain_name
 from ireneo.lessons.rulings import WORK, said_by_user
-from ireneo.lessons.run import Observation
-from ireneo.lessons.shell import RunMaterial, run_steps
+from ireneo.lessons.run import Observation, Trigger
+from ireneo.lessons.shell import RunMaterial, command_of, run_steps
+from ireneo.log.outcome import was_refused
 from ireneo.patterns import lazy_re
 from ireneo.summaries.own_words import own_words
+from ireneo.summaries.steps import Step
 
+ASK_FIRST = "ask the user before you run it"
 LONGEST = 200
 """Characters of a sentence that is quoted; a longer one is of its task."""
 LEAST_WORDS = 4
@@ -35,7 +41,7 @@ def asked_again(material: RunMaterial) -> list[Observation]:
         if said.opening:
             continue
         for each in own_words(said.text):
-            wish = _wish_in(" ".join(each.text.split())) if each.personal else None
+            wish = _wish_in(" ".join(each.text.split())) if each.personal and not each.step else None
             if wish is None:
                 continue
             kind, text = wish
@@ -56,6 +62,38 @@ def asked_again(material: RunMaterial) -> list[Observation]:
                 )
             )
     return list(out.values())
+
+
+def refused_again(material: RunMaterial) -> list[Observation]:
+    """The commands that a user refused to let run, and those that were let run as often as they were tried."""
+    messages = {message.id: message for message in material.messages}
+    tried: dict[str, list[Step]] = {}
+    for step in run_steps(material):
+        command = main_step(command_of(step.call)) if step.result is not None else None
+        if command is not None and command.name and command.name not in LOOKS_ONLY:
+            tried.setdefault(command.name, []).append(step)
+    out: list[Observation] = []
+    for name, calls in tried.items():
+        refused = [step for step in calls if step.result is not None and was_refused(step.result.text)]
+        sources = cited_sources((one for step in refused for one in step.sources), messages)
+        text = f"`{name}` was refused by the user: {ASK_FIRST}."
+        told = is_supported(text, sources, messages)
+        out.append(
+            Observation(
+                cue=f"{REFUSED}{plain_name(name)}",
+                category="procedural",
+                session=material.session,
+                project=material.project,
+                at=next((messages[each].draft.at for each in sources), None),
+                held=len(refused),
+                broke=len(calls) - len(refused),
+                text=text if told else "",
+                way_out=ASK_FIRST if told else "",
+                trigger=Trigger(command=name) if told else None,
+                sources=sources,
+            )
+        )
+    return out if any(each.held for each in out) else []
 
 
 def _wish_in(said: str) -> tuple[str, str] | None:

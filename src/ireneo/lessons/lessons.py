@@ -9,7 +9,17 @@ from msgspec import Struct
 
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
-from ireneo.lessons.observe import ASKED, DEMANDED, ENDS_IN, EXPLAINED, GOT_OVER, claim_words, is_statistic, occasion_of
+from ireneo.lessons.observe import (
+    ASKED,
+    DEMANDED,
+    ENDS_IN,
+    EXPLAINED,
+    GOT_OVER,
+    REFUSED,
+    claim_words,
+    is_statistic,
+    occasion_of,
+)
 from ireneo.lessons.rulings import CONCEDED, is_pasted, ruling_words, stands_alone
 from ireneo.lessons.run import LOGGED, MODEL, Category, Observation, is_ruling
 from ireneo.lessons.traps import WRITTEN, agreed
@@ -211,6 +221,8 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
         return True
     if best.cue.startswith((DEMANDED, ASKED)):
         return runs >= THRICE
+    if best.cue.startswith(REFUSED):
+        return runs >= TWICE and held > sum(each.broke for each in observations)
     if GOT_OVER in best.cue:
         # A way out that as often does not help is none; once is enough where somebody said why, or the error itself.
         return held > vain and (held >= TWICE or bool(best.why))

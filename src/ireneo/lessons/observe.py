@@ -72,6 +72,8 @@ DEMANDED = "<demanded> "
 """What the cues of claims in the environment's own words begin with."""
 ASKED = "<asked> "
 """What the cues of claims begin with by which users ask for the same again and again."""
+REFUSED = "<refused> "
+"""What the cues of claims begin with by which users refused a command."""
 _FAULT_WORDS = {
     ANY: "any error",
     FOUND_NOTHING: "found nothing",

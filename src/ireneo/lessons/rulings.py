@@ -172,11 +172,12 @@ def is_pasted(ruling: str) -> bool:
 
 
 def _tells_enough(sentence: str, *, conceded: bool = False) -> bool:
-    if _OPEN.search(bare(sentence)) and not conceded:
-        return False  # What it speaks of was named elsewhere.
+    is_open = bool(_OPEN.search(bare(sentence)))  # What it speaks of was named elsewhere.
+    if is_open and not conceded:
+        return False
     empty = common_words() | topic(Constraints).empty | _words().plain
     telling = {word for word in _WORD.findall(bare(sentence).lower()) if word not in empty}
-    return len(telling) >= (FULL if conceded else LEAST) or consults(sentence)
+    return len(telling) >= (FULL if is_open else LEAST) or consults(sentence)
 
 
 def alone_weight(sentence: str) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.lessons.asked import asked_again
+from ireneo.lessons.asked import asked_again, refused_again
 from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.explanations import Said
 from ireneo.lessons.findings import demands, facts, findings, noted_claims
@@ -45,6 +45,7 @@ READERS: tuple[Callable[[RunMaterial], Sequence[Observation]], ...] = (
     observations_of,
     rulings,
     asked_again,
+    refused_again,
     noted_claims,
 )
 """What looks for claims in a run; another sort of claim is one more of these."""
