@@ -18,9 +18,10 @@ from ireneo.language.topics import Wishes
 from ireneo.lessons.commands import main_step
 from ireneo.lessons.naming import LOOKS_ONLY
 from ireneo.lessons.observe import ASKED, MOST_SOURCES, REFUSED, cited_sources, is_supported, plain_name
-from ireneo.lessons.rulings import WORK, said_by_user
+from ireneo.lessons.rulings import WORK
 from ireneo.lessons.run import Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, command_of, run_steps
+from ireneo.lessons.user_words import said_by_user
 from ireneo.log.outcome import was_refused
 from ireneo.patterns import lazy_re
 from ireneo.summaries.own_words import own_words
@@ -29,6 +30,9 @@ from ireneo.summaries.steps import Step
 ASK_FIRST = "ask the user before you run it"
 LONGEST = 200
 """Characters of a sentence that is quoted; a longer one is of its task."""
+PLAIN = 70
+"""The same of one that a reader understands who knows nothing of its task; it is quoted before others."""
+_PLAIN = lazy_re(r"[^\W\d_][^\d_/@`*:;]*")
 LEAST_WORDS = 4
 _ITEM = lazy_re(r"(?:^|: )\d{1,2}[.)] ")
 
@@ -44,7 +48,7 @@ def asked_again(material: RunMaterial) -> list[Observation]:
             wish = _wish_in(" ".join(each.text.split())) if each.personal and not each.step else None
             if wish is None:
                 continue
-            kind, text = wish
+            kind, text, plain = wish
             known = out.get(kind)
             ids = (*(known.sources if known else ()), said.message.id)
             out[kind] = (
@@ -58,6 +62,7 @@ def asked_again(material: RunMaterial) -> list[Observation]:
                     at=said.message.draft.at,
                     held=1,
                     text=text,
+                    why=plain,
                     sources=ids,
                 )
             )
@@ -96,14 +101,20 @@ def refused_again(material: RunMaterial) -> list[Observation]:
     return out if any(each.held for each in out) else []
 
 
-def _wish_in(said: str) -> tuple[str, str] | None:
-    """The kind of wish that a sentence utters, and the lesson in its words; None where it utters none."""
+def _wish_in(said: str) -> tuple[str, str, str] | None:
+    """The kind of wish that a sentence utters, the lesson in its words, and the sentence where it needs no other.
+
+    None where it utters none.
+    """
     short = len(said.split()) >= LEAST_WORDS and len(said) <= LONGEST
     # What ends in a colon is a heading of something pasted, and what is numbered an item of it.
     if not short or said.endswith(":") or _ITEM.search(said) or not said.isprintable() or instruction_like(said):
         return None
     found = next((kind for kind, pattern in _patterns().items() if pattern.search(said)), None)
-    return (found, f"{topic(Wishes).unasked[found][0]}: “{said}” (the user)") if found else None
+    if found is None:
+        return None
+    plain = said if len(said) <= PLAIN and _PLAIN.fullmatch(said) else ""
+    return found, f"{topic(Wishes).unasked[found][0]}: “{said}” (the user)", plain
 
 
 @lru_cache(maxsize=1)

@@ -301,7 +301,7 @@ def _told_beside(material: RunMaterial, passed: TriedCall, failed: TriedCall) ->
     sources = cited_sources((*passed.step.sources, *failed.step.sources), messages)
     text = f"`{passed.shown}` passes where `{failed.shown}` fails: run both before it is done."
     return Observation(
-        cue=f"<passes> {plain_name(passed.program)}: {plain_name(failed.program)}",
+        cue=f"<passes> {plain_name(failed.program)}",
         category="failure",
         session=material.session,
         project=material.project,
