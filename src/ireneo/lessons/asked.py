@@ -39,10 +39,9 @@ _ITEM = lazy_re(r"(?:^|: )\d{1,2}[.)] ")
 
 def asked_again(material: RunMaterial) -> list[Observation]:
     """The kinds of wishes that a user uttered after work was done, each once with the first words that tell it."""
-    works = any(step.action.shell or step.action.kind in WORK for step in run_steps(material))
     out: dict[str, Observation] = {}
-    for said in said_by_user(material) if works else ():
-        if said.opening:
+    for said in said_by_user(material):
+        if said.opening or not any(pattern.search(said.text) for pattern in _patterns().values()):
             continue
         for each in own_words(said.text):
             wish = _wish_in(" ".join(each.text.split())) if each.personal and not each.step else None
@@ -66,11 +65,14 @@ def asked_again(material: RunMaterial) -> list[Observation]:
                     sources=ids,
                 )
             )
-    return list(out.values())
+    works = out and any(step.action.shell or step.action.kind in WORK for step in run_steps(material))
+    return list(out.values()) if works else []
 
 
 def refused_again(material: RunMaterial) -> list[Observation]:
     """The commands that a user refused to let run, and those that were let run as often as they were tried."""
+    if not any(was_refused(result.text) for message in material.messages for result in message.draft.results):
+        return []
     messages = {message.id: message for message in material.messages}
     tried: dict[str, list[Step]] = {}
     for step in run_steps(material):
@@ -98,7 +100,7 @@ def refused_again(material: RunMaterial) -> list[Observation]:
                 sources=sources,
             )
         )
-    return out if any(each.held for each in out) else []
+    return out
 
 
 def _wish_in(said: str) -> tuple[str, str, str] | None:
