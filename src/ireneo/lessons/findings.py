@@ -292,7 +292,9 @@ def _not_enough(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obs
             passed[each.program] = each
         elif each.faults and not is_environment(each.faults[0]) and each.faults[0] not in (TIMED_OUT, WITHOUT_A_WORD):
             for name, before in passed.items():
-                if name != each.program:
+                runner = each.program.split()[:-1]
+                # Other tests, run in another way, may be those of a part: only of tasks of one runner names tell more.
+                if name != each.program and (serves != "tests" or (runner and runner == name.split()[:-1])):
                     yield _told_beside(material, before, each)
 
 
