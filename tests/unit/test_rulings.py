@@ -6,6 +6,7 @@ import pytest
 from tests.golden.material import run, said, step, user
 from tests.unit.lesson_runs import a_run
 
+from ireneo.lessons.lessons import worth_telling
 from ireneo.lessons.rulings import opposed, ruling_groups, rulings, same_ruling
 from ireneo.lessons.run import Observation, Trigger, is_ruling
 from ireneo.lessons.study import observations_of, study
@@ -228,3 +229,12 @@ def test_an_edit_that_is_refused_with_a_question_that_corrects() -> None:
     assert texts(step("", "Edit", given, refusal, True)) == [
         "On changing `src/rows.py`: “why not reuse the row helper instead of this?”"
     ]
+
+
+CORRECTION = "You removed the settings but that is wrong, we only ignore the rows in the ledger folder"
+
+
+def test_a_correction_that_the_agent_grants_is_told_from_one_run() -> None:
+    granted = ruled(said("I have changed the reader."), user(CORRECTION), said("You're right, I see it there."))
+    held = ruled(said("I have changed the reader."), user(CORRECTION), said("I will look at it."))
+    assert [worth_telling([each]) for each in (*granted, *held)] == [True, False]

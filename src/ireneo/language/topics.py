@@ -267,6 +267,8 @@ class Rulings(Topic, frozen=True, kw_only=True):
     """At the beginning: a question, whether it is marked as one or not."""
     stressed: Row = ()
     """At the beginning: words in capitals that say how far something goes."""
+    concedes: Row = ()
+    """Anywhere in what an agent replies: that the user is right, and it was wrong."""
     lasts: Row = ()
     """Anywhere: that it is so from then on."""
     definite: Set = frozenset()
@@ -293,6 +295,15 @@ class Rulings(Topic, frozen=True, kw_only=True):
     """Words that say nothing of what a ruling is about, beside the stop list."""
     harness: Row = ()
     """At the beginning of a message: a program wrote it in the user's place, or the user pasted another's plan."""
+
+
+class Wishes(Topic, frozen=True, kw_only=True):
+    """What users ask for after the work was done, and what there is to do unasked."""
+
+    uttered: Map = {}
+    """By kind: words that utter the wish, anywhere."""
+    unasked: Map = {}
+    """By kind: what there is to do, as a lesson begins."""
 
 
 class Kinds(Topic, frozen=True, kw_only=True):

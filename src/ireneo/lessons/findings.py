@@ -27,7 +27,7 @@ from ireneo.lessons.explanations import (
     speaks_of_code,
     things_of,
 )
-from ireneo.lessons.faults import CODES, FOUND_NOTHING
+from ireneo.lessons.faults import CODES, FOUND_NOTHING, TIMED_OUT, WITHOUT_A_WORD
 from ireneo.lessons.naming import LOOKS_ONLY
 from ireneo.lessons.observe import (
     DEMANDED,
@@ -272,7 +272,52 @@ _OF_A_PROJECT = lazy_re(r"^(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|
 
 def facts(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> list[Observation]:
     """The facts that a run confirms, or shows not to be so."""
-    return [*_commands(material, run), *_files(material, run, said)] if material.project else []
+    own = [*_commands(material, run), *_files(material, run, said)] if material.project else []
+    return [*own, *_not_enough(material, run)]
+
+
+_MOVES_CODE = lazy_re(r"git (?:checkout|switch|merge|rebase|pull|stash|reset|restore|cherry-pick|apply|revert)\b")
+
+
+def _not_enough(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
+    """The checks that fail on what a project's tests have just passed: who runs the tests alone, is not done."""
+    passed: dict[str, TriedCall] = {}
+    for each in run:
+        if (each.step.action.kind in CHANGES and each.worked) or _MOVES_CODE.match(each.program):
+            passed = {}
+        serves = next((what for what, pattern in _SERVES if pattern.search(each.program)), "")
+        if not each.shape.shell or serves not in _CHECKING:
+            continue
+        if each.worked and serves == "tests":
+            passed[each.program] = each
+        elif each.faults and not is_environment(each.faults[0]) and each.faults[0] not in (TIMED_OUT, WITHOUT_A_WORD):
+            for name, before in passed.items():
+                runner = each.program.split()[:-1]
+                # Other tests, run in another way, may be those of a part: only of tasks of one runner names tell more.
+                if name != each.program and (serves != "tests" or (runner and runner == name.split()[:-1])):
+                    yield _told_beside(material, before, each)
+
+
+def _told_beside(material: RunMaterial, passed: TriedCall, failed: TriedCall) -> Observation:
+    messages = {message.id: message for message in material.messages}
+    sources = cited_sources((*passed.step.sources, *failed.step.sources), messages)
+    text = f"`{passed.shown}` passes where `{failed.shown}` fails: run both before it is done."
+    return Observation(
+        cue=f"<passes> {plain_name(failed.program)}",
+        category="failure",
+        session=material.session,
+        project=material.project,
+        at=failed.at,
+        held=1,
+        text=text if is_supported(text, sources, messages) else "",
+        task_type="check",
+        conditions={"tool": failed.shape.tool, "program": failed.program},
+        sources=sources,
+        tokens=failed.tokens,
+    )
+
+
+_CHECKING = frozenset({"tests", "integration", "linter", "checks", "formatter"})
 
 
 def _commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:

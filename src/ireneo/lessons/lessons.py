@@ -9,8 +9,18 @@ from msgspec import Struct
 
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
-from ireneo.lessons.observe import DEMANDED, ENDS_IN, EXPLAINED, GOT_OVER, claim_words, is_statistic, occasion_of
-from ireneo.lessons.rulings import is_pasted, ruling_words, stands_alone
+from ireneo.lessons.observe import (
+    ASKED,
+    DEMANDED,
+    ENDS_IN,
+    EXPLAINED,
+    GOT_OVER,
+    REFUSED,
+    claim_words,
+    is_statistic,
+    occasion_of,
+)
+from ireneo.lessons.rulings import CONCEDED, is_pasted, ruling_words, stands_alone
 from ireneo.lessons.run import LOGGED, MODEL, Category, Observation, is_ruling
 from ireneo.lessons.traps import WRITTEN, agreed
 from ireneo.log.message import Message
@@ -135,7 +145,7 @@ TWICE, THRICE = 2, 3
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
 """What a text names that one project has and another has not: its commands, its files."""
 _OF_A_FACT = ("subject", "attribute", "value")
-_OF_ITS_EVIDENCE = (*_OF_A_FACT, WRITTEN)
+_OF_ITS_EVIDENCE = (*_OF_A_FACT, WRITTEN, CONCEDED)
 _ACCIDENT = lazy_re(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}\b|/(?:Users|home)/\w+")
 
 
@@ -199,7 +209,9 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
     if best is not None and is_ruling(best.cue):
         # Whatever it cost; but what was said once may be of its task alone. A model was asked whether it is.
         again = sum(bool(each.held) for each in observations) >= TWICE and not is_pasted(best.text)
-        return best.cue.startswith(MODEL) or again or stands_alone(best.text, named=best.trigger is not None)
+        conceded = CONCEDED in best.conditions
+        alone = stands_alone(best.text, named=best.trigger is not None, conceded=conceded)
+        return best.cue.startswith(MODEL) or again or alone
     if best is None or _ACCIDENT.search(best.text):
         return False
     held, vain = sum(each.held for each in observations), sum(each.vain for each in observations)
@@ -207,8 +219,10 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
     if best.cue.startswith((MODEL, LOGGED)):
         # What it is worth, the model was asked, or whoever kept the log; that it is so, was held against its messages.
         return True
-    if best.cue.startswith(DEMANDED):
+    if best.cue.startswith((DEMANDED, ASKED)):
         return runs >= THRICE
+    if best.cue.startswith(REFUSED):
+        return runs >= TWICE and held > sum(each.broke for each in observations)
     if GOT_OVER in best.cue:
         # A way out that as often does not help is none; once is enough where somebody said why, or the error itself.
         return held > vain and (held >= TWICE or bool(best.why))
@@ -217,6 +231,8 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
     if is_statistic(best.cue):
         return False  # That something fails is a statistic: without a way out nobody is helped by it.
     if best.category == "factual":
+        if best.trigger is not None and best.trigger.path and "/" not in best.trigger.path:
+            return True  # A file that bears another name than one would think is missed by whoever comes next.
         tokens, seconds = sum(each.tokens for each in observations), sum(each.seconds for each in observations)
         return bool(best.why) or runs >= TWICE or tokens >= COSTLY_TOKENS or seconds >= COSTLY_SECONDS
     return runs >= TWICE

@@ -70,6 +70,10 @@ EXPLAINED = "<explained> "
 """What the cues of claims in the agent's own words begin with."""
 DEMANDED = "<demanded> "
 """What the cues of claims in the environment's own words begin with."""
+ASKED = "<asked> "
+"""What the cues of claims begin with by which users ask for the same again and again."""
+REFUSED = "<refused> "
+"""What the cues of claims begin with by which users refused a command."""
 _FAULT_WORDS = {
     ANY: "any error",
     FOUND_NOTHING: "found nothing",
@@ -87,6 +91,8 @@ _REMEDY_WORDS = {
     "swap": "{1} for {0}",
     "in": "in {}",
     "set": "{} set",
+    "write": "write {}",
+    "fewer": "without {}",
 }
 """How the codes of a claim read in its name."""
 _NAME_CHARACTERS = 80

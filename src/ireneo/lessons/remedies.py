@@ -62,6 +62,15 @@ _NO_FLAG = lazy_re(
     r"(?:illegal|unknown|invalid|unrecogni[sz]ed|no such|bad) (?:option|flag|argument|switch)\b|usage:", re.I
 )
 """What a program says of a flag that it has not."""
+_TOO_MANY = lazy_re(
+    r"accepts (?:at most|only)? ?\d+ arg|too many (?:arguments|args|operands)|takes (?:no|\d+) (?:positional )?arg"
+    r"|extra operand|unexpected (?:extra )?argument|received \d+ arg",
+    re.I,
+)
+"""What a program says that was given more than it takes."""
+_A_FILE = lazy_re(r"(?!-|/)(?:[\w@.-]+/){0,12}[\w@.-]+\.[A-Za-z]\w{0,5}")
+_WHOLE = ("whole", "separately", "single")
+"""Words of whoever says that a part was looked at for the whole."""
 _NO_FOLDER = lazy_re(
     r"\bcd:(?:\d+:)? .{0,200}no such file or directory|no such file or directory: .{0,200}\bcd\b", re.I
 )
@@ -307,14 +316,15 @@ def _written_otherwise(
 ) -> Remedy | None:
     """The same command with another flag, with a variable set, or in another folder; all else of it as it was."""
     unknown = bool(_NO_FLAG.search(failed.step.error))
-    looks = failed.program in _SHELL_WORDS | LOOKS_ONLY and not unknown
-    if looks or any(each.worked and _acts(each) for each in between):
+    if failed.program in _SHELL_WORDS | LOOKS_ONLY and not unknown:
         return None
-    option = _option(_given_words(failed), _given_words(again))
+    acted = any(each.worked and _acts(each) for each in between)
+    option = () if acted else _option(_given_words(failed), _given_words(again))
     if option:
         return _with_option(before, failed, again, option)
-    if _words_of(again) != _words_of(failed):
-        return None
+    if acted or _words_of(again) != _words_of(failed):
+        # What a part failed by is none of the whole's, whatever else was run.
+        return _with_fewer(failed, again)
     flags, now = _flags_of(failed), _flags_of(again)
     common = frozenset[str]() if unknown else _TOO_COMMON
     added, dropped = sorted(now - flags - common), sorted(flags - now - common)
@@ -354,6 +364,45 @@ def _written_otherwise(
     names = ((given or left).partition("=")[0],)
     wrong = (left,) if left else (given.partition("=")[0],)
     return Remedy(label=label, words=words, names=names, wrong=wrong, tries=tries, worked=worked, trigger=trigger)
+
+
+def _with_fewer(failed: TriedCall, again: TriedCall) -> Remedy | None:
+    """The same command with less behind it: without its file, over all there is, or with no more than it takes."""
+    given, then = _given_words(failed), _given_words(again)
+    left = list(given)
+    for word in then:
+        if word not in left:
+            return None
+        left.remove(word)
+    if not left or _wrappers(again) != _wrappers(failed) or _variables(again) != _variables(failed):
+        return None
+    label, words = "", ""
+    wrong: tuple[str, ...] = ()
+    if _TOO_MANY.search(failed.step.error):
+        wrong = ("arg", "args", "argument", "arguments", "operand")
+        if left[0] == "--":
+            label, words = "fewer:--", "leave `--` and what follows it out"
+        elif len(left) > 1 and len(set(then) - set(_flags_of(again))) == 1:
+            label, words = "one:argument", "give it one argument at a time"
+    elif (
+        again.worked
+        and failed.faults[0] != TESTS_FAILED
+        and _folder(failed) == _folder(again)
+        and all(_A_FILE.fullmatch(word) for word in left)
+        and not any("/" in word or "." in word for word in then)
+    ):
+        label, words = "whole", "run it over the whole project, not over one file"
+    if not label:
+        return None
+    return Remedy(
+        label=label,
+        words=words,
+        names=_WHOLE if label == "whole" else ("--",),
+        wrong=wrong,
+        tries=(failed, again),
+        worked=_helped(failed, again),
+        trigger=Trigger(command=failed.program, words=(left[0],)),
+    )
 
 
 def _letters(flags: str) -> str:

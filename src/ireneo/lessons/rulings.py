@@ -9,28 +9,25 @@ corrects the agent.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.grounding.neutral import instruction_like
-from ireneo.language.detect import language_of_sentence
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Constraints, Rulings
-from ireneo.language.words import common_words, light_stem
-from ireneo.lessons.findings import PLACES
+from ireneo.language.words import common_words
 from ireneo.lessons.observe import MOST_SOURCES
 from ireneo.lessons.run import MODEL, RULING, Observation, Trigger, is_ruling
 from ireneo.lessons.shell import RunMaterial, run_steps
-from ireneo.log.message import Call, Message, MessageId, without_recalled
-from ireneo.log.outcome import was_refused, was_stopped
+from ireneo.lessons.user_words import FEW, UserWords, said_by_user, stems_of
 from ireneo.memories.record import Record, is_kept
 from ireneo.patterns import lazy_re
-from ireneo.summaries.own_words import OwnSentence, own_words, said_in_results
+from ireneo.summaries.own_words import OwnSentence, own_words
 from ireneo.summaries.pins import STRONG, binding_strength, in_context, lifts_in, points_back
-from ireneo.summaries.steps import CHANGES, clip, sentences, understand
+from ireneo.summaries.steps import CHANGES, sentences
 
 # How much speaks for a sentence of a user's being a rule, and for its telling something beyond its task.
 #
@@ -145,10 +142,11 @@ def consults(sentence: str) -> bool:
     return bool(_CONSULTS.search(sentence))
 
 
-def stands_alone(ruling: str, *, named: bool = False) -> bool:
+def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) -> bool:
     """Whether `ruling` says how work is done in general: one that was heard once is told only then.
 
-    What it is about is `named` where it is against a command, a flag or a file.
+    What it is about is `named` where it is against a command, a flag or a file. What the agent `conceded` is a
+    correction, and less has to speak for it.
     """
     about = _ABOUT.match(ruling)
     said = (ruling[about.end() :] if about else ruling).strip(" \"“”'")
@@ -156,7 +154,10 @@ def stands_alone(ruling: str, *, named: bool = False) -> bool:
     refused = about is not None and about[0].endswith("`: “") and about[0][4:5].isalnum()
     refused = (refused and about is not None and not about[0].startswith("On changing")) or named
     return any(
-        alone_weight(each) + 1.5 * refused >= STANDS and (refused or _tells_enough(each)) for each in sentences(said)
+        alone_weight(each) + 1.5 * refused + GRANTED * conceded >= STANDS
+        and (refused or _tells_enough(each, conceded=conceded))
+        and (refused or not of_task(each) or _LASTS.search(each))
+        for each in sentences(said)
     )
 
 
@@ -165,12 +166,13 @@ def is_pasted(ruling: str) -> bool:
     return bool(_PASTED.search(ruling)) and alone_weight(ruling) < RULES
 
 
-def _tells_enough(sentence: str) -> bool:
-    if _OPEN.search(bare(sentence)):
-        return False  # What it speaks of was named elsewhere.
+def _tells_enough(sentence: str, *, conceded: bool = False) -> bool:
+    is_open = bool(_OPEN.search(bare(sentence)))  # What it speaks of was named elsewhere.
+    if is_open and not conceded:
+        return False
     empty = common_words() | topic(Constraints).empty | _words().plain
     telling = {word for word in _WORD.findall(bare(sentence).lower()) if word not in empty}
-    return len(telling) >= LEAST or consults(sentence)
+    return len(telling) >= (FULL if is_open else LEAST) or consults(sentence)
 
 
 def alone_weight(sentence: str) -> float:
@@ -181,6 +183,7 @@ def alone_weight(sentence: str) -> float:
     tied += 0.5 * bool(_JOINS.match(sentence)) + 1.0 * bool(asks) + 2.0 * bool(_PASTED.search(sentence))
     # A bare no is an answer, and so is what agrees; a dispute about what is so binds nobody.
     tied += 1.0 * bool(_NO_BESIDE.match(sentence)) + 1.5 * bool(_ACCEPTS.search(said))
+    tied += 2.0 * (sentence.count(" - ") > 1)  # A list of steps on one line.
     tied += 4.0 * bool(_DISPUTES.search(said)) - 0.5 * bool(_STRESSED.search(sentence))
     # Two things by their names, one against the other, are told apart for good.
     tied -= 0.5 * (len(_NAMES.findall(sentence)) > 1 and bool(_CONTRASTS.search(said)))
@@ -204,18 +207,18 @@ MOSTLY = 3
 LONGEST = 320
 MOST = 4
 """Rulings of one message."""
-ABOUT = 140
-"""Characters of what a ruling is about."""
-TOLD_ELSEWHERE = 1_500
-"""Characters of a message that nobody types, if a run begins with it or it has headings or tags: a plan, a report."""
 DENIED = 1.0
 """What a sentence gains beside one that says no to what was done."""
 WORK = CHANGES | {"read"}
 """Kinds of action by which a run works on something of a project, and not on a customer's case."""
 LEAST = 2
 """Words of content without which nothing is ruled."""
-FEW = 3
-"""Words of content with which a sentence says what it is about."""
+FULL = 5
+"""The same of a correction, which may point to what was said before."""
+GRANTED = 0.75
+"""What a sentence gains where the agent said that the user was right."""
+CONCEDED = "conceded"
+"""The condition of a ruling upon which the agent said that the user was right."""
 
 
 def _words() -> Rulings:
@@ -229,15 +232,9 @@ def _begins(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
 _POLITE = _begins(lambda: _words().polite)
 _TAG = lazy_re(lambda: either(_words().tags), re.I)
 _REASON = _begins(lambda: _words().reasons)
-_HARNESS = _begins(lambda: _words().harness)
 _NO = lazy_re(r"(?:no|nope|nein)\b", re.I)
-_COMMAND_TAG = lazy_re(r"\s*<command-(?:message|name)>")
-_WRITTEN_UP = lazy_re(r"^#{1,6} |^</?[a-zA-Z_][\w-]{1,40}>|^[^\S\n]{0,8}[-*] \[[ x]\]", re.M)
 _HELPER = lazy_re(r"/(?:agent|sidechain)-|-sidechain-\d+\Z")
 _ON = lazy_re(r"On (?:changing )?[“`][^\n]{1,400}?[”`]: “")
-_HOME = lazy_re(r"(?<![\w./~])/(?:Users|home|root|tmp|var|private)/(?:[\w.@-]{1,60}+/){1,20}+")
-"""Folders of one machine, before a name."""
-_STEM = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
 
 
 def ruling_words(cue: str) -> str:
@@ -251,28 +248,12 @@ def rulings(material: RunMaterial) -> list[Observation]:
         return []  # Whoever asks a helper for something is an agent.
     works = any(step.action.shell or step.action.kind in WORK for step in run_steps(material))
     out: dict[str, Observation] = {}
-    for said in _said(material):
+    for said in said_by_user(material):
         for found in _found(said, works=works):
             _take_in(out, _observation(material, said, found))
         if not said.opening:
             _withdraw(out, material, said)
     return list(out.values())
-
-
-class UserWords(Struct, frozen=True, kw_only=True):
-    """What a user says at once."""
-
-    message: Message
-    text: str
-    opening: bool
-    """It asks for the task itself: nothing was done yet that it could correct."""
-    stopped: bool
-    """It was said when a call was refused, or broken off."""
-    chosen: bool = False
-    """It is an answer, or the reason of a refusal: short, and meant for the agent's course."""
-    about: str
-    """What it is about: the call that it refuses, or what the agent said last."""
-    about_source: MessageId | None
 
 
 class FoundRuling(Struct, frozen=True, kw_only=True):
@@ -284,98 +265,6 @@ class FoundRuling(Struct, frozen=True, kw_only=True):
     why: str
 
 
-def _said(material: RunMaterial) -> Iterator[UserWords]:
-    """What the user says in a run: in messages, refusals and answers."""
-    calls: dict[str, tuple[Call, MessageId]] = {}
-    spoke: Message | None = None
-    before: Message | None = None
-    done: list[tuple[Call, MessageId]] = []
-    stopped = False
-    for message in material.messages:
-        draft = message.draft
-        if message.role == "assistant":
-            done += [(call, message.id) for call in draft.calls]
-            calls.update({call.id: (call, message.id) for call in draft.calls})
-            stopped = False
-            spoke = message
-        elif message.role == "user" and draft.origin == "spoken" and _typed(message, before, opening=spoke is None):
-            about, about_source = _last_done(spoke, done)
-            done = []
-            yield UserWords(
-                message=message,
-                text=without_recalled(draft.text),
-                opening=spoke is None,
-                stopped=stopped,
-                about=about,
-                about_source=about_source,
-            )
-        for result in draft.results:
-            stopped = stopped or (result.failed is not False and (was_refused(result.text) or was_stopped(result.text)))
-            call, source = calls.get(result.call_id, (None, None))
-            for words, answers in said_in_results(result):
-                question, _, answer = (each.strip('"') for each in words.partition('"="'))
-                if answers and (call is None or answer in _offered(call)):
-                    continue
-                asked = f"“{clip(question, ABOUT)}”" if answers else ""
-                yield UserWords(
-                    message=message,
-                    text=answer if answers else words,
-                    opening=False,
-                    stopped=True,
-                    chosen=True,
-                    about=asked or (_named(call) if call else "") or _last_done(spoke, [])[0],
-                    about_source=source,
-                )
-        before = message
-
-
-def _typed(message: Message, before: Message | None, *, opening: bool) -> bool:
-    """Whether a user wrote a message, and no program, and it is no template that a command was replaced by."""
-    text = message.draft.text
-    if _HARNESS.match(text.lstrip()):
-        return False
-    if before is not None and before.role == "user" and _COMMAND_TAG.match(before.draft.text):
-        return False
-    # Nobody types so much to begin with, and nobody headings in between.
-    return len(text) < TOLD_ELSEWHERE or not (opening or _WRITTEN_UP.search(text))
-
-
-def _offered(call: Call) -> frozenset[str]:
-    """The answers that a question offered: who takes one rules on the task at hand."""
-    given = call.arguments if isinstance(call.arguments, dict) else {}
-    out: set[str] = set()
-    asked = given.get("questions")
-    for question in asked if isinstance(asked, list) else [given]:
-        options = question.get("options") if isinstance(question, dict) else None
-        for option in options if isinstance(options, list) else []:
-            label = option.get("label") if isinstance(option, dict) else option
-            out.add(str(label))
-    return frozenset(out)
-
-
-def _named(call: Call) -> str:
-    """A call as what a ruling is about."""
-    action = understand(call)
-    if action.shell:
-        return f"`{clip(_HOME.sub('', action.subject), ABOUT)}`"
-    # Where the project stands on a machine is of no interest to another run.
-    path = "/".join(action.subject.split("/")[-PLACES:])
-    return f"changing `{clip(path, ABOUT)}`" if action.kind in CHANGES else ""
-
-
-def _last_done(spoke: Message | None, done: Sequence[tuple[Call, MessageId]]) -> tuple[str, MessageId | None]:
-    """What an answer is about, with its message: what the agent asked last, what it changed, or what it said."""
-    told = list(sentences(spoke.text)) if spoke is not None else []
-    told = [each for each in told if len(_content(each)) >= FEW]
-    asked = [each for each in told if each.endswith("?")]
-    if spoke is not None and asked:
-        return f"“{clip(asked[-1], ABOUT)}”", spoke.id
-    named = [(_named(call), source) for call, source in done if understand(call).kind in CHANGES]
-    if named and named[-1][0]:
-        return named[-1]
-    return (f"“{clip(told[-1], ABOUT)}”", spoke.id) if spoke is not None and told else ("", None)
-
-
 def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
     """The rulings in what a user says at once."""
     own = [each for each in own_words(said.text) if each.text]
@@ -384,7 +273,7 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
     if not said.opening and any(denied):
         # Beside a no stands what is to be instead.
         marks = [
-            mark + DENIED * (sum(denied) > no and bool(_content(each.text)))
+            mark + DENIED * (sum(denied) > no and bool(stems_of(each.text)))
             for mark, each, no in zip(marks, own, denied, strict=True)
         ]
     if not any(mark >= RULES for mark in marks):
@@ -403,7 +292,7 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
         text, end = in_context(own[place]), place + 1
         # What follows at once, and rules as well or says why, belongs to it; so does what a bare no leads to.
         while end < len(own) and (
-            (own[end].near and (marks[end] >= RULES or _REASON.match(own[end].text))) or len(_content(text)) < FEW
+            (own[end].near and (marks[end] >= RULES or _REASON.match(own[end].text))) or len(stems_of(text)) < FEW
         ):
             longer = f"{text} {own[end].text}"
             if len(longer) > LONGEST:
@@ -449,7 +338,7 @@ def _tells(first: OwnSentence, text: str) -> bool:
     """Whether a ruling says itself what it is about: it neither answers something nor points back to it."""
     if text != first.text and text.endswith(first.text) and text == first.with_before:
         return True
-    return not (_NO.match(text) or points_back(first) or len(_content(text)) < FEW)
+    return not (_NO.match(text) or points_back(first) or len(stems_of(text)) < FEW)
 
 
 def _why(text: str, own: Sequence[OwnSentence]) -> str:
@@ -468,7 +357,7 @@ _GIVES = lazy_re(lambda: rf"{either(_words().reasons[:4])}", re.I)
 
 def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> Observation | None:
     text = " ".join(found.text.split())
-    stems, trigger = _content(text), _trigger(text)
+    stems, trigger = stems_of(text), _trigger(text)
     about = "" if trigger or (found.tells and not said.chosen) else said.about
     # Of another thing than what it was said to: one that it names, or how work is done.
     apart = (about.startswith("“") and _NAMES.search(text)) or (about.startswith("changing") and _of_process(text))
@@ -484,6 +373,7 @@ def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> 
         at=said.message.draft.at,
         held=1,
         text=told,
+        conditions={CONCEDED: "yes"} if said.conceded else {},
         way_out=_way_out(text),
         why=text if trigger else found.why,
         trigger=trigger,
@@ -610,18 +500,10 @@ def _bare_stems(cue: str) -> frozenset[str]:
 
 def ruling_cue(text: str) -> str:
     """The code of what a user ruled in these words."""
-    refused = {stem for thing in things(text, _REFUSES) for stem in _content(thing)}
-    chosen = {stem for thing in things(text, _CHOOSES) for stem in _content(thing)}
-    stems = sorted(_content(text) - refused) + sorted(f"{AGAINST}{stem}" for stem in refused - chosen)
+    refused = {stem for thing in things(text, _REFUSES) for stem in stems_of(thing)}
+    chosen = {stem for thing in things(text, _CHOOSES) for stem in stems_of(thing)}
+    stems = sorted(stems_of(text) - refused) + sorted(f"{AGAINST}{stem}" for stem in refused - chosen)
     return f"{RULING}{' '.join(stems[:MOST_STEMS])}"
-
-
-def _content(text: str) -> frozenset[str]:
-    """The stems of what a text is about."""
-    language = language_of_sentence(text)
-    empty = common_words() | topic(Constraints).empty | _words().plain
-    said = (word.lower().rstrip(".") for word in _STEM.findall(text.replace("’", "'")))
-    return frozenset(light_stem(word.strip("'"), language) for word in said if word not in empty and len(word) > 1)
 
 
 # What a ruling forbids or asks for of a call.
@@ -751,7 +633,7 @@ def _withdraw(out: dict[str, Observation], material: RunMaterial, said: UserWord
     """Let what is not asked for any more speak against what was ruled, in this run or in an earlier one."""
     for text in lifts_in(said.text, replaces=False):
         cue = ruling_cue(text)
-        if not _content(text) or any(_is_of(each, text, said) for each in out.values()):
+        if not stems_of(text) or any(_is_of(each, text, said) for each in out.values()):
             continue
         seen = Observation(
             cue=cue,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.lessons.asked import asked_again, refused_again
 from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.explanations import Said
 from ireneo.lessons.findings import demands, facts, findings, noted_claims
@@ -40,7 +41,13 @@ def observations_of(material: RunMaterial) -> list[Observation]:
 MOST_SOURCES, MOST_AGAINST = 8, 4
 MOST_ENTRIES = 500
 """Tasks of one run that its diary keeps, the latest ones: who reads it wants to know where the run stands."""
-READERS: tuple[Callable[[RunMaterial], Sequence[Observation]], ...] = (observations_of, rulings, noted_claims)
+READERS: tuple[Callable[[RunMaterial], Sequence[Observation]], ...] = (
+    observations_of,
+    rulings,
+    asked_again,
+    refused_again,
+    noted_claims,
+)
 """What looks for claims in a run; another sort of claim is one more of these."""
 
 

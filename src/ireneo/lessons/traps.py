@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
@@ -9,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.lessons.explanations import LONGEST_WHY, Reason, Said, names_thing, shared_words, speaks_of_code
-from ireneo.lessons.faults import CODES, TESTS_FAILED
+from ireneo.lessons.faults import CODES, TESTS_FAILED, Fault
 from ireneo.lessons.observe import (
     ANY,
     ENDS_IN,
@@ -260,7 +261,70 @@ def mended(material: RunMaterial, messages: Messages, run: Sequence[TriedCall]) 
         for fault in failed.faults:
             if fault not in CODES and (found := _got_over(run, place, fault, fresh)):
                 _take(out, material, messages, failed, fault, *found)
+        for told in failed.told:
+            if (name := _advised(told.line)) and (shown := _taken_up(run, place, told.name, name)):
+                _take_advice(out, material, messages, shown, told, name)
     return list(out.values())
+
+
+# An error may say itself what is to be written: a rule that the project set up for its linter, a call that is missing.
+
+
+_ADVISES = lazy_re(
+    r"(?:(?<!not )(?<!n't )\b(?:use|prefer|call|replaced? (?:it )?with|switch to|should be|must be|explicit"
+    r"|such constant)"
+    r"(?: (?:an?|the))?) [`'\"“‘]?(?P<name>[A-Za-z_][\w.]{2,60})(?:\(\))?",
+    re.I,
+)
+_A_NAME = lazy_re(r"\w+[._]\w+[\w.]*|[a-z0-9]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*")
+"""A word of code, and none of English."""
+_GUESSES = lazy_re(r"did you mean|undefined|undeclared|cannot find name", re.I)
+_PLACE = lazy_re(r"^\S{1,300}?:\d+(?::\d+)?:?\s+")
+"""Where in the code an error was found."""
+
+
+def _advised(line: str) -> str:
+    """The name that an error says is to be written; empty where it says none."""
+    if _GUESSES.search(line):
+        return ""
+    named = (found["name"].rstrip(".") for found in _ADVISES.finditer(line))
+    return next((name for name in named if _A_NAME.fullmatch(name)), "")
+
+
+def _taken_up(run: Sequence[TriedCall], place: int, fault: str, name: str) -> list[TriedCall]:
+    """The calls that show how an error went once `name` was written; none where it was not so."""
+    changes: list[TriedCall] = []
+    for each in run[place + 1 : place + 1 + _WITHIN]:
+        action = each.step.action
+        wrote = each.worked and action.kind in CHANGES
+        if wrote and names_thing(action.added, name) and action.added.count(name) > action.removed.count(name):
+            changes.append(each)
+        if each.program == run[place].program:
+            return [run[place], *changes[:2], each] if changes and fault not in each.faults else []
+    return []
+
+
+def _take_advice(
+    out: dict[str, Observation],
+    material: RunMaterial,
+    messages: Messages,
+    shown: Sequence[TriedCall],
+    told: Fault,
+    name: str,
+) -> None:
+    failed = shown[0]
+    cue = f"{action_of(failed)}{ENDS_IN}{plain_name(told.name)}{GOT_OVER}write:{name}"
+    line = _PLACE.sub("", " ".join(told.line.split())).replace("“", '"').replace("”", '"')
+    way = f"write `{name}`"
+    text = f"When `{failed.shown}` fails with “{line}”, {way}."
+    sources = cited_sources((one for each in shown for one in each.step.sources), messages)
+    if len(line) > LONGEST_WHY or not is_supported(text, sources, messages):
+        return
+    known = out.get(cue)
+    seen = _observation(
+        material, cue, [failed], (known.held + 1 if known else 1, 0), text=text, way_out=way, why=line, sources=sources
+    )
+    out[cue] = replace(seen, tokens=known.tokens + seen.tokens) if known else seen
 
 
 def _fresh(each: TriedCall, holds: dict[str, str], asked: Collection[str]) -> frozenset[str]:

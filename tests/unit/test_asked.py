@@ -1,0 +1,80 @@
+"""What users ask for again and again, and which commands they refuse: claims that a few runs have to show."""
+
+from __future__ import annotations
+
+import pytest
+from tests.golden.material import run, said, user
+from tests.unit.lesson_runs import NOW, a_run
+
+from ireneo.lessons.asked import ASK_FIRST, asked_again, refused_again
+from ireneo.lessons.lessons import lesson_drafts, worth_telling
+from ireneo.lessons.run import Observation, Trigger
+from ireneo.lessons.shell import RunMaterial
+from ireneo.log.message import Draft
+
+TASK = user("The ledger drops its last row. Find out why.")
+WORK = [*run("bin/rows --last", "41 rows"), *said("I have changed the reader.")]
+REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+
+
+def wishes(*drafts: list[Draft], session: str = "run") -> list[Observation]:
+    return asked_again(a_run(TASK, WORK, *drafts, session=session))
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("Can you add a test for the empty file?", "tests"),
+        ("You copied and pasted the whole reader for the writer.", "duplication"),
+        ("Please update the README with the new flag as well.", "documentation"),
+        ("Don't change anything yet, I only want to know why.", "waiting"),
+        ("That is far too complicated for two rows.", "simplicity"),
+        ("You haven't read the parser in full, have you.", "reading"),
+    ],
+)
+def test_a_wish_is_told_by_its_kind_in_the_users_words(words: str, kind: str) -> None:
+    (found,) = wishes(user(words))
+    assert found.cue == f"<asked> {kind}"
+    assert f"“{words}” (the user)" in found.text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The last row is still missing from the test ledger.",
+        "Is there a dry run of the importer somewhere?",
+        "yes, tests",
+    ],
+)
+def test_what_only_speaks_of_such_things_is_no_wish(words: str) -> None:
+    assert wishes(user(words)) == []
+
+
+def test_what_opens_a_task_is_the_task() -> None:
+    assert asked_again(a_run(user("Add some tests for the empty file."), WORK)) == []
+
+
+def test_a_wish_is_told_once_three_runs_uttered_it() -> None:
+    seen = [one for n in range(3) for one in wishes(user(f"Can you add a test for row {n}?"), session=f"run{n}")]
+    assert not worth_telling(seen[:2])
+    assert len(lesson_drafts(seen, None, NOW).drafts) == 3
+
+
+def of_sync(session: str, *outputs: str) -> RunMaterial:
+    calls = [run("bin/ledger sync --all", output, failed=output == REFUSED) for output in outputs]
+    return a_run(TASK, WORK, *calls, session=session)
+
+
+def test_a_command_that_was_refused_in_two_runs_is_asked_for_first() -> None:
+    seen = [one for n in range(2) for one in refused_again(of_sync(f"run{n}", REFUSED)) if one.held]
+    assert worth_telling(seen)
+    assert not worth_telling(seen[:1])
+    assert seen[0].text == f"`ledger sync` was refused by the user: {ASK_FIRST}."
+    assert seen[0].trigger == Trigger(command="ledger sync")
+
+
+def test_what_was_mostly_let_run_is_not_asked_for() -> None:
+    seen = [one for n in range(2) for one in refused_again(of_sync(f"run{n}", REFUSED, "done", "done")) if one.held]
+    assert [(each.held, each.broke) for each in seen] == [(1, 2), (1, 2)]
+    assert not worth_telling(seen)
+    assert refused_again(of_sync("run9", "done")) == []

@@ -1,0 +1,109 @@
+"""Ways out that errors tell themselves, that a narrower call hides, and that one check alone doesn't show."""
+
+from __future__ import annotations
+
+from tests.golden.material import run, said, user
+from tests.unit.lesson_runs import a_run, edit_of, observations
+
+from ireneo.lessons.lessons import worth_telling
+from ireneo.lessons.run import Observation
+from ireneo.log.message import Draft
+
+TASK = user("The ledger drops its last row. Find out why.")
+LINT = "make lint"
+FORBIDDEN = (
+    "Exit code 1\nledger/rows.go:7:3: use of `os.Exit` forbidden because "
+    '"it skips what was deferred - use ledger.Quit() instead" (forbidigo)\n1 issues:\n* forbidigo: 1\n'
+)
+UNUSED = "Exit code 1\nrows.go:7:5: var lastRow is unused (unused)\n1 issues:\n* unused: 1\n"
+
+
+def only(prefix: str, *drafts: list[Draft], session: str = "run") -> list[Observation]:
+    found = observations(a_run(TASK, *drafts, session=session))
+    return [one for cue, seen in found.items() if prefix in cue for one in seen]
+
+
+def mended(new: str, then: str = "0 issues.") -> list[list[Draft]]:
+    return [
+        run(LINT, FORBIDDEN, failed=True),
+        edit_of("ledger/rows.go", "ledger/rows.go was updated.", "os.Exit(1)", new),
+        run(LINT, then, failed=then != "0 issues."),
+    ]
+
+
+def test_what_an_error_says_to_write_is_told_once_it_helped() -> None:
+    (found,) = only("→ write:", *mended("ledger.Quit(1)"))
+    assert found.way_out == "write `ledger.Quit`"
+    assert "use ledger.Quit() instead" in found.text
+    assert worth_telling([found])
+
+
+def test_advice_that_was_not_taken_or_did_not_help_is_not_told() -> None:
+    assert only("→ write:", *mended("panic(1)")) == []
+    assert only("→ write:", *mended("ledger.Quit(1)", FORBIDDEN)) == []
+
+
+def test_a_guess_of_a_compiler_is_no_advice() -> None:
+    error = "Exit code 1\nledger/rows.go:7:3: undefined: rowCuont; did you mean to use rowCount?\n"
+    assert (
+        only(
+            "→ write:",
+            run("make build", error, failed=True),
+            edit_of("ledger/rows.go", "ledger/rows.go was updated.", "rowCuont", "rowCount"),
+            run("make build", "built"),
+        )
+        == []
+    )
+
+
+def test_what_a_part_fails_by_and_the_whole_does_not_is_run_on_the_whole() -> None:
+    (found,) = only(
+        "→ whole",
+        run("golangci-lint run rows.go", UNUSED, failed=True),
+        run("go build ./...", "built"),
+        run("golangci-lint run", "0 issues."),
+    )
+    assert found.way_out == "run it over the whole project, not over one file"
+    assert found.trigger is not None
+    assert found.trigger.words == ("rows.go",)
+
+
+def test_where_the_code_was_changed_in_between_the_whole_tells_nothing() -> None:
+    changed = edit_of("rows.go", "rows.go was updated.")
+    assert (
+        only(
+            "→ whole",
+            run("golangci-lint run rows.go", UNUSED, failed=True),
+            changed,
+            run("golangci-lint run", "0 issues."),
+        )
+        == []
+    )
+
+
+def test_what_is_more_than_a_command_takes_is_left_out() -> None:
+    (found,) = only(
+        "→ fewer:--",
+        run("gh pr diff 150 -- ledger/rows.go", "Exit code 1\naccepts at most 1 arg(s), received 2", failed=True),
+        run("gh pr diff 150", "+ a row"),
+    )
+    assert found.way_out == "leave `--` and what follows it out"
+    assert worth_telling([found])
+
+
+def test_a_check_that_fails_on_what_the_tests_passed_is_told_after_two_runs() -> None:
+    calls = [run("make test", "ok"), run(LINT, UNUSED, failed=True)]
+    seen = [one for n in range(2) for one in only("<passes>", *calls, session=f"run{n}")]
+    assert [each.text for each in seen] == [
+        "`make test` passes where `make lint` fails: run both before it is done."
+    ] * 2
+    assert worth_telling(seen)
+    assert not worth_telling(seen[:1])
+
+
+def test_a_check_that_fails_after_a_change_tells_nothing_of_the_tests_before_it() -> None:
+    changed = edit_of("ledger/rows.go", "ledger/rows.go was updated.")
+    assert only("<passes>", run("make test", "ok"), changed, run(LINT, UNUSED, failed=True)) == []
+    moved = run("git checkout main", "Switched to branch 'main'")
+    assert only("<passes>", run("make test", "ok"), moved, run(LINT, UNUSED, failed=True)) == []
+    assert only("<passes>", run(LINT, UNUSED, failed=True), said("The linter complains.")) == []
