@@ -78,6 +78,12 @@ class Facts(Topic, frozen=True, kw_only=True):
     """Anywhere: something is other than it was."""
     happened: Row = ()
     """Anywhere: it happened, and is over."""
+    lasts: Row = ()
+    """Anywhere: what happened is so since."""
+    begins: Set = frozenset()
+    """Verbs of which the past says what is so since: who bought a thing has it."""
+    introduces: Row = ()
+    """At the beginning of a clause: the speaker's `name`; `sure` where nothing else could be meant."""
     coming: Row = ()
     """Anywhere: it lies ahead."""
     goes_on: Row = ()
@@ -105,6 +111,16 @@ class Facts(Topic, frozen=True, kw_only=True):
     says: tuple[Predication, ...] = ()
     ends: Row = ()
     """Anywhere: something is over, or another in its place."""
+    over_what: Row = ()
+    """Anywhere: `what` is over, or `who` is no more. Both may hold more than is meant."""
+    back: Row = ()
+    """Anywhere: what was over is so again."""
+    phrase_ends: Set = frozenset()
+    """Words at which what was named as being over ends, unless it begins with them."""
+    often: Row = ()
+    """Anywhere: how often, or how much of a time."""
+    opposites: Row = ()
+    """Words of which one is so at a time, blanks between."""
     over: Row = ()
     """Anywhere: what is said of somebody is so no longer."""
     rules: Row = ()

@@ -15,6 +15,7 @@ from ireneo.language.moments import Moment, dated, moments, written_date
 from ireneo.language.predicates import Predicate, predicate, tokens, told_of, verb_forms
 from ireneo.language.spoken import Facts, Predication
 from ireneo.language.topics import Names, Words
+from ireneo.memories.changes import says_of_change
 from ireneo.memories.earnest import Statement, statements
 from ireneo.memories.record import Kind, Record
 from ireneo.memories.slots import attribute_of, holding_of
@@ -31,6 +32,8 @@ _ON = lazy_re(r"^(?:on|at|for|to|am|um|auf) ", re.I)
 _SINGULAR = ("missus", "boss")
 _SPLIT = lazy_re(r",?\s+(?:and|or|und|oder|sowie|plus|nor|&)\s+|\s*,\s*")
 _FIGURE = lazy_re(r"\d")
+_PIECES = lazy_re(r",\s+(?:and |und )?")
+_HERE = lazy_re(r" (?:here|hier)$", re.I)
 _NAME = lazy_re(r"([A-ZÄÖÜ][\w-]*)(?: [A-ZÄÖÜ][\w-]*)?")
 _OF = lazy_re(r"the (?P<what>[\w ]{2,40}?) (?:of|for) (?:the )?(?P<whose>[\w .-]{2,40})", re.I)
 _ITS = lazy_re(r"(?:the )?(?P<whose>[\w .-]{1,60}?)'s (?P<what>[\w ]{2,40})", re.I)
@@ -151,6 +154,17 @@ class _FactReader:
         self.names = dict(names)
 
     def facts(self, statement: Statement) -> Iterator[SaidFact]:
+        """What one statement says; whoever introduces themselves says a thing with each comma."""
+        pieces = _introduced(statement)
+        if not pieces:
+            yield from self._facts(statement)
+            return
+        opens = "Ich bin" if statement.language == "de" else "I'm"
+        for piece in pieces:
+            for fact in self._facts(replace(statement, text=f"{opens} {piece}")):
+                yield replace(fact, quote=piece)
+
+    def _facts(self, statement: Statement) -> Iterator[SaidFact]:
         rule = self._rule(statement)
         if rule is not None:
             yield rule
@@ -164,10 +178,22 @@ class _FactReader:
         said = predicate(statement.text, self._named(statement)) if statement.language != "de" else None
         slots = list(self._slots(statement, said))
         yield from slots
-        if not slots and (kind := self._worth(statement, said)):
+        if slots:
+            return
+        kind = self._worth(statement, said)
+        brief = len(_WORDS.findall(statement.text)) < _TELLING_WORDS and (said is None or said.tense == "present")
+        if kind and (kind == "episodic" or not brief):
             kept = self._kept(statement, kind, said)
-            if len(_WORDS.findall(statement.text)) >= _TELLING_WORDS or kind == "episodic":
-                yield self._as_said(statement, kept) if statement.text in kept.text else kept
+            yield self._as_said(statement, kept) if self._needs_frame(statement, kept) else kept
+        elif says_of_change(statement.text):
+            # What tells nothing by itself may still end what is known.
+            yield replace(self._kept(statement, "semantic", said), text=statement.text, against=True)
+
+    def _needs_frame(self, statement: Statement, kept: SaidFact) -> bool:
+        """Whether a statement could not be told of anybody, and so is quoted: unless it says itself of whom it is."""
+        if statement.text not in kept.text:
+            return False
+        return "“" in kept.text or "„" in kept.text or not _speaks_of_somebody(statement.text, statement.language)
 
     def _named(self, statement: Statement) -> frozenset[str]:
         """Who is spoken of by name: those that are known, or, of anyone, what the statement begins with."""
@@ -497,16 +523,16 @@ class _FactReader:
         )
 
     def _as_said(self, statement: Statement, kept: SaidFact) -> SaidFact:
-        """A quotation as an event of its day: what can't be retold can't be told to be over either."""
+        """A quotation with its day."""
         if self.at is None:
-            return replace(kept, kind="episodic", subject="")
+            return replace(kept, subject="")
         day = written_date(self.at, "day", statement.language)
         named = self.speaker not in ("", "user")
         if statement.language == "de":
             text = f"Am {day} sagte {self.speaker if named else 'der Nutzer'}: „{statement.text}“"
         else:
             text = f"On {day} {self.speaker if named else 'the user'} said: “{statement.text}”"
-        return replace(kept, text=text, kind="episodic", subject="", at=self.at)
+        return replace(kept, text=text, subject="", at=self.at)
 
     def _worth(self, statement: Statement, said: Predicate | None) -> Kind | None:
         """Of which kind a statement that fills no slot is worth keeping; None where it tells nothing of the speaker."""
@@ -528,8 +554,24 @@ class _FactReader:
         changed = bool(_LARGE.search(text)) and statement.language != "de" and bool(rows.changed.search(text))
         if not (((own or of_other or changed) and count >= 3) or figure or elided):
             return None
-        past = said.tense in ("past", "perfect") if said else bool(rows.happened.search(text))
+        if said is None:
+            past = bool(rows.happened.search(text)) and not rows.lasts.search(text)
+        else:
+            state = said.verb.split()[-1] in (known.begins if said.tense != "past" else known.begins - {"be"})
+            past = said.tense in ("past", "perfect") and not state
         return "episodic" if past else "semantic"
+
+
+def _introduced(statement: Statement) -> list[str]:
+    """What somebody says of themselves who says first who they are: name, age, work, place, one behind the other."""
+    found = _rows(statement.language).introduces.match(statement.text)
+    if found is None or found["name"].casefold() in _no_names():
+        return []
+    pieces = [each.strip() for each in _PIECES.split(statement.text[found.start("name") :]) if each.strip()]
+    first = _HERE.sub("", pieces[0])
+    if len(pieces) == 1 and not found["sure"] and first == pieces[0]:
+        return []
+    return [first, *pieces[1:]]
 
 
 def _is_code(text: str) -> bool:
@@ -575,6 +617,8 @@ class _Rows(Struct, frozen=True, kw_only=True):
     asks: re.Pattern[str]
     changed: re.Pattern[str]
     happened: re.Pattern[str]
+    lasts: re.Pattern[str]
+    introduces: re.Pattern[str]
     coming: re.Pattern[str]
     over: re.Pattern[str]
     goes_on: re.Pattern[str]
@@ -601,7 +645,12 @@ def _all_rows() -> dict[str, _Rows]:
 def _made(known: Facts) -> _Rows:
     words = "|".join(
         sorted(
-            (re.escape(word.replace("-", " ")) for row in known.relations.values() for word in row),
+            (
+                re.escape(form)
+                for row in known.relations.values()
+                for word in row
+                for form in dict.fromkeys((word.replace("-", " "), word.title(), word))
+            ),
             key=len,
             reverse=True,
         )
@@ -624,6 +673,8 @@ def _made(known: Facts) -> _Rows:
         own=lazy_re(either(known.own), re.I),
         changed=lazy_re(either(known.changed), re.I),
         happened=lazy_re(either(known.happened), re.I),
+        lasts=lazy_re(either(known.lasts), re.I),
+        introduces=lazy_re(either(known.introduces), re.I),
         goes_on=lazy_re(either(known.goes_on), re.I),
         of_others=lazy_re(either(known.of_others)),
         over=lazy_re(either(known.over), re.I),
