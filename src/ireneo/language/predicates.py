@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from ireneo.language.files import from_data, of_language
-from ireneo.language.spoken import Facts
+from ireneo.language.files import from_data, of_language, topic
+from ireneo.language.spoken import Attributes, Facts
 from ireneo.language.words import base_forms
 from ireneo.patterns import lazy_re
 
@@ -156,6 +156,8 @@ def _subject_at(words: list[Token], names: frozenset[str]) -> tuple[int, int] | 
     """Where the subject begins and ends, in words."""
     for at, word in enumerate(words[:9]):
         low = word.low
+        if not at and low in topic(Attributes).bare and (end := _name_end(words, at)) == 1:
+            return at, end
         if low in ("i", "we", "he", "she", "they", "it") or re.fullmatch(
             r"(?:i|we|he|she|they|it)'(?:m|ve|re|ll|s|d)|im|ive", low
         ):

@@ -74,12 +74,16 @@ class Facts(Topic, frozen=True, kw_only=True):
     """Anywhere: it is said to the assistant, of the assistant."""
     own: Row = ()
     """Anywhere: it speaks of the speaker and theirs."""
+    ailments: Row = ()
+    """Anywhere: an illness or an injury, which who names it has."""
     changed: Row = ()
     """Anywhere: something is other than it was."""
     happened: Row = ()
     """Anywhere: it happened, and is over."""
     lasts: Row = ()
     """Anywhere: what happened is so since."""
+    professions: Row = ()
+    """At the beginning: what somebody does for a living, without an article."""
     begins: Set = frozenset()
     """Verbs of which the past says what is so since: who bought a thing has it."""
     introduces: Row = ()
@@ -178,5 +182,7 @@ class Attributes(Topic, frozen=True, kw_only=True):
     """Words or, with a `*` before, what a name may end with."""
     heads: Map = field(default_factory=dict)
     """By how values of it hold (`set`, `series`): the last words of names that have no code."""
+    bare: Set = frozenset()
+    """Words for things of one's own that are said without an article: "flat is in Leith"."""
     one_in_the_plural: Set = frozenset()
     """Plurals that name one value."""

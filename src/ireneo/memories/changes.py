@@ -66,6 +66,9 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     found: dict[str, Record] = {}
     if draft.against and draft.attribute:
         found |= {each.id: each for each in _of_slot(draft, held)}
+    if draft.attribute == "employer" and not draft.against:
+        # Who says what they are and where says an employer as well.
+        found |= {each.id: each for each in held if _is_work_elsewhere(each, draft)}
     held = [each for each in held if not _same_slot(each, draft)]
     reader = _ChangeReader(draft, held, often)
     found |= {each.id: each for each in (*reader.over(), *reader.other(), *reader.told_again())}
@@ -257,6 +260,7 @@ def _newest_part(text: str) -> str:
     return _FROM.sub("", text)
 
 
+_EMPLOYED = lazy_re(r"\b(?:at|for|bei) ", re.I)
 _FROM = lazy_re(r"\bfrom [\w,.€$£ ]{1,30}?(?= to )|\bvon [\w,.€$£ ]{1,30}?(?= auf )", re.I)
 
 
@@ -288,6 +292,13 @@ def _figures(text: str) -> dict[str, set[str]]:
 
 def _same_slot(record: Record, draft: MemoryDraft) -> bool:
     return bool(draft.attribute) and slot(record.subject, record.attribute) == slot(draft.subject, draft.attribute)
+
+
+def _is_work_elsewhere(record: Record, draft: MemoryDraft) -> bool:
+    """Whether a memory says what its subject does for whom, where they work for another now."""
+    if record.attribute != "job" or record.subject != draft.subject or draft.value in record.text:
+        return False
+    return bool(_EMPLOYED.search(words_of(record.text)))
 
 
 def _names(text: str) -> set[str]:

@@ -21,6 +21,8 @@ _LONGEST_STATEMENT = 420
 _SHORTEST = 3
 _FENCE = lazy_re(r"```.*?(?:```|\Z)|`[^`\n]{1,300}`", re.S)
 _QUOTED_LINE = lazy_re(r"^[ \t]{0,4}(?:>|\|).*$", re.M)
+_TOGETHER = lazy_re(r"(?:^|, |[.;:] )(?:die |der |my \w{1,20} )?[A-ZÄÖÜ]\w{1,20} (?:and|und) $")
+_SMILEY = lazy_re(r"(?<=\w)[ ]?:-?[)D(](?=\s|$)")
 _BLANKS = lazy_re(r"[ \t]{2,}")
 _BULLET = lazy_re(r"^\s{0,8}(?:[-*•–]|\d{1,2}[.)])\s+")
 _QUOTATION = lazy_re(r"[\"“„«](?P<words>[^\"“”„«»\n]{1,2000})[\"”“»]")
@@ -54,17 +56,25 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
     made_up = any(rows["fiction"].search(each) for rows in marks.values() for each in (text, *before[-4:]))
     said: list[tuple[str, str]] = []
     for line in text.split("\n"):
-        for sentence in sentences(_BULLET.sub("", line).strip(), small_opens=True):
+        for sentence in _sentences(_BULLET.sub("", line).strip()):
             language = _language(sentence, text)
-            if any(each["takes_back"].search(sentence) for each in marks.values()):
+            if taken := next((hit for each in marks.values() if (hit := each["takes_back"].search(sentence))), None):
                 said = said[:-1]
-                continue
+                sentence = sentence[taken.end() :].lstrip(" ,;:.!–—-")
+                if len(_WORDS.findall(sentence)) <= _SHORTEST:
+                    continue
             said.append((sentence, language))
             if any(_is_joke(sentence, each) for each in marks.values()):
                 said[-1] = ("", language)
     for sentence, language in said:
         if sentence:
             yield from _of_sentence(sentence, language, made_up=made_up)
+
+
+def _sentences(line: str) -> Iterator[str]:
+    """The sentences of a line; a smiley ends one."""
+    for sentence in sentences(line, small_opens=True):
+        yield from (each for each in _SMILEY.split(sentence) if each.strip())
 
 
 def _is_joke(sentence: str, rows: dict[str, re.Pattern[str]]) -> bool:
@@ -145,7 +155,12 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
             if rows["condition"].match(piece):
                 return
             continue
-        if rows["supposed"].search(piece) or (rows["reported"].search(piece) or (quoted and at == len(pieces) - 1)):
+        is_rule = rows["rules"].match(piece)
+        said_by = None if is_rule else rows["reported"].search(piece)
+        if said_by and said_by.end() >= len(piece) - 1 and pieces[at + 1 : at + 2]:
+            # "My boss says, I'd retire": what follows is still hers.
+            pieces[at + 1] = f"{said_by[0]} {pieces[at + 1]}"
+        if rows["supposed"].search(piece) or said_by or (quoted and at == len(pieces) - 1):
             continue
         if rows["hyperbole"].search(piece):
             continue
@@ -182,6 +197,8 @@ def _clauses(sentence: str, rows: dict[str, re.Pattern[str]]) -> Iterator[str]:
     for found in rows["breaks"].finditer(sentence):
         # "Margaret and I": a clause has a verb, and so more words than a name.
         if len(_WORDS.findall(sentence, start, found.start())) < (2 if found[0].strip()[:1] in ";:–—(" else 3):
+            continue
+        if _TOGETHER.search(sentence, start, found.end()):
             continue
         if found[0].strip()[:1] in ("", ",") and rows["hangs"].match(sentence, start):
             continue

@@ -10,10 +10,10 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import LANGUAGES, either, from_data, of_language
+from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.moments import Moment, dated, moments, written_date
 from ireneo.language.predicates import Predicate, predicate, tokens, told_of, verb_forms
-from ireneo.language.spoken import Facts, Predication
+from ireneo.language.spoken import Attributes, Facts, Predication
 from ireneo.language.topics import Names, Words
 from ireneo.memories.changes import says_of_change
 from ireneo.memories.earnest import Statement, statements
@@ -24,6 +24,10 @@ from ireneo.patterns import lazy_re
 MOST = 40
 """Facts of one message at most."""
 _LONGEST_VALUE = 80
+_FRAGMENT = 6
+"""Words of a statement without a verb at the most that hangs on the one before it."""
+_EDGES = " .!,;…"
+_BE = ("am", "is", "are", "was", "were")
 _TELLING_WORDS = 5
 """So many words a statement has at least that tells something without the sentences around it."""
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
@@ -32,8 +36,9 @@ _ON = lazy_re(r"^(?:on|at|for|to|am|um|auf) ", re.I)
 _SINGULAR = ("missus", "boss")
 _SPLIT = lazy_re(r",?\s+(?:and|or|und|oder|sowie|plus|nor|&)\s+|\s*,\s*")
 _FIGURE = lazy_re(r"\d")
+_TELLING = lazy_re(r"\d|(?<=\w )[A-Z]\w+")
 _PIECES = lazy_re(r",\s+(?:and |und )?")
-_HERE = lazy_re(r" (?:here|hier)$", re.I)
+_HERE = lazy_re(r"^(?:here|hier)\b\s*", re.I)
 _NAME = lazy_re(r"([A-ZÄÖÜ][\w-]*)(?: [A-ZÄÖÜ][\w-]*)?")
 _OF = lazy_re(r"the (?P<what>[\w ]{2,40}?) (?:of|for) (?:the )?(?P<whose>[\w .-]{2,40})", re.I)
 _ITS = lazy_re(r"(?:the )?(?P<whose>[\w .-]{1,60}?)'s (?P<what>[\w ]{2,40})", re.I)
@@ -88,17 +93,16 @@ def said_facts(
     last: tuple[str, ...] | None = None
     for statement in statements(text, before):
         facts = list(reader.facts(statement))
-        if (
-            last
-            and _rows(statement.language).goes_on.match(statement.text)
-            and not any(each.attribute for each in facts)
-        ):
+        goes_on = _rows(statement.language).goes_on.match(statement.text) or reader.is_fragment(statement)
+        if last and goes_on and not any(each.attribute for each in facts):
             found[last] = _joined(found[last], statement)
-            continue
+            facts = [each for each in facts if each.against]
+        elif not facts:
+            last = None
         for fact in facts:
             key = (fact.kind, fact.subject, fact.attribute, fact.value, fact.text if not fact.attribute else "")
             found.setdefault(key, fact)
-            last = key
+            last = last if fact.against else key
     return list(found.values())[:MOST]
 
 
@@ -160,9 +164,15 @@ class _FactReader:
             yield from self._facts(statement)
             return
         opens = "Ich bin" if statement.language == "de" else "I'm"
+        name, *pieces = pieces
+        who, called = (self._who_german(), "heißt") if statement.language == "de" else (self.who, "is called")
+        told = self._kept(statement, "semantic")
+        yield replace(told, text=f"{who} {called} {name}.", quote=name, attribute="name", value=name, salience=0.6)
         for piece in pieces:
-            for fact in self._facts(replace(statement, text=f"{opens} {piece}")):
-                yield replace(fact, quote=piece)
+            article = "" if statement.language == "de" or not _rows("en").profession.match(piece) else "a "
+            own = replace(statement, text=f"{opens} {article}{piece}")
+            facts = list(self._facts(own)) or [self._kept(own, "semantic")]
+            yield from (replace(fact, quote=piece) for fact in facts if not fact.against)
 
     def _facts(self, statement: Statement) -> Iterator[SaidFact]:
         rule = self._rule(statement)
@@ -182,6 +192,8 @@ class _FactReader:
             return
         kind = self._worth(statement, said)
         brief = len(_WORDS.findall(statement.text)) < _TELLING_WORDS and (said is None or said.tense == "present")
+        brief = brief and not _TELLING.search(statement.text)
+        brief = brief and not _rows(statement.language).ailments.search(statement.text)
         if kind and (kind == "episodic" or not brief):
             kept = self._kept(statement, kind, said)
             yield self._as_said(statement, kept) if self._needs_frame(statement, kept) else kept
@@ -194,6 +206,15 @@ class _FactReader:
         if statement.text not in kept.text:
             return False
         return "“" in kept.text or "„" in kept.text or not _speaks_of_somebody(statement.text, statement.language)
+
+    def is_fragment(self, statement: Statement) -> bool:
+        """Whether it says nothing by itself, such as "girls, both hooded", and so hangs on what stands before it."""
+        words = _WORDS.findall(statement.text)
+        if len(words) > _FRAGMENT or statement.language == "de" or statement.text.strip(_EDGES) != statement.sentence.strip(_EDGES):
+            return False
+        return predicate(statement.text, self._named(statement)) is None and not any(
+            verb_forms().get(word.casefold()) or word.casefold() in _BE for word in words
+        )
 
     def _named(self, statement: Statement) -> frozenset[str]:
         """Who is spoken of by name: those that are known, or, of anyone, what the statement begins with."""
@@ -241,8 +262,8 @@ class _FactReader:
             return
         for found in _rows(statement.language).relative.finditer(statement.text):
             parts = found.groupdict()
-            name = next((parts[key] for key in ("name", "name_b", "name_c") if parts.get(key)), None)
-            word = next((parts[key] for key in ("word", "word_b", "word_c") if parts.get(key)), "")
+            name = next((said for key, said in parts.items() if key.startswith("name") and said), None)
+            word = next((said for key, said in parts.items() if key.startswith("word") and said), "")
             code = _relations().get(word.casefold())
             name = name.removesuffix("'s") if name else None
             if (
@@ -274,6 +295,9 @@ class _FactReader:
         if german:
             return "Des Nutzers" if self.who == "The user" else f"{self.who}s"
         return f"{self.who}'s"
+
+    def _who_german(self) -> str:
+        return "Der Nutzer" if self.who == "The user" else self.who
 
     def _slots(self, statement: Statement, said: Predicate | None) -> Iterator[SaidFact]:
         if statement.made_up and (said is None or said.subject.casefold() not in ("i", "we", "")):
@@ -326,6 +350,8 @@ class _FactReader:
                 word = words[-1] if last else words[0]
                 return self.names.get(code, f"{self.subject}'s {word}"), ""
             return self.subject, rest
+        if not rest and first in topic(Attributes).bare:
+            return self.subject, first
         if first == "the" and rest:
             return self.subject, rest if rest.split()[-1] in of_language(Facts, "en").dated | of_language(
                 Facts, "en"
@@ -496,7 +522,7 @@ class _FactReader:
             told = told_of(clause, now, self.who)
         else:
             if statement.language == "de":
-                return f"{'Der Nutzer' if self.who == 'The user' else self.who} sagte: „{text}“", began
+                return f"{self._who_german()} sagte: „{text}“", began
             return f"{self.who} said: “{text}”", began
         told = told[0].upper() + told[1:]
         return (told if told[-1] in ".!…" else f"{told}."), began
@@ -543,16 +569,16 @@ class _FactReader:
             return None
         if statement.made_up and not re.match(r"(?:i|ich)\b", text, re.I):
             return None
-        if said is not None and (
+        if said is not None and not self._times(text, statement.language, ahead=None) and (
             said.verb.split()[-1] in known.idle or rows.idle.match(said.said.removeprefix("do not "))
         ):
             return None
-        own = bool(rows.own.search(text)) or any(re.search(rf"\b{re.escape(name)}\b", text) for name in self.names)
+        own = bool(rows.own.search(text)) or bool(rows.ailments.search(text)) or any(re.search(rf"\b{re.escape(name)}\b", text) for name in self.names)
         of_other = not statement.made_up and _speaks_of_somebody(text, statement.language)
         figure = bool(_FIGURE.search(text)) and count <= 25 and not rows.asks.match(text) and not _is_code(text)
         elided = bool(said and said.subject == "") and count >= 3
         changed = bool(_LARGE.search(text)) and statement.language != "de" and bool(rows.changed.search(text))
-        if not (((own or of_other or changed) and count >= 3) or figure or elided):
+        if not (((own or of_other or changed) and count >= 3) or figure or elided or rows.ailments.search(text)):
             return None
         if said is None:
             past = bool(rows.happened.search(text)) and not rows.lasts.search(text)
@@ -568,10 +594,9 @@ def _introduced(statement: Statement) -> list[str]:
     if found is None or found["name"].casefold() in _no_names():
         return []
     pieces = [each.strip() for each in _PIECES.split(statement.text[found.start("name") :]) if each.strip()]
-    first = _HERE.sub("", pieces[0])
-    if len(pieces) == 1 and not found["sure"] and first == pieces[0]:
-        return []
-    return [first, *pieces[1:]]
+    first = pieces[0].removeprefix(found["name"]).strip()
+    first = _HERE.sub("", first)
+    return [found["name"], *([first] if first else []), *pieces[1:]]
 
 
 def _is_code(text: str) -> bool:
@@ -614,10 +639,12 @@ class _Rows(Struct, frozen=True, kw_only=True):
     idle_state: re.Pattern[str]
     address: re.Pattern[str]
     own: re.Pattern[str]
+    ailments: re.Pattern[str]
     asks: re.Pattern[str]
     changed: re.Pattern[str]
     happened: re.Pattern[str]
     lasts: re.Pattern[str]
+    profession: re.Pattern[str]
     introduces: re.Pattern[str]
     coming: re.Pattern[str]
     over: re.Pattern[str]
@@ -671,8 +698,10 @@ def _made(known: Facts) -> _Rows:
         address=lazy_re(either(known.address), re.I),
         asks=lazy_re(either(known.asks), re.I),
         own=lazy_re(either(known.own), re.I),
+        ailments=lazy_re(either(known.ailments), re.I),
         changed=lazy_re(either(known.changed), re.I),
         happened=lazy_re(either(known.happened), re.I),
+        profession=lazy_re(either(known.professions), re.I),
         lasts=lazy_re(either(known.lasts), re.I),
         introduces=lazy_re(either(known.introduces), re.I),
         goes_on=lazy_re(either(known.goes_on), re.I),
