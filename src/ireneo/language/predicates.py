@@ -145,6 +145,10 @@ def predicate(clause: str, names: frozenset[str] = frozenset()) -> Predicate | N
     words = tokens(clause)
     if not words:
         return None
+    first = next((each.low for each in words if not _is_adverb(each.low)), "")
+    # "Left" is a side as well.
+    if verb_forms().get(first, ("", ""))[1] == "past" and first != "left" and (said := _elided(clause, words)):
+        return said
     at = _subject_at(words, names)
     if at is None:
         return _elided(clause, words)

@@ -40,6 +40,10 @@ class Facts(Topic, frozen=True, kw_only=True):
     """At the beginning of a clause: what hangs on it is supposed too."""
     reported: Row = ()
     """Anywhere in a clause: somebody else says so."""
+    authority: Row = ()
+    """At the beginning of a clause: who says so is to be believed, of health."""
+    elided: Row = ()
+    """At the beginning: the speaker is left out."""
     played: Row = ()
     """Anywhere in a message: what is said is said in play."""
     fiction: Row = ()
@@ -121,6 +125,8 @@ class Facts(Topic, frozen=True, kw_only=True):
     """Anywhere: what was over is so again."""
     phrase_ends: Set = frozenset()
     """Words at which what was named as being over ends, unless it begins with them."""
+    measures: Row = ()
+    """Words for the same measure of things of one's life, blanks between, besides the units of `numbers`."""
     often: Row = ()
     """Anywhere: how often, or how much of a time."""
     opposites: Row = ()

@@ -54,7 +54,7 @@ def says_of_change(text: str) -> bool:
 
 def may_change(text: str) -> bool:
     """Whether a text may end something: it says of a change, or gives a figure or one of two opposites."""
-    return says_of_change(text) or bool(_figures(text))
+    return says_of_change(text) or bool(figures(text))
 
 
 def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str, int]) -> list[Record]:
@@ -107,9 +107,9 @@ class _ChangeReader:
         self.draft = draft
         self.often = often
         self.words = words_of(draft.text)
-        self.said = _telling(draft.text) - set(terms(draft.subject))
+        self.said = telling(draft.text) - set(terms(draft.subject))
         self.joins = writes_nouns_large(self.words)
-        self.held = [(each, _telling(each.text)) for each in held]
+        self.held = [(each, telling(each.text)) for each in held]
         self.persons = {term for each in held if _is_name_of(each) for term in terms(each.value)}
         cues = _cues()
         self.strong = any(pattern.search(self.words) for pattern in cues.ends)
@@ -149,20 +149,20 @@ class _ChangeReader:
 
     def other(self) -> Iterator[Record]:
         """What it gives another figure, day or opposite of."""
-        figures = _figures(self.words)
-        if not figures:
+        told = figures(self.words)
+        if not told:
             return
         found = []
         for each, words in self.held:
-            theirs = _figures(_newest_part(words_of(each.text)))
-            differ = [kind for kind in figures.keys() & theirs.keys() if not figures[kind] & theirs[kind]]
-            if not differ and "" in figures and self.changed:
+            theirs = figures(_newest_part(words_of(each.text)))
+            differ = [kind for kind in told.keys() & theirs.keys() if not told[kind] & theirs[kind]]
+            if not differ and "" in told and self.changed:
                 # "Upped to 100" has the measure of what it was before.
                 differ = [kind for kind in theirs if kind not in _NO_MEASURE][:1]
-            if not differ or figures.keys() & theirs.keys() - set(differ):
+            if not differ or told.keys() & theirs.keys() - set(differ):
                 continue
             shared = {term for term in self._shared(self.said, words) if self.often.get(term, 0) <= MOST}
-            shared -= {term for kind in differ for term in (kind, *figures.get(kind, ()), *theirs[kind])}
+            shared -= {term for kind in differ for term in (kind, *told.get(kind, ()), *theirs[kind])}
             named = bool(shared & (_names(self.words) | _names(each.text)))
             if not shared or not self._may_be_meant(each, shared):
                 continue
@@ -209,7 +209,7 @@ def _phrase(text: str, *, before: bool) -> set[str]:
     said = [found[0] for found in _WORDS.finditer(text)]
     ends = _phrase_ends()
     if before and writes_nouns_large(text):
-        return _telling(" ".join(_last_nouns(said)))
+        return telling(" ".join(_last_nouns(said)))
     if before:
         said = said[-_PHRASE:]
     else:
@@ -219,7 +219,7 @@ def _phrase(text: str, *, before: bool) -> set[str]:
         if end == start + 1 and said[start].endswith("ing"):
             end = next((at for at in range(end + 1, len(said)) if said[at].casefold() in ends), len(said))
         said = said[start : min(end, start + _PHRASE)]
-    return _telling(" ".join(said))
+    return telling(" ".join(said))
 
 
 def _last_nouns(words: list[str]) -> list[str]:
@@ -264,7 +264,7 @@ _EMPLOYED = lazy_re(r"\b(?:at|for|bei) ", re.I)
 _FROM = lazy_re(r"\bfrom [\w,.€$£ ]{1,30}?(?= to )|\bvon [\w,.€$£ ]{1,30}?(?= auf )", re.I)
 
 
-def _figures(text: str) -> dict[str, set[str]]:
+def figures(text: str) -> dict[str, set[str]]:
     """By what they measure, the figures, days and opposites that a text tells."""
     found: dict[str, set[str]] = {}
     said = terms(text)
@@ -283,7 +283,7 @@ def _figures(text: str) -> dict[str, set[str]]:
             elif each["nth"]:
                 found.setdefault("date", set()).add(each["number"])
             elif not unit.isdigit():
-                found.setdefault(unit, set()).add(each["number"])
+                found.setdefault(_units().get(unit, ""), set()).add(each["number"])
     for pattern in _cues().often:
         for each in pattern.finditer(text):
             found.setdefault("often", set()).add(each[0].casefold())
@@ -312,7 +312,7 @@ def words_of(text: str) -> str:
     return found["words"] if found else text
 
 
-def _telling(text: str) -> set[str]:
+def telling(text: str) -> set[str]:
     """The words by which a memory is told from others: no times, and none that stand in every other sentence."""
     return {term for term in terms(words_of(text)) if term not in _plain_words() and not term.isdigit()}
 
@@ -333,6 +333,16 @@ def _phrase_ends() -> frozenset[str]:
 @from_data
 def _months() -> frozenset[str]:
     return frozenset(term for word in month_numbers() for term in terms(word))
+
+
+@from_data
+def _units() -> dict[str, str]:
+    """By a term, the unit that it names."""
+    kinds = [of_language(Numbers, code).units for code in LANGUAGES]
+    names = [(unit, word) for each in kinds for unit, words in each.items() for word in (unit, *words)]
+    measures = [words for code in LANGUAGES for words in of_language(Facts, code).measures]
+    names += [(group.split()[0], word) for group in measures for word in group.split()]
+    return {term: unit for unit, word in names for term in terms(word)}
 
 
 @from_data

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.language.detect import language_of_sentence
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
@@ -42,6 +43,8 @@ class Statement(Struct, frozen=True, kw_only=True):
     """The message tells a story: what is said of others in it is made up."""
     how: bool = False
     """It says how something is done."""
+    personal: bool = False
+    """The message speaks of its author somewhere."""
 
 
 def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
@@ -66,9 +69,10 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
             said.append((sentence, language))
             if any(_is_joke(sentence, each) for each in marks.values()):
                 said[-1] = ("", language)
+    personal = any(rows["own"].search(text) for rows in marks.values())
     for sentence, language in said:
-        if sentence:
-            yield from _of_sentence(sentence, language, made_up=made_up)
+        for statement in _of_sentence(sentence, language, made_up=made_up) if sentence else ():
+            yield replace(statement, personal=personal)
 
 
 def _sentences(line: str) -> Iterator[str]:
@@ -155,8 +159,8 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
             if rows["condition"].match(piece):
                 return
             continue
-        is_rule = rows["rules"].match(piece)
-        said_by = None if is_rule else rows["reported"].search(piece)
+        believed = rows["rules"].match(piece) or rows["authority"].match(piece)
+        said_by = None if believed else rows["reported"].search(piece)
         if said_by and said_by.end() >= len(piece) - 1 and pieces[at + 1 : at + 2]:
             # "My boss says, I'd retire": what follows is still hers.
             pieces[at + 1] = f"{said_by[0]} {pieces[at + 1]}"
@@ -237,10 +241,12 @@ def _marks() -> dict[str, dict[str, re.Pattern[str]]]:
                 "handed_over",
                 "steps",
                 "failed",
+                "own",
             )
         }
         found[code] |= {
             "condition": lazy_re(rf"\W{{0,9}}{either(known.condition)}", re.I),
+            "authority": lazy_re(rf"\W{{0,9}}{either(known.authority)}", re.I),
             "asks": lazy_re(rf"\W{{0,9}}{either(known.asks)}", re.I),
             "hangs": lazy_re(rf"\W{{0,9}}{either(known.hangs)}", re.I),
             "rules": lazy_re(rf"\W{{0,1}}{either(known.rules)}", re.I),

@@ -15,7 +15,7 @@ from ireneo.language.moments import Moment, dated, moments, written_date
 from ireneo.language.predicates import Predicate, predicate, tokens, told_of, verb_forms
 from ireneo.language.spoken import Attributes, Facts, Predication
 from ireneo.language.topics import Names, Words
-from ireneo.memories.changes import says_of_change
+from ireneo.memories.changes import figures, says_of_change, telling
 from ireneo.memories.earnest import Statement, statements
 from ireneo.memories.record import Kind, Record
 from ireneo.memories.slots import attribute_of, holding_of
@@ -26,7 +26,10 @@ MOST = 40
 _LONGEST_VALUE = 80
 _FRAGMENT = 6
 """Words of a statement without a verb at the most that hangs on the one before it."""
+_OF_BE = lazy_re(r"\b(?:is|are|was|were|i|we)\b|['’]s\b", re.I)
 _EDGES = " .!,;…"
+_BESIDE = 2
+"""Telling words of a statement at least that is kept since its author speaks of themselves beside it."""
 _BE = ("am", "is", "are", "was", "were")
 _TELLING_WORDS = 5
 """So many words a statement has at least that tells something without the sentences around it."""
@@ -91,8 +94,15 @@ def said_facts(
     found: dict[tuple[str, ...], SaidFact] = {}
     reader = _FactReader(speaker, at, _names_of(known), anyone=anyone)
     last: tuple[str, ...] | None = None
+    clauses: list[Statement] = []
     for statement in statements(text, before):
         facts = list(reader.facts(statement))
+        if clauses and clauses[-1].sentence != statement.sentence:
+            last = None if clauses[-1].how else last
+            clauses = []
+        clauses.append(statement)
+        if len(clauses) > 1 and (ending := _ending_of(clauses, reader)):
+            facts.append(ending)
         goes_on = _rows(statement.language).goes_on.match(statement.text) or reader.is_fragment(statement)
         if last and goes_on and not any(each.attribute for each in facts):
             found[last] = _joined(found[last], statement)
@@ -104,6 +114,16 @@ def said_facts(
             found.setdefault(key, fact)
             last = last if fact.against else key
     return list(found.values())[:MOST]
+
+
+def _ending_of(clauses: Sequence[Statement], reader: _FactReader) -> SaidFact | None:
+    """What several clauses of a sentence say together to be over: "Pip was ill and we had to let her go"."""
+    words = ", ".join(each.text for each in clauses)
+    if not says_of_change(words):
+        return None
+    return SaidFact(
+        text=words, quote=clauses[-1].text, kind="semantic", subject=reader.subject, at=reader.at, against=True
+    )
 
 
 def _joined(fact: SaidFact, statement: Statement) -> SaidFact:
@@ -161,7 +181,9 @@ class _FactReader:
         """What one statement says; whoever introduces themselves says a thing with each comma."""
         pieces = _introduced(statement)
         if not pieces:
-            yield from self._facts(statement)
+            left_out = _left_out(statement)
+            facts = self._facts(replace(statement, text=f"{left_out}{statement.text}"))
+            yield from (replace(fact, quote=fact.quote.removeprefix(left_out)) for fact in facts)
             return
         opens = "Ich bin" if statement.language == "de" else "I'm"
         name, *pieces = pieces
@@ -569,7 +591,7 @@ class _FactReader:
             return None
         if statement.made_up and not re.match(r"(?:i|ich)\b", text, re.I):
             return None
-        if said is not None and not self._times(text, statement.language, ahead=None) and (
+        if said is not None and not figures(text) and (
             said.verb.split()[-1] in known.idle or rows.idle.match(said.said.removeprefix("do not "))
         ):
             return None
@@ -578,7 +600,9 @@ class _FactReader:
         figure = bool(_FIGURE.search(text)) and count <= 25 and not rows.asks.match(text) and not _is_code(text)
         elided = bool(said and said.subject == "") and count >= 3
         changed = bool(_LARGE.search(text)) and statement.language != "de" and bool(rows.changed.search(text))
-        if not (((own or of_other or changed) and count >= 3) or figure or elided or rows.ailments.search(text)):
+        ails = bool(rows.ailments.search(text))
+        beside = statement.personal and not rows.asks.match(text) and len(telling(text)) >= _BESIDE
+        if not (((own or of_other or changed or beside) and count >= 3) or figure or elided or ails):
             return None
         if said is None:
             past = bool(rows.happened.search(text)) and not rows.lasts.search(text)
@@ -586,6 +610,17 @@ class _FactReader:
             state = said.verb.split()[-1] in (known.begins if said.tense != "past" else known.begins - {"be"})
             past = said.tense in ("past", "perfect") and not state
         return "episodic" if past else "semantic"
+
+
+def _left_out(statement: Statement) -> str:
+    """What stands for the speaker where nothing does: "can't be near a tuna", "celebrating with Nell"."""
+    if statement.language == "de" or _rows("en").rules.match(statement.text):
+        return ""
+    if _rows("en").elided.match(statement.text):
+        return "I "
+    first, _, rest = statement.text.partition(" ")
+    doing = first.casefold().endswith("ing") and verb_forms().get(first.casefold(), ("", ""))[1] == "ing"
+    return "I'm " if doing and rest and not _OF_BE.search(rest) else ""
 
 
 def _introduced(statement: Statement) -> list[str]:
@@ -644,6 +679,7 @@ class _Rows(Struct, frozen=True, kw_only=True):
     changed: re.Pattern[str]
     happened: re.Pattern[str]
     lasts: re.Pattern[str]
+    elided: re.Pattern[str]
     profession: re.Pattern[str]
     introduces: re.Pattern[str]
     coming: re.Pattern[str]
@@ -702,6 +738,7 @@ def _made(known: Facts) -> _Rows:
         changed=lazy_re(either(known.changed), re.I),
         happened=lazy_re(either(known.happened), re.I),
         profession=lazy_re(either(known.professions), re.I),
+        elided=lazy_re(either(known.elided), re.I),
         lasts=lazy_re(either(known.lasts), re.I),
         introduces=lazy_re(either(known.introduces), re.I),
         goes_on=lazy_re(either(known.goes_on), re.I),
