@@ -152,6 +152,9 @@ def settle_said(
         ended += settle_drafts(tx, space, [rest for each in over if (rest := _rest_of(each, draft))])
         if draft.against and not draft.attribute and (ended or draft.messages):
             done += ended
+            if ended and words_of(draft.text) == draft.why:
+                # That it is over is worth knowing once it was known before.
+                done += settle_drafts(tx, space, [replace(draft, against=False, why="")])
         else:
             done += settle_drafts(tx, space, [draft])
     return done
@@ -191,15 +194,16 @@ def _against(record: Record, draft: MemoryDraft) -> MemoryDraft:
 def _rest_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
     """What a memory said of several by name of whom one is no longer among them; None where it is no such memory."""
     text = without(record.text, draft.text)
-    if text is None or record.value:
+    value = without(record.value, draft.text) if record.value else ""
+    if text is None or value is None:
         return None
     return replace(
         draft,
         kind=record.kind,
         text=text,
         subject=record.subject,
-        attribute="",
-        value="",
+        attribute=record.attribute,
+        value=value,
         against=False,
         adds=False,
         messages=(*record.sources, *draft.messages),

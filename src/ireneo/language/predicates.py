@@ -397,7 +397,8 @@ def told_of(clause: str, said: Predicate | None, who: str) -> str:
         word = words[at]
         low = word.low
         new: str | None = None
-        if low in _THEY:
+        # "Im" is a word of other languages too.
+        if low in _THEY and (low not in _BARE_SHORT or not word.start or (said and word.start == said.start)):
             first = not named and (said is None or word.start == said.start)
             if first:
                 new, at = _as_third(words, at, _within(who) if word.start else who)

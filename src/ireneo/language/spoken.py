@@ -135,6 +135,10 @@ class Facts(Topic, frozen=True, kw_only=True):
     """Anywhere: what is said of somebody is so no longer."""
     rules: Row = ()
     """At the beginning of a sentence: how the assistant is to be."""
+    tongues: Row = ()
+    """Anywhere in a rule: the language in which it wants answers."""
+    over_it: Row = ()
+    """Anywhere: what was told of last is over."""
     laughs: Row = ()
     """Anywhere: who says so laughs."""
     boasts: Row = ()

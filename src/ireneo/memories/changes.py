@@ -69,6 +69,8 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     if draft.attribute == "employer" and not draft.against:
         # Who says what they are and where says an employer as well.
         found |= {each.id: each for each in held if _is_work_elsewhere(each, draft)}
+    if draft.attribute == "manner":
+        found |= {each.id: each for each in held if each.attribute == "manner" and _in_another_language(each, draft)}
     held = [each for each in held if not _same_slot(each, draft)]
     reader = _ChangeReader(draft, held, often)
     found |= {each.id: each for each in (*reader.over(), *reader.other(), *reader.told_again())}
@@ -108,6 +110,7 @@ class _ChangeReader:
         self.often = often
         self.words = words_of(draft.text)
         self.said = telling(draft.text) - set(terms(draft.subject))
+        self.names = _names(self.words)
         self.joins = writes_nouns_large(self.words)
         self.held = [(each, telling(each.text)) for each in held]
         self.persons = {term for each in held if _is_name_of(each) for term in terms(each.value)}
@@ -127,6 +130,8 @@ class _ChangeReader:
                 found = self._of_phrase(near, gone=False, least=1) if near else []
             if len(found) <= MOST:
                 yield from found
+        if any(pattern.search(self.words) for pattern in _cues().it) and self.held:
+            yield max((each for each, _ in self.held), key=lambda one: one.recorded)
 
     def _of_phrase(self, named: set[str], *, gone: bool, least: int = 0) -> list[Record]:
         least = least or (len(named) + 1) // 2
@@ -143,9 +148,8 @@ class _ChangeReader:
     def _shared(self, one: set[str], other: set[str]) -> set[str]:
         """The terms of `one` that stand in `other`, or that a longer word there is made with."""
         same = one & other
-        if not self.joins:
-            return same
-        return same | {each for each in one - same if any(_is_part(each, word) for word in other)}
+        parts = one - same if self.joins else (one - same) & self.names
+        return same | {each for each in parts if any(_is_part(each, word) for word in other)}
 
     def other(self) -> Iterator[Record]:
         """What it gives another figure, day or opposite of."""
@@ -269,8 +273,8 @@ def figures(text: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     said = terms(text)
     for term in said:
-        for kind in _kinds_of().get(term, ()):
-            found.setdefault(kind, set()).add(term)
+        for kind, value in _kinds_of().get(term, ()):
+            found.setdefault(kind, set()).add(value)
     for each in _FIGURE.finditer(text):
         if each["clock"]:
             found.setdefault("clock", set()).add(re.sub(r"\D+$", "", each["clock"]).replace(".", ":").removesuffix(":00"))
@@ -292,6 +296,12 @@ def figures(text: str) -> dict[str, set[str]]:
 
 def _same_slot(record: Record, draft: MemoryDraft) -> bool:
     return bool(draft.attribute) and slot(record.subject, record.attribute) == slot(draft.subject, draft.attribute)
+
+
+def _in_another_language(record: Record, draft: MemoryDraft) -> bool:
+    """Whether two rules for answers ask for different languages."""
+    now, before = ({found[0].casefold() for p in _cues().tongues for found in p.finditer(each.text)} for each in (draft, record))
+    return bool(now and before) and not now & before
 
 
 def _is_work_elsewhere(record: Record, draft: MemoryDraft) -> bool:
@@ -346,14 +356,15 @@ def _units() -> dict[str, str]:
 
 
 @from_data
-def _kinds_of() -> dict[str, tuple[str, ...]]:
-    """By a term, of which weekdays or opposites it is one."""
+def _kinds_of() -> dict[str, tuple[tuple[str, str], ...]]:
+    """By a term, of which weekdays or opposites it is one, and which."""
     groups = [group.split() for code in LANGUAGES for group in of_language(Facts, code).opposites]
-    kinds: dict[str, tuple[str, ...]] = {}
+    kinds: dict[str, tuple[tuple[str, str], ...]] = {}
     for number, group in enumerate([*groups, list(weekday_numbers())]):
-        for word in group:
-            for term in terms(word):
-                kinds[term] = (*kinds.get(term, ()), f"group {number}")
+        for same in group:
+            first, *others = same.split("=")
+            for term in {term for word in (first, *others) for term in terms(word)}:
+                kinds[term] = (*kinds.get(term, ()), (f"group {number}", first))
     return kinds
 
 
@@ -379,6 +390,8 @@ class _Cues:
         self.changes = tuple(lazy_re(either(each.changed), re.I) for each in known)
         self.over = tuple(lazy_re(pattern, re.I) for each in known for pattern in each.over_what)
         self.often = tuple(lazy_re(either(each.often), re.I) for each in known)
+        self.it = tuple(lazy_re(either(each.over_it), re.I) for each in known)
+        self.tongues = tuple(lazy_re(either(each.tongues), re.I) for each in known)
         self.back = tuple(lazy_re(either(each.back), re.I) for each in known)
 
 

@@ -62,9 +62,12 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
         for sentence in _sentences(_BULLET.sub("", line).strip()):
             language = _language(sentence, text)
             if taken := next((hit for each in marks.values() if (hit := each["takes_back"].search(sentence))), None):
-                said = said[:-1]
                 sentence = sentence[taken.end() :].lstrip(" ,;:.!–—-")
-                if len(_WORDS.findall(sentence)) <= _SHORTEST:
+                more = len(_WORDS.findall(sentence)) > _SHORTEST
+                # What is put right is the last thing said; a joke is taken back as a whole.
+                kept = said[-1][0].rpartition(",")[0] if said and more else ""
+                said = [*said[:-1], *([(kept, said[-1][1])] if kept else [])]
+                if not more:
                     continue
             said.append((sentence, language))
             if any(_is_joke(sentence, each) for each in marks.values()):

@@ -28,6 +28,7 @@ _FRAGMENT = 6
 """Words of a statement without a verb at the most that hangs on the one before it."""
 _OF_BE = lazy_re(r"\b(?:is|are|was|were|i|we)\b|['’]s\b", re.I)
 _EDGES = " .!,;…"
+_GERMAN_FRAGMENT = 12
 _BESIDE = 2
 """Telling words of a statement at least that is kept since its author speaks of themselves beside it."""
 _BE = ("am", "is", "are", "was", "were")
@@ -176,14 +177,14 @@ class _FactReader:
         self.subject = speaker or "user"
         self.at = at
         self.names = dict(names)
+        self.opens = True
 
     def facts(self, statement: Statement) -> Iterator[SaidFact]:
         """What one statement says; whoever introduces themselves says a thing with each comma."""
-        pieces = _introduced(statement)
+        pieces = _introduced(statement) if self.opens else []
+        self.opens = False
         if not pieces:
-            left_out = _left_out(statement)
-            facts = self._facts(replace(statement, text=f"{left_out}{statement.text}"))
-            yield from (replace(fact, quote=fact.quote.removeprefix(left_out)) for fact in facts)
+            yield from self._elided(statement)
             return
         opens = "Ich bin" if statement.language == "de" else "I'm"
         name, *pieces = pieces
@@ -195,6 +196,12 @@ class _FactReader:
             own = replace(statement, text=f"{opens} {article}{piece}")
             facts = list(self._facts(own)) or [self._kept(own, "semantic")]
             yield from (replace(fact, quote=piece) for fact in facts if not fact.against)
+
+    def _elided(self, statement: Statement) -> Iterator[SaidFact]:
+        """What a statement says that may leave out its speaker."""
+        left_out, text = _left_out(statement), statement.text
+        told = f"{left_out}{text[0].lower()}{text[1:]}" if left_out else text
+        yield from (replace(fact, quote=text) if left_out else fact for fact in self._facts(replace(statement, text=told)))
 
     def _facts(self, statement: Statement) -> Iterator[SaidFact]:
         rule = self._rule(statement)
@@ -221,7 +228,7 @@ class _FactReader:
             yield self._as_said(statement, kept) if self._needs_frame(statement, kept) else kept
         elif says_of_change(statement.text):
             # What tells nothing by itself may still end what is known.
-            yield replace(self._kept(statement, "semantic", said), text=statement.text, against=True)
+            yield replace(self._as_said(statement, self._kept(statement, "semantic", said)), against=True)
 
     def _needs_frame(self, statement: Statement, kept: SaidFact) -> bool:
         """Whether a statement could not be told of anybody, and so is quoted: unless it says itself of whom it is."""
@@ -232,7 +239,10 @@ class _FactReader:
     def is_fragment(self, statement: Statement) -> bool:
         """Whether it says nothing by itself, such as "girls, both hooded", and so hangs on what stands before it."""
         words = _WORDS.findall(statement.text)
-        if len(words) > _FRAGMENT or statement.language == "de" or statement.text.strip(_EDGES) != statement.sentence.strip(_EDGES):
+        if statement.language == "de":
+            small = [word for word in words if word[:1].islower() and word.casefold() not in _not_german()]
+            return len(words) <= _GERMAN_FRAGMENT and len(small) <= 2 and len(small) * 3 <= len(words)
+        if len(words) > _FRAGMENT or statement.text.strip(_EDGES) != statement.sentence.strip(_EDGES):
             return False
         return predicate(statement.text, self._named(statement)) is None and not any(
             verb_forms().get(word.casefold()) or word.casefold() in _BE for word in words
