@@ -44,6 +44,8 @@ class Facts(Topic, frozen=True, kw_only=True):
     """At the beginning of a clause: who says so is to be believed, of health."""
     elided: Row = ()
     """At the beginning: the speaker is left out."""
+    objects: Row = ()
+    """What follows a verb, and no noun."""
     played: Row = ()
     """Anywhere in a message: what is said is said in play."""
     fiction: Row = ()

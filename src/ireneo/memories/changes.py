@@ -124,7 +124,7 @@ class _ChangeReader:
         for said, gone in _named_as_over(self.words):
             # Who gave up the flute is not over; who is named alone may be.
             named = said if gone else said - self.persons or said
-            found = self._of_phrase(named, gone=gone)
+            found = self._of_phrase(named, gone=gone, least=len(named) if named <= self.names else 0)
             if not found and not gone:
                 near = {word for each in named for word, cosine in alike(each, 8) if cosine >= _ALIKE}
                 found = self._of_phrase(near, gone=False, least=1) if near else []

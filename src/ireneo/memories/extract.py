@@ -181,7 +181,7 @@ class _FactReader:
 
     def facts(self, statement: Statement) -> Iterator[SaidFact]:
         """What one statement says; whoever introduces themselves says a thing with each comma."""
-        pieces = _introduced(statement) if self.opens else []
+        pieces = _introduced(statement, opens=self.opens)
         self.opens = False
         if not pieces:
             yield from self._elided(statement)
@@ -630,18 +630,21 @@ def _left_out(statement: Statement) -> str:
         return "I "
     first, _, rest = statement.text.partition(" ")
     doing = first.casefold().endswith("ing") and verb_forms().get(first.casefold(), ("", ""))[1] == "ing"
-    return "I'm " if doing and rest and not _OF_BE.search(rest) else ""
+    return "I'm " if doing and _rows("en").object.match(rest) and not _OF_BE.search(rest) else ""
 
 
-def _introduced(statement: Statement) -> list[str]:
-    """What somebody says of themselves who says first who they are: name, age, work, place, one behind the other."""
+def _introduced(statement: Statement, *, opens: bool) -> list[str]:
+    """What somebody says of themselves who says who they are: name, age, work, place, one behind the other.
+
+    Who says no more than a name and an age must do so as they open a message: else it may be another's.
+    """
     found = _rows(statement.language).introduces.match(statement.text)
-    if found is None or found["name"].casefold() in _no_names():
+    if found is None or found["name"].casefold() in _no_names() or not (opens or found["sure"]):
         return []
-    pieces = [each.strip() for each in _PIECES.split(statement.text[found.start("name") :]) if each.strip()]
+    pieces = [each.strip() for each in _PIECES.split(statement.text[found.start("name") :]) if each.strip(_EDGES)]
     first = pieces[0].removeprefix(found["name"]).strip()
     first = _HERE.sub("", first)
-    return [found["name"], *([first] if first else []), *pieces[1:]]
+    return [found["name"], *([first] if first.strip(_EDGES) else []), *pieces[1:]]
 
 
 def _is_code(text: str) -> bool:
@@ -690,6 +693,7 @@ class _Rows(Struct, frozen=True, kw_only=True):
     happened: re.Pattern[str]
     lasts: re.Pattern[str]
     elided: re.Pattern[str]
+    object: re.Pattern[str]
     profession: re.Pattern[str]
     introduces: re.Pattern[str]
     coming: re.Pattern[str]
@@ -748,6 +752,7 @@ def _made(known: Facts) -> _Rows:
         changed=lazy_re(either(known.changed), re.I),
         happened=lazy_re(either(known.happened), re.I),
         profession=lazy_re(either(known.professions), re.I),
+        object=lazy_re(either(known.objects), re.I),
         elided=lazy_re(either(known.elided), re.I),
         lasts=lazy_re(either(known.lasts), re.I),
         introduces=lazy_re(either(known.introduces), re.I),
