@@ -160,7 +160,7 @@ def _subject_at(words: list[Token], names: frozenset[str]) -> tuple[int, int] | 
     """Where the subject begins and ends, in words."""
     for at, word in enumerate(words[:9]):
         low = word.low
-        if not at and low in topic(Attributes).bare and (end := _name_end(words, at)) == 1:
+        if not at and (low in topic(Attributes).bare or low in _kin()) and (end := _name_end(words, at)) == 1:
             return at, end
         if low in ("i", "we", "he", "she", "they", "it") or re.fullmatch(
             r"(?:i|we|he|she|they|it)'(?:m|ve|re|ll|s|d)|im|ive", low
@@ -177,6 +177,12 @@ def _subject_at(words: list[Token], names: frozenset[str]) -> tuple[int, int] | 
         if at > 0 and word.word in ",;":
             continue
     return None
+
+
+@from_data
+def _kin() -> frozenset[str]:
+    """Words for one's relations, as they are said without an article too: "mum called"."""
+    return frozenset(word for words in of_language(Facts, "en").relations.values() for word in words)
 
 
 def _name_end(words: list[Token], at: int) -> int:

@@ -127,6 +127,18 @@ class Facts(Topic, frozen=True, kw_only=True):
     """Anywhere: what was over is so again."""
     phrase_ends: Set = frozenset()
     """Words at which what was named as being over ends, unless it begins with them."""
+    apart: Row = ()
+    """Such words of which one excludes the other of the same person, whatever else is said."""
+    grades: Row = ()
+    """With `nth` and `of`: in which year of something one is."""
+    clocks: Row = ()
+    """With `clock`: a time of day in words."""
+    instead: Row = ()
+    """Anywhere: something comes in the place of another."""
+    changes_of: Map = field(default_factory=dict)
+    """By a thing of which one has one at a time, patterns of what says that it is another now."""
+    tells_of: Map = field(default_factory=dict)
+    """By such a thing, patterns of what says which it is."""
     measures: Row = ()
     """Words for the same measure of things of one's life, blanks between, besides the units of `numbers`."""
     often: Row = ()

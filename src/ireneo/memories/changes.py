@@ -34,6 +34,7 @@ _FIGURE = lazy_re(
     r"|(?P<number>(?<![\w.,:])\d[\d.,]*\d|(?<![\w.,:])\d)(?P<nth>st|nd|rd|th)?\.?(?: (?P<unit>[^\W\d_]+))?",
     re.I,
 )
+_APART = "apart"
 _NO_MEASURE = ("date", "clock", "often")
 MOST = 6
 """Memories that one word ends at most, and that may have a word in common for it to tell them apart: what touches more
@@ -64,6 +65,7 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     """
     held = [each for each in known if each.holds and each.kind in ("semantic", "procedural") and _is_older(each, draft)]
     found: dict[str, Record] = {}
+    held += [each for each in known if each.holds and each.kind == "episodic" and _is_older(each, draft) and figures(each.text)]
     if draft.against and draft.attribute:
         found |= {each.id: each for each in _of_slot(draft, held)}
     if draft.attribute == "employer" and not draft.against:
@@ -73,7 +75,7 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
         found |= {each.id: each for each in held if each.attribute == "manner" and _in_another_language(each, draft)}
     held = [each for each in held if not _same_slot(each, draft)]
     reader = _ChangeReader(draft, held, often)
-    found |= {each.id: each for each in (*reader.over(), *reader.other(), *reader.told_again())}
+    found |= {each.id: each for each in (*reader.over(), *reader.other(), *reader.told_again(), *reader.anew())}
     return list(found.values())
 
 
@@ -117,6 +119,7 @@ class _ChangeReader:
         cues = _cues()
         self.strong = any(pattern.search(self.words) for pattern in cues.ends)
         self.changed = self.strong or any(pattern.search(self.words) for pattern in (*cues.changes, *cues.back))
+        self.instead = any(pattern.search(self.words) for pattern in cues.instead)
         self.back = any(pattern.search(self.words) for pattern in cues.back)
 
     def over(self) -> Iterator[Record]:
@@ -165,15 +168,39 @@ class _ChangeReader:
                 differ = [kind for kind in theirs if kind not in _NO_MEASURE][:1]
             if not differ or told.keys() & theirs.keys() - set(differ):
                 continue
+            if any(kind.startswith(_APART) for kind in differ) and self._same_persons(each):
+                found.append(each)
+                continue
             shared = {term for term in self._shared(self.said, words) if self.often.get(term, 0) <= MOST}
             shared -= {term for kind in differ for term in (kind, *told.get(kind, ()), *theirs[kind])}
             named = bool(shared & (_names(self.words) | _names(each.text)))
             if not shared or not self._may_be_meant(each, shared):
                 continue
-            if len(shared) >= 2 or self.changed or (named and each.subject == self.draft.subject):
+            measured = any(kind and kind not in _NO_MEASURE and " " not in kind for kind in differ)
+            if len(shared) >= 2 or self.changed or measured or (named and each.subject == self.draft.subject):
                 found.append(each)
         if len(found) <= 2:
             yield from found
+
+    def anew(self) -> Iterator[Record]:
+        """What says where one lives, or what one does, where another home or work is told of."""
+        if self.draft.against:
+            return
+        for thing, changes, tells in _cues().things:
+            if changes.search(self.words) and self._of_speaker(self.words):
+                for each, _ in self.held:
+                    if each.subject in ("", self.draft.subject) and self._of_speaker(words_of(each.text)):
+                        if each.attribute == thing or (not each.attribute and tells.search(words_of(each.text))):
+                            yield each
+
+    def _of_speaker(self, words: str) -> bool:
+        """Whether a text speaks of nobody but the speaker."""
+        return not (_persons() | self.persons) & set(terms(words))
+
+    def _same_persons(self, record: Record) -> bool:
+        """Whether a memory speaks of the same people as the word."""
+        persons = _persons() | self.persons
+        return persons & set(terms(self.words)) == persons & set(terms(words_of(record.text)))
 
     def told_again(self) -> Iterator[Record]:
         """What it shares two rare words with, where it says that something is over, or fills a slot anew."""
@@ -184,7 +211,8 @@ class _ChangeReader:
             if each.attribute and _is_name_of(each):
                 continue
             shared = {term for term in self._shared(self.said, words) if self.often.get(term, 0) <= MOST}
-            if len(shared) >= 2 and self._may_be_meant(each, shared) and _says_over(each.text) <= self.back:
+            least = 1 if self.instead else 2
+            if len(shared) >= least and self._may_be_meant(each, shared) and _says_over(each.text) <= self.back:
                 found.append(each)
         if len(found) <= MOST:
             yield from found
@@ -291,6 +319,12 @@ def figures(text: str) -> dict[str, set[str]]:
     for pattern in _cues().often:
         for each in pattern.finditer(text):
             found.setdefault("often", set()).add(each[0].casefold())
+    for pattern in _cues().grades:
+        for each in pattern.finditer(text):
+            found.setdefault(f"{_APART} {each['of'].casefold()}", set()).add(each["nth"].casefold())
+    for pattern in _cues().clocks:
+        for each in pattern.finditer(text):
+            found.setdefault("clock", set()).add(each["clock"].casefold())
     return found
 
 
@@ -358,14 +392,24 @@ def _units() -> dict[str, str]:
 @from_data
 def _kinds_of() -> dict[str, tuple[tuple[str, str], ...]]:
     """By a term, of which weekdays or opposites it is one, and which."""
-    groups = [group.split() for code in LANGUAGES for group in of_language(Facts, code).opposites]
+    groups = [("side", group.split()) for code in LANGUAGES for group in of_language(Facts, code).opposites]
+    groups += [(_APART, group.split()) for code in LANGUAGES for group in of_language(Facts, code).apart]
     kinds: dict[str, tuple[tuple[str, str], ...]] = {}
-    for number, group in enumerate([*groups, list(weekday_numbers())]):
+    for number, (kind, group) in enumerate([*groups, ("side", list(weekday_numbers()))]):
         for same in group:
             first, *others = same.split("=")
             for term in {term for word in (first, *others) for term in terms(word)}:
-                kinds[term] = (*kinds.get(term, ()), (f"group {number}", first))
+                kinds[term] = (*kinds.get(term, ()), (f"{kind} {number}", first))
     return kinds
+
+
+@from_data
+def _persons() -> frozenset[str]:
+    """Terms for people who are somebody's."""
+    known = [of_language(Facts, code).relations for code in LANGUAGES]
+    return frozenset(
+        term for each in known for code, words in each.items() if code != "pet" for word in words for term in terms(word)
+    )
 
 
 def _is_older(record: Record, draft: MemoryDraft) -> bool:
@@ -389,6 +433,14 @@ class _Cues:
         self.ends = tuple(lazy_re(either(each.ends), re.I) for each in known)
         self.changes = tuple(lazy_re(either(each.changed), re.I) for each in known)
         self.over = tuple(lazy_re(pattern, re.I) for each in known for pattern in each.over_what)
+        self.instead = tuple(lazy_re(either(each.instead), re.I) for each in known)
+        self.grades = tuple(lazy_re(pattern, re.I) for each in known for pattern in each.grades)
+        self.clocks = tuple(lazy_re(pattern, re.I) for each in known for pattern in each.clocks)
+        self.things = tuple(
+            (thing, lazy_re(either(patterns), re.I), lazy_re(either(each.tells_of[thing]), re.I))
+            for each in known
+            for thing, patterns in each.changes_of.items()
+        )
         self.often = tuple(lazy_re(either(each.often), re.I) for each in known)
         self.it = tuple(lazy_re(either(each.over_it), re.I) for each in known)
         self.tongues = tuple(lazy_re(either(each.tongues), re.I) for each in known)

@@ -384,6 +384,8 @@ class _FactReader:
             return self.subject, rest
         if not rest and first in topic(Attributes).bare:
             return self.subject, first
+        if not rest and (code := _relations().get(first)):
+            return self.names.get(code, f"{self.subject}'s {first}"), ""
         if first == "the" and rest:
             return self.subject, rest if rest.split()[-1] in of_language(Facts, "en").dated | of_language(
                 Facts, "en"
