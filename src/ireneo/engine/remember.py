@@ -155,7 +155,9 @@ def settle_said(
             if ended and words_of(draft.text) == draft.why:
                 # That it is over is worth knowing once it was known before.
                 done += settle_drafts(tx, space, [replace(draft, against=False, why="")])
-        elif draft.against and draft.messages and not tx.memories.of_key(space, draft.kind, KINDS[draft.kind].key(draft)):
+        elif (
+            draft.against and draft.messages and not tx.memories.of_key(space, draft.kind, KINDS[draft.kind].key(draft))
+        ):
             # Nothing was known of the slot that it ends: it tells something new.
             done += settle_drafts(tx, space, [replace(draft, against=False, attribute="", value="", why="")])
         else:

@@ -34,13 +34,15 @@ _FIGURE = lazy_re(
     r"|(?P<number>(?<![\w.,:])\d[\d.,]*\d|(?<![\w.,:])\d)(?P<nth>st|nd|rd|th)?\.?(?: (?P<unit>[^\W\d_]+))?",
     re.I,
 )
-_APART = "apart"
+_APART, _SIDE, _WEEKDAY = "apart", "side", "weekday"
 _NO_MEASURE = ("date", "clock", "often")
 MOST = 6
 """Memories that one word ends at most, and that may have a word in common for it to tell them apart: what touches more
 says something of all of them, and ends none."""
 _PHRASE = 5
 """Words of what is named as being over, at the most."""
+_KIN = ("partner", "sibling", "parent", "relative", "friend", "boss", "ex")
+"""Of the codes of relations, those that tell persons apart."""
 _COMPOUND = 4
 """Letters that a word has at least that another one begins or ends with, in a language that joins its words."""
 _ALIKE = 0.8
@@ -65,7 +67,11 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     """
     held = [each for each in known if each.holds and each.kind in ("semantic", "procedural") and _is_older(each, draft)]
     found: dict[str, Record] = {}
-    held += [each for each in known if each.holds and each.kind == "episodic" and _is_older(each, draft) and figures(each.text)]
+    held += [
+        each
+        for each in known
+        if each.holds and each.kind == "episodic" and _is_older(each, draft) and figures(each.text)
+    ]
     if draft.against and draft.attribute:
         found |= {each.id: each for each in _of_slot(draft, held)}
     if draft.attribute == "employer" and not draft.against:
@@ -165,7 +171,7 @@ class _ChangeReader:
             differ = [kind for kind in told.keys() & theirs.keys() if not told[kind] & theirs[kind]]
             if not differ and "" in told and self.changed:
                 # "Upped to 100" has the measure of what it was before.
-                differ = [kind for kind in theirs if kind not in _NO_MEASURE][:1]
+                differ = [kind for kind in theirs if _is_measure(kind)][:1]
             if not differ or told.keys() & theirs.keys() - set(differ):
                 continue
             if any(kind.startswith(_APART) for kind in differ) and self._same_persons(each):
@@ -176,8 +182,8 @@ class _ChangeReader:
             named = bool(shared & (_names(self.words) | _names(each.text)))
             if not shared or not self._may_be_meant(each, shared):
                 continue
-            measured = any(kind and kind not in _NO_MEASURE and " " not in kind for kind in differ)
-            if len(shared) >= 2 or self.changed or measured or (named and each.subject == self.draft.subject):
+            plain = any(_is_measure(kind) or kind.startswith(_SIDE) for kind in differ)
+            if len(shared) >= 2 or self.changed or plain or (named and each.subject == self.draft.subject):
                 found.append(each)
         if len(found) <= 2:
             yield from found
@@ -189,9 +195,10 @@ class _ChangeReader:
         for thing, changes, tells in _cues().things:
             if changes.search(self.words) and self._of_speaker(self.words):
                 for each, _ in self.held:
-                    if each.subject in ("", self.draft.subject) and self._of_speaker(words_of(each.text)):
-                        if each.attribute == thing or (not each.attribute and tells.search(words_of(each.text))):
-                            yield each
+                    words, apart = words_of(each.text), each.subject and self.draft.subject != each.subject
+                    told = not each.attribute and tells.search(words) and self._of_speaker(words)
+                    if (each.attribute == thing or told) and (not apart or not self.draft.subject):
+                        yield each
 
     def _of_speaker(self, words: str) -> bool:
         """Whether a text speaks of nobody but the speaker."""
@@ -211,7 +218,9 @@ class _ChangeReader:
             if each.attribute and _is_name_of(each):
                 continue
             shared = {term for term in self._shared(self.said, words) if self.often.get(term, 0) <= MOST}
-            least = 1 if self.instead else 2
+            # Who is only named in both may have nothing to do with what is replaced, unless he is one of several.
+            only_named = shared <= self.names | self.persons and not _NAMES_LISTED.search(words_of(each.text))
+            least = 1 if self.instead and not only_named else 2
             if len(shared) >= least and self._may_be_meant(each, shared) and _says_over(each.text) <= self.back:
                 found.append(each)
         if len(found) <= MOST:
@@ -287,11 +296,17 @@ def _says_over(text: str) -> bool:
     return any(pattern.search(words_of(text)) for pattern in _cues().ends)
 
 
+def _is_measure(kind: str) -> bool:
+    """Whether figures of a kind measure something, and are no time."""
+    return bool(kind) and kind not in _NO_MEASURE and " " not in kind
+
+
 def _newest_part(text: str) -> str:
     """A text without what it says was so before: "from nights to days"."""
     return _FROM.sub("", text)
 
 
+_YEAR = lazy_re(r"(?:19|20)\d\d")
 _EMPLOYED = lazy_re(r"\b(?:at|for|bei) ", re.I)
 _FROM = lazy_re(r"\bfrom [\w,.€$£ ]{1,30}?(?= to )|\bvon [\w,.€$£ ]{1,30}?(?= auf )", re.I)
 
@@ -305,7 +320,9 @@ def figures(text: str) -> dict[str, set[str]]:
             found.setdefault(kind, set()).add(value)
     for each in _FIGURE.finditer(text):
         if each["clock"]:
-            found.setdefault("clock", set()).add(re.sub(r"\D+$", "", each["clock"]).replace(".", ":").removesuffix(":00"))
+            found.setdefault("clock", set()).add(
+                re.sub(r"\D+$", "", each["clock"]).replace(".", ":").removesuffix(":00")
+            )
         elif each["money"]:
             found.setdefault("money", set()).add(re.sub(r"\D", "", each["money"]))
         else:
@@ -314,7 +331,7 @@ def figures(text: str) -> dict[str, set[str]]:
                 found.setdefault("date", set()).add(f"{each['number']} {unit}")
             elif each["nth"]:
                 found.setdefault("date", set()).add(each["number"])
-            elif not unit.isdigit():
+            elif not unit.isdigit() and not _YEAR.fullmatch(each["number"]):
                 found.setdefault(_units().get(unit, ""), set()).add(each["number"])
     for pattern in _cues().often:
         for each in pattern.finditer(text):
@@ -334,7 +351,9 @@ def _same_slot(record: Record, draft: MemoryDraft) -> bool:
 
 def _in_another_language(record: Record, draft: MemoryDraft) -> bool:
     """Whether two rules for answers ask for different languages."""
-    now, before = ({found[0].casefold() for p in _cues().tongues for found in p.finditer(each.text)} for each in (draft, record))
+    now, before = (
+        {found[0].casefold() for p in _cues().tongues for found in p.finditer(each.text)} for each in (draft, record)
+    )
     return bool(now and before) and not now & before
 
 
@@ -392,10 +411,10 @@ def _units() -> dict[str, str]:
 @from_data
 def _kinds_of() -> dict[str, tuple[tuple[str, str], ...]]:
     """By a term, of which weekdays or opposites it is one, and which."""
-    groups = [("side", group.split()) for code in LANGUAGES for group in of_language(Facts, code).opposites]
+    groups = [(_SIDE, group.split()) for code in LANGUAGES for group in of_language(Facts, code).opposites]
     groups += [(_APART, group.split()) for code in LANGUAGES for group in of_language(Facts, code).apart]
     kinds: dict[str, tuple[tuple[str, str], ...]] = {}
-    for number, (kind, group) in enumerate([*groups, ("side", list(weekday_numbers()))]):
+    for number, (kind, group) in enumerate([*groups, (_WEEKDAY, list(weekday_numbers()))]):
         for same in group:
             first, *others = same.split("=")
             for term in {term for word in (first, *others) for term in terms(word)}:
@@ -407,9 +426,8 @@ def _kinds_of() -> dict[str, tuple[tuple[str, str], ...]]:
 def _persons() -> frozenset[str]:
     """Terms for people who are somebody's."""
     known = [of_language(Facts, code).relations for code in LANGUAGES]
-    return frozenset(
-        term for each in known for code, words in each.items() if code != "pet" for word in words for term in terms(word)
-    )
+    named = [words for each in known for code, words in each.items() if code in _KIN]
+    return frozenset(term for words in named for word in words for term in terms(word))
 
 
 def _is_older(record: Record, draft: MemoryDraft) -> bool:

@@ -201,7 +201,9 @@ class _FactReader:
         """What a statement says that may leave out its speaker."""
         left_out, text = _left_out(statement), statement.text
         told = f"{left_out}{text[0].lower()}{text[1:]}" if left_out else text
-        yield from (replace(fact, quote=text) if left_out else fact for fact in self._facts(replace(statement, text=told)))
+        yield from (
+            replace(fact, quote=text) if left_out else fact for fact in self._facts(replace(statement, text=told))
+        )
 
     def _facts(self, statement: Statement) -> Iterator[SaidFact]:
         rule = self._rule(statement)
@@ -603,11 +605,17 @@ class _FactReader:
             return None
         if statement.made_up and not re.match(r"(?:i|ich)\b", text, re.I):
             return None
-        if said is not None and not figures(text) and (
-            said.verb.split()[-1] in known.idle or rows.idle.match(said.said.removeprefix("do not "))
+        if (
+            said is not None
+            and not figures(text)
+            and (said.verb.split()[-1] in known.idle or rows.idle.match(said.said.removeprefix("do not ")))
         ):
             return None
-        own = bool(rows.own.search(text)) or bool(rows.ailments.search(text)) or any(re.search(rf"\b{re.escape(name)}\b", text) for name in self.names)
+        own = (
+            bool(rows.own.search(text))
+            or bool(rows.ailments.search(text))
+            or any(re.search(rf"\b{re.escape(name)}\b", text) for name in self.names)
+        )
         of_other = not statement.made_up and _speaks_of_somebody(text, statement.language)
         figure = bool(_FIGURE.search(text)) and count <= 25 and not rows.asks.match(text) and not _is_code(text)
         elided = bool(said and said.subject == "") and count >= 3
