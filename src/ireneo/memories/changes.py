@@ -29,7 +29,8 @@ _LIST = r"[A-ZÄÖÜ][\w'’-]+(?:(?:, | and |, and | und | & | plus )[A-ZÄÖÜ
 _NAMES_LISTED = lazy_re(rf"\b{_LIST}")
 _JOINS = lazy_re(r", and |, | and | und | & | plus ")
 _FIGURE = lazy_re(
-    r"(?P<clock>\b\d{1,2}(?::[0-5]\d(?!:|\d)|\.[0-5]\d(?=\D|$)| ?[ap]m\b)(?: ?[ap]m\b)?|\b\d{1,2} (?:sharp|uhr|o['’]clock)\b)"
+    r"(?P<clock>\b\d{1,2}(?::[0-5]\d(?!:|\d)|\.[0-5]\d(?=\D|$)| ?[ap]m\b)(?: ?[ap]m\b)?"
+    r"|\b\d{1,2} (?:sharp|uhr|o['’]clock)\b)"
     r"|(?P<money>[$€£] ?\d[\d.,]*)"
     r"|(?P<number>(?<![\w.,:])\d[\d.,]*\d|(?<![\w.,:])\d)(?P<nth>st|nd|rd|th)?\.?(?: (?P<unit>[^\W\d_]+))?",
     re.I,
@@ -227,7 +228,7 @@ class _ChangeReader:
             yield from found
 
     def _may_be_meant(self, record: Record, shared: set[str]) -> bool:
-        """Whether a memory is of what the word speaks of: not of somebody else, and no steps that are called something."""
+        """Whether a memory is of what the word speaks of: not of somebody else, and no steps with a name."""
         if record.kind == "procedural":
             return bool(shared & _names(self.words)) and not (record.task_type or record.name)
         apart = record.subject and self.draft.subject and record.subject.casefold() != self.draft.subject.casefold()
@@ -306,6 +307,7 @@ def _newest_part(text: str) -> str:
     return _FROM.sub("", text)
 
 
+_BEHIND_FIGURES = lazy_re(r"(?<=\d)\D{1,12}$")
 _YEAR = lazy_re(r"(?:19|20)\d\d")
 _EMPLOYED = lazy_re(r"\b(?:at|for|bei) ", re.I)
 _FROM = lazy_re(r"\bfrom [\w,.€$£ ]{1,30}?(?= to )|\bvon [\w,.€$£ ]{1,30}?(?= auf )", re.I)
@@ -313,36 +315,31 @@ _FROM = lazy_re(r"\bfrom [\w,.€$£ ]{1,30}?(?= to )|\bvon [\w,.€$£ ]{1,30}?
 
 def figures(text: str) -> dict[str, set[str]]:
     """By what they measure, the figures, days and opposites that a text tells."""
-    found: dict[str, set[str]] = {}
-    said = terms(text)
-    for term in said:
-        for kind, value in _kinds_of().get(term, ()):
-            found.setdefault(kind, set()).add(value)
-    for each in _FIGURE.finditer(text):
-        if each["clock"]:
-            found.setdefault("clock", set()).add(
-                re.sub(r"\D+$", "", each["clock"]).replace(".", ":").removesuffix(":00")
-            )
-        elif each["money"]:
-            found.setdefault("money", set()).add(re.sub(r"\D", "", each["money"]))
-        else:
-            unit = next(iter(terms(each["unit"] or "")), "")
-            if unit in _months():
-                found.setdefault("date", set()).add(f"{each['number']} {unit}")
-            elif each["nth"]:
-                found.setdefault("date", set()).add(each["number"])
-            elif not unit.isdigit() and not _YEAR.fullmatch(each["number"]):
-                found.setdefault(_units().get(unit, ""), set()).add(each["number"])
-    for pattern in _cues().often:
-        for each in pattern.finditer(text):
-            found.setdefault("often", set()).add(each[0].casefold())
-    for pattern in _cues().grades:
-        for each in pattern.finditer(text):
-            found.setdefault(f"{_APART} {each['of'].casefold()}", set()).add(each["nth"].casefold())
-    for pattern in _cues().clocks:
-        for each in pattern.finditer(text):
-            found.setdefault("clock", set()).add(each["clock"].casefold())
+    cues, found = _cues(), dict[str, set[str]]()
+    told = [each for term in terms(text) for each in _kinds_of().get(term, ())]
+    told += [each for number in _FIGURE.finditer(text) if (each := _measured(number))]
+    told += [("often", each[0]) for pattern in cues.often for each in pattern.finditer(text)]
+    told += [("clock", each["clock"]) for pattern in cues.clocks for each in pattern.finditer(text)]
+    told += [(f"{_APART} {each['of']}", each["nth"]) for pattern in cues.grades for each in pattern.finditer(text)]
+    for kind, value in told:
+        found.setdefault(kind.casefold(), set()).add(value.casefold())
     return found
+
+
+def _measured(figure: re.Match[str]) -> tuple[str, str] | None:
+    """What a figure measures, and its value; None of a year."""
+    if figure["clock"]:
+        return "clock", _BEHIND_FIGURES.sub("", figure["clock"]).replace(".", ":").removesuffix(":00")
+    if figure["money"]:
+        return "money", figure["money"].strip("$€£ .,")
+    unit = next(iter(terms(figure["unit"] or "")), "")
+    if unit in _months():
+        return "date", f"{figure['number']} {unit}"
+    if figure["nth"]:
+        return "date", figure["number"]
+    if unit.isdigit() or _YEAR.fullmatch(figure["number"]):
+        return None
+    return _units().get(unit, ""), figure["number"]
 
 
 def _same_slot(record: Record, draft: MemoryDraft) -> bool:
@@ -443,7 +440,7 @@ def _of_slot(draft: MemoryDraft, held: Sequence[Record]) -> list[Record]:
     return [each for each in values if each.value != draft.value and said & set(terms(each.value))]
 
 
-class _Cues:
+class _ChangeCues:
     """What says that something is over, other than it was, over by name, or so again."""
 
     def __init__(self) -> None:
@@ -466,5 +463,5 @@ class _Cues:
 
 
 @from_data
-def _cues() -> _Cues:
-    return _Cues()
+def _cues() -> _ChangeCues:
+    return _ChangeCues()

@@ -162,18 +162,25 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
             if rows["condition"].match(piece):
                 return
             continue
-        believed = rows["rules"].match(piece) or rows["authority"].match(piece)
-        said_by = None if believed else rows["reported"].search(piece)
-        if said_by and said_by.end() >= len(piece) - 1 and pieces[at + 1 : at + 2]:
-            # "My boss says, I'd retire": what follows is still hers.
-            pieces[at + 1] = f"{said_by[0]} {pieces[at + 1]}"
-        if rows["supposed"].search(piece) or said_by or (quoted and at == len(pieces) - 1):
+        if _is_of_others(pieces, at, rows) or rows["supposed"].search(piece) or (quoted and at == len(pieces) - 1):
             continue
         if rows["hyperbole"].search(piece):
             continue
         text = _bare(piece, rows)
         if len(_WORDS.findall(text)) >= _SHORTEST - 1 and len(text) <= _LONGEST_STATEMENT:
             yield Statement(text=text, sentence=sentence, language=language, made_up=made_up)
+
+
+def _is_of_others(pieces: list[str], at: int, rows: dict[str, re.Pattern[str]]) -> bool:
+    """Whether a clause is what another says, whom one needn't believe; what hangs on it in the next one is marked."""
+    piece = pieces[at]
+    if rows["rules"].match(piece) or rows["authority"].match(piece):
+        return False
+    said_by = rows["reported"].search(piece)
+    if said_by and said_by.end() >= len(piece) - 1 and pieces[at + 1 : at + 2]:
+        # "My boss says, I'd retire": what follows is still hers.
+        pieces[at + 1] = f"{said_by[0]} {pieces[at + 1]}"
+    return said_by is not None
 
 
 def _cut(text: str) -> str:
