@@ -141,9 +141,9 @@ def settle_said(
 ) -> list[Remembered]:
     """Settle what a user said: each draft in its slot, and whatever it ends besides by its sense, which goes first.
 
-    What it may end is looked for by its words, and in `near`. Of a word that only ends what it names, and fills no slot,
-    what becomes of that is told, and it is kept itself; one that ends nothing is no memory where it was said in passing,
-    in a message.
+    What it may end is looked for by its words, and in `near`. Of a word that only ends what it names, and fills no
+    slot, what becomes of that is told, and it is kept itself; one that ends nothing is no memory where it was said in
+    passing, in a message.
     """
     done: list[Remembered] = []
     for told in drafts:

@@ -26,7 +26,9 @@ _TOGETHER = lazy_re(r"(?:^|, |[.;:] )(?:die |der |my \w{1,20} )?[A-ZÄÖÜ]\w{1,
 _SMILEY = lazy_re(r"(?<=\w)[ ]?:-?[)D(](?=\s|$)")
 _BLANKS = lazy_re(r"[ \t]{2,}")
 _BULLET = lazy_re(r"^\s{0,8}(?:[-*•–]|\d{1,2}[.)])\s+")
-_QUOTATION = lazy_re(r"[\"“„«](?P<words>[^\"“”„«»\n]{1,2000})[\"”“»]")
+_QUOTATION = lazy_re(
+    r"[\"“„«](?P<words>[^\"“”„«»\n]{1,2000})[\"”“»]|(?<!\w)'(?P<single>[^'\n]{12,300}(?:\w'\w[^'\n]{0,300}){0,4})'(?!\w)"
+)
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _GERMAN = lazy_re(r"[äöüß]|\b(?:ich|und|bin|hab|habe|nicht|heiße|mein|meine|wir)\b", re.I)
 _SIGN = r"\s?[;–—:(]\s?|\s-\s"
@@ -129,7 +131,7 @@ def _is_played(text: str, before: Sequence[str]) -> bool:
 
 def _is_pasted(text: str) -> bool:
     """Whether a text that was asked to be worked on stands in the message without quotation marks around it."""
-    if any(len(_WORDS.findall(found["words"])) > 3 for found in _QUOTATION.finditer(text)):
+    if any(len(_WORDS.findall(found["words"] or found["single"])) > 3 for found in _QUOTATION.finditer(text)):
         return False
     without = text
     after = re.search(r":\s*\n?\s*\S", without) or re.search(r"\n\s*\n", without.strip())
@@ -193,7 +195,7 @@ def _without_quotations(sentence: str) -> tuple[str, bool]:
 
     def drop(found: re.Match[str]) -> str:
         nonlocal quoted
-        if len(_WORDS.findall(found["words"])) <= 3:
+        if len(_WORDS.findall(found["words"] or found["single"])) <= 3:
             return found[0]
         quoted = True
         return " … "

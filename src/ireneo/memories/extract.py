@@ -26,7 +26,7 @@ MOST = 40
 _LONGEST_VALUE = 80
 _FRAGMENT = 6
 """Words of a statement without a verb at the most that hangs on the one before it."""
-_OF_BE = lazy_re(r"\b(?:is|are|was|were|i|we)\b|['’]s\b", re.I)
+_OF_BE = lazy_re(r"\b(?:is|are|was|were|i|we|me|us|ich|mich|wir)\b|['’]s\b", re.I)
 _EDGES = " .!,;…"
 _GERMAN_FRAGMENT = 12
 _BESIDE = 2
@@ -193,7 +193,8 @@ class _FactReader:
         yield replace(told, text=f"{who} {called} {name}.", quote=name, attribute="name", value=name, salience=0.6)
         for piece in pieces:
             article = "" if statement.language == "de" or not _rows("en").profession.match(piece) else "a "
-            own = replace(statement, text=f"{opens} {article}{piece}")
+            said = piece if _OF_BE.search(piece) else f"{opens} {article}{piece}"
+            own = replace(statement, text=said)
             facts = list(self._facts(own)) or [self._kept(own, "semantic")]
             yield from (replace(fact, quote=piece) for fact in facts if not fact.against)
 
@@ -653,7 +654,7 @@ def _introduced(statement: Statement, *, opens: bool) -> list[str]:
         return []
     pieces = [each.strip() for each in _PIECES.split(statement.text[found.start("name") :]) if each.strip(_EDGES)]
     first = pieces[0].removeprefix(found["name"]).strip()
-    first = _HERE.sub("", first)
+    first = _HERE.sub("", first).removeprefix("by the way").removeprefix("btw")
     return [found["name"], *([first] if first.strip(_EDGES) else []), *pieces[1:]]
 
 
