@@ -168,7 +168,7 @@ def settle_said(
 
 def _ended(tx: Transaction, space: str, draft: MemoryDraft, near: Sequence[Record]) -> list[Record]:
     """What a user's word ends by its sense."""
-    if draft.origin != "user" or not (draft.against or may_change(draft.text)):
+    if draft.origin != "user" or not (draft.against or draft.attribute == "manner" or may_change(draft.text)):
         return []
     asked = sorted(set(terms(draft.text)))
     often = tx.search.count(space, "memories", asked)

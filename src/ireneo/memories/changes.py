@@ -150,6 +150,9 @@ class _ChangeReader:
             hit = self._shared(named, words)
             if len(hit) < least or not hit or not self._may_be_meant(each, hit):
                 continue
+            if (named & _persons()) - words:
+                # "The neighbour's dog" is another one.
+                continue
             if not gone and (_speaks_of(each, hit) or _says_over(each.text) != self.back):
                 continue
             found.append(each)
