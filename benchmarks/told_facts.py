@@ -6,7 +6,9 @@ The folder has `conversations.jsonl` (id, user, language, turns with role, at an
 turn, fact, kind, holds_at_end, replaces), `traps.jsonl` (conversation, turn, must_not_be_kept) and `sets.jsonl`
 (conversation, set, at_end, gone). Every turn is appended with its time, `work` reads what was said by rules, and what
 is held then is compared with the gold by the words that both have. Words are a thermometer: whether a fact is there is
-for readers to decide, and the dump shows them all that is held, and what isn't any more, beside the gold.
+for readers to decide, and the dump shows them all that is held, and what isn't any more, beside the gold. "Nell moved
+out" has all the words of what it ends, and so the last three figures are taken twice: of all that is held, and of what
+was told before the change alone, which is what should have ended.
 """
 
 from __future__ import annotations
@@ -45,6 +47,9 @@ class Counts(Struct):
     trapped: int = 0
     sets: int = 0
     whole: int = 0
+    superseded_before: int = 0
+    outdated_before: int = 0
+    whole_before: int = 0
 
 
 def lines(folder: Path, name: str) -> list[dict[str, object]]:
@@ -52,15 +57,32 @@ def lines(folder: Path, name: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
-async def told(conversation: Mapping[str, object]) -> list[Record]:
+class Held(Struct):
     """What is held after a conversation, and what was and isn't any more."""
+
+    records: list[Record]
+    turns: dict[str, int]
+    """By its id, which turn a message was."""
+
+    def before(self, turn: int) -> list[Record]:
+        """What holds still that was told before a turn alone."""
+        return [
+            each
+            for each in self.records
+            if each.holds and max((self.turns[m] for e in each.evidence for m in e.messages), default=0) < turn
+        ]
+
+
+async def told(conversation: Mapping[str, object]) -> Held:
     with tempfile.TemporaryDirectory() as folder:
         async with ireneo.open(Path(folder) / "memory.db", durability="normal") as memory:
             session = await memory.session(str(conversation["id"]))
-            for turn in conversation["turns"]:  # type: ignore[attr-defined]
-                await session.append([{"role": turn["role"], "content": turn["text"], "timestamp": turn["at"]}])
+            turns = dict[str, int]()
+            for number, turn in enumerate(conversation["turns"]):  # type: ignore[arg-type,var-annotated]
+                said = {"role": turn["role"], "content": turn["text"], "timestamp": turn["at"]}
+                turns |= dict.fromkeys((await session.append([said])).ids, number)
             await memory.work(until_idle=True)
-            return list(await memory.memories(state="any", limit=500))
+            return Held(records=list(await memory.memories(state="any", limit=500)), turns=turns)
 
 
 def telling(text: str, *without: str) -> set[str]:
@@ -77,14 +99,15 @@ def nearest(fact: str, user: str, records: Iterable[Record]) -> tuple[float, Rec
 
 def compared(
     conversation: Mapping[str, object],
-    records: Sequence[Record],
+    held: Held,
     gold: Sequence[Mapping[str, object]],
     traps: Sequence[Mapping[str, object]],
     sets: Sequence[Mapping[str, object]],
     counts: Counts,
 ) -> list[str]:
     """Count what of the gold is held; the lines of the dump."""
-    user = str(conversation["user"])
+    user, records = str(conversation["user"]), held.records
+    changed = {str(fact["replaces"]): int(str(fact["turn"])) for fact in gold if fact.get("replaces")}
     active = [each for each in records if each.holds]
     counts.held += len(active)
     told_lines = [
@@ -102,8 +125,13 @@ def compared(
                 counts.changes += 1
                 _, old = nearest(str(fact["replaces"]), user, records)
                 counts.superseded += found and (old is None or not old.holds or old is record)
+                still, _ = nearest(str(fact["replaces"]), user, held.before(int(str(fact["turn"]))))
+                counts.superseded_before += found and still < ENOUGH
         else:
             counts.outdated += found
+            still, _ = nearest(str(fact["fact"]), user, held.before(changed.get(str(fact["fact"]), len(held.turns))))
+            counts.outdated_before += still >= ENOUGH
+            found = still >= ENOUGH
             told_lines.append(f"{'!' if found else 'x'} {fact['fact']}")
     for trap in traps:
         share, record = nearest(str(trap["must_not_be_kept"]), user, active)
@@ -116,11 +144,22 @@ def compared(
         counts.whole += all(telling(str(v)) & telling(values) for v in each["at_end"]) and all(  # type: ignore[attr-defined]
             not any(nearest(v, user, [r])[0] == 1 for r in active if not r.evidence[-1].against) for v in gone
         )
+        last = {value: _last_named(conversation, value) for value in gone}
+        counts.whole_before += all(telling(str(v)) & telling(values) for v in each["at_end"]) and all(  # type: ignore[attr-defined]
+            nearest(value, user, held.before(turn))[0] < 1 for value, turn in last.items()
+        )
     told_lines.append("-- held (what no longer holds in brackets)")
     for record in sorted(records, key=lambda one: one.recorded):
         line = f"{record.at:%Y-%m-%d} {record.kind[:4]} {record.text}"
         told_lines.append(line if record.holds else f"[{line}] {record.reason}")
     return told_lines
+
+
+def _last_named(conversation: Mapping[str, object], value: str) -> int:
+    """The turn that says last of a value what is so of it."""
+    turns: Sequence[Mapping[str, object]] = conversation["turns"]  # type: ignore[assignment]
+    named = [number for number, turn in enumerate(turns) if telling(value) & telling(str(turn["text"]))]
+    return max(named, default=0)
 
 
 def main() -> None:
@@ -131,16 +170,20 @@ def main() -> None:
     gold, traps, sets = (lines(given.folder, name) for name in ("gold", "traps", "sets"))
     counts, dump = Counts(), list[str]()
     for conversation in lines(given.folder, "conversations"):
-        records = asyncio.run(told(conversation))
+        held = asyncio.run(told(conversation))
         of = [[each for each in rows if each["conversation"] == conversation["id"]] for rows in (gold, traps, sets)]
-        dump += compared(conversation, records, *of, counts)
+        dump += compared(conversation, held, *of, counts)
     if given.dump:
         given.dump.write_text("\n".join(dump) + "\n", encoding="utf-8")
     print(f"facts that hold at the end and are in memory   {counts.there} of {counts.wanted}")
-    print(f"changes: the new held, the old no longer       {counts.superseded} of {counts.changes}")
-    print(f"outdated among what is held                    {counts.outdated} of {counts.held}")
+    rows = (
+        ("changes: the new held, the old no longer", counts.superseded, counts.superseded_before, counts.changes),
+        ("outdated among what is held", counts.outdated, counts.outdated_before, counts.held),
+        ("sets of which all is held and nothing gone", counts.whole, counts.whole_before, counts.sets),
+    )
+    for name, of_all, before, most in rows:
+        print(f"{name:46} {of_all} of {most}; of what was told before the change {before}")
     print(f"traps that read as held                        {counts.trapped} of {counts.traps}")
-    print(f"sets of which all is held and nothing gone     {counts.whole} of {counts.sets}")
 
 
 if __name__ == "__main__":

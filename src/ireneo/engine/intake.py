@@ -259,7 +259,7 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
             )
             for fact in facts:
                 piece = _piece(fact, said, stretch, now + len(remembered) * _NEXT)
-                settled = settle_said(tx, key.space, [own_draft(fact, piece)] if is_clean(fact) else ())
+                settled = settle_said(tx, key.space, [own_draft(fact, piece)] if is_clean(fact) else (), known.facts)
                 known.learn(each for done in settled for each in (done.record, *done.changed))
                 remembered += settled
             before.append(said.text)

@@ -24,7 +24,7 @@ from ireneo.errors import BadInput, MemoryNotFound, ModelError, NothingToKeep
 from ireneo.language.words import terms
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
-from ireneo.memories.changes import replaced_by, says_of_change, words_of
+from ireneo.memories.changes import may_change, replaced_by, without, words_of
 from ireneo.memories.facts import Fact, facts
 from ireneo.memories.intake import LONGEST, MemoryDetails, memory_draft
 from ireneo.memories.kinds import KINDS
@@ -136,34 +136,46 @@ def settle_drafts(
     return [settle(tx, space, _placed(tx, space, draft, judged=judged)) for draft in drafts]
 
 
-def settle_said(tx: Transaction, space: str, drafts: Iterable[MemoryDraft]) -> list[Remembered]:
+def settle_said(
+    tx: Transaction, space: str, drafts: Iterable[MemoryDraft], near: Sequence[Record] = ()
+) -> list[Remembered]:
     """Settle what a user said: each draft in its slot, and whatever it ends besides by its sense, which goes first.
 
-    Of a word that only ends what it names, and fills no slot, what becomes of that is told; one that ends nothing is no
-    memory where it was said in passing, in a message.
+    What it may end is looked for by its words, and in `near`. Of a word that only ends what it names, and fills no
+    slot, what becomes of that is told, and it is kept itself; one that ends nothing is no memory where it was said in
+    passing, in a message.
     """
     done: list[Remembered] = []
     for told in drafts:
         draft = _placed(tx, space, told, judged=False)
-        over = _ended(tx, space, draft)
+        over = _ended(tx, space, draft, near)
         ended = settle_drafts(tx, space, [_against(each, draft) for each in over])
+        ended += settle_drafts(tx, space, [rest for each in over if (rest := _rest_of(each, draft))])
         if draft.against and not draft.attribute and (ended or draft.messages):
             done += ended
+            if ended and words_of(draft.text) == draft.why:
+                # That it is over is worth knowing once it was known before.
+                done += settle_drafts(tx, space, [replace(draft, against=False, why="")])
+        elif (
+            draft.against and draft.messages and not tx.memories.of_key(space, draft.kind, KINDS[draft.kind].key(draft))
+        ):
+            # Nothing was known of the slot that it ends: it tells something new.
+            done += settle_drafts(tx, space, [replace(draft, against=False, attribute="", value="", why="")])
         else:
             done += settle_drafts(tx, space, [draft])
     return done
 
 
-def _ended(tx: Transaction, space: str, draft: MemoryDraft) -> list[Record]:
+def _ended(tx: Transaction, space: str, draft: MemoryDraft, near: Sequence[Record]) -> list[Record]:
     """What a user's word ends by its sense."""
-    if draft.origin != "user" or not (draft.against or says_of_change(draft.text)):
+    if draft.origin != "user" or not (draft.against or draft.attribute == "manner" or may_change(draft.text)):
         return []
     asked = sorted(set(terms(draft.text)))
     often = tx.search.count(space, "memories", asked)
     telling = [term for term in asked if 0 < often[term] <= RARE]
     listed = tx.search.postings(space, "memories", telling)
-    near = {document for found in listed.values() for document in found}
-    known = [found.record for found in tx.search.memories(space, sorted(near))]
+    found = {document for each in listed.values() for document in each}
+    known = [*near, *(each.record for each in tx.search.memories(space, sorted(found)))]
     if draft.attribute:
         known += tx.memories.of_key(space, "semantic", slot(draft.subject, draft.attribute))
     here = {each.id: each for each in known if {"", GENERAL, draft.project} & set(each.projects)}
@@ -182,6 +194,25 @@ def _against(record: Record, draft: MemoryDraft) -> MemoryDraft:
         why=words_of(draft.text),
         conditions={},
         **{name: getattr(record, name) for name in NAMES},
+    )
+
+
+def _rest_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
+    """What a memory said of several by name of whom one is no longer among them; None where it is no such memory."""
+    text = without(record.text, draft.text)
+    value = without(record.value, draft.text) if record.value else ""
+    if text is None or value is None:
+        return None
+    return replace(
+        draft,
+        kind=record.kind,
+        text=text,
+        subject=record.subject,
+        attribute=record.attribute,
+        value=value,
+        against=False,
+        adds=False,
+        messages=(*record.sources, *draft.messages),
     )
 
 

@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from ireneo.language.files import from_data, of_language
-from ireneo.language.spoken import Facts
+from ireneo.language.files import from_data, of_language, topic
+from ireneo.language.spoken import Attributes, Facts
 from ireneo.language.words import base_forms
 from ireneo.patterns import lazy_re
 
@@ -145,6 +145,10 @@ def predicate(clause: str, names: frozenset[str] = frozenset()) -> Predicate | N
     words = tokens(clause)
     if not words:
         return None
+    first = next((each.low for each in words if not _is_adverb(each.low)), "")
+    # "Left" is a side as well.
+    if verb_forms().get(first, ("", ""))[1] == "past" and first != "left" and (said := _elided(clause, words)):
+        return said
     at = _subject_at(words, names)
     if at is None:
         return _elided(clause, words)
@@ -156,6 +160,8 @@ def _subject_at(words: list[Token], names: frozenset[str]) -> tuple[int, int] | 
     """Where the subject begins and ends, in words."""
     for at, word in enumerate(words[:9]):
         low = word.low
+        if not at and (low in topic(Attributes).bare or low in _kin()) and (end := _name_end(words, at)) == 1:
+            return at, end
         if low in ("i", "we", "he", "she", "they", "it") or re.fullmatch(
             r"(?:i|we|he|she|they|it)'(?:m|ve|re|ll|s|d)|im|ive", low
         ):
@@ -171,6 +177,12 @@ def _subject_at(words: list[Token], names: frozenset[str]) -> tuple[int, int] | 
         if at > 0 and word.word in ",;":
             continue
     return None
+
+
+@from_data
+def _kin() -> frozenset[str]:
+    """Words for one's relations, as they are said without an article too: "mum called"."""
+    return frozenset(word for words in of_language(Facts, "en").relations.values() for word in words)
 
 
 def _name_end(words: list[Token], at: int) -> int:
@@ -391,7 +403,8 @@ def told_of(clause: str, said: Predicate | None, who: str) -> str:
         word = words[at]
         low = word.low
         new: str | None = None
-        if low in _THEY:
+        # "Im" is a word of other languages too.
+        if low in _THEY and (low not in _BARE_SHORT or not word.start or (said and word.start == said.start)):
             first = not named and (said is None or word.start == said.start)
             if first:
                 new, at = _as_third(words, at, _within(who) if word.start else who)

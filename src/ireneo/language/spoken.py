@@ -40,6 +40,12 @@ class Facts(Topic, frozen=True, kw_only=True):
     """At the beginning of a clause: what hangs on it is supposed too."""
     reported: Row = ()
     """Anywhere in a clause: somebody else says so."""
+    authority: Row = ()
+    """At the beginning of a clause: who says so is to be believed, of health."""
+    elided: Row = ()
+    """At the beginning: the speaker is left out."""
+    objects: Row = ()
+    """What follows a verb, and no noun."""
     played: Row = ()
     """Anywhere in a message: what is said is said in play."""
     fiction: Row = ()
@@ -74,10 +80,20 @@ class Facts(Topic, frozen=True, kw_only=True):
     """Anywhere: it is said to the assistant, of the assistant."""
     own: Row = ()
     """Anywhere: it speaks of the speaker and theirs."""
+    ailments: Row = ()
+    """Anywhere: an illness or an injury, which who names it has."""
     changed: Row = ()
     """Anywhere: something is other than it was."""
     happened: Row = ()
     """Anywhere: it happened, and is over."""
+    lasts: Row = ()
+    """Anywhere: what happened is so since."""
+    professions: Row = ()
+    """At the beginning: what somebody does for a living, without an article."""
+    begins: Set = frozenset()
+    """Verbs of which the past says what is so since: who bought a thing has it."""
+    introduces: Row = ()
+    """At the beginning of a clause: the speaker's `name`; `sure` where nothing else could be meant."""
     coming: Row = ()
     """Anywhere: it lies ahead."""
     goes_on: Row = ()
@@ -105,10 +121,38 @@ class Facts(Topic, frozen=True, kw_only=True):
     says: tuple[Predication, ...] = ()
     ends: Row = ()
     """Anywhere: something is over, or another in its place."""
+    over_what: Row = ()
+    """Anywhere: `what` is over, or `who` is no more. Both may hold more than is meant."""
+    back: Row = ()
+    """Anywhere: what was over is so again."""
+    phrase_ends: Set = frozenset()
+    """Words at which what was named as being over ends, unless it begins with them."""
+    apart: Row = ()
+    """Such words of which one excludes the other of the same person, whatever else is said."""
+    grades: Row = ()
+    """With `nth` and `of`: in which year of something one is."""
+    clocks: Row = ()
+    """With `clock`: a time of day in words."""
+    instead: Row = ()
+    """Anywhere: something comes in the place of another."""
+    changes_of: Map = field(default_factory=dict)
+    """By a thing of which one has one at a time, patterns of what says that it is another now."""
+    tells_of: Map = field(default_factory=dict)
+    """By such a thing, patterns of what says which it is."""
+    measures: Row = ()
+    """Words for the same measure of things of one's life, blanks between, besides the units of `numbers`."""
+    often: Row = ()
+    """Anywhere: how often, or how much of a time."""
+    opposites: Row = ()
+    """Words of which one is so at a time, blanks between."""
     over: Row = ()
     """Anywhere: what is said of somebody is so no longer."""
     rules: Row = ()
     """At the beginning of a sentence: how the assistant is to be."""
+    tongues: Row = ()
+    """Anywhere in a rule: the language in which it wants answers."""
+    over_it: Row = ()
+    """Anywhere: what was told of last is over."""
     laughs: Row = ()
     """Anywhere: who says so laughs."""
     boasts: Row = ()
@@ -162,5 +206,7 @@ class Attributes(Topic, frozen=True, kw_only=True):
     """Words or, with a `*` before, what a name may end with."""
     heads: Map = field(default_factory=dict)
     """By how values of it hold (`set`, `series`): the last words of names that have no code."""
+    bare: Set = frozenset()
+    """Words for things of one's own that are said without an article: "flat is in Leith"."""
     one_in_the_plural: Set = frozenset()
     """Plurals that name one value."""

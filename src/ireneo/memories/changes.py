@@ -1,33 +1,64 @@
-"""Which memories a new word ends by its sense, and not by its slot: "sold the car", "the trip is off"."""
+"""Which memories a new word ends by its sense, and not by its slot: "sold the car", "the trip is off", "9, not 10 now".
+
+A word ends what it says is over (`over_what` of a language's data: an object of "sold", the subject of "is off"), and
+what it gives another figure, day or side of a pair of opposites of. What several memories may mean it ends in none.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from ireneo.language.alike import alike
+from ireneo.language.detect import writes_nouns_large
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
 from ireneo.language.spoken import Facts
 from ireneo.language.times import month_numbers, weekday_numbers
-from ireneo.language.topics import Words
+from ireneo.language.topics import Numbers, Words
 from ireneo.language.words import terms
 from ireneo.memories.record import MemoryDraft, Record, slot
 from ireneo.memories.slots import holding_of
 from ireneo.patterns import lazy_re
 
-ALONE = 1
-"""Of so many memories a word is one that stands nowhere else."""
 _LARGE = lazy_re(r"(?<=[\w,] )[A-ZÄÖÜ]\w+")
 _FRAME = lazy_re(
     r"(?:said|sagte(?: [^:„“]{1,80})?|asks the assistant|bittet den Assistenten): [“„](?P<words>.{1,2000})[”“]", re.S
 )
+_WORDS = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
+_LIST = r"[A-ZÄÖÜ][\w'’-]+(?:(?:, | and |, and | und | & | plus )[A-ZÄÖÜ][\w'’-]+){1,6}"
+_NAMES_LISTED = lazy_re(rf"\b{_LIST}")
+_JOINS = lazy_re(r", and |, | and | und | & | plus ")
+_FIGURE = lazy_re(
+    r"(?P<clock>\b\d{1,2}(?::[0-5]\d(?!:|\d)|\.[0-5]\d(?=\D|$)| ?[ap]m\b)(?: ?[ap]m\b)?"
+    r"|\b\d{1,2} (?:sharp|uhr|o['’]clock)\b)"
+    r"|(?P<money>[$€£] ?\d[\d.,]*)"
+    r"|(?P<number>(?<![\w.,:])\d[\d.,]*\d|(?<![\w.,:])\d)(?P<nth>st|nd|rd|th)?\.?(?: (?P<unit>[^\W\d_]+))?",
+    re.I,
+)
+_APART, _SIDE, _WEEKDAY = "apart", "side", "weekday"
+_NO_MEASURE = ("date", "clock", "often")
 MOST = 6
 """Memories that one word ends at most, and that may have a word in common for it to tell them apart: what touches more
 says something of all of them, and ends none."""
+_PHRASE = 5
+"""Words of what is named as being over, at the most."""
+_KIN = ("partner", "sibling", "parent", "relative", "friend", "boss", "ex")
+"""Of the codes of relations, those that tell persons apart."""
+_COMPOUND = 4
+"""Letters that a word has at least that another one begins or ends with, in a language that joins its words."""
+_ALIKE = 0.8
+"""The cosine of two words that may name the same."""
 
 
 def says_of_change(text: str) -> bool:
     """Whether a text says that something is over, or other than it was."""
-    return any(pattern.search(text) for patterns in _cues() for pattern in patterns)
+    known = _cues()
+    return any(each.search(text) for each in (*known.ends, *known.changes, *known.over, *known.back))
+
+
+def may_change(text: str) -> bool:
+    """Whether a text may end something: it says of a change, or gives a figure or one of two opposites."""
+    return says_of_change(text) or bool(figures(text))
 
 
 def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str, int]) -> list[Record]:
@@ -36,39 +67,301 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     What its own slot settles is not among them. `often` says how many memories there are with a word.
     """
     held = [each for each in known if each.holds and each.kind in ("semantic", "procedural") and _is_older(each, draft)]
+    found: dict[str, Record] = {}
+    held += [
+        each
+        for each in known
+        if each.holds and each.kind == "episodic" and _is_older(each, draft) and figures(each.text)
+    ]
     if draft.against and draft.attribute:
-        return _of_slot(draft, held)
-    ends, changes = _cues()
-    strong = any(pattern.search(draft.text) for pattern in ends)
-    changed = any(pattern.search(draft.text) for pattern in changes)
-    if not strong and (not changed or not draft.attribute or _only_happened(draft)):
-        return []
-    said = _telling(draft.text) - set(terms(draft.subject))
-    found = []
-    for each in held:
-        if draft.attribute and slot(each.subject, each.attribute) == slot(draft.subject, draft.attribute):
-            continue
-        shared = {term for term in said & _telling(each.text) if often.get(term, 0) <= MOST}
-        # One word will do where it is a name, or stands nowhere else.
-        named = shared & (_names(draft.text) | _names(each.text))
-        if not _may_be_meant(each, draft, named=bool(named)):
-            continue
-        if len(shared) >= 2 or (strong and shared and (named or min(often.get(term, 0) for term in shared) <= ALONE)):
+        found |= {each.id: each for each in _of_slot(draft, held)}
+    if draft.attribute == "employer" and not draft.against:
+        # Who says what they are and where says an employer as well.
+        found |= {each.id: each for each in held if _is_work_elsewhere(each, draft)}
+    if draft.attribute == "manner":
+        found |= {each.id: each for each in held if each.attribute == "manner" and _in_another_language(each, draft)}
+    held = [each for each in held if not _same_slot(each, draft)]
+    reader = _ChangeReader(draft, held, often)
+    found |= {each.id: each for each in (*reader.over(), *reader.other(), *reader.told_again(), *reader.anew())}
+    return list(found.values())
+
+
+def without(text: str, words: str) -> str | None:
+    """A text in which one of several names in a row is no longer told: that which `words` say is over.
+
+    None where it names none of them in a row, or all.
+    """
+    over = set().union(*(named for named, _ in _named_as_over(words_of(words)))) if words else set()
+    row = _NAMES_LISTED.search(text)
+    if row is None or not over or words_of(text) != text:
+        return None
+    names = _JOINS.split(row[0])
+    kept = [name for name in names if not set(terms(name)) & over]
+    if len(kept) == len(names) or not kept:
+        return None
+    *first, last = kept
+    joined = f"{', '.join(first)} and {last}" if first else last
+    return f"{_counted().sub('', text[: row.start()])}{joined}{text[row.end() :]}"
+
+
+@from_data
+def _counted() -> re.Pattern[str]:
+    """How many there are, before the names of all of them."""
+    numbers = [word for code in LANGUAGES for word in of_language(Numbers, code).cardinals]
+    return lazy_re(rf"\b(?:{either(numbers)}|\d+) (?=[\w-]+[,:]? ?$)", re.I)
+
+
+class _ChangeReader:
+    """Reads what one word ends of what is held."""
+
+    def __init__(self, draft: MemoryDraft, held: Sequence[Record], often: Mapping[str, int]) -> None:
+        self.draft = draft
+        self.often = often
+        self.words = words_of(draft.text)
+        self.said = telling(draft.text) - set(terms(draft.subject))
+        self.names = _names(self.words)
+        self.joins = writes_nouns_large(self.words)
+        self.held = [(each, telling(each.text)) for each in held]
+        self.persons = {term for each in held if _is_name_of(each) for term in terms(each.value)}
+        cues = _cues()
+        self.strong = any(pattern.search(self.words) for pattern in cues.ends)
+        self.changed = self.strong or any(pattern.search(self.words) for pattern in (*cues.changes, *cues.back))
+        self.instead = any(pattern.search(self.words) for pattern in cues.instead)
+        self.back = any(pattern.search(self.words) for pattern in cues.back)
+
+    def over(self) -> Iterator[Record]:
+        """What it names as being over."""
+        for said, gone in _named_as_over(self.words):
+            # Who gave up the flute is not over; who is named alone may be.
+            named = said if gone else said - self.persons or said
+            found = self._of_phrase(named, gone=gone, least=len(named) if named <= self.names else 0)
+            if not found and not gone:
+                near = {word for each in named for word, cosine in alike(each, 8) if cosine >= _ALIKE}
+                found = self._of_phrase(near, gone=False, least=1) if near else []
+            if len(found) <= MOST:
+                yield from found
+        if any(pattern.search(self.words) for pattern in _cues().it) and self.held:
+            yield max((each for each, _ in self.held), key=lambda one: one.recorded)
+
+    def _of_phrase(self, named: set[str], *, gone: bool, least: int = 0) -> list[Record]:
+        least = least or (len(named) + 1) // 2
+        found = []
+        for each, words in self.held:
+            hit = self._shared(named, words)
+            if len(hit) < least or not hit or not self._may_be_meant(each, hit):
+                continue
+            if (named & _persons()) - words:
+                # "The neighbour's dog" is another one.
+                continue
+            if not gone and (_speaks_of(each, hit) or _says_over(each.text) != self.back):
+                continue
             found.append(each)
-    return found if len(found) <= MOST else []
+        return found
+
+    def _shared(self, one: set[str], other: set[str]) -> set[str]:
+        """The terms of `one` that stand in `other`, or that a longer word there is made with."""
+        same = one & other
+        parts = one - same if self.joins else (one - same) & self.names
+        return same | {each for each in parts if any(_is_part(each, word) for word in other)}
+
+    def other(self) -> Iterator[Record]:
+        """What it gives another figure, day or opposite of."""
+        told = figures(self.words)
+        if not told:
+            return
+        found = []
+        for each, words in self.held:
+            theirs = figures(_newest_part(words_of(each.text)))
+            differ = [kind for kind in told.keys() & theirs.keys() if not told[kind] & theirs[kind]]
+            if not differ and "" in told and self.changed:
+                # "Upped to 100" has the measure of what it was before.
+                differ = [kind for kind in theirs if _is_measure(kind)][:1]
+            if not differ or told.keys() & theirs.keys() - set(differ):
+                continue
+            if any(kind.startswith(_APART) for kind in differ) and self._same_persons(each):
+                found.append(each)
+                continue
+            shared = {term for term in self._shared(self.said, words) if self.often.get(term, 0) <= MOST}
+            shared -= {term for kind in differ for term in (kind, *told.get(kind, ()), *theirs[kind])}
+            named = bool(shared & (_names(self.words) | _names(each.text)))
+            if not shared or not self._may_be_meant(each, shared):
+                continue
+            plain = any(_is_measure(kind) or kind.startswith(_SIDE) for kind in differ)
+            if len(shared) >= 2 or self.changed or plain or (named and each.subject == self.draft.subject):
+                found.append(each)
+        if len(found) <= 2:
+            yield from found
+
+    def anew(self) -> Iterator[Record]:
+        """What says where one lives, or what one does, where another home or work is told of."""
+        if self.draft.against:
+            return
+        for thing, changes, tells in _cues().things:
+            if changes.search(self.words) and self._of_speaker(self.words):
+                for each, _ in self.held:
+                    words, apart = words_of(each.text), each.subject and self.draft.subject != each.subject
+                    told = not each.attribute and tells.search(words) and self._of_speaker(words)
+                    if (each.attribute == thing or told) and (not apart or not self.draft.subject):
+                        yield each
+
+    def _of_speaker(self, words: str) -> bool:
+        """Whether a text speaks of nobody but the speaker."""
+        return not (_persons() | self.persons) & set(terms(words))
+
+    def _same_persons(self, record: Record) -> bool:
+        """Whether a memory speaks of the same people as the word."""
+        persons = _persons() | self.persons
+        return persons & set(terms(self.words)) == persons & set(terms(words_of(record.text)))
+
+    def told_again(self) -> Iterator[Record]:
+        """What it shares two rare words with, where it says that something is over, or fills a slot anew."""
+        if not self.strong and not (self.changed and self.draft.attribute):
+            return
+        found = []
+        for each, words in self.held:
+            if each.attribute and _is_name_of(each):
+                continue
+            shared = {term for term in self._shared(self.said, words) if self.often.get(term, 0) <= MOST}
+            # Who is only named in both may have nothing to do with what is replaced, unless he is one of several.
+            only_named = shared <= self.names | self.persons and not _NAMES_LISTED.search(words_of(each.text))
+            least = 1 if self.instead and not only_named else 2
+            if len(shared) >= least and self._may_be_meant(each, shared) and _says_over(each.text) <= self.back:
+                found.append(each)
+        if len(found) <= MOST:
+            yield from found
+
+    def _may_be_meant(self, record: Record, shared: set[str]) -> bool:
+        """Whether a memory is of what the word speaks of: not of somebody else, and no steps with a name."""
+        if record.kind == "procedural":
+            return bool(shared & _names(self.words)) and not (record.task_type or record.name)
+        apart = record.subject and self.draft.subject and record.subject.casefold() != self.draft.subject.casefold()
+        return not apart or record.subject.casefold() in self.draft.text.casefold() or bool(shared & _names(self.words))
 
 
-def _only_happened(draft: MemoryDraft) -> bool:
-    """Whether it is told what was done, and nothing quoted that may say how things are now."""
-    return draft.kind != "semantic" and words_of(draft.text) == draft.text
+def _named_as_over(words: str) -> Iterator[tuple[set[str], bool]]:
+    """The terms of each thing that is named as being over, and whether it is a being that is no more."""
+    for pattern in _cues().over:
+        for found in pattern.finditer(words):
+            gone = "who" in found.re.groupindex
+            name = "who" if gone else "what"
+            named = _phrase(found[name], before=found.end(name) < found.end())
+            if named:
+                yield named, gone
 
 
-def _may_be_meant(record: Record, draft: MemoryDraft, *, named: bool) -> bool:
-    """Whether a memory is of what a word speaks of: not of somebody else, and no steps that are called something."""
-    if record.kind == "procedural":
-        return named and not (record.task_type or record.name)
-    apart = record.subject and draft.subject and record.subject.casefold() != draft.subject.casefold()
-    return not apart or record.subject.casefold() in draft.text.casefold()
+def _phrase(text: str, *, before: bool) -> set[str]:
+    """The terms of a thing that is named at the end of a text, `before` a verb, or else at its beginning."""
+    said = [found[0] for found in _WORDS.finditer(text)]
+    ends = _phrase_ends()
+    if before and writes_nouns_large(text):
+        return telling(" ".join(_last_nouns(said)))
+    if before:
+        said = said[-_PHRASE:]
+    else:
+        start = next((at for at, word in enumerate(said) if word.casefold() not in ends), len(said))
+        end = next((at for at in range(start + 1, len(said)) if said[at].casefold() in ends), len(said))
+        # "Going to the choir", "teaching in Hull": what follows a verb belongs to it.
+        if end == start + 1 and said[start].endswith("ing"):
+            end = next((at for at in range(end + 1, len(said)) if said[at].casefold() in ends), len(said))
+        said = said[start : min(end, start + _PHRASE)]
+    return telling(" ".join(said))
+
+
+def _last_nouns(words: list[str]) -> list[str]:
+    """The last noun of a German phrase, with those that stand beside it; all of a phrase that writes none large."""
+    large = [at for at, word in enumerate(words) if word[:1].isupper()]
+    found: list[int] = []
+    for at in reversed(large):
+        if found and not (found[-1] - at == 1 or words[at + 1 : found[-1]] == ["und"]):
+            break
+        found.append(at)
+    return [words[at] for at in found] or words
+
+
+def _is_part(one: str, other: str) -> bool:
+    """Whether one of two words begins or ends with the other."""
+    short, long = sorted((one, other), key=len)
+    return len(short) >= _COMPOUND and (long.startswith(short) or long.endswith(short) or long[:6] == short[:6] != "")
+
+
+def _speaks_of(record: Record, hit: set[str]) -> bool:
+    """Whether what is named is only whom a memory speaks of: who leaves is a nurse all the same."""
+    first = words_of(record.text).split(" ", 1)[0]
+    return bool(hit) and hit <= set(terms(first)) and first[:1].isupper()
+
+
+def _is_name_of(record: Record) -> bool:
+    """Whether a memory says no more than what somebody is called."""
+    return record.value[:1].isupper() and record.text.rstrip(".").endswith(record.value) and len(record.text) < 60
+
+
+def _says_over(text: str) -> bool:
+    """Whether a memory says itself that something is over."""
+    return any(pattern.search(words_of(text)) for pattern in _cues().ends)
+
+
+def _is_measure(kind: str) -> bool:
+    """Whether figures of a kind measure something, and are no time."""
+    return bool(kind) and kind not in _NO_MEASURE and " " not in kind
+
+
+def _newest_part(text: str) -> str:
+    """A text without what it says was so before: "from nights to days"."""
+    return _FROM.sub("", text)
+
+
+_BEHIND_FIGURES = lazy_re(r"(?<=\d)\D{1,12}$")
+_YEAR = lazy_re(r"(?:19|20)\d\d")
+_EMPLOYED = lazy_re(r"\b(?:at|for|bei) ", re.I)
+_FROM = lazy_re(r"\bfrom [\w,.€$£ ]{1,30}?(?= to )|\bvon [\w,.€$£ ]{1,30}?(?= auf )", re.I)
+
+
+def figures(text: str) -> dict[str, set[str]]:
+    """By what they measure, the figures, days and opposites that a text tells."""
+    cues, found = _cues(), dict[str, set[str]]()
+    told = [each for term in terms(text) for each in _kinds_of().get(term, ())]
+    told += [each for number in _FIGURE.finditer(text) if (each := _measured(number))]
+    told += [("often", each[0]) for pattern in cues.often for each in pattern.finditer(text)]
+    told += [("clock", each["clock"]) for pattern in cues.clocks for each in pattern.finditer(text)]
+    told += [(f"{_APART} {each['of']}", each["nth"]) for pattern in cues.grades for each in pattern.finditer(text)]
+    for kind, value in told:
+        found.setdefault(kind.casefold(), set()).add(value.casefold())
+    return found
+
+
+def _measured(figure: re.Match[str]) -> tuple[str, str] | None:
+    """What a figure measures, and its value; None of a year."""
+    if figure["clock"]:
+        return "clock", _BEHIND_FIGURES.sub("", figure["clock"]).replace(".", ":").removesuffix(":00")
+    if figure["money"]:
+        return "money", figure["money"].strip("$€£ .,")
+    unit = next(iter(terms(figure["unit"] or "")), "")
+    if unit in _months():
+        return "date", f"{figure['number']} {unit}"
+    if figure["nth"]:
+        return "date", figure["number"]
+    if unit.isdigit() or _YEAR.fullmatch(figure["number"]):
+        return None
+    return _units().get(unit, ""), figure["number"]
+
+
+def _same_slot(record: Record, draft: MemoryDraft) -> bool:
+    return bool(draft.attribute) and slot(record.subject, record.attribute) == slot(draft.subject, draft.attribute)
+
+
+def _in_another_language(record: Record, draft: MemoryDraft) -> bool:
+    """Whether two rules for answers ask for different languages."""
+    now, before = (
+        {found[0].casefold() for p in _cues().tongues for found in p.finditer(each.text)} for each in (draft, record)
+    )
+    return bool(now and before) and not now & before
+
+
+def _is_work_elsewhere(record: Record, draft: MemoryDraft) -> bool:
+    """Whether a memory says what its subject does for whom, where they work for another now."""
+    if record.attribute != "job" or record.subject != draft.subject or draft.value in record.text:
+        return False
+    return bool(_EMPLOYED.search(words_of(record.text)))
 
 
 def _names(text: str) -> set[str]:
@@ -82,7 +375,7 @@ def words_of(text: str) -> str:
     return found["words"] if found else text
 
 
-def _telling(text: str) -> set[str]:
+def telling(text: str) -> set[str]:
     """The words by which a memory is told from others: no times, and none that stand in every other sentence."""
     return {term for term in terms(words_of(text)) if term not in _plain_words() and not term.isdigit()}
 
@@ -93,6 +386,48 @@ def _plain_words() -> frozenset[str]:
     generic = [word for code in LANGUAGES for word in of_language(Facts, code).generic]
     times = (*month_numbers(), *weekday_numbers(), *generic)
     return stop | {term for word in (*stop, *times) for term in terms(word)}
+
+
+@from_data
+def _phrase_ends() -> frozenset[str]:
+    return frozenset(word for code in LANGUAGES for word in of_language(Facts, code).phrase_ends)
+
+
+@from_data
+def _months() -> frozenset[str]:
+    return frozenset(term for word in month_numbers() for term in terms(word))
+
+
+@from_data
+def _units() -> dict[str, str]:
+    """By a term, the unit that it names."""
+    kinds = [of_language(Numbers, code).units for code in LANGUAGES]
+    names = [(unit, word) for each in kinds for unit, words in each.items() for word in (unit, *words)]
+    measures = [words for code in LANGUAGES for words in of_language(Facts, code).measures]
+    names += [(group.split()[0], word) for group in measures for word in group.split()]
+    return {term: unit for unit, word in names for term in terms(word)}
+
+
+@from_data
+def _kinds_of() -> dict[str, tuple[tuple[str, str], ...]]:
+    """By a term, of which weekdays or opposites it is one, and which."""
+    groups = [(_SIDE, group.split()) for code in LANGUAGES for group in of_language(Facts, code).opposites]
+    groups += [(_APART, group.split()) for code in LANGUAGES for group in of_language(Facts, code).apart]
+    kinds: dict[str, tuple[tuple[str, str], ...]] = {}
+    for number, (kind, group) in enumerate([*groups, (_WEEKDAY, list(weekday_numbers()))]):
+        for same in group:
+            first, *others = same.split("=")
+            for term in {term for word in (first, *others) for term in terms(word)}:
+                kinds[term] = (*kinds.get(term, ()), (f"{kind} {number}", first))
+    return kinds
+
+
+@from_data
+def _persons() -> frozenset[str]:
+    """Terms for people who are somebody's."""
+    known = [of_language(Facts, code).relations for code in LANGUAGES]
+    named = [words for each in known for code, words in each.items() if code in _KIN]
+    return frozenset(term for words in named for word in words for term in terms(word))
 
 
 def _is_older(record: Record, draft: MemoryDraft) -> bool:
@@ -108,11 +443,28 @@ def _of_slot(draft: MemoryDraft, held: Sequence[Record]) -> list[Record]:
     return [each for each in values if each.value != draft.value and said & set(terms(each.value))]
 
 
+class _ChangeCues:
+    """What says that something is over, other than it was, over by name, or so again."""
+
+    def __init__(self) -> None:
+        known = [of_language(Facts, code) for code in LANGUAGES if of_language(Facts, code).says]
+        self.ends = tuple(lazy_re(either(each.ends), re.I) for each in known)
+        self.changes = tuple(lazy_re(either(each.changed), re.I) for each in known)
+        self.over = tuple(lazy_re(pattern, re.I) for each in known for pattern in each.over_what)
+        self.instead = tuple(lazy_re(either(each.instead), re.I) for each in known)
+        self.grades = tuple(lazy_re(pattern, re.I) for each in known for pattern in each.grades)
+        self.clocks = tuple(lazy_re(pattern, re.I) for each in known for pattern in each.clocks)
+        self.things = tuple(
+            (thing, lazy_re(either(patterns), re.I), lazy_re(either(each.tells_of[thing]), re.I))
+            for each in known
+            for thing, patterns in each.changes_of.items()
+        )
+        self.often = tuple(lazy_re(either(each.often), re.I) for each in known)
+        self.it = tuple(lazy_re(either(each.over_it), re.I) for each in known)
+        self.tongues = tuple(lazy_re(either(each.tongues), re.I) for each in known)
+        self.back = tuple(lazy_re(either(each.back), re.I) for each in known)
+
+
 @from_data
-def _cues() -> tuple[tuple[re.Pattern[str], ...], tuple[re.Pattern[str], ...]]:
-    """What says that something is over, and what says that something is other than it was."""
-    known = [of_language(Facts, code) for code in LANGUAGES if of_language(Facts, code).says]
-    return (
-        tuple(lazy_re(either(each.ends), re.I) for each in known),
-        tuple(lazy_re(either(each.changed), re.I) for each in known),
-    )
+def _cues() -> _ChangeCues:
+    return _ChangeCues()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.language.detect import language_of_sentence
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
@@ -21,9 +22,13 @@ _LONGEST_STATEMENT = 420
 _SHORTEST = 3
 _FENCE = lazy_re(r"```.*?(?:```|\Z)|`[^`\n]{1,300}`", re.S)
 _QUOTED_LINE = lazy_re(r"^[ \t]{0,4}(?:>|\|).*$", re.M)
+_TOGETHER = lazy_re(r"(?:^|, |[.;:] )(?:die |der |my \w{1,20} )?[A-ZÄÖÜ]\w{1,20} (?:and|und) $")
+_SMILEY = lazy_re(r"(?<=\w)[ ]?:-?[)D(](?=\s|$)")
 _BLANKS = lazy_re(r"[ \t]{2,}")
 _BULLET = lazy_re(r"^\s{0,8}(?:[-*•–]|\d{1,2}[.)])\s+")
-_QUOTATION = lazy_re(r"[\"“„«](?P<words>[^\"“”„«»\n]{1,2000})[\"”“»]")
+_QUOTATION = lazy_re(
+    r"[\"“„«](?P<words>[^\"“”„«»\n]{1,2000})[\"”“»]|(?<!\w)'(?P<single>[^'\n]{12,300}(?:\w'\w[^'\n]{0,300}){0,4})'(?!\w)"
+)
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _GERMAN = lazy_re(r"[äöüß]|\b(?:ich|und|bin|hab|habe|nicht|heiße|mein|meine|wir)\b", re.I)
 _SIGN = r"\s?[;–—:(]\s?|\s-\s"
@@ -40,6 +45,8 @@ class Statement(Struct, frozen=True, kw_only=True):
     """The message tells a story: what is said of others in it is made up."""
     how: bool = False
     """It says how something is done."""
+    personal: bool = False
+    """The message speaks of its author somewhere."""
 
 
 def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
@@ -54,17 +61,29 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
     made_up = any(rows["fiction"].search(each) for rows in marks.values() for each in (text, *before[-4:]))
     said: list[tuple[str, str]] = []
     for line in text.split("\n"):
-        for sentence in sentences(_BULLET.sub("", line).strip(), small_opens=True):
+        for sentence in _sentences(_BULLET.sub("", line).strip()):
             language = _language(sentence, text)
-            if any(each["takes_back"].search(sentence) for each in marks.values()):
-                said = said[:-1]
-                continue
+            if taken := next((hit for each in marks.values() if (hit := each["takes_back"].search(sentence))), None):
+                sentence = sentence[taken.end() :].lstrip(" ,;:.!–—-")
+                more = len(_WORDS.findall(sentence)) > _SHORTEST
+                # What is put right is the last thing said; a joke is taken back as a whole.
+                kept = said[-1][0].rpartition(",")[0] if said and more else ""
+                said = [*said[:-1], *([(kept, said[-1][1])] if kept else [])]
+                if not more:
+                    continue
             said.append((sentence, language))
             if any(_is_joke(sentence, each) for each in marks.values()):
                 said[-1] = ("", language)
+    personal = any(rows["own"].search(text) for rows in marks.values())
     for sentence, language in said:
-        if sentence:
-            yield from _of_sentence(sentence, language, made_up=made_up)
+        for statement in _of_sentence(sentence, language, made_up=made_up) if sentence else ():
+            yield replace(statement, personal=personal)
+
+
+def _sentences(line: str) -> Iterator[str]:
+    """The sentences of a line; a smiley ends one."""
+    for sentence in sentences(line, small_opens=True):
+        yield from (each for each in _SMILEY.split(sentence) if each.strip())
 
 
 def _is_joke(sentence: str, rows: dict[str, re.Pattern[str]]) -> bool:
@@ -112,7 +131,7 @@ def _is_played(text: str, before: Sequence[str]) -> bool:
 
 def _is_pasted(text: str) -> bool:
     """Whether a text that was asked to be worked on stands in the message without quotation marks around it."""
-    if any(len(_WORDS.findall(found["words"])) > 3 for found in _QUOTATION.finditer(text)):
+    if any(len(_WORDS.findall(found["words"] or found["single"])) > 3 for found in _QUOTATION.finditer(text)):
         return False
     without = text
     after = re.search(r":\s*\n?\s*\S", without) or re.search(r"\n\s*\n", without.strip())
@@ -145,13 +164,25 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
             if rows["condition"].match(piece):
                 return
             continue
-        if rows["supposed"].search(piece) or (rows["reported"].search(piece) or (quoted and at == len(pieces) - 1)):
+        if _is_of_others(pieces, at, rows) or rows["supposed"].search(piece) or (quoted and at == len(pieces) - 1):
             continue
         if rows["hyperbole"].search(piece):
             continue
         text = _bare(piece, rows)
         if len(_WORDS.findall(text)) >= _SHORTEST - 1 and len(text) <= _LONGEST_STATEMENT:
             yield Statement(text=text, sentence=sentence, language=language, made_up=made_up)
+
+
+def _is_of_others(pieces: list[str], at: int, rows: dict[str, re.Pattern[str]]) -> bool:
+    """Whether a clause is what another says, whom one needn't believe; what hangs on it in the next one is marked."""
+    piece = pieces[at]
+    if rows["rules"].match(piece) or rows["authority"].match(piece):
+        return False
+    said_by = rows["reported"].search(piece)
+    if said_by and said_by.end() >= len(piece) - 1 and pieces[at + 1 : at + 2]:
+        # "My boss says, I'd retire": what follows is still hers.
+        pieces[at + 1] = f"{said_by[0]} {pieces[at + 1]}"
+    return said_by is not None
 
 
 def _cut(text: str) -> str:
@@ -164,7 +195,7 @@ def _without_quotations(sentence: str) -> tuple[str, bool]:
 
     def drop(found: re.Match[str]) -> str:
         nonlocal quoted
-        if len(_WORDS.findall(found["words"])) <= 3:
+        if len(_WORDS.findall(found["words"] or found["single"])) <= 3:
             return found[0]
         quoted = True
         return " … "
@@ -182,6 +213,8 @@ def _clauses(sentence: str, rows: dict[str, re.Pattern[str]]) -> Iterator[str]:
     for found in rows["breaks"].finditer(sentence):
         # "Margaret and I": a clause has a verb, and so more words than a name.
         if len(_WORDS.findall(sentence, start, found.start())) < (2 if found[0].strip()[:1] in ";:–—(" else 3):
+            continue
+        if _TOGETHER.search(sentence, start, found.end()):
             continue
         if found[0].strip()[:1] in ("", ",") and rows["hangs"].match(sentence, start):
             continue
@@ -220,10 +253,12 @@ def _marks() -> dict[str, dict[str, re.Pattern[str]]]:
                 "handed_over",
                 "steps",
                 "failed",
+                "own",
             )
         }
         found[code] |= {
             "condition": lazy_re(rf"\W{{0,9}}{either(known.condition)}", re.I),
+            "authority": lazy_re(rf"\W{{0,9}}{either(known.authority)}", re.I),
             "asks": lazy_re(rf"\W{{0,9}}{either(known.asks)}", re.I),
             "hangs": lazy_re(rf"\W{{0,9}}{either(known.hangs)}", re.I),
             "rules": lazy_re(rf"\W{{0,1}}{either(known.rules)}", re.I),

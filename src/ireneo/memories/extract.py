@@ -10,11 +10,12 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import LANGUAGES, either, from_data, of_language
+from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.moments import Moment, dated, moments, written_date
 from ireneo.language.predicates import Predicate, predicate, tokens, told_of, verb_forms
-from ireneo.language.spoken import Facts, Predication
+from ireneo.language.spoken import Attributes, Facts, Predication
 from ireneo.language.topics import Names, Words
+from ireneo.memories.changes import figures, says_of_change, telling
 from ireneo.memories.earnest import Statement, statements
 from ireneo.memories.record import Kind, Record
 from ireneo.memories.slots import attribute_of, holding_of
@@ -23,6 +24,14 @@ from ireneo.patterns import lazy_re
 MOST = 40
 """Facts of one message at most."""
 _LONGEST_VALUE = 80
+_FRAGMENT = 6
+"""Words of a statement without a verb at the most that hangs on the one before it."""
+_OF_BE = lazy_re(r"\b(?:is|are|was|were|i|we|me|us|ich|mich|wir)\b|['’]s\b", re.I)
+_EDGES = " .!,;…"
+_GERMAN_FRAGMENT = 12
+_BESIDE = 2
+"""Telling words of a statement at least that is kept since its author speaks of themselves beside it."""
+_BE = ("am", "is", "are", "was", "were")
 _TELLING_WORDS = 5
 """So many words a statement has at least that tells something without the sentences around it."""
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
@@ -31,6 +40,9 @@ _ON = lazy_re(r"^(?:on|at|for|to|am|um|auf) ", re.I)
 _SINGULAR = ("missus", "boss")
 _SPLIT = lazy_re(r",?\s+(?:and|or|und|oder|sowie|plus|nor|&)\s+|\s*,\s*")
 _FIGURE = lazy_re(r"\d")
+_TELLING = lazy_re(r"\d|(?<=\w )[A-Z]\w+")
+_PIECES = lazy_re(r",\s+(?:and |und )?")
+_HERE = lazy_re(r"^(?:here|hier)\b\s*", re.I)
 _NAME = lazy_re(r"([A-ZÄÖÜ][\w-]*)(?: [A-ZÄÖÜ][\w-]*)?")
 _OF = lazy_re(r"the (?P<what>[\w ]{2,40}?) (?:of|for) (?:the )?(?P<whose>[\w .-]{2,40})", re.I)
 _ITS = lazy_re(r"(?:the )?(?P<whose>[\w .-]{1,60}?)'s (?P<what>[\w ]{2,40})", re.I)
@@ -83,20 +95,36 @@ def said_facts(
     found: dict[tuple[str, ...], SaidFact] = {}
     reader = _FactReader(speaker, at, _names_of(known), anyone=anyone)
     last: tuple[str, ...] | None = None
+    clauses: list[Statement] = []
     for statement in statements(text, before):
         facts = list(reader.facts(statement))
-        if (
-            last
-            and _rows(statement.language).goes_on.match(statement.text)
-            and not any(each.attribute for each in facts)
-        ):
+        if clauses and clauses[-1].sentence != statement.sentence:
+            last = None if clauses[-1].how else last
+            clauses = []
+        clauses.append(statement)
+        if len(clauses) > 1 and (ending := _ending_of(clauses, reader)):
+            facts.append(ending)
+        goes_on = _rows(statement.language).goes_on.match(statement.text) or reader.is_fragment(statement)
+        if last and goes_on and not any(each.attribute for each in facts):
             found[last] = _joined(found[last], statement)
-            continue
+            facts = [each for each in facts if each.against]
+        elif not facts:
+            last = None
         for fact in facts:
             key = (fact.kind, fact.subject, fact.attribute, fact.value, fact.text if not fact.attribute else "")
             found.setdefault(key, fact)
-            last = key
+            last = last if fact.against else key
     return list(found.values())[:MOST]
+
+
+def _ending_of(clauses: Sequence[Statement], reader: _FactReader) -> SaidFact | None:
+    """What several clauses of a sentence say together to be over: "Pip was ill and we had to let her go"."""
+    words = ", ".join(each.text for each in clauses)
+    if not says_of_change(words):
+        return None
+    return SaidFact(
+        text=words, quote=clauses[-1].text, kind="semantic", subject=reader.subject, at=reader.at, against=True
+    )
 
 
 def _joined(fact: SaidFact, statement: Statement) -> SaidFact:
@@ -149,8 +177,36 @@ class _FactReader:
         self.subject = speaker or "user"
         self.at = at
         self.names = dict(names)
+        self.opens = True
 
     def facts(self, statement: Statement) -> Iterator[SaidFact]:
+        """What one statement says; whoever introduces themselves says a thing with each comma."""
+        pieces = _introduced(statement, opens=self.opens)
+        self.opens = False
+        if not pieces:
+            yield from self._elided(statement)
+            return
+        opens = "Ich bin" if statement.language == "de" else "I'm"
+        name, *pieces = pieces
+        who, called = (self._who_german(), "heißt") if statement.language == "de" else (self.who, "is called")
+        told = self._kept(statement, "semantic")
+        yield replace(told, text=f"{who} {called} {name}.", quote=name, attribute="name", value=name, salience=0.6)
+        for piece in pieces:
+            article = "" if statement.language == "de" or not _rows("en").profession.match(piece) else "a "
+            said = piece if _OF_BE.search(piece) else f"{opens} {article}{piece}"
+            own = replace(statement, text=said)
+            facts = list(self._facts(own)) or [self._kept(own, "semantic")]
+            yield from (replace(fact, quote=piece) for fact in facts if not fact.against)
+
+    def _elided(self, statement: Statement) -> Iterator[SaidFact]:
+        """What a statement says that may leave out its speaker."""
+        left_out, text = _left_out(statement), statement.text
+        told = f"{left_out}{text[0].lower()}{text[1:]}" if left_out else text
+        yield from (
+            replace(fact, quote=text) if left_out else fact for fact in self._facts(replace(statement, text=told))
+        )
+
+    def _facts(self, statement: Statement) -> Iterator[SaidFact]:
         rule = self._rule(statement)
         if rule is not None:
             yield rule
@@ -164,10 +220,36 @@ class _FactReader:
         said = predicate(statement.text, self._named(statement)) if statement.language != "de" else None
         slots = list(self._slots(statement, said))
         yield from slots
-        if not slots and (kind := self._worth(statement, said)):
+        if slots:
+            return
+        kind = self._worth(statement, said)
+        brief = len(_WORDS.findall(statement.text)) < _TELLING_WORDS and (said is None or said.tense == "present")
+        brief = brief and not _TELLING.search(statement.text)
+        brief = brief and not _rows(statement.language).ailments.search(statement.text)
+        if kind and (kind == "episodic" or not brief):
             kept = self._kept(statement, kind, said)
-            if len(_WORDS.findall(statement.text)) >= _TELLING_WORDS or kind == "episodic":
-                yield self._as_said(statement, kept) if statement.text in kept.text else kept
+            yield self._as_said(statement, kept) if self._needs_frame(statement, kept) else kept
+        elif says_of_change(statement.text):
+            # What tells nothing by itself may still end what is known.
+            yield replace(self._as_said(statement, self._kept(statement, "semantic", said)), against=True)
+
+    def _needs_frame(self, statement: Statement, kept: SaidFact) -> bool:
+        """Whether a statement could not be told of anybody, and so is quoted: unless it says itself of whom it is."""
+        if statement.text not in kept.text:
+            return False
+        return "“" in kept.text or "„" in kept.text or not _speaks_of_somebody(statement.text, statement.language)
+
+    def is_fragment(self, statement: Statement) -> bool:
+        """Whether it says nothing by itself, such as "girls, both hooded", and so hangs on what stands before it."""
+        words = _WORDS.findall(statement.text)
+        if statement.language == "de":
+            small = [word for word in words if word[:1].islower() and word.casefold() not in _not_german()]
+            return len(words) <= _GERMAN_FRAGMENT and len(small) <= 2 and len(small) * 3 <= len(words)
+        if len(words) > _FRAGMENT or statement.text.strip(_EDGES) != statement.sentence.strip(_EDGES):
+            return False
+        return predicate(statement.text, self._named(statement)) is None and not any(
+            verb_forms().get(word.casefold()) or word.casefold() in _BE for word in words
+        )
 
     def _named(self, statement: Statement) -> frozenset[str]:
         """Who is spoken of by name: those that are known, or, of anyone, what the statement begins with."""
@@ -215,8 +297,8 @@ class _FactReader:
             return
         for found in _rows(statement.language).relative.finditer(statement.text):
             parts = found.groupdict()
-            name = next((parts[key] for key in ("name", "name_b", "name_c") if parts.get(key)), None)
-            word = next((parts[key] for key in ("word", "word_b", "word_c") if parts.get(key)), "")
+            name = next((said for key, said in parts.items() if key.startswith("name") and said), None)
+            word = next((said for key, said in parts.items() if key.startswith("word") and said), "")
             code = _relations().get(word.casefold())
             name = name.removesuffix("'s") if name else None
             if (
@@ -248,6 +330,9 @@ class _FactReader:
         if german:
             return "Des Nutzers" if self.who == "The user" else f"{self.who}s"
         return f"{self.who}'s"
+
+    def _who_german(self) -> str:
+        return "Der Nutzer" if self.who == "The user" else self.who
 
     def _slots(self, statement: Statement, said: Predicate | None) -> Iterator[SaidFact]:
         if statement.made_up and (said is None or said.subject.casefold() not in ("i", "we", "")):
@@ -300,6 +385,10 @@ class _FactReader:
                 word = words[-1] if last else words[0]
                 return self.names.get(code, f"{self.subject}'s {word}"), ""
             return self.subject, rest
+        if not rest and first in topic(Attributes).bare:
+            return self.subject, first
+        if not rest and (code := _relations().get(first)):
+            return self.names.get(code, f"{self.subject}'s {first}"), ""
         if first == "the" and rest:
             return self.subject, rest if rest.split()[-1] in of_language(Facts, "en").dated | of_language(
                 Facts, "en"
@@ -470,7 +559,7 @@ class _FactReader:
             told = told_of(clause, now, self.who)
         else:
             if statement.language == "de":
-                return f"{'Der Nutzer' if self.who == 'The user' else self.who} sagte: „{text}“", began
+                return f"{self._who_german()} sagte: „{text}“", began
             return f"{self.who} said: “{text}”", began
         told = told[0].upper() + told[1:]
         return (told if told[-1] in ".!…" else f"{told}."), began
@@ -497,16 +586,16 @@ class _FactReader:
         )
 
     def _as_said(self, statement: Statement, kept: SaidFact) -> SaidFact:
-        """A quotation as an event of its day: what can't be retold can't be told to be over either."""
+        """A quotation with its day."""
         if self.at is None:
-            return replace(kept, kind="episodic", subject="")
+            return replace(kept, subject="")
         day = written_date(self.at, "day", statement.language)
         named = self.speaker not in ("", "user")
         if statement.language == "de":
             text = f"Am {day} sagte {self.speaker if named else 'der Nutzer'}: „{statement.text}“"
         else:
             text = f"On {day} {self.speaker if named else 'the user'} said: “{statement.text}”"
-        return replace(kept, text=text, kind="episodic", subject="", at=self.at)
+        return replace(kept, text=text, subject="", at=self.at)
 
     def _worth(self, statement: Statement, said: Predicate | None) -> Kind | None:
         """Of which kind a statement that fills no slot is worth keeping; None where it tells nothing of the speaker."""
@@ -517,19 +606,56 @@ class _FactReader:
             return None
         if statement.made_up and not re.match(r"(?:i|ich)\b", text, re.I):
             return None
-        if said is not None and (
-            said.verb.split()[-1] in known.idle or rows.idle.match(said.said.removeprefix("do not "))
+        if (
+            said is not None
+            and not figures(text)
+            and (said.verb.split()[-1] in known.idle or rows.idle.match(said.said.removeprefix("do not ")))
         ):
             return None
-        own = bool(rows.own.search(text)) or any(re.search(rf"\b{re.escape(name)}\b", text) for name in self.names)
+        own = (
+            bool(rows.own.search(text))
+            or bool(rows.ailments.search(text))
+            or any(re.search(rf"\b{re.escape(name)}\b", text) for name in self.names)
+        )
         of_other = not statement.made_up and _speaks_of_somebody(text, statement.language)
         figure = bool(_FIGURE.search(text)) and count <= 25 and not rows.asks.match(text) and not _is_code(text)
         elided = bool(said and said.subject == "") and count >= 3
         changed = bool(_LARGE.search(text)) and statement.language != "de" and bool(rows.changed.search(text))
-        if not (((own or of_other or changed) and count >= 3) or figure or elided):
+        ails = bool(rows.ailments.search(text))
+        beside = statement.personal and not rows.asks.match(text) and len(telling(text)) >= _BESIDE
+        if not (((own or of_other or changed or beside) and count >= 3) or figure or elided or ails):
             return None
-        past = said.tense in ("past", "perfect") if said else bool(rows.happened.search(text))
+        if said is None:
+            past = bool(rows.happened.search(text)) and not rows.lasts.search(text)
+        else:
+            state = said.verb.split()[-1] in (known.begins if said.tense != "past" else known.begins - {"be"})
+            past = said.tense in ("past", "perfect") and not state
         return "episodic" if past else "semantic"
+
+
+def _left_out(statement: Statement) -> str:
+    """What stands for the speaker where nothing does: "can't be near a tuna", "celebrating with Nell"."""
+    if statement.language == "de" or _rows("en").rules.match(statement.text):
+        return ""
+    if _rows("en").elided.match(statement.text):
+        return "I "
+    first, _, rest = statement.text.partition(" ")
+    doing = first.casefold().endswith("ing") and verb_forms().get(first.casefold(), ("", ""))[1] == "ing"
+    return "I'm " if doing and _rows("en").object.match(rest) and not _OF_BE.search(rest) else ""
+
+
+def _introduced(statement: Statement, *, opens: bool) -> list[str]:
+    """What somebody says of themselves who says who they are: name, age, work, place, one behind the other.
+
+    Who says no more than a name and an age must do so as they open a message: else it may be another's.
+    """
+    found = _rows(statement.language).introduces.match(statement.text)
+    if found is None or found["name"].casefold() in _no_names() or not (opens or found["sure"]):
+        return []
+    pieces = [each.strip() for each in _PIECES.split(statement.text[found.start("name") :]) if each.strip(_EDGES)]
+    first = pieces[0].removeprefix(found["name"]).strip()
+    first = _HERE.sub("", first).removeprefix("by the way").removeprefix("btw")
+    return [found["name"], *([first] if first.strip(_EDGES) else []), *pieces[1:]]
 
 
 def _is_code(text: str) -> bool:
@@ -572,9 +698,15 @@ class _Rows(Struct, frozen=True, kw_only=True):
     idle_state: re.Pattern[str]
     address: re.Pattern[str]
     own: re.Pattern[str]
+    ailments: re.Pattern[str]
     asks: re.Pattern[str]
     changed: re.Pattern[str]
     happened: re.Pattern[str]
+    lasts: re.Pattern[str]
+    elided: re.Pattern[str]
+    object: re.Pattern[str]
+    profession: re.Pattern[str]
+    introduces: re.Pattern[str]
     coming: re.Pattern[str]
     over: re.Pattern[str]
     goes_on: re.Pattern[str]
@@ -601,7 +733,12 @@ def _all_rows() -> dict[str, _Rows]:
 def _made(known: Facts) -> _Rows:
     words = "|".join(
         sorted(
-            (re.escape(word.replace("-", " ")) for row in known.relations.values() for word in row),
+            (
+                re.escape(form)
+                for row in known.relations.values()
+                for word in row
+                for form in dict.fromkeys((word.replace("-", " "), word.title(), word))
+            ),
             key=len,
             reverse=True,
         )
@@ -622,8 +759,14 @@ def _made(known: Facts) -> _Rows:
         address=lazy_re(either(known.address), re.I),
         asks=lazy_re(either(known.asks), re.I),
         own=lazy_re(either(known.own), re.I),
+        ailments=lazy_re(either(known.ailments), re.I),
         changed=lazy_re(either(known.changed), re.I),
         happened=lazy_re(either(known.happened), re.I),
+        profession=lazy_re(either(known.professions), re.I),
+        object=lazy_re(either(known.objects), re.I),
+        elided=lazy_re(either(known.elided), re.I),
+        lasts=lazy_re(either(known.lasts), re.I),
+        introduces=lazy_re(either(known.introduces), re.I),
         goes_on=lazy_re(either(known.goes_on), re.I),
         of_others=lazy_re(either(known.of_others)),
         over=lazy_re(either(known.over), re.I),
