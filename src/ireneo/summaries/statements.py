@@ -241,7 +241,7 @@ def gives_reason(said: str) -> bool:
 
 def prose_worth(said: str) -> float:
     """What a sentence of the agent is worth: more with a reason, a contrast, a decision and what can be looked up."""
-    if _EMPTY.match(said):
+    if said.endswith(":") or _EMPTY.match(said):
         return 0.0
     cues = _cues_of(said)
     worth = 1.0 + 0.6 * min(cues["contrast"], 3) + 0.7 * min(len(_VALUE.findall(said)), 4)

@@ -51,7 +51,7 @@ ASKED = 5.0
 """What the agent asked last."""
 LEAST = 0.1
 """A statement that is worth less is not kept."""
-SAID = 0.9
+SAID = 0.5
 """A sentence of the agent that is worth less neither."""
 CLOSING = 1.3
 """The words that end a turn tell what came of it, and are worth so many times as much."""
