@@ -42,6 +42,11 @@ ENOUGH_WORDS = 9
 """A sentence of fewer words says less, whatever it announces."""
 
 
+PROSE = 1.4
+"""What a sentence is worth that has no sign of more. Signs tell little of what will be asked: the worth of a sentence
+grows with the root of what they add up to."""
+
+
 class CodeStatement(Struct, frozen=True):
     """What lines of code say, with its worth."""
 
@@ -251,7 +256,7 @@ def prose_worth(said: str) -> float:
         worth *= 0.5
     if is_intent(said):
         worth *= 0.4 if cues["reason"] else 0.2
-    return worth * min(1.0, len(said.split()) / ENOUGH_WORDS)
+    return PROSE * (worth * min(1.0, len(said.split()) / ENOUGH_WORDS)) ** 0.5
 
 
 # Code: of the lines that were added or seen those that define, decide or explain something.

@@ -51,12 +51,10 @@ ASKED = 5.0
 """What the agent asked last."""
 LEAST = 0.1
 """A statement that is worth less is not kept."""
-SAID = 0.5
+SAID = 1.0
 """A sentence of the agent that is worth less neither."""
-CLOSING = 1.3
-"""The words that end a turn tell what came of it, and are worth so many times as much."""
 ANSWERED = 1.3
-"""What the user approved by a short answer, too."""
+"""What the user approved by a short answer is worth so many times as much."""
 BRIEF_ANSWER = 80
 """Characters up to which the user's words answer what was said before them, and say little by themselves."""
 WRITTEN_PROSE = 0.3
@@ -136,7 +134,7 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
     """
     messages, goal = as_said(messages), without_recalled(goal)
     done = steps(messages)
-    said = _said(messages, ends_turn=ends_turn)
+    said = _said(messages)
     known, given_up = _known(messages), dead_ends(done)
     told = _sections(
         {
@@ -216,16 +214,14 @@ def _line(step: Step, text: str, worth: float, *, subject: str = "", failed: boo
     )
 
 
-def _said(messages: Sequence[Message], *, ends_turn: bool) -> list[Line]:
+def _said(messages: Sequence[Message]) -> list[Line]:
     """What the agent said, a line a statement."""
     out: list[Line] = []
-    last = len(messages) - 1
-    for place, message in enumerate(messages):
+    for message in messages:
         if message.role != "assistant" or message.draft.origin != "spoken":
             continue
-        closing = ends_turn and place == last and not message.draft.calls
         for text in prose(message.text):
-            worth = prose_worth(text) * (CLOSING if closing else 1.0)
+            worth = prose_worth(text)
             if worth >= SAID:
                 out.append(Line(text=text, weight=round(worth, 2), position=message.position, sources=(message.id,)))
     return out
