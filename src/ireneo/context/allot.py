@@ -23,11 +23,11 @@ from ireneo.summaries.names import faded
 from ireneo.summaries.summary import ABOUT, Choice, Line, SectionName, Strategy, Summary
 from ireneo.summaries.work import WORK
 
-BARE = 0.1
+BARE = 0.25
 """Of a statement's worth, so much remains where all that it names is shown already."""
 SHOWN_AGAIN = (1.0, 0.35, 0.12)
 """What a word counts that is shown not at all, once, or more often."""
-AGING = 0.5
+AGING = 0.15
 """The oldest statement is worth so much less than the newest."""
 LASTING: frozenset[SectionName] = frozenset(
     {"dead_ends", "direction", "asked", "pending", "state", "open", "constraints"}
@@ -47,7 +47,7 @@ SUBJECT_TOKENS = 6
 """What the line costs that names the subject of the statements under it, beside its name."""
 
 
-GOT_OVER = 1.0
+GOT_OVER = 0.6
 """Of its worth, what a check keeps that failed and passed later: why it failed may be asked."""
 
 
@@ -178,7 +178,8 @@ class LineOffer(Struct, frozen=True, kw_only=True):
 _DEFINES_NAME = lazy_re(r"^(?:(?P<place>\w+): )?`(?:[a-z]+ (?:\([^()`]*\) )?(?P<name>\w{4,})\b)?")
 SPOKEN: frozenset[SectionName] = frozenset({"strategy", "discoveries", "direction", "dead_ends"})
 OF_USE = 1.0
-"""How much more code is worth of which is spoken later."""
+"""How much more code is worth for each time (by its logarithm) that its name is spoken of."""
+MOST_SPOKEN = 8
 _CODE = lazy_re(r"^(?:\w+: )?`(?P<code>[^`]{12,})`")
 
 
@@ -250,7 +251,7 @@ class Allotter:
             if statement.section in ABOUT and statement.line.subject:
                 about = _DEFINES_NAME.match(statement.line.text)
             name = (about["name"] or about["place"]) if about else ""
-            out.append(1 + OF_USE * math.log1p(min(spoken[name], 8)) if name else 1.0)
+            out.append(1 + OF_USE * math.log1p(min(spoken[name], MOST_SPOKEN)) if name else 1.0)
         return out
 
     def fill(self, room: int) -> int:

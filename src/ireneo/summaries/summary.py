@@ -316,7 +316,12 @@ def _told(lines: Sequence[tuple[SectionName, Line, Sequence[str]]], strategy: St
     for name, line, names in lines:
         subject = line.subject if name in ABOUT else ""
         # What somebody says in one message stands together.
-        if held and before and name == "direction" and (line.position, line.subject) == (before.position, before.subject):
+        if (
+            held
+            and before
+            and name == "direction"
+            and (line.position, line.subject) == (before.position, before.subject)
+        ):
             held += f" “{line.text}”"
             continue
         if held:
