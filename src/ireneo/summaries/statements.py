@@ -6,6 +6,7 @@ likely to answer for whoever goes on with the work, from 10 (a ruling of the use
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -258,7 +259,7 @@ def prose_worth(said: str) -> float:
         worth *= 0.5
     if is_intent(said):
         worth *= 0.4 if cues["reason"] else 0.2
-    root = (worth * min(1.0, len(said.split()) / ENOUGH_WORDS)) ** 0.5
+    root = math.sqrt(worth * min(1.0, len(said.split()) / ENOUGH_WORDS))
     return PROSE * root * (WHY if cues["reason"] else 1.0)
 
 
