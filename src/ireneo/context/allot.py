@@ -39,7 +39,7 @@ SHORT = 3
 """A word of no more letters hardly tells one statement from another."""
 LENGTH = 0.85
 """A statement of twice the length is to be worth 1.8 times as much: so short ones don't take all of the room."""
-NAMES_SHARE = 0.12
+NAMES_SHARE = 0.05
 NAMES_FROM = 4_500
 """Of a room of so many tokens, what names without a statement may take; of a narrower one a smaller share: a name that
 nothing is said of answers nothing, it can only be looked for again."""
@@ -47,7 +47,7 @@ SUBJECT_TOKENS = 6
 """What the line costs that names the subject of the statements under it, beside its name."""
 
 
-GOT_OVER = 0.5
+GOT_OVER = 0.6
 """Of its worth, what a check keeps that failed and passed later: why it failed may be asked."""
 
 
@@ -177,8 +177,9 @@ class LineOffer(Struct, frozen=True, kw_only=True):
 
 _DEFINES_NAME = lazy_re(r"^(?:(?P<place>\w+): )?`(?:[a-z]+ (?:\([^()`]*\) )?(?P<name>\w{4,})\b)?")
 SPOKEN: frozenset[SectionName] = frozenset({"strategy", "discoveries", "direction", "dead_ends"})
-OF_USE = 1.5
-"""How much more code is worth of which is spoken later."""
+OF_USE = 1.0
+"""How much more code is worth for each time (by its logarithm) that its name is spoken of."""
+MOST_SPOKEN = 8
 _CODE = lazy_re(r"^(?:\w+: )?`(?P<code>[^`]{12,})`")
 
 
@@ -235,16 +236,22 @@ class Allotter:
         strategy, count = statements.strategy, statements.count
         styles = {**strategy.sections("goal"), **strategy.sections("turn")}
         self._headings = {name: (style.heading, count(style.heading) + 1) for name, style in styles.items()}
-        self._later = self._spoken_later()
+        self._use = self._uses()
         self._worth = {name: strategy.worth(name) for name in {statement.section for _, statement in self.candidates}}
 
-    def _spoken_later(self) -> dict[str, int]:
-        """Where each name is spoken of last: what was read of it earlier was of use."""
-        out: dict[str, int] = {}
+    def _uses(self) -> list[float]:
+        """How much more each statement is worth for what is spoken of it elsewhere."""
+        spoken: Counter[str] = Counter()
         for _, statement in self.candidates:
             if statement.section in SPOKEN and not statement.line.subject:
-                for name in artifacts(statement.line.text):
-                    out[name] = max(out.get(name, -1), statement.line.position)
+                spoken.update(statement.terms)
+        out = []
+        for _, statement in self.candidates:
+            about = None
+            if statement.section in ABOUT and statement.line.subject:
+                about = _DEFINES_NAME.match(statement.line.text)
+            name = (about["name"] or about["place"]) if about else ""
+            out.append(1 + OF_USE * math.log1p(min(spoken[name], MOST_SPOKEN)) if name else 1.0)
         return out
 
     def fill(self, room: int) -> int:
@@ -313,10 +320,7 @@ class Allotter:
         shown, rarity = self._shown, self._rarity
         fresh = sum(rarity[term] * SHOWN_AGAIN[min(shown[term], 2)] for term in statement.terms)
         value = statement.line.weight * self._worth[statement.section] * (BARE + (1 - BARE) * fresh / self._all[place])
-        if statement.section in ABOUT and statement.line.subject:
-            about = _DEFINES_NAME.match(statement.line.text)
-            if about and self._later.get(about["name"] or about["place"], -1) > statement.line.position:
-                value *= OF_USE
+        value *= self._use[place]
         if statement.section in LASTING:
             return value
         return value * (1 - AGING * max(self.end - statement.line.position, 0) / self.end)

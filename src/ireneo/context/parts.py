@@ -86,7 +86,7 @@ def _cut(text: str, share: float, opener: str, size: int, count: Count) -> Short
     )
 
 
-LEAST_OF_FILE = 0.1
+LEAST_OF_FILE = 0.3
 """Of a file nothing is shown where less has room: neither its beginning nor lines that stand apart say anything."""
 TELLING_SHARE = 0.6
 """Of what is shown of a long output, so much are the lines in its midst that say most."""

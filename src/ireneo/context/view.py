@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -38,7 +37,7 @@ NOTES_TOKENS = 14
 
 FOREIGN_SUMMARY_TOKENS = 40
 
-BLOCK_SHARE = 0.35
+BLOCK_SHARE = 0.7
 """However wide the budget, a block costs no more than this share of what it stands for."""
 MIN_BLOCK_TOKENS = 60
 """So much a block may cost even where it stands for next to nothing."""
@@ -153,9 +152,9 @@ class ViewSlot:
         return self.fitted
 
     def shown(self, choice: Choice, count: Count, strategy: Strategy, files: set[str]) -> ContextItem:
-        """Settle it; `files` are those that stand above lines before it with their whole path, and grows by its own."""
+        """Settle it; `files` are those that stand above lines before it, and grows by its own."""
         if isinstance(self.item, Summary):
-            text = _with_files(render(self.item, choice, strategy, self._doubt), files)
+            text = _terse(render(self.item, choice, strategy, self._doubt), files)
             shown = show_block(self.item, text, self.frame, count)
             return replace(shown, disputed=self._doubt)
         draft = self.draft()
@@ -165,19 +164,48 @@ class ViewSlot:
         return _message(self.item, draft, sum(weigh(draft.parts, count)), masked=changed, whole=whole)
 
 
-_FILE = lazy_re(r"^- (?P<path>/[^\n]{1,400}):$", re.MULTILINE)
+_FILE = lazy_re(r"- (?P<path>/[^\n]{1,400}):$")
+_PLACED = lazy_re(r"  - (?:(?P<place>\w+): |`(?:[a-z]+ )*(?:\([^()`]*\) )?(?P<name>\w+)\()")
+FEWEST_SHARED = 3
+"""Two paths are taken to be of one project where they have so many folders in common."""
 
 
-def _with_files(text: str, files: set[str]) -> str:
-    """The text of a block, each file that lines stand under with its whole path where it stands first."""
+def _terse(text: str, files: set[str]) -> str:
+    """The text of a block without what it says again and again: whole paths, and where in a file code stands.
 
-    def told(found: re.Match[str]) -> str:
-        path = found["path"]
-        again = path in files
-        files.add(path)
-        return f"- {short_path(path) if again else path}:"
+    A file's path stands as a whole where it is told first, unless another one of its project was told as a whole:
+    then from where they part. `files` are those that were told so far.
+    """
+    lines = []
+    place = ""
+    for line in text.split("\n"):
+        if (found := _FILE.match(line)) is not None:
+            path, place = found["path"], ""
+            lines.append(f"- {short_path(path) if path in files else _apart(path, files)}:")
+            files.add(path)
+        elif (found := _PLACED.match(line)) is not None:
+            again = found["place"] is not None and found["place"] == place
+            lines.append(f"    - {line[found.end() :]}" if again else line)
+            place = found["place"] or found["name"]
+        else:
+            lines.append(line)
+            place = ""
+    return "\n".join(lines)
 
-    return _FILE.sub(told, text)
+
+def _apart(path: str, files: Collection[str]) -> str:
+    """A path from where it parts from those that were told before."""
+    folders = path.split("/")[:-1]
+    shared = 0
+    for other in files:
+        same = 0
+        for mine, theirs in zip(folders, other.split("/")[:-1], strict=False):
+            if mine != theirs:
+                break
+            same += 1
+        shared = max(shared, same)
+    # Before the first stroke stands nothing.
+    return f"…/{path.split('/', shared)[-1]}" if shared > FEWEST_SHARED else path
 
 
 def block_limit(summary: Summary) -> int:

@@ -6,6 +6,7 @@ likely to answer for whoever goes on with the work, from 10 (a ruling of the use
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -40,6 +41,13 @@ FEWEST_WORDS = 4
 """A sentence of fewer words says nothing without what follows it."""
 ENOUGH_WORDS = 9
 """A sentence of fewer words says less, whatever it announces."""
+
+
+PROSE = 1.4
+"""What a sentence is worth that has no sign of more. Signs tell little of what will be asked: the worth of a sentence
+grows with the root of what they add up to."""
+WHY = 1.3
+"""Of a sentence that gives a reason, so many times as much."""
 
 
 class CodeStatement(Struct, frozen=True):
@@ -241,7 +249,7 @@ def gives_reason(said: str) -> bool:
 
 def prose_worth(said: str) -> float:
     """What a sentence of the agent is worth: more with a reason, a contrast, a decision and what can be looked up."""
-    if _EMPTY.match(said):
+    if said.endswith(":") or _EMPTY.match(said):
         return 0.0
     cues = _cues_of(said)
     worth = 1.0 + 0.6 * min(cues["contrast"], 3) + 0.7 * min(len(_VALUE.findall(said)), 4)
@@ -251,7 +259,8 @@ def prose_worth(said: str) -> float:
         worth *= 0.5
     if is_intent(said):
         worth *= 0.4 if cues["reason"] else 0.2
-    return worth * min(1.0, len(said.split()) / ENOUGH_WORDS)
+    root = math.sqrt(worth * min(1.0, len(said.split()) / ENOUGH_WORDS))
+    return PROSE * root * (WHY if cues["reason"] else 1.0)
 
 
 # Code: of the lines that were added or seen those that define, decide or explain something.
@@ -270,7 +279,7 @@ _TEST = lazy_re(r"^\s*(?:func Test|def test_|(?:it|test|describe)\()")
 _BOILER = lazy_re(
     r"^\s*(?:import\b|from\b.*\bimport\b|package\b|use\b|using\b|#include|[{}\[\]();,]*$|return(?: nil| err)?;?$"
     r"|if err != nil|\} else \{|else:?$|try:?$|pass$|default:$"
-    r"|(?:const|var|type) \($|t\.(?:Parallel|Helper)\(|fi$|done$|esac$|then$|end$)"
+    r"|(?:const|var|type) \($|t\.(?:Parallel|Helper)\(|fi$|done$|esac$|then$|end$|(?:[\w.]+ )?\"[\w./@+-]*\"$)"
 )
 _TELLING = lazy_re(
     r"\b(?:if|elif|case|when|while|for|return|raise|throw|assert|switch|match|default|timeout|limit|max|min)\b"

@@ -311,14 +311,28 @@ def render(summary: Summary, choice: Choice, strategy: Strategy, disputed: str =
 
 def _told(lines: Sequence[tuple[SectionName, Line, Sequence[str]]], strategy: Strategy) -> Iterator[str]:
     """The lines in words; those about one subject that follow each other stand under it."""
-    about = ""
+    about, held = "", ""
+    before: Line | None = None
     for name, line, names in lines:
         subject = line.subject if name in ABOUT else ""
+        # What somebody says in one message stands together.
+        if (
+            held
+            and before
+            and name == "direction"
+            and (line.position, line.subject) == (before.position, before.subject)
+        ):
+            held += f" “{line.text}”"
+            continue
+        if held:
+            yield held
         if subject and subject != about:
             yield f"- {subject}:"
-        about = subject
+        about, before = subject, line if name == "direction" else None
         said = strategy.say(name, line, names)
-        yield f"  {said}" if subject else said
+        held = f"  {said}" if subject else said
+    if held:
+        yield held
 
 
 def _counted(number: int, thing: str, grouping: str = "") -> str:

@@ -49,33 +49,32 @@ UNDER_WAY = "PARTIAL"
 """The status of a stretch that ends within a turn: by itself it says nothing, and is not shown."""
 ASKED = 5.0
 """What the agent asked last."""
-LEAST = 0.4
+LEAST = 0.1
 """A statement that is worth less is not kept."""
-SAID = 0.9
+SAID = 1.0
 """A sentence of the agent that is worth less neither."""
-CLOSING = 1.3
-"""The words that end a turn tell what came of it, and are worth so many times as much."""
 ANSWERED = 1.3
-"""What the user approved by a short answer, too."""
+"""What the user approved by a short answer is worth so many times as much."""
 BRIEF_ANSWER = 80
 """Characters up to which the user's words answer what was said before them, and say little by themselves."""
-WRITTEN_PROSE = 0.6
+WRITTEN_PROSE = 0.3
 """Of what a sentence is worth, so much in a document that the agent wrote, where it can be read again."""
 REPORTED = 0.8
 """In the report of another agent."""
 READ_PROSE = 0.35
 """In a document that was only read."""
 WRITTEN_CODE = 1.0
-TESTS = 0.6
-"""Of that, in a file of tests."""
+TESTS = 0.3
+"""Of what code is worth, in a file of tests."""
 READ_CODE = 0.15
 """Of what a passage of code is worth, where it was only read: at the least, and once more for each name that the agent
 works with."""
 WORD_CHARACTERS = 480
 """Of a message of the user, so much stands in its own words in one statement."""
-MOST_SEEN = 32
+MOST_SEEN = 64
 """Statements that one output leaves, the weightiest."""
-BARE = 0.6
+PLAIN = 0.5
+BARE = 0.3
 """Of that, a signature alone."""
 TELLING = 2.0
 """A passage that is worth no more is told only where it has a name that the agent works with."""
@@ -135,7 +134,7 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
     """
     messages, goal = as_said(messages), without_recalled(goal)
     done = steps(messages)
-    said = _said(messages, ends_turn=ends_turn)
+    said = _said(messages)
     known, given_up = _known(messages), dead_ends(done)
     told = _sections(
         {
@@ -215,16 +214,14 @@ def _line(step: Step, text: str, worth: float, *, subject: str = "", failed: boo
     )
 
 
-def _said(messages: Sequence[Message], *, ends_turn: bool) -> list[Line]:
+def _said(messages: Sequence[Message]) -> list[Line]:
     """What the agent said, a line a statement."""
     out: list[Line] = []
-    last = len(messages) - 1
-    for place, message in enumerate(messages):
+    for message in messages:
         if message.role != "assistant" or message.draft.origin != "spoken":
             continue
-        closing = ends_turn and place == last and not message.draft.calls
         for text in prose(message.text):
-            worth = prose_worth(text) * (CLOSING if closing else 1.0)
+            worth = prose_worth(text)
             if worth >= SAID:
                 out.append(Line(text=text, weight=round(worth, 2), position=message.position, sources=(message.id,)))
     return out
@@ -282,13 +279,18 @@ def _changes(done: Sequence[Step]) -> Iterator[Line]:
             for text in prose("\n".join(fresh)):
                 yield _line(step, text, prose_worth(text) * WRITTEN_PROSE, subject=path)
             continue
-        share = WRITTEN_CODE * (TESTS if "test" in path.rsplit("/", 1)[-1] else 1.0)
+        share = WRITTEN_CODE * (TESTS if _is_test(path) else 1.0)
         for each in code(added, fresh={line.strip() for line in fresh}):
             yield _line(step, each.text, each.worth * share, subject=path)
         kept = {defined(line) for line in added}
         for line in survives(removed, added):
             if "(" in line and (name := defined(line)) and name not in kept:
                 yield _line(step, f"{REMOVED}{clip(' '.join(line.split()).rstrip(' {:'), 160)}`", 2.2, subject=path)
+
+
+def _is_test(path: str) -> bool:
+    """Whether a file holds tests: what they say of the code can be read off them again, and is asked for seldom."""
+    return "test" in path.rsplit("/", 1)[-1]
 
 
 def _reported(done: Sequence[Step]) -> Iterator[Line]:
@@ -318,16 +320,15 @@ def _seen(done: Sequence[Step], known: Mapping[str, int]) -> Iterator[Line]:
         if step.action.kind not in ("read", "search") or step.failed:
             continue
         path = step.action.subject
-        if not any(name in step.output for name, times in known.items() if times > 1):
-            continue
         lines = survives(seen_lines(step.output), _taken_away(done[place + 1 :]))
         if path.endswith(_DOCUMENTS):
             found = [
                 _line(step, text, prose_worth(text) * READ_PROSE, subject=path) for text in prose("\n".join(lines))
             ]
         else:
+            share = TESTS if _is_test(path) else 1.0
             found = [
-                _line(step, each.text, _read_worth(each) * (1 + min(used, 3)), subject=path)
+                _line(step, each.text, _read_worth(each) * share * (1 + min(used, 3)), subject=path)
                 for each in code(lines)
                 if (used := sum(known.get(name, 0) > 1 for name in artifacts(each.text))) or each.worth > TELLING
             ]
@@ -360,9 +361,9 @@ def _without_removed(kept: Mapping[SectionName, Sequence[Line]]) -> list[Line]:
 
 
 def _read_worth(said: CodeStatement) -> float:
-    """What a passage of code is worth that was only read: a signature without a word on it says hardly what it is."""
-    bare = bool(defined(said.text.lstrip("`"))) and said.text.endswith("`")
-    return said.worth * READ_CODE * (BARE if bare else 1.0)
+    """What a passage of code is worth that was only read: most where it says what happens when, and why."""
+    signs, explained = bool(defined(said.text.lstrip("`"))), not said.text.endswith("`")
+    return said.worth * READ_CODE * (BARE if signs and not explained else 1.0 if explained and not signs else PLAIN)
 
 
 def _operations(messages: Sequence[Message], done: Sequence[Step], given_up: Container[str]) -> Iterator[Line]:
