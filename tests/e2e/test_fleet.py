@@ -123,7 +123,8 @@ def test_who_is_killed_goes_on_where_it_was(logs: Path) -> None:
     said = ended(start(logs, "killed.db", "local:1"))
     assert stored(logs / "killed.db") == stored(logs / "here.db")
     assert left < RUNS
-    assert f"{RUNS - left} files learned from before" in said
+    known = RUNS - left
+    assert f"{known} file{'s' * (known != 1)} learned from before" in said
 
 
 @needs_dask

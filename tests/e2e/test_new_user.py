@@ -49,6 +49,8 @@ LONG = "campaign.jsonl"
 LOCAL_SERVER = "http://localhost:8000/v1"
 SERVER = "postgresql://agent@db.example/memory"
 """A database that no reader has."""
+CLUSTER = "/logs --on dask://scheduler:8786"
+"""Logs and a cluster that no reader has: his own runs, in processes of this machine, stand for them."""
 DRIFT = "7c1e4f52-2b8d-4d0a-9f3e-61b5a0c9d2e8"
 """The demo's first session; README shows its blocks by each of three writers."""
 WRITERS = ("nobody", "a model", "the agent")
@@ -106,7 +108,10 @@ class Walk:
             # The reader's server is one of ours.
             self.server = empty_database()
             return ""
-        line = line.replace(SERVER, self.server)
+        line = line.replace(SERVER, self.server).replace(CLUSTER, "~/.claude/projects --on local:2")
+        if line.startswith("dask "):
+            assert re.match(r"dask (?:scheduler$|worker scheduler:8786 )", line), line
+            return ""
         if line.startswith("ireneo summarise "):
             return self.with_a_model(line)
         if line.startswith("ireneo proxy "):
@@ -294,7 +299,7 @@ def take(walk: Walk, block: Block, *, first: bool) -> None:
                 seen = walk.say(line, block)
                 if first:
                     compare(walk, block, line, printed, seen)
-    elif block.first.split(" ")[0] in ("ireneo", "pip", "make", "claude"):
+    elif block.first.split(" ")[0] in ("ireneo", "pip", "make", "claude", "dask"):
         for line in block.text.splitlines():
             walk.say(line, block)
     elif block.first.startswith(BLOCK_TAGS):

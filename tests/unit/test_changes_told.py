@@ -35,6 +35,9 @@ ENDED = (
 )
 
 STANDS = (
+    ("Boat 4 has two masts.", "Boat 5 has two masts."),
+    ("Gate 2 opens with a key.", "Gate 3 opens with a code now."),
+    ("Ana lives in Oslo.", "Ana has a flat in Oslo."),
     ("My bike is a green Brompton.", "I cleaned the Brompton on Sunday."),
     ("My sister Noor lives in Bath.", "Noor finished her thesis."),
     ("My brother works nights at a depot.", "I left the gym last week."),

@@ -157,7 +157,7 @@ async def test_memories_that_say_the_same_become_one(store: str) -> None:
         session = await memory.session("monday")
         ids = (await session.append(said("Ana has a flat in Oslo."))).ids
         one = (await memory.remember("Ana lives in Oslo.", at=MAY, labels=["home"])).record
-        two = (await memory.remember("Ana has a flat in Oslo.", messages=ids, session="monday", pinned=True)).record
+        two = (await memory.remember("Ana can be found in Oslo.", messages=ids, session="monday", pinned=True)).record
         drawn = (await memory.remember("Ana is a townswoman.", memories=[two.id], origin="derived")).record
         await memory.used([two.id], helped=True)
         joined = await memory.merge([one.id, two.id])

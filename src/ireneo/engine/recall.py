@@ -481,7 +481,8 @@ def _recall(
     mixed = [each for some, near in zip(worded, meant, strict=True) for each in _mixed(some, near, question, looked_at)]
     if asked.messages and asked.kind is None and question.side != "assistant":
         mixed = _as_answers(tx.search, space, indexes[0], mixed)
-    found = sorted(map(_scored, mixed), key=lambda each: -each.score)
+    # Of equal ones the earlier, wherever it is stored: a copy finds them in the same order.
+    found = sorted(map(_scored, mixed), key=lambda each: (-each.score, each.at.timestamp() if each.at else 0.0))
     found = [each for each in found if each.score >= LEAST_SHARE * found[0].score]
     if bare > 0:
         note = f"{bare:,} of what is searched have no vector yet and were looked for by their words; `work` makes them."

@@ -35,6 +35,7 @@ _FIGURE = lazy_re(
     r"|(?P<number>(?<![\w.,:])\d[\d.,]*\d|(?<![\w.,:])\d)(?P<nth>st|nd|rd|th)?\.?(?: (?P<unit>[^\W\d_]+))?",
     re.I,
 )
+_NUMBERED = lazy_re(r"^(?:the |der |die |das )?(?P<one>[^\W\d_]+ (?:no\.? ?|nr\.? ?|#)?\d+) ", re.I)
 _APART, _SIDE, _WEEKDAY = "apart", "side", "weekday"
 _NO_MEASURE = ("date", "clock", "often")
 MOST = 6
@@ -232,6 +233,10 @@ class _ChangeReader:
 
     def _may_be_meant(self, record: Record, shared: set[str]) -> bool:
         """Whether a memory is of what the word speaks of: not of somebody else, and no steps with a name."""
+        mine, theirs = (_NUMBERED.match(words_of(text)) for text in (self.words, record.text))
+        if mine and theirs and mine["one"].casefold() != theirs["one"].casefold():
+            # Gate 2 is another one than gate 3.
+            return False
         if record.kind == "procedural":
             return bool(shared & _names(self.words)) and not (record.task_type or record.name)
         apart = record.subject and self.draft.subject and record.subject.casefold() != self.draft.subject.casefold()
