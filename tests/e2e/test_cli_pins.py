@@ -124,7 +124,7 @@ def test_a_disputed_block_is_marked(folder: Path) -> None:
 
 def test_one_claim_may_be_disputed(folder: Path) -> None:
     block = next(row for row in context(folder, 2000)["view"] if row["what"] == "summary" and row["level"] == "turn")
-    shown = next(line for line in block["text"].splitlines() if line.startswith("- "))
+    shown = next(line for line in block["text"].splitlines() if line.startswith("- ") and line[-1] != ":")
     claim = shown.removeprefix("- ")
     done = run("dispute", "7c1e", block["id"], "It failed.", "--claim", shown, cwd=folder)
     assert f"“{shown}” in {block['id'][:9]}" in done.stdout

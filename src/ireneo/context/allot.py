@@ -43,6 +43,9 @@ NAMES_SHARE = 0.05
 NAMES_FROM = 4_500
 """Of a room of so many tokens, what names without a statement may take; of a narrower one a smaller share: a name that
 nothing is said of answers nothing, it can only be looked for again."""
+BLOCK_TOKENS = 80
+BLOCKS_SHARE = 0.05
+"""Of a room, so much at most is kept for blocks that would say nothing at all: so many tokens for each block."""
 SUBJECT_TOKENS = 6
 """What the line costs that names the subject of the statements under it, beside its name."""
 
@@ -256,7 +259,13 @@ class Allotter:
 
     def fill(self, room: int) -> int:
         """Choose until nothing more fits into `room`; returns what was spent. May be called again with what is left."""
+        before = self._chosen_so_far()
         spent = self._say(max(room - self._for_names, 0))
+        if silent := self._silent():
+            self._choose_again(before)
+            held = min(BLOCK_TOKENS * len(silent), int(room * BLOCKS_SHARE))
+            spent = self._say(max(room - self._for_names - held, 0))
+            spent += self._say_of_each(min(room - spent, held))
         spent += self._name(min(room - spent, self._for_names))
         # What names left, and all that is left later, is for statements.
         self._for_names = 0
@@ -287,6 +296,31 @@ class Allotter:
         waiting = BestFirst(self._value(place) / self._cost(place) ** LENGTH for place in open_places)
         while (at := waiting.take(lambda at: worth(open_places[at]))) is not None:
             spent += self._choose(open_places[at])
+        return spent
+
+    def _chosen_so_far(self) -> tuple[set[int], list[int], Counter[str], set[str], set[tuple[int, str]]]:
+        return set(self.chosen), list(self.left), Counter(self._shown), set(self._said), set(self._headed)
+
+    def _choose_again(self, before: tuple[set[int], list[int], Counter[str], set[str], set[tuple[int, str]]]) -> None:
+        self.chosen, self.left, self._shown, self._said, self._headed = before
+
+    def _silent(self) -> set[int]:
+        """The offers of which nothing is said, though something could be."""
+        return {number for number, _ in self.candidates} - {self.candidates[place][0] for place in self.chosen}
+
+    def _say_of_each(self, room: int) -> int:
+        """Spend `room` on the best statement of each offer that says nothing: an empty block can't be judged."""
+        spent = 0
+        best: dict[int, int] = {}
+        silent = self._silent()
+        for place, (number, statement) in enumerate(self.candidates):
+            if number not in silent or statement.line.text in self._said or self._cost(place) > self.left[number]:
+                continue
+            if number not in best or self._value(place) > self._value(best[number]):
+                best[number] = place
+        for place in sorted(best.values(), key=self._value, reverse=True):
+            if spent + self._cost(place) <= room:
+                spent += self._choose(place)
         return spent
 
     def _choose(self, place: int) -> int:

@@ -37,7 +37,7 @@ NOTES_TOKENS = 14
 
 FOREIGN_SUMMARY_TOKENS = 40
 
-BLOCK_SHARE = 0.7
+BLOCK_SHARE = 0.35
 """However wide the budget, a block costs no more than this share of what it stands for."""
 MIN_BLOCK_TOKENS = 60
 """So much a block may cost even where it stands for next to nothing."""
