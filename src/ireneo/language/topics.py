@@ -151,6 +151,10 @@ class OwnWords(Topic, frozen=True, kw_only=True):
     """In a line before a list: its items are to be worked through, each once."""
     options: Row = ()
     """In a question before a list: its items are what may be chosen."""
+    chooses: Row = ()
+    """Before the number of an option that is chosen."""
+    chosen: Row = ()
+    """Behind such a number."""
     own_tags: Row = ()
     """In the name of a tag: what stands in it is meant for who reads it."""
     asides: Row = ()

@@ -39,6 +39,8 @@ WIDTH = 60
 """A line of prose that is longer and ends no sentence goes on in the next one."""
 FEWEST_WORDS = 4
 """A sentence of fewer words says nothing without what follows it."""
+BARE_LEAD = 5
+"""Words of a line that leads a list, up to which it may say nothing of it."""
 ENOUGH_WORDS = 9
 """A sentence of fewer words says less, whatever it announces."""
 
@@ -107,12 +109,17 @@ class _Outline:
         said = "; ".join(" ".join(line.split()) for line in lines if line.strip())
         if self.lead.endswith(":") and 0 < len(said) <= LONGEST_LINE:
             yield f"{self.lead} `{said}`"
+        elif len(said) > LONGEST_LINE:
+            yield from _said_in_code(lines)
 
     def take(self) -> Iterator[str]:
         """The short items that wait, behind what leads them."""
         if self.items:
             listed = "; ".join(item.rstrip(" .;,") for item in self.items)
-            yield f"{self.lead.rstrip(' :.')}: {listed}" if self.lead else listed
+            lead = self.lead.rstrip(" :.")
+            # "Here's how it works" says nothing, and would stand before each of the items.
+            bare = not lead or (len(lead.split()) <= BARE_LEAD and _EMPTY.match(lead))
+            yield listed if bare else f"{lead}: {listed}"
             self.items = []
 
     def _add(self, item: str) -> Iterator[str]:
@@ -148,6 +155,22 @@ def prose(text: str) -> Iterator[str]:
             held = line
     yield from outline.read(held)
     yield from outline.take()
+
+
+def _said_in_code(lines: Sequence[str]) -> Iterator[str]:
+    """What a long block of code says in words that give a reason or a contrast: in comments, plans and drawings."""
+    for line in lines:
+        text = _COMMENT_MARK.sub("", line).strip(" */-→│├└─|")
+        if len(text.split()) >= FEWEST_SAID and text[:1].isupper() and not _SYMBOLS.search(text):
+            cues = _cues_of(text)
+            if cues["reason"] or cues["contrast"]:
+                yield clip(" ".join(text.split()), LONGEST)
+
+
+FEWEST_SAID = 8
+"""A line within code that says something has at least so many words, and no sign that only code has."""
+_COMMENT_MARK = lazy_re(r"^\s*(?://+|#+|--|\*|/\*+|<!--)?\s*")
+_SYMBOLS = lazy_re(r"[{}=;<>\[\]&|$\\\"]|\w\(")
 
 
 def _goes_on(held: str, line: str) -> bool:

@@ -12,6 +12,7 @@ from ireneo.grounding.neutral import neutralise
 from ireneo.log.harness import without_reminders
 from ireneo.log.message import Message, as_said, is_own_block, strings, without_recalled
 from ireneo.patterns import lazy_re
+from ireneo.summaries.choices import choice_lines, is_options, options_line
 from ireneo.summaries.dead_ends import (
     again,
     dead_ends,
@@ -140,7 +141,7 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
         {
             "goal": [Line(text=clip(" ".join(goal.split()), 400))] if goal.strip() else [],
             "direction": list(_answers(done)),
-            "strategy": [line for line in said if decides(line.text)],
+            "strategy": [*(line for line in said if decides(line.text)), *_offered(messages, ends_turn=ends_turn)],
             "discoveries": [
                 *(line for line in said if not decides(line.text)),
                 *_harmless(_reported(done)),
@@ -227,15 +228,26 @@ def _said(messages: Sequence[Message]) -> list[Line]:
     return out
 
 
+def _offered(messages: Sequence[Message], *, ends_turn: bool) -> list[Line]:
+    """The alternatives among which the user is to choose."""
+    spoken = [each for each in messages if each.role == "assistant" and each.draft.origin == "spoken" and each.text]
+    options = options_line(spoken[-1]) if ends_turn and spoken and not spoken[-1].draft.calls else None
+    return [options] if options else []
+
+
 def _asked(messages: Sequence[Message], *, ends_turn: bool) -> list[Line]:
     """What the agent asked at the end of a turn: it waits for the user as long as nothing was asked after it."""
-    said = [message for message in messages if message.role == "assistant" and message.draft.origin == "spoken"]
-    worked = max((message.position for message in messages if message.draft.calls), default=-1)
-    last = next((each for each in reversed(said) if each.position > worked and any(map(asks, prose(each.text)))), None)
+    last = _last_question(messages)
     if not ends_turn or last is None:
         return []
     asked = [text for text in prose(last.text) if asks(text)]
     return [Line(text=f"I asked: {asked[-1]}", weight=ASKED, position=last.position, sources=(last.id,))]
+
+
+def _last_question(messages: Sequence[Message]) -> Message | None:
+    said = [message for message in messages if message.role == "assistant" and message.draft.origin == "spoken"]
+    worked = max((message.position for message in messages if message.draft.calls), default=-1)
+    return next((each for each in reversed(said) if each.position > worked and any(map(asks, prose(each.text)))), None)
 
 
 def _answers(done: Sequence[Step]) -> Iterator[Line]:
@@ -475,6 +487,8 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     kept = _together(work)
     for name in ("strategy", "discoveries"):
         kept[name] = _approved(kept.get(name, ()), spoken)
+    chosen = choice_lines(parts, {part.id: part.lines("strategy") for part in work})
+    kept["strategy"] = _in_order([*(line for line in kept["strategy"] if not is_options(line)), *chosen])
     kept["direction"] = _in_order([*asked, *kept.get("direction", ())])
     kept["discoveries"] = [*carried, *kept.get("discoveries", ())]
     kept["constraints"], kept["lifted"] = standing(pins, lifts), lifts

@@ -1,0 +1,67 @@
+"""What a user chose by its number is told in the words of the list that it answers."""
+
+from __future__ import annotations
+
+import pytest
+
+import ireneo
+
+OFFER = """There are three ways to keep the ledger.
+
+Which of them do you want?
+
+1. **One file** - simple, and slow from a million rows
+2. **A file a month**: old months can be put away
+3. Leave it as it is
+
+I lean towards the second."""
+
+
+def told(answer: str, offer: str = OFFER) -> str:
+    """The blocks of a conversation in which `answer` follows the offer, and much work follows the answer."""
+    messages: list[dict[str, object]] = [
+        {"role": "user", "content": "The ledger has become slow. What can we do?"},
+        {"role": "assistant", "content": offer},
+        {"role": "user", "content": answer},
+    ]
+    for number in range(30):
+        messages.append({"role": "assistant", "content": f"Row {number} of the ledger was moved to its month. " * 12})
+        messages.append({"role": "user", "content": f"Go on with row {number + 1}, and tell me what became of it."})
+    return "\n".join(row.text for row in ireneo.compact(messages, 900).view if row.what == "summary")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["2", "2.", "let's do 2 for now", "ok, option 2", "Yes, go with number 2, but keep the old file", "I'd take 2"],
+)
+def test_a_number_is_told_with_what_it_stands_for(answer: str) -> None:
+    blocks = told(answer)
+    assert f"- The user: “{answer}”" in blocks
+    asked = "I asked: “Which of them do you want?” "
+    assert f"- {asked}The user chose 2: A file a month: old months can be put away\n" in blocks
+
+
+def test_several_may_be_chosen() -> None:
+    chosen = "The user chose 1: One file - simple, and slow from a million rows; 3: Leave it as it is\n"
+    for answer in ("1 and 3", "1+3", "1, 3 please"):
+        assert chosen in told(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "2 files are missing in it",
+        "1. The ledger is slow 2. The tests fail",
+        "7",
+        "2.5 seconds is too long",
+        "Why is 2 better?",
+    ],
+)
+def test_other_numbers_choose_nothing(answer: str) -> None:
+    assert "The user chose" not in told(answer)
+
+
+def test_without_a_list_a_number_is_only_what_was_said() -> None:
+    blocks = told("2", "There are several ways to keep the ledger. Shall I look at how others do it?")
+    assert "- The user: “2”" in blocks
+    assert "The user chose" not in blocks
