@@ -34,7 +34,7 @@ def only(db: Path, folder: Path, *more: str) -> str:
 def test_what_one_folder_remembers_another_one_is_not_told(folders: tuple[Path, Path, Path]) -> None:
     db, acme, globex = folders
     told = run("remember", f"The tide table's keys: {PLANTED}", "--origin", "agent", db=db, cwd=acme).stdout
-    assert "It belongs to this folder's project; --general tells it to all." in told
+    assert "It belongs to this folder's project; --general makes it visible in all projects." in told
     run("remember", "The tide table is printed at nine.", "--general", db=db, cwd=acme)
     run("pad", "tide", "--goal", "tide table", "--fact", f"Tide keys: {PLANTED}", db=db, cwd=acme)
     run("pad", "tide", "--finish", f"Done with the tide table. {PLANTED}", db=db, cwd=acme)
@@ -75,7 +75,7 @@ def test_a_memory_is_listed_changed_merged_and_deleted(folders: tuple[Path, Path
     assert listed(db, globex) == []
     assert "Oslo" in run("history", "Ana", db=db, cwd=acme).stdout
     assert "Nothing is known of Ana." in run("history", "Ana", db=db, cwd=globex).stdout
-    assert "--all-projects asks for all" in run("memories", db=db, cwd=globex).stdout
+    assert "search all with --all-projects" in run("memories", db=db, cwd=globex).stdout
     assert "all projects" in run("update", bergen, "--general", "--no-labels", db=db, cwd=acme).stdout
     assert listed(db, globex)[0]["labels"] == []
     run("update", bergen, "--project", ".", db=db, cwd=globex)
@@ -114,7 +114,7 @@ def test_deleting_shows_the_messages_that_said_so_and_takes_them_too(folders: tu
         (("merge", "m_none"), "There is no memory 'm_none'"),
         (("delete", "m_none", "--yes"), "There is no memory 'm_none'"),
         (("memories", "--state", "gone"), "`state` is 'gone'; give one of"),
-        (("memories", "-a", "-p", "x"), "--project names one and --all-projects asks for all"),
+        (("memories", "-a", "-p", "x"), "--project names one and search all with --all-projects"),
         (("remember", "x", "-p", "y", "--general"), "--project names one and --general means all"),
     ],
 )

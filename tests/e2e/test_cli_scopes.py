@@ -22,7 +22,7 @@ def test_recall_keeps_to_a_project_a_branch_and_what_was_not_undone(tmp_path: Pa
     assert "Goal of two." in found(db, "What is the goal?", "--all-projects")
     elsewhere = run("recall", "What is the goal?", db=db, cwd=tmp_path).stdout
     assert "goal of" not in elsewhere.casefold()
-    assert "--all-projects asks for all" in elsewhere
+    assert "search all with --all-projects" in elsewhere
     assert "Goal of two." not in found(db, "What is the goal?", "--project", "harbour")
     assert "to sail" in found(db, "What is the goal?", "--project", "harbour")
     assert "to sail" not in found(db, "What is the goal?", "--project", "mill")

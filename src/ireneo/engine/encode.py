@@ -12,7 +12,7 @@ from ireneo.context.assemble import Assembled
 from ireneo.context.compose import ContextOptions, Explained
 from ireneo.context.parts import without_thinking
 from ireneo.context.view import ContextItem, ViewKind, drafts
-from ireneo.errors import BudgetTooSmall
+from ireneo.errors import BadInput, BudgetTooSmall
 from ireneo.formats.chat.format import ChatFormat, FormatName, Payload, ThinkingRule
 from ireneo.formats.chat.registry import OBJECTS, made_into_objects, without_thoughts
 from ireneo.formats.chat.repairs import losses, without_dangling
@@ -250,7 +250,9 @@ LEAST = 64
 
 
 def check_budget(budget: int) -> None:
-    """Raise BudgetTooSmall for a budget in which no message and its frame fit."""
+    """Raise BudgetTooSmall for a budget in which no message and its frame fit, and BadInput for what is no number."""
+    if not isinstance(budget, int):
+        raise BadInput(f"`budget` is {type(budget).__name__}; give a whole number of tokens.")
     if budget < MIN_BUDGET:
         raise BudgetTooSmall(f"A budget of {budget:,} tokens is too small; give at least {MIN_BUDGET}.")
 

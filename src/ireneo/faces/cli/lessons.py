@@ -30,10 +30,12 @@ from ireneo.faces.cli.files import (
 from ireneo.faces.cli.instructions import difference, outside, updated, write
 from ireneo.faces.cli.options import (
     AUTO,
+    NAMED,
     STDIN,
     AsJson,
     FormatOfFile,
     KeepSecrets,
+    Scoped,
     Stored,
     argument,
     flag,
@@ -59,7 +61,7 @@ from ireneo.plumbing import instructions, project_named, said_once
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory
-    from ireneo.types import Category, Imported, LearnedSession, Lesson, LogLearned, Reading
+    from ireneo.types import Category, Imported, LearnedRun, LearnedSession, Lesson, LogLearned, Reading
 
 PROJECT = 16
 """Characters of a project's name that are shown."""
@@ -433,12 +435,24 @@ def check(
     with reading(stored) as memory:
         session = session_named(memory, about.session).id if about.session else None
         found = memory.check(tool, given, session=session, project=about.project or str(Path.cwd()))
-        if found is None and not as_json and not memory.runs():
-            sys.stderr.write("warning: No run was learned from yet; `ireneo learn` takes them in.\n")
+        if found is None and not as_json:
+            sys.stderr.write(_unlearned(memory.runs(), about.project))
     if as_json:
         write_json(found)
     else:
         sys.stdout.write(f"{found.markdown if found else QUIET}\n")
+
+
+def _unlearned(runs: Sequence[LearnedRun], project: str) -> str:
+    """What is said besides where the guard knows no run that could tell it anything."""
+    if not runs:
+        return "warning: No run was learned from yet; `ireneo learn` takes them in.\n"
+    here = Scoped(project=project or None).name
+    known = sorted({run.project for run in runs if run.project})
+    if not here or here in known or not known:
+        return ""
+    named = ", ".join(known[:NAMED]) + (" …" if len(known) > NAMED else "")
+    return f"warning: No run of project {here} was learned from; name one of {named} with --project.\n"
 
 
 def hook(*, stored: Stored) -> None:

@@ -118,7 +118,7 @@ def remember(
     else:
         sys.stdout.write(told_of(done))
         if told.get("project") and not (telling.project or telling.general):
-            tell("It belongs to this folder's project; --general tells it to all.")
+            tell("It belongs to this folder's project; --general makes it visible in all projects.")
 
 
 def remembered_answer(done: Remembered) -> dict[str, object]:
@@ -162,7 +162,7 @@ Each = Annotated[
         shown=False,
     ),
 ]
-ONE_WAY = "Give a question, or a file of them with --each, and not both."
+ONE_WAY = "Give a question that is not empty, or a file of questions with --each."
 
 
 class RecallOptions(Struct, frozen=True, kw_only=True):
@@ -190,7 +190,7 @@ def recall(
     embedder: Embedder = None,
     stored: Stored,
 ) -> None:
-    """Find what answers a question.
+    """Search memories and messages for what answers a question.
 
     Memories and messages alike, word for word, the best first.
     """

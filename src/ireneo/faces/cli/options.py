@@ -223,15 +223,20 @@ class Scoped(Struct, frozen=True, kw_only=True):
         return self.name if not viewpoint or self.project is not None else None
 
     def hint(self, memory: Memory) -> str:
-        """What else can be asked, where nothing was found and there are other projects than this folder's."""
+        """What else can be asked, and of which projects, where nothing was found in this folder's."""
         here = None if self.project is not None else self.name
         if not here:
             return ""
         known = {each.project for each in memory.sessions()}
         known.update(name for each in memory.memories(limit=LOOKED_AT) for name in each.projects)
-        if known <= {None, "", GENERAL, here}:
+        others = sorted(name for name in known - {here} if name and name != GENERAL)
+        if not others:
             return ""
-        return f" It was asked for what belongs to project {here} or is marked as general; --all-projects asks for all."
+        named = ", ".join(others[:NAMED]) + (f" and {len(others) - NAMED} others" if len(others) > NAMED else "")
+        return (
+            f" Only project {here} and what is marked as general were searched; there are also {named}:"
+            " name one with --project, or search all with --all-projects."
+        )
 
 
 def project_meant(given: str) -> str:
@@ -251,6 +256,8 @@ BRANCH = "@"
 MAIN = "main"
 TRIAL = Path(":memory:")
 """Where it is tried whether something can be stored at all."""
+NAMED = 5
+"""Other projects that are named."""
 LOOKED_AT = 100
 """So many memories are looked at for other projects."""
 LISTED = 5

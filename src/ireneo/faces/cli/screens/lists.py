@@ -75,7 +75,7 @@ def show_pins(pins: Sequence[Mapping[str, object]], title: str) -> None:
     if not pins:
         screen.print(f"No pin stands in {title}.", soft_wrap=True)
         return
-    rows = [("released by", "set by", "words")]
+    rows = [("id", "set by", "words")]
     for pin in pins:
         place = f"turn {pin['turn']}" if pin["source"] else "at the start"
         by = "by hand" if pin["by_hand"] else pin["role"]
