@@ -42,6 +42,7 @@ from ireneo.ports.models import LanguageModel
 from ireneo.ports.store import Lease, SessionInfo, Transaction
 from ireneo.summaries.own_words import own_words
 from ireneo.summaries.policy import Policy, preset_of
+from ireneo.summaries.steps import CHANGES, steps
 
 READ, STOOD_IN = "read", "stood in"
 """The marks of what needs no reader any more, and of what rules read in the place of a model that failed."""
@@ -252,12 +253,14 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
     known = Known(tx, key.space, stretch.project, stretch.messages[0].draft.at)
     before = [said.text for message in stretch.before for said in utterances(cleaning.message(message))]
     remembered: list[Remembered] = []
+    at_work = _is_work_on_files(stretch.messages)
     for message in stretch.messages:
         for said in utterances(cleaning.message(message)):
             facts = said_facts(
                 said.text, speaker=said.speaker, role=said.role, at=said.at, before=before[-BEFORE:], known=known.facts
             )
-            for fact in facts:
+            # "The branch is open now" is said of the work, whose summaries, lessons and pins tell it better.
+            for fact in (fact for fact in facts if fact.attribute or not at_work):
                 piece = _piece(fact, said, stretch, now + len(remembered) * _NEXT)
                 settled = settle_said(tx, key.space, [own_draft(fact, piece)] if is_clean(fact) else (), known.facts)
                 known.learn(each for done in settled for each in (done.record, *done.changed))
@@ -265,6 +268,11 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
             before.append(said.text)
     tx.read_marks.put(key, stretch.messages[-1].id, mark)
     return heard_of(stretch, remembered)
+
+
+def _is_work_on_files(messages: Sequence[Message]) -> bool:
+    """Whether an agent works on files or in a shell there, so that what is told is mostly of that."""
+    return any(step.action.shell or step.action.kind in CHANGES for step in steps(messages))
 
 
 def keep_read(tx: Transaction, stretch: Stretch, facts: Sequence[ReadFact], now: datetime) -> list[Remembered]:
