@@ -35,6 +35,7 @@ ENDED = (
 )
 
 STANDS = (
+    ("Pia lives in Rome and works as a baker.", "Pia quit the choir and started at Airbus."),
     ("Boat 4 has two masts.", "Boat 5 has two masts."),
     ("Gate 2 opens with a key.", "Gate 3 opens with a code now."),
     ("Ana lives in Oslo.", "Ana has a flat in Oslo."),

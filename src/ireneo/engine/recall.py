@@ -174,6 +174,7 @@ class MemoryIndex:
         self._past = question is not None and question.past and asked.at is None
         self._senses = question.senses if question else frozenset[str]()
         self._own = question is not None and question.own
+        self._whom = question.whom if question else frozenset[str]()
         over = window.until if window and asked.at is None else None
         self._then = over - INSTANT if over is not None and over <= now else None
         """The last moment of the time that the question names, where that is over."""
@@ -218,9 +219,15 @@ class MemoryIndex:
             factors = (*factors, ("time asked of", HELD_THEN if self._held_then(record) else HELD_ELSE))
         if record.attribute and attribute_of(record.attribute) in self._senses:
             factors = (*factors, ("slot asked of", SLOT_ASKED_OF))
-        if self._own and record.subject.casefold() not in SPEAKERS:
+        if (self._own and record.subject.casefold() not in SPEAKERS) or self._is_of_another(record):
             factors = (*factors, ("of another", OF_ANOTHER))
         return ReadDocument(passage=passage, recalled=recalled, factors=factors)
+
+    def _is_of_another(self, record: Record) -> bool:
+        """Whether it fills a slot of somebody else than those whom the question names, and names none of these."""
+        if not self._whom or not record.attribute or record.subject.casefold() in SPEAKERS:
+            return False
+        return self._whom.isdisjoint(terms(record.subject)) and self._whom.isdisjoint(terms(record.text))
 
 
 def hit_of_memory(record: Record, score: float = 0.0) -> RecallHit:

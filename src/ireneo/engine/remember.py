@@ -21,6 +21,7 @@ from ireneo.engine.reading import Known, Utterance, drafts_of, read_by_model
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.errors import BadInput, MemoryNotFound, ModelError, NothingToKeep
+from ireneo.language.predicates import until_next_verb
 from ireneo.language.words import terms
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
@@ -163,6 +164,9 @@ def settle_said(
             done += settle_drafts(tx, space, [replace(draft, against=False, attribute="", value="", why="")])
         else:
             done += settle_drafts(tx, space, [draft])
+            if draft.against and until_next_verb(draft.text) != draft.text:
+                # What ends with the one half of a sentence is told by it; the other half is news.
+                done += settle_drafts(tx, space, [replace(draft, against=False, attribute="", value="", why="")])
     return done
 
 

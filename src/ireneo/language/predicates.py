@@ -156,6 +156,18 @@ def predicate(clause: str, names: frozenset[str] = frozenset()) -> Predicate | N
     return _verb(clause, words, start, behind)
 
 
+_JOINED = lazy_re(r"\s(?:and|but|und|aber)\s(?:(?:also|now|still|then)\s)?(?P<word>[a-z]+)\b")
+_SAYS = ("s", "past")
+
+
+def until_next_verb(text: str) -> str:
+    """The text up to a second thing that is said of its subject: of "in Rome and works as a baker" the place alone."""
+    for found in _JOINED.finditer(text):
+        if verb_forms().get(found["word"], ("", ""))[1] in _SAYS:
+            return text[: found.start()]
+    return text
+
+
 def _subject_at(words: list[Token], names: frozenset[str]) -> tuple[int, int] | None:
     """Where the subject begins and ends, in words."""
     for at, word in enumerate(words[:9]):

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.moments import Moment, dated, moments, written_date
-from ireneo.language.predicates import Predicate, predicate, tokens, told_of, verb_forms
+from ireneo.language.predicates import Predicate, predicate, tokens, told_of, until_next_verb, verb_forms
 from ireneo.language.spoken import Attributes, Facts, Predication
 from ireneo.language.topics import Names, Words
 from ireneo.memories.changes import figures, says_of_change, telling
@@ -504,7 +504,7 @@ class _FactReader:
         cut = rows.value_ends.search(raw)
         if rows.either.search(raw) or (cut and rows.limits.match(cut[0].strip())):
             return ""
-        value = (raw[: cut.start()] if cut else raw).strip(" .,;:!?–—-\"'“”")
+        value = until_next_verb(raw[: cut.start()] if cut else raw).strip(" .,;:!?–—-\"'“”")
         while (article := rows.article.match(value)) and len(value) > article.end():
             value = value[article.end() :]
         words = value.split()

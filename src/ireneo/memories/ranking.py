@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.detect import language_of_sentence
+from ireneo.language.detect import language_of_sentence, writes_nouns_large
 from ireneo.language.files import either, from_data, of_language, topic
 from ireneo.language.times import Window, time_window
 from ireneo.language.topics import Questions, Words
@@ -80,6 +80,8 @@ class Question(Struct, frozen=True, kw_only=True):
     """It asks of the one who asks, and of nobody else that it names."""
     own_verb: str = ""
     """What that one does: "live" of "where do I live"."""
+    whom: frozenset[str] = frozenset()
+    """The terms of the names that it names within, in a language that writes nothing else large there."""
 
 
 def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[str] = ()) -> Question:
@@ -88,7 +90,8 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     of_names = {term for name in who for term in terms(name)}
     every = dict.fromkeys(terms(text))
     about = [term for term in every if term not in of_names] or list(every)
-    stop = _stop_terms(language_of_sentence(text))
+    language = language_of_sentence(text)
+    stop, is_plain = _stop_terms(language), not writes_nouns_large(text)
     about = [term for term in about if term not in stop] or about
     # A name that is also a month's ("April") names no time.
     window = time_window(_without(text, who), now)
@@ -114,10 +117,14 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
         senses=senses,
         own=side == "user" and not speakers and not names_another(text),
         own_verb=own_verb(text) if side == "user" else "",
+        whom=frozenset(name for found in _LARGE.findall(text) for name in terms(found)) if is_plain else frozenset(),
         newest=bool(_NEWEST.search(text)),
         asks_when=bool(_WHEN.search(text)),
         asks_how_many=bool(_HOW_MANY.search(text)),
     )
+
+
+_LARGE = lazy_re(r"(?<=[\w,’'] )[A-ZÄÖÜ][\w-]{2,}")
 
 
 def named_speakers(text: str, speakers: Sequence[str]) -> tuple[str, ...]:
