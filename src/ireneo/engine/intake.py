@@ -53,6 +53,8 @@ STRETCH, STRETCH_TOKENS = 120, 2_500
 """Messages that a model reads at a time, at the most, and what they may come to as they are shown."""
 QUIET = timedelta(minutes=5)
 """What was said less long ago waits for more, where there is time: a question to a model costs more than its words."""
+TALK_GOES_ON = timedelta(hours=8)
+"""After so long somebody who comes back begins anew."""
 BEFORE = 4
 """Messages before a stretch that its first ones may answer or put right."""
 LONGEST = 8_000
@@ -250,21 +252,27 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
         return None
     cleaning, now, key = resources.drawing(), resources.clock.now(), stretch.key
     known = Known(tx, key.space, stretch.project, stretch.messages[0].draft.at)
-    before = [said.text for message in stretch.before for said in utterances(cleaning.message(message))]
+    before = [said for message in stretch.before for said in utterances(cleaning.message(message))]
     remembered: list[Remembered] = []
     for message in stretch.messages:
         for said in utterances(cleaning.message(message)):
+            heard = [each.text for each in before[-BEFORE:] if _goes_on(each, said)]
             facts = said_facts(
-                said.text, speaker=said.speaker, role=said.role, at=said.at, before=before[-BEFORE:], known=known.facts
+                said.text, speaker=said.speaker, role=said.role, at=said.at, before=heard, known=known.facts
             )
             for fact in facts:
                 piece = _piece(fact, said, stretch, now + len(remembered) * _NEXT)
                 settled = settle_said(tx, key.space, [own_draft(fact, piece)] if is_clean(fact) else (), known.facts)
                 known.learn(each for done in settled for each in (done.record, *done.changed))
                 remembered += settled
-            before.append(said.text)
+            before.append(said)
     tx.read_marks.put(key, stretch.messages[-1].id, mark)
     return heard_of(stretch, remembered)
+
+
+def _goes_on(before: Utterance, said: Utterance) -> bool:
+    """Whether a talk goes on: a play that was opened days ago is over."""
+    return before.at is None or said.at is None or said.at - before.at < TALK_GOES_ON
 
 
 def keep_read(tx: Transaction, stretch: Stretch, facts: Sequence[ReadFact], now: datetime) -> list[Remembered]:
