@@ -73,7 +73,11 @@ def says_of_change(text: str) -> bool:
 
 def may_change(text: str) -> bool:
     """Whether a text may end something: it says of a change, or gives a figure or one of two opposites."""
-    return says_of_change(text) or bool(figures(text)) or bool(counts_of(text))
+    cues = _cues()
+    if says_of_change(text) or figures(text) or counts_of(text):
+        return True
+    found = any(pattern.search(text) for pattern in (*cues.reached, *cues.recovered))
+    return found or any(changes.search(text) for _, changes, _ in cues.things)
 
 
 def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str, int]) -> list[Record]:
@@ -131,11 +135,12 @@ def _untouched(text: str, words: str) -> str | None:
     own, said = words_of(text), telling(words)
     pieces = list(sentences(own, small_opens=True))
     told = figures(words).keys()
-    kept = [piece for piece in pieces if not telling(piece) & said and not figures(piece).keys() & told]
+    touched = [piece for piece in pieces if any(_is_part(one, each) for one in said for each in telling(piece))]
+    kept = [piece for piece in pieces if piece not in touched and not figures(piece).keys() & told]
     kept = [piece for piece in kept if len(telling(piece)) > 1]
     if not kept or len(kept) == len(pieces) or own == text or _POINTS.match(kept[0]):
         return None
-    if all(not telling(piece) & said for piece in pieces):
+    if not touched:
         return None
     return text.replace(own, " ".join(kept))
 
@@ -247,7 +252,7 @@ class _ChangeReader:
                 continue
             if len(hit) < least or not hit or not self._may_be_meant(each, hit):
                 continue
-            if (named & _persons()) - words:
+            if (named & (_persons() | _beings())) - words or (not gone and self._of_others(each, hit)):
                 # "The neighbour's dog" is another one.
                 continue
             if not gone and (
@@ -278,7 +283,7 @@ class _ChangeReader:
                 # "Upped to 100" has the measure of what it was before.
                 differ = [kind for kind in theirs if _is_measure(kind)][:1]
             # On Tuesdays all the same, but weekly now.
-            loose = (_SIDE, _APART, *([_WEEKDAY] if "often" in differ else []))
+            loose = (_SIDE, _APART, *([_WEEKDAY] if {"often", "clock"} & set(differ) else []))
             agree = {kind for kind in told.keys() & theirs.keys() - set(differ) if not kind.startswith(loose)}
             if not differ or agree:
                 continue
@@ -286,17 +291,32 @@ class _ChangeReader:
                 found.append(each)
                 continue
             shared = {term for term in self._shared(self.said, words) if self.often.get(term, 0) <= MOST}
-            shared -= {term for kind in differ for term in (kind, *told.get(kind, ()), *theirs[kind])}
+            shared -= {term for kind in differ for term in (kind, *terms(kind), *told.get(kind, ()), *theirs[kind])}
             named = bool(shared & (_names(self.words) | _names(each.text)))
             if not shared or not self._may_be_meant(each, shared) or (self.besides and not (named or self.changed)):
                 continue
             plain = any(_is_measure(kind) or kind.startswith(_SIDE) for kind in differ)
-            if not self._same_beings(each, few=len(shared) == 1):
+            if not self._same_beings(each, few=len(shared) == 1) or self._is_place_of(each, shared):
                 continue
             if len(shared) >= 2 or self.changed or plain or (named and each.subject == self.draft.subject):
                 found.append(each)
         if len(found) <= 2:
             yield from found
+        yield from self._measured_anew(told)
+
+    def _measured_anew(self, told: Mapping[str, set[str]]) -> Iterator[Record]:
+        """The one memory of the same measure, where the word says no more than a figure: "79 kilos this morning"."""
+        kinds = {kind for kind in told if _is_measure(kind) and not kind.startswith((_SIDE, _APART))}
+        if len(kinds) != 1 or {term for term in self.said if term not in _units()}:
+            return
+        (kind,) = kinds
+        same = [
+            each
+            for each, _ in self.held
+            if self._same_persons(each) and told[kind] != figures(words_of(each.text)).get(kind, told[kind])
+        ]
+        if len(same) == 1:
+            yield same[0]
 
     def anew(self) -> Iterator[Record]:
         """What says where one lives, or what one does, where another home or work is told of."""
@@ -339,6 +359,19 @@ class _ChangeReader:
             return bool(mine & theirs)
         return mine == theirs or not few or not self._begins_with(mine or theirs, record)
 
+    def _of_others(self, record: Record, hit: set[str]) -> bool:
+        """Whether the word and a memory speak of different beings, and of nothing by name."""
+        mine, theirs = (_beings_in(words, self.persons) for words in (self.words, words_of(record.text)))
+        return bool(mine and theirs) and not mine & theirs and (self.joins or not hit & self.names)
+
+    def _is_place_of(self, record: Record, shared: set[str]) -> bool:
+        """Whether both share but the name of him of whom the word speaks, and a memory is of others at his place."""
+        first = self.words.split(" ", 1)[0]
+        if not first[:1].isupper() or not first.endswith(("'s", "’s")) or set(terms(first)) != shared:
+            return False
+        before = clause_of(words_of(record.text), telling)
+        return before is not None and not before.subject & shared
+
     def _begins_with(self, beings: set[str], record: Record) -> bool:
         """Whether the word or a memory is about one of some beings, and the other about the speaker."""
         subjects = [(clause_of(text, telling) or _NOTHING).subject for text in (self.words, words_of(record.text))]
@@ -362,7 +395,7 @@ class _ChangeReader:
         kin = [{name for name in names if name} for names in (named, called)]
         if kin[0] and kin[1] and not kin[0] & kin[1]:
             return False
-        return mine == theirs or bool(mine & theirs & self.persons)
+        return mine == theirs or (bool(mine & theirs & self.persons) and (mine <= theirs or theirs <= mine))
 
     def told_again(self) -> Iterator[Record]:
         """What it shares two rare words with, where it says that something is over, or fills a slot anew."""
@@ -476,6 +509,7 @@ def _newest_part(text: str) -> str:
 _CALLED = lazy_re(
     r"\b(?:[Mm]y|[Oo]ur|user['’]s|[Mm]eine?) (?:\w+ ){0,2}?[a-zäöüß-]+ ([A-ZÄÖÜ][\w-]+)(?= [a-zäöü]|['’]s)"
 )
+_OWNED = lazy_re(r"\b([A-ZÄÖÜ][\w-]+)['’]s (?:[a-z]+ )?([a-z]+)")
 _CLAUSE_REST = lazy_re(r"[^.,;:!?]*")
 _BEHIND_FIGURES = lazy_re(r"(?<=\d)\D{1,12}$")
 _YEAR = lazy_re(r"(?:19|20)\d\d")
@@ -603,7 +637,10 @@ def _beings() -> frozenset[str]:
 
 def _beings_in(text: str, known: set[str]) -> set[str]:
     """Whom a text speaks of: by name, or as whose they are; "mum" and "mother" are one."""
-    said = set(terms(text)) & (_persons() | _beings() | known)
+    beings = _persons() | _beings()
+    # Of "Kofi's brother" it is the brother of whom it speaks.
+    owners = {owner[1] for owner in _OWNED.finditer(text) if set(terms(owner[2])) & beings}
+    said = set(terms(text)) & (beings | known) - {term for owner in owners for term in terms(owner)}
     return {_synonyms().get(term, term) for term in said}
 
 
