@@ -54,6 +54,8 @@ STRETCH, STRETCH_TOKENS = 120, 2_500
 """Messages that a model reads at a time, at the most, and what they may come to as they are shown."""
 QUIET = timedelta(minutes=5)
 """What was said less long ago waits for more, where there is time: a question to a model costs more than its words."""
+TALK_GOES_ON = timedelta(hours=8)
+"""After so long somebody who comes back begins anew."""
 BEFORE = 4
 """Messages before a stretch that its first ones may answer or put right."""
 LONGEST = 8_000
@@ -251,13 +253,14 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
         return None
     cleaning, now, key = resources.drawing(), resources.clock.now(), stretch.key
     known = Known(tx, key.space, stretch.project, stretch.messages[0].draft.at)
-    before = [said.text for message in stretch.before for said in utterances(cleaning.message(message))]
+    before = [said for message in stretch.before for said in utterances(cleaning.message(message))]
     remembered: list[Remembered] = []
     at_work = _is_work_on_files(stretch.messages)
     for message in stretch.messages:
         for said in utterances(cleaning.message(message)):
+            heard = [each.text for each in before[-BEFORE:] if _goes_on(each, said)]
             facts = said_facts(
-                said.text, speaker=said.speaker, role=said.role, at=said.at, before=before[-BEFORE:], known=known.facts
+                said.text, speaker=said.speaker, role=said.role, at=said.at, before=heard, known=known.facts
             )
             # "The branch is open now" is said of the work, whose summaries, lessons and pins tell it better.
             for fact in (fact for fact in facts if fact.attribute or not at_work):
@@ -265,7 +268,7 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
                 settled = settle_said(tx, key.space, [own_draft(fact, piece)] if is_clean(fact) else (), known.facts)
                 known.learn(each for done in settled for each in (done.record, *done.changed))
                 remembered += settled
-            before.append(said.text)
+            before.append(said)
     tx.read_marks.put(key, stretch.messages[-1].id, mark)
     return heard_of(stretch, remembered)
 
@@ -273,6 +276,11 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
 def _is_work_on_files(messages: Sequence[Message]) -> bool:
     """Whether an agent works on files or in a shell there, so that what is told is mostly of that."""
     return any(step.action.shell or step.action.kind in CHANGES for step in steps(messages))
+
+
+def _goes_on(before: Utterance, said: Utterance) -> bool:
+    """Whether a talk goes on: a play that was opened days ago is over."""
+    return before.at is None or said.at is None or said.at - before.at < TALK_GOES_ON
 
 
 def keep_read(tx: Transaction, stretch: Stretch, facts: Sequence[ReadFact], now: datetime) -> list[Remembered]:

@@ -125,6 +125,28 @@ class Facts(Topic, frozen=True, kw_only=True):
     """Anywhere: `what` is over, or `who` is no more. Both may hold more than is meant."""
     back: Row = ()
     """Anywhere: what was over is so again."""
+    fresh: Row = ()
+    """Anywhere: it is so now, and was not before."""
+    besides: Row = ()
+    """Anywhere: what it says is so beside what was said before."""
+    renewed: Row = ()
+    """Anywhere: `what` is another one now."""
+    lends: Row = ()
+    """Anywhere: what happened goes on until it is said to be over: a loan."""
+    recovered: Row = ()
+    """Anywhere: somebody is well again."""
+    awaited: Row = ()
+    """Anywhere: something is waited or prepared for."""
+    reached: Row = ()
+    """Anywhere: what was waited or prepared for is there."""
+    joint: Row = ()
+    """Anywhere: the speaker is among those of whom it speaks."""
+    called_too: Row = ()
+    """Words for the same relation, blanks between."""
+    counted: Row = ()
+    """Anywhere: it says how many there are, and not how many of them something happened to."""
+    light: Set = frozenset()
+    """Verbs that say something only together with what follows."""
     phrase_ends: Set = frozenset()
     """Words at which what was named as being over ends, unless it begins with them."""
     apart: Row = ()
@@ -136,7 +158,8 @@ class Facts(Topic, frozen=True, kw_only=True):
     instead: Row = ()
     """Anywhere: something comes in the place of another."""
     changes_of: Map = field(default_factory=dict)
-    """By a thing of which one has one at a time, patterns of what says that it is another now."""
+    """By a thing of which one has one at a time, patterns of what says that it is another now; where there are none,
+    those of `tells_of` say so together with one of `fresh`."""
     tells_of: Map = field(default_factory=dict)
     """By such a thing, patterns of what says which it is."""
     measures: Row = ()

@@ -12,11 +12,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from ireneo.language.alike import alike
 from ireneo.language.detect import writes_nouns_large
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
+from ireneo.language.sentences import sentences
 from ireneo.language.spoken import Facts
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Numbers, Words
 from ireneo.language.words import terms
 from ireneo.memories.record import MemoryDraft, Record, slot
+from ireneo.memories.rivals import (
+    Clause,
+    are_rivals,
+    clause_of,
+    counted,
+    counts_of,
+    is_about,
+    renewed_things,
+    with_digits,
+)
 from ireneo.memories.slots import holding_of
 from ireneo.patterns import lazy_re
 
@@ -43,10 +54,13 @@ MOST = 6
 says something of all of them, and ends none."""
 _PHRASE = 5
 """Words of what is named as being over, at the most."""
-_KIN = ("partner", "sibling", "parent", "relative", "friend", "boss", "ex")
+_KIN = ("partner", "sibling", "parent", "relative", "friend", "boss", "colleague", "ex")
 """Of the codes of relations, those that tell persons apart."""
 _COMPOUND = 4
 """Letters that a word has at least that another one begins or ends with, in a language that joins its words."""
+_BEGINNING = 6
+"""Letters in which two longer words agree that are of one family: "therapy", "therapist"."""
+_NOTHING = Clause(subject=frozenset(), verb="", how="", complement=frozenset(), denied=False)
 _ALIKE = 0.8
 """The cosine of two words that may name the same."""
 
@@ -54,12 +68,16 @@ _ALIKE = 0.8
 def says_of_change(text: str) -> bool:
     """Whether a text says that something is over, or other than it was."""
     known = _cues()
-    return any(each.search(text) for each in (*known.ends, *known.changes, *known.over, *known.back))
+    return any(each.search(text) for each in (*known.ends, *known.changes, *known.fresh, *known.over, *known.back))
 
 
 def may_change(text: str) -> bool:
     """Whether a text may end something: it says of a change, or gives a figure or one of two opposites."""
-    return says_of_change(text) or bool(figures(text))
+    cues = _cues()
+    if says_of_change(text) or figures(text) or counts_of(text):
+        return True
+    found = any(pattern.search(text) for pattern in (*cues.reached, *cues.recovered))
+    return found or any(changes.search(text) for _, changes, _ in cues.things)
 
 
 def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str, int]) -> list[Record]:
@@ -72,7 +90,10 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     held += [
         each
         for each in known
-        if each.holds and each.kind == "episodic" and _is_older(each, draft) and figures(each.text)
+        if each.holds
+        and each.kind == "episodic"
+        and _is_older(each, draft)
+        and (figures(each.text) or any(pattern.search(each.text) for pattern in (*_cues().ailments, *_cues().lends)))
     ]
     if draft.against and draft.attribute:
         found |= {each.id: each for each in _of_slot(draft, held)}
@@ -83,7 +104,11 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
         found |= {each.id: each for each in held if each.attribute == "manner" and _in_another_language(each, draft)}
     held = [each for each in held if not _same_slot(each, draft)]
     reader = _ChangeReader(draft, held, often)
-    found |= {each.id: each for each in (*reader.over(), *reader.other(), *reader.told_again(), *reader.anew())}
+    found |= {
+        each.id: each
+        for each in (*reader.over(), *reader.other(), *reader.told_again(), *reader.anew(), *reader.rivals())
+    }
+    found |= {each.id: each for each in reader.recovered()}
     return list(found.values())
 
 
@@ -92,17 +117,35 @@ def without(text: str, words: str) -> str | None:
 
     None where it names none of them in a row, or all.
     """
-    over = set().union(*(named for named, _ in _named_as_over(words_of(words)))) if words else set()
+    over = set().union(*(named for named, *_ in _named_as_over(words_of(words)))) if words else set()
     row = _NAMES_LISTED.search(text)
     if row is None or not over or words_of(text) != text:
-        return None
+        return _untouched(text, words)
     names = _JOINS.split(row[0])
     kept = [name for name in names if not set(terms(name)) & over]
     if len(kept) == len(names) or not kept:
-        return None
+        return _untouched(text, words)
     *first, last = kept
     joined = f"{', '.join(first)} and {last}" if first else last
     return f"{_counted().sub('', text[: row.start()])}{joined}{text[row.end() :]}"
+
+
+def _untouched(text: str, words: str) -> str | None:
+    """Of a text of several sentences those of which nothing is said in `words`; None where that is none, or all."""
+    own, said = words_of(text), telling(words)
+    pieces = list(sentences(own, small_opens=True))
+    told = figures(words).keys()
+    touched = [piece for piece in pieces if any(_is_part(one, each) for one in said for each in telling(piece))]
+    kept = [piece for piece in pieces if piece not in touched and not figures(piece).keys() & told]
+    kept = [piece for piece in kept if len(telling(piece)) > 1]
+    if not kept or len(kept) == len(pieces) or own == text or _POINTS.match(kept[0]):
+        return None
+    if not touched:
+        return None
+    return text.replace(own, " ".join(kept))
+
+
+_POINTS = lazy_re(r"(?:he|she|it|they|his|her|their|its|er|sie|es|sein|ihr)\b", re.I)
 
 
 @from_data
@@ -129,32 +172,92 @@ class _ChangeReader:
         self.changed = self.strong or any(pattern.search(self.words) for pattern in (*cues.changes, *cues.back))
         self.instead = any(pattern.search(self.words) for pattern in cues.instead)
         self.back = any(pattern.search(self.words) for pattern in cues.back)
+        self.besides = any(pattern.search(self.words) for pattern in cues.besides)
+        self.fresh = any(pattern.search(self.words) for pattern in cues.fresh)
+
+    def rivals(self) -> Iterator[Record]:
+        """What can't be so beside what it says is so now."""
+        if self.besides:
+            return
+        self.renewed = renewed_things(self.words)
+        self.clause = clause_of(self.words, telling) if self.fresh and not self.joins else None
+        self.reached = any(pattern.search(self.words) for pattern in _cues().reached)
+        self.counts = counts_of(self.words) if counted().search(self.words) else {}
+        for each, words in self.held:
+            if (
+                each.kind == "episodic"
+                or not self._same_persons(each)
+                or not self._may_be_meant(each, self.said & words)
+            ):
+                continue
+            if self._is_rival(each, words_of(each.text)) or self._is_overtaken(words_of(each.text), words):
+                yield each
+
+    def _is_rival(self, record: Record, text: str) -> bool:
+        """Whether a memory says which it was of what is another now, what the same did elsewhere, or how many."""
+        if any(is_about(text, thing) or record.attribute in thing for thing in self.renewed):
+            return True
+        before = clause_of(text, telling) if self.clause else None
+        if self.clause and before and are_rivals(self.clause, before, self.persons | _beings()):
+            return True
+        theirs = counts_of(text) if self.counts and counted().search(text) else {}
+        return any(self.counts[thing] != theirs[thing] for thing in self.counts.keys() & theirs.keys())
+
+    def _is_overtaken(self, text: str, words: set[str]) -> bool:
+        """Whether what a memory waits for is there, or it is of the same matter as what is so now."""
+        if self.reached and any(pattern.search(text) for pattern in _cues().awaited) and self._rare(words):
+            return True
+        if self.fresh and self._share_two(words):
+            return True
+        return (self.strong or self.fresh) and self._in_another_month(text, words)
+
+    def _in_another_month(self, text: str, words: set[str]) -> bool:
+        """Whether a memory places what the word speaks of in another month."""
+        mine, theirs = (set(terms(each)) & _months() for each in (self.words, text))
+        if not mine or not theirs or mine & theirs:
+            return False
+        return self._rare(words)
+
+    def _rare(self, words: set[str]) -> bool:
+        """Whether a memory has a rare word in common with the word, that is nobody's name."""
+        return any(self.often.get(term, 0) <= MOST for term in (self.said & words) - self.persons - _beings())
+
+    def _share_two(self, words: set[str]) -> bool:
+        """Whether a memory has two rare words in common with what is so now, that are nobody's names."""
+        shared = {term for term in self.said & words if self.often.get(term, 0) <= MOST}
+        return len(shared - self.names - self.persons - _beings()) >= 2
 
     def over(self) -> Iterator[Record]:
         """What it names as being over."""
-        for said, gone in _named_as_over(self.words):
+        for said, gone, back in _named_as_over(self.words):
             # Who gave up the flute is not over; who is named alone may be.
             named = said if gone else said - self.persons or said
-            found = self._of_phrase(named, gone=gone, least=len(named) if named <= self.names else 0)
+            found = self._of_phrase(named, gone=gone, back=back, least=len(named) if named <= self.names else 0)
             if not found and not gone:
                 near = {word for each in named for word, cosine in alike(each, 8) if cosine >= _ALIKE}
-                found = self._of_phrase(near, gone=False, least=1) if near else []
+                found = self._of_phrase(near, gone=False, back=back, least=1) if near else []
             if len(found) <= MOST:
                 yield from found
         if any(pattern.search(self.words) for pattern in _cues().it) and self.held:
             yield max((each for each, _ in self.held), key=lambda one: one.recorded)
 
-    def _of_phrase(self, named: set[str], *, gone: bool, least: int = 0) -> list[Record]:
+    def _of_phrase(self, named: set[str], *, gone: bool, back: bool, least: int = 0) -> list[Record]:
         least = least or (len(named) + 1) // 2
+        doing = {term for found in _WORDS.finditer(self.words) if found[0].endswith("ing") for term in terms(found[0])}
         found = []
         for each, words in self.held:
             hit = self._shared(named, words)
+            if hit <= doing and named - doing:
+                # Who stopped wearing a watch may wear glasses.
+                continue
             if len(hit) < least or not hit or not self._may_be_meant(each, hit):
                 continue
-            if (named & _persons()) - words:
+            if (named & (_persons() | _beings())) - words or (not gone and self._of_others(each, hit)):
                 # "The neighbour's dog" is another one.
                 continue
-            if not gone and (_speaks_of(each, hit) or _says_over(each.text) != self.back):
+            if not gone and (
+                _speaks_of(each, hit) or (_says_over(each.text) if back else _says_over_of(each, hit)) != back
+            ):
                 continue
             found.append(each)
         return found
@@ -163,6 +266,8 @@ class _ChangeReader:
         """The terms of `one` that stand in `other`, or that a longer word there is made with."""
         same = one & other
         parts = one - same if self.joins else (one - same) & self.names
+        begin = {word[:_BEGINNING] for word in other if len(word) > _BEGINNING}
+        same |= {each for each in one if len(each) > _BEGINNING and each[:_BEGINNING] in begin}
         return same | {each for each in parts if any(_is_part(each, word) for word in other)}
 
     def other(self) -> Iterator[Record]:
@@ -177,42 +282,120 @@ class _ChangeReader:
             if not differ and "" in told and self.changed:
                 # "Upped to 100" has the measure of what it was before.
                 differ = [kind for kind in theirs if _is_measure(kind)][:1]
-            if not differ or told.keys() & theirs.keys() - set(differ):
+            # On Tuesdays all the same, but weekly now.
+            loose = (_SIDE, _APART, *([_WEEKDAY] if {"often", "clock"} & set(differ) else []))
+            agree = {kind for kind in told.keys() & theirs.keys() - set(differ) if not kind.startswith(loose)}
+            if not differ or agree:
                 continue
-            if any(kind.startswith(_APART) for kind in differ) and self._same_persons(each):
+            if any(kind.startswith(_APART) for kind in differ) and self._same_adults(each):
                 found.append(each)
                 continue
             shared = {term for term in self._shared(self.said, words) if self.often.get(term, 0) <= MOST}
-            shared -= {term for kind in differ for term in (kind, *told.get(kind, ()), *theirs[kind])}
+            shared -= {term for kind in differ for term in (kind, *terms(kind), *told.get(kind, ()), *theirs[kind])}
             named = bool(shared & (_names(self.words) | _names(each.text)))
-            if not shared or not self._may_be_meant(each, shared):
+            if not shared or not self._may_be_meant(each, shared) or (self.besides and not (named or self.changed)):
                 continue
             plain = any(_is_measure(kind) or kind.startswith(_SIDE) for kind in differ)
+            if not self._same_beings(each, few=len(shared) == 1) or self._is_place_of(each, shared):
+                continue
             if len(shared) >= 2 or self.changed or plain or (named and each.subject == self.draft.subject):
                 found.append(each)
         if len(found) <= 2:
             yield from found
+        yield from self._measured_anew(told)
+
+    def _measured_anew(self, told: Mapping[str, set[str]]) -> Iterator[Record]:
+        """The one memory of the same measure, where the word says no more than a figure: "79 kilos this morning"."""
+        kinds = {kind for kind in told if _is_measure(kind) and not kind.startswith((_SIDE, _APART))}
+        if len(kinds) != 1 or {term for term in self.said if term not in _units()}:
+            return
+        (kind,) = kinds
+        same = [
+            each
+            for each, _ in self.held
+            if self._same_persons(each) and told[kind] != figures(words_of(each.text)).get(kind, told[kind])
+        ]
+        if len(same) == 1:
+            yield same[0]
 
     def anew(self) -> Iterator[Record]:
         """What says where one lives, or what one does, where another home or work is told of."""
-        if self.draft.against:
+        if self.draft.against or self.besides:
             return
         for thing, changes, tells in _cues().things:
-            if changes.search(self.words) and self._of_speaker(self.words):
-                for each, _ in self.held:
-                    words, apart = words_of(each.text), each.subject and self.draft.subject != each.subject
-                    told = not each.attribute and tells.search(words) and self._of_speaker(words)
-                    if (each.attribute == thing or told) and (not apart or not self.draft.subject):
-                        yield each
+            own = changes.search(self.words)
+            # Where nothing is said of how it changes, it is another one of which it is said that it is so now.
+            if own is None or (changes.pattern == tells.pattern and not (self.fresh or self.back)):
+                continue
+            for each, _ in self.held:
+                words, apart = words_of(each.text), each.subject and self.draft.subject != each.subject
+                told = tells.search(words) if not each.attribute else None
+                if told and changes.pattern == tells.pattern and telling(told[0]) & telling(own[0]):
+                    continue
+                same = self._are_same(
+                    *(_one_of_us(text) for text in (self.words[: own.start()], words[: told.start() if told else 0]))
+                )
+                if (each.attribute == thing or told) and same and (not apart or not self.draft.subject):
+                    yield each
 
-    def _of_speaker(self, words: str) -> bool:
-        """Whether a text speaks of nobody but the speaker."""
-        return not (_persons() | self.persons) & set(terms(words))
+    def recovered(self) -> Iterator[Record]:
+        """The one illness that is told of, where somebody is well again and says no more."""
+        cues = _cues()
+        if not any(pattern.search(self.words) for pattern in cues.recovered):
+            return
+        ill = [
+            each
+            for each, _ in self.held
+            if any(pattern.search(words_of(each.text)) for pattern in cues.ailments)
+            and self._are_same(_one_of_us(self.words), _one_of_us(words_of(each.text)))
+        ]
+        if len(ill) == 1:
+            yield ill[0]
+
+    def _same_beings(self, record: Record, *, few: bool) -> bool:
+        """Whether what the word says may be of those of whom a memory speaks; `few` where it shares one word."""
+        mine, theirs = (_beings_in(words, self.persons) for words in (self.words, words_of(record.text)))
+        if mine and theirs:
+            return bool(mine & theirs)
+        return mine == theirs or not few or not self._begins_with(mine or theirs, record)
+
+    def _of_others(self, record: Record, hit: set[str]) -> bool:
+        """Whether the word and a memory speak of different beings, and of nothing by name."""
+        mine, theirs = (_beings_in(words, self.persons) for words in (self.words, words_of(record.text)))
+        return bool(mine and theirs) and not mine & theirs and (self.joins or not hit & self.names)
+
+    def _is_place_of(self, record: Record, shared: set[str]) -> bool:
+        """Whether both share but the name of him of whom the word speaks, and a memory is of others at his place."""
+        first = self.words.split(" ", 1)[0]
+        if not first[:1].isupper() or not first.endswith(("'s", "’s")) or set(terms(first)) != shared:
+            return False
+        before = clause_of(words_of(record.text), telling)
+        return before is not None and not before.subject & shared
+
+    def _begins_with(self, beings: set[str], record: Record) -> bool:
+        """Whether the word or a memory is about one of some beings, and the other about the speaker."""
+        subjects = [(clause_of(text, telling) or _NOTHING).subject for text in (self.words, words_of(record.text))]
+        return any({_synonyms().get(term, term) for term in each} & beings for each in subjects)
+
+    def _same_adults(self, record: Record) -> bool:
+        """Whether a memory speaks of the same people as the word, but for children: who has a child was pregnant."""
+        persons, words = _persons() | self.persons, words_of(record.text)
+        mine, theirs = (_beings_in(text, self.persons) for text in (self.words, words))
+        same = persons & set(terms(self.words)) == persons & set(terms(words))
+        return same and (not mine or not theirs or bool(mine & theirs))
 
     def _same_persons(self, record: Record) -> bool:
         """Whether a memory speaks of the same people as the word."""
-        persons = _persons() | self.persons
-        return persons & set(terms(self.words)) == persons & set(terms(words_of(record.text)))
+        return self._are_same(self.words, words_of(record.text))
+
+    def _are_same(self, one: str, other: str) -> bool:
+        """Whether two texts speak of the same beings: "Kofi" is "my friend Kofi", and "my cousin Ben" not Tara."""
+        mine, theirs = _beings_in(one, self.persons), _beings_in(other, self.persons)
+        named, called = ({found[1] for found in _CALLED.finditer(text)} for text in (one, other))
+        kin = [{name for name in names if name} for names in (named, called)]
+        if kin[0] and kin[1] and not kin[0] & kin[1]:
+            return False
+        return mine == theirs or (bool(mine & theirs & self.persons) and (mine <= theirs or theirs <= mine))
 
     def told_again(self) -> Iterator[Record]:
         """What it shares two rare words with, where it says that something is over, or fills a slot anew."""
@@ -243,15 +426,17 @@ class _ChangeReader:
         return not apart or record.subject.casefold() in self.draft.text.casefold() or bool(shared & _names(self.words))
 
 
-def _named_as_over(words: str) -> Iterator[tuple[set[str], bool]]:
-    """The terms of each thing that is named as being over, and whether it is a being that is no more."""
+def _named_as_over(words: str) -> Iterator[tuple[set[str], bool, bool]]:
+    """The terms of each thing that is named as being over, whether it is a being that is no more, and is so again."""
     for pattern in _cues().over:
         for found in pattern.finditer(words):
             gone = "who" in found.re.groupindex
             name = "who" if gone else "what"
             named = _phrase(found[name], before=found.end(name) < found.end())
             if named:
-                yield named, gone
+                rest = _CLAUSE_REST.match(words, found.end())
+                again = f"{words[found.start() : found.start(name)]} {rest[0] if rest else ''}"
+                yield named, gone, any(each.search(again) for each in _cues().back)
 
 
 def _phrase(text: str, *, before: bool) -> set[str]:
@@ -305,6 +490,12 @@ def _says_over(text: str) -> bool:
     return any(pattern.search(words_of(text)) for pattern in _cues().ends)
 
 
+def _says_over_of(record: Record, hit: set[str]) -> bool:
+    """Whether a memory says itself that this is over."""
+    text = words_of(record.text)
+    return _says_over(text) and (len(hit) > 1 or any(hit & named for named, *_ in _named_as_over(text)))
+
+
 def _is_measure(kind: str) -> bool:
     """Whether figures of a kind measure something, and are no time."""
     return bool(kind) and kind not in _NO_MEASURE and " " not in kind
@@ -315,6 +506,11 @@ def _newest_part(text: str) -> str:
     return _FROM.sub("", text)
 
 
+_CALLED = lazy_re(
+    r"\b(?:[Mm]y|[Oo]ur|user['’]s|[Mm]eine?) (?:\w+ ){0,2}?[a-zäöüß-]+ ([A-ZÄÖÜ][\w-]+)(?= [a-zäöü]|['’]s)"
+)
+_OWNED = lazy_re(r"\b([A-ZÄÖÜ][\w-]+)['’]s (?:[a-z]+ )?([a-z]+)")
+_CLAUSE_REST = lazy_re(r"[^.,;:!?]*")
 _BEHIND_FIGURES = lazy_re(r"(?<=\d)\D{1,12}$")
 _YEAR = lazy_re(r"(?:19|20)\d\d")
 _EMPLOYED = lazy_re(r"\b(?:at|for|bei) ", re.I)
@@ -323,7 +519,7 @@ _FROM = lazy_re(r"\bfrom [\w,.€$£ ]{1,30}?(?= to )|\bvon [\w,.€$£ ]{1,30}?
 
 def figures(text: str) -> dict[str, set[str]]:
     """By what they measure, the figures, days and opposites that a text tells."""
-    cues, found = _cues(), dict[str, set[str]]()
+    cues, found, text = _cues(), dict[str, set[str]](), with_digits(text, _units())
     told = [each for term in terms(text) for each in _kinds_of().get(term, ())]
     told += [each for number in _FIGURE.finditer(text) if (each := _measured(number))]
     told += [("often", each[0]) for pattern in cues.often for each in pattern.finditer(text)]
@@ -430,9 +626,42 @@ def _kinds_of() -> dict[str, tuple[tuple[str, str], ...]]:
 @from_data
 def _persons() -> frozenset[str]:
     """Terms for people who are somebody's."""
+    return _related(_KIN)
+
+
+@from_data
+def _beings() -> frozenset[str]:
+    """Terms for people and animals that are somebody's: what is so of one is not so of the other."""
+    return _related((*_KIN, "child", "pet"))
+
+
+def _beings_in(text: str, known: set[str]) -> set[str]:
+    """Whom a text speaks of: by name, or as whose they are; "mum" and "mother" are one."""
+    beings = _persons() | _beings()
+    # Of "Kofi's brother" it is the brother of whom it speaks.
+    owners = {owner[1] for owner in _OWNED.finditer(text) if set(terms(owner[2])) & beings}
+    said = set(terms(text)) & (beings | known) - {term for owner in owners for term in terms(owner)}
+    return {_synonyms().get(term, term) for term in said}
+
+
+def _one_of_us(text: str) -> str:
+    """A text of what is so of people; nothing where the speaker is among them, of whom it is told."""
+    return "" if any(pattern.search(text) for pattern in _cues().joint) else text
+
+
+@from_data
+def _synonyms() -> dict[str, str]:
+    groups = [group.split() for code in LANGUAGES for group in of_language(Facts, code).called_too]
+    return {term: group[0] for group in groups for word in group for term in terms(word)}
+
+
+def _related(codes: Sequence[str] | None) -> frozenset[str]:
     known = [of_language(Facts, code).relations for code in LANGUAGES]
-    named = [words for each in known for code, words in each.items() if code in _KIN]
-    return frozenset(term for words in named for word in words for term in terms(word))
+    named = [words for each in known for code, words in each.items() if codes is None or code in codes]
+    stop = {word for code in LANGUAGES for word in of_language(Words, code).stop}
+    # Of "better half" neither word is a person.
+    single = [word for words in named for word in words if word.replace("-", " ").isalpha() and "-" not in word]
+    return frozenset(term for word in single for term in terms(word) if term not in stop)
 
 
 def _is_older(record: Record, draft: MemoryDraft) -> bool:
@@ -460,14 +689,22 @@ class _ChangeCues:
         self.grades = tuple(lazy_re(pattern, re.I) for each in known for pattern in each.grades)
         self.clocks = tuple(lazy_re(pattern, re.I) for each in known for pattern in each.clocks)
         self.things = tuple(
-            (thing, lazy_re(either(patterns), re.I), lazy_re(either(each.tells_of[thing]), re.I))
+            (thing, lazy_re(either(each.changes_of.get(thing) or patterns), re.I), lazy_re(either(patterns), re.I))
             for each in known
-            for thing, patterns in each.changes_of.items()
+            for thing, patterns in each.tells_of.items()
         )
         self.often = tuple(lazy_re(either(each.often), re.I) for each in known)
         self.it = tuple(lazy_re(either(each.over_it), re.I) for each in known)
         self.tongues = tuple(lazy_re(either(each.tongues), re.I) for each in known)
         self.back = tuple(lazy_re(either(each.back), re.I) for each in known)
+        self.lends = tuple(lazy_re(either(each.lends), re.I) for each in known)
+        self.recovered = tuple(lazy_re(either(each.recovered), re.I) for each in known)
+        self.awaited = tuple(lazy_re(either(each.awaited), re.I) for each in known)
+        self.reached = tuple(lazy_re(either(each.reached), re.I) for each in known)
+        self.joint = tuple(lazy_re(either(each.joint), re.I) for each in known)
+        self.ailments = tuple(lazy_re(either(each.ailments), re.I) for each in known)
+        self.fresh = tuple(lazy_re(either(each.fresh), re.I) for each in known)
+        self.besides = tuple(lazy_re(either(each.besides), re.I) for each in known)
 
 
 @from_data

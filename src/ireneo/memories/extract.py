@@ -226,12 +226,17 @@ class _FactReader:
         brief = len(_WORDS.findall(statement.text)) < _TELLING_WORDS and (said is None or said.tense == "present")
         brief = brief and not _TELLING.search(statement.text)
         brief = brief and not _rows(statement.language).ailments.search(statement.text)
+        # "I sing alto" has a verb that tells something, and needs no more words.
+        brief = brief and not (said and said.subject and _tells_by_itself(said))
         if kind and (kind == "episodic" or not brief):
             kept = self._kept(statement, kind, said)
             yield self._as_said(statement, kept) if self._needs_frame(statement, kept) else kept
         elif says_of_change(statement.text):
-            # What tells nothing by itself may still end what is known.
-            yield replace(self._as_said(statement, self._kept(statement, "semantic", said)), against=True)
+            # What tells nothing by itself may still end what is known; what says much is known from then on.
+            rows, words = _rows(statement.language), statement.text
+            much = len(telling(words)) >= _BESIDE and not statement.made_up and not rows.if_so.search(words)
+            much = much and not rows.address.search(words)
+            yield replace(self._as_said(statement, self._kept(statement, "semantic", said)), against=not much)
 
     def _needs_frame(self, statement: Statement, kept: SaidFact) -> bool:
         """Whether a statement could not be told of anybody, and so is quoted: unless it says itself of whom it is."""
@@ -633,6 +638,11 @@ class _FactReader:
         return "episodic" if past else "semantic"
 
 
+def _tells_by_itself(said: Predicate) -> bool:
+    """Whether a verb says something of its subject with few words: "I sing alto", and not "I have one"."""
+    return said.verb.split()[-1] not in of_language(Facts, "en").light and bool(telling(said.rest))
+
+
 def _left_out(statement: Statement) -> str:
     """What stands for the speaker where nothing does: "can't be near a tuna", "celebrating with Nell"."""
     if statement.language == "de" or _rows("en").rules.match(statement.text):
@@ -690,6 +700,7 @@ class _Rows(Struct, frozen=True, kw_only=True):
     relative: re.Pattern[str]
     becomes: tuple[re.Pattern[str], ...]
     value_ends: re.Pattern[str]
+    if_so: re.Pattern[str]
     article: re.Pattern[str]
     either: re.Pattern[str]
     limits: re.Pattern[str]
@@ -752,6 +763,7 @@ def _made(known: Facts) -> _Rows:
         value_ends=lazy_re(rf"\s+{either(known.value_ends[:1])}|{either(known.value_ends[1:])}", re.I),
         either=lazy_re(rf"\b{either(known.either)}\b", re.I),
         limits=lazy_re(either(known.limits), re.I),
+        if_so=lazy_re(rf"\b{either(known.limits)}\b", re.I),
         article=lazy_re(rf"{either(known.article)}\s+", re.I),
         points=lazy_re(either(known.points), re.I),
         idle=lazy_re(either(known.idle_states), re.I),

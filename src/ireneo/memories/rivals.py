@@ -1,0 +1,181 @@
+"""Whether two statements can't both be so now: the same subject does the same elsewhere, at another time, otherwise.
+
+A clause is read into its subject, its verb and what it says of them, and two are compared. What a statement counts is
+read here too: "three hens", "down to two hens".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from ireneo.language.files import LANGUAGES, either, from_data, of_language
+from ireneo.language.predicates import predicate, verb_forms
+from ireneo.language.spoken import Facts
+from ireneo.language.topics import Numbers, Words
+from ireneo.language.words import terms
+from ireneo.memories.slots import attribute_of, holding_of
+from ireneo.patterns import lazy_re
+
+_SPEAKER = ("i", "we", "im", "ive", "", "the user", "user")
+_FIRST = lazy_re(r"[A-ZÄÖÜ][\w'’-]*(?: [A-ZÄÖÜ][\w-]*)?")
+_OWNER = lazy_re(r"^(?:the user['’]s|my|our|the|his|her|their)\s+", re.I)
+_PLACE = frozenset("in at on to near by with under above below behind beside into inside outside round next".split())
+_TAKES_PLACE = ("be", "meet", "happen", "gather", "run", "start", "begin", "sit", "take")
+_HELD = ("drive", "use", "ride", "rent", "own", "have", "wear", "take")
+_LEADS = lazy_re(r"(?:(?:now|still|just|only|all|usually|always|mostly|currently|really|down|up|over|back) )*", re.I)
+_PAIR = lazy_re(r"\b([^\W\d_]{2,10}) ([^\W\d_]+)")
+_WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+
+class Clause(Struct, frozen=True, kw_only=True):
+    """What a statement says of which subject."""
+
+    subject: frozenset[str]
+    """The terms of the subject; empty for the speaker."""
+    verb: str
+    how: str
+    """Of which kind the complement is: a place, a number, or else."""
+    complement: frozenset[str]
+    denied: bool
+
+
+def clause_of(text: str, telling: Callable[[str], set[str]]) -> Clause | None:
+    """A statement's clause; None where its subject and verb can't be told."""
+    first = _FIRST.match(text)
+    names = frozenset({first[0], first[0].split()[0]}) if first else frozenset[str]()
+    said = predicate(text, names)
+    if said is None:
+        return None
+    subject = said.subject.strip().casefold()
+    rest = said.rest[_end(_LEADS, said.rest) :]
+    start = next(iter(_WORD.findall(rest)), "").casefold()
+    how = "place" if start in _PLACE else "number" if start[:1].isdigit() or start in number_words() else "else"
+    return Clause(
+        subject=frozenset() if subject in _SPEAKER else frozenset(terms(_OWNER.sub("", subject))),
+        verb=said.verb,
+        how=how,
+        complement=frozenset(telling(rest)),
+        denied=said.negated or said.over or said.tense in ("future", "used"),
+    )
+
+
+def _end(pattern: re.Pattern[str], text: str) -> int:
+    found = pattern.match(text)
+    return found.end() if found else 0
+
+
+def are_rivals(now: Clause, before: Clause, persons: set[str]) -> bool:
+    """Whether of two clauses, the later of which says that something is other than it was, the older can't hold."""
+    if now.denied or before.denied or now.subject != before.subject or not now.complement or not before.complement:
+        return False
+    if now.how != before.how or now.complement >= before.complement:
+        return False
+    if not now.subject:
+        # Who plays one thing may play another: what both are about must be named.
+        return now.verb == before.verb and bool((now.complement & before.complement) - persons)
+    if now.verb == before.verb:
+        return now.verb != "be" or now.how == "place"
+    takes_place = {now.verb, before.verb} <= set(_TAKES_PLACE)
+    return takes_place and now.how == "place" and not now.subject & persons
+
+
+def is_about(text: str, thing: set[str]) -> bool:
+    """Whether a statement says which thing somebody has: "my phone is …", "I drive a …"."""
+    first = _FIRST.match(text)
+    said = predicate(text, frozenset({first[0]}) if first else frozenset())
+    if said is None or not thing:
+        return False
+    subject = said.subject.strip().casefold()
+    if subject not in _SPEAKER:
+        head = _WORD.findall(subject)[-1:]
+        return set(terms(" ".join(head))) == thing and said.verb == "be" and not said.negated
+    held = _WORD.findall(re.split(r"[,.;:]| (?:in|at|on|for|from|with|called|named|to|and) ", said.rest)[0])
+    return said.verb in _HELD and said.tense != "past" and set(terms(" ".join(held[-1:]))) == thing
+
+
+def renewed_things(text: str) -> list[set[str]]:
+    """The terms of each thing of which a statement says that it is another one now, and of which one has one."""
+    found: list[set[str]] = []
+    for pattern in _renewed():
+        for each in pattern.finditer(text):
+            head = each["what"].split()[-1]
+            if holding_of(attribute_of(head)) == "one" and head.casefold() not in _common():
+                found.append(set(terms(head)))
+    return [each for each in found if each]
+
+
+def counts_of(text: str) -> dict[str, set[str]]:
+    """By a term for what is counted, how many of it a statement says there are."""
+    words = [each[0] for each in _WORD.finditer(text)]
+    found: dict[str, set[str]] = {}
+    for at, word in enumerate(words[:-1]):
+        number = number_words().get(word.casefold(), word if word.isdigit() and len(word) < 3 else "")
+        for noun in words[at + 1 : at + 3] if number else ():
+            if _is_counted(noun):
+                found.setdefault(next(iter(terms(noun)), noun.casefold()), set()).add(number)
+                break
+            if noun.casefold() in _common():
+                break
+    return found
+
+
+def _is_counted(noun: str) -> bool:
+    low = noun.casefold()
+    if low in _units() or low in _common() or not low.isalpha() or len(low) < 4:
+        return False
+    return (low.endswith("s") and not low.endswith("ss") and verb_forms().get(low, ("", ""))[1] != "s") or (
+        noun[0].isupper() and low.endswith(("n", "e", "r"))
+    )
+
+
+_TIMES = frozenset("day week month year h min s".split())
+
+
+def with_digits(text: str, units: Mapping[str, str]) -> str:
+    """A text in which the numbers in words that measure something, and no time, are written as digits."""
+    known = number_words()
+
+    def digit(found: re.Match[str]) -> str:
+        number = known.get(found[1].casefold(), "")
+        unit = next((units[term] for term in terms(found[2]) if term in units), "")
+        return f"{number} {found[2]}" if number and unit and unit not in _TIMES else found[0]
+
+    return _PAIR.sub(digit, text)
+
+
+@from_data
+def number_words() -> dict[str, str]:
+    """By a number in words, up to nineteen, its figure."""
+    found = {"one": "1", "ein": "1", "eine": "1"}
+    for code in LANGUAGES:
+        known = of_language(Numbers, code)
+        found |= {word: str(value) for value, word in enumerate(known.cardinals, 2)}
+        found |= {word: str(value) for value, word in enumerate(known.together, 1)}
+    return found
+
+
+@from_data
+def _renewed() -> tuple[re.Pattern[str], ...]:
+    return tuple(lazy_re(each, re.I) for code in LANGUAGES for each in of_language(Facts, code).renewed)
+
+
+@from_data
+def _units() -> frozenset[str]:
+    kinds = [of_language(Numbers, code).units for code in LANGUAGES]
+    named = {word for each in kinds for unit, words in each.items() for word in (unit, *words)}
+    return frozenset(named)
+
+
+@from_data
+def _common() -> frozenset[str]:
+    stop = {word for code in LANGUAGES for word in of_language(Words, code).stop}
+    return frozenset(stop | {word for code in LANGUAGES for word in of_language(Facts, code).generic})
+
+
+@from_data
+def counted() -> re.Pattern[str]:
+    """What says how many there are."""
+    return lazy_re(either([each for code in LANGUAGES for each in of_language(Facts, code).counted]), re.I)
