@@ -9,6 +9,7 @@ import threading
 from functools import cache
 from pathlib import Path
 
+from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.adapters.sqlite.store import open_sqlite
 
 
@@ -16,6 +17,16 @@ def new_database(path: Path) -> Path:
     """An empty database at `path`, as it is when it was just made; gives `path`."""
     shutil.copyfile(_made(), path)
     return path
+
+
+def in_memory(path: Path) -> InMemoryStore:
+    """A store in memory with all that is in the database at `path`, which nobody has open."""
+    image = bytearray(path.read_bytes())
+    # There is no WAL in memory, and SQLite opens no image there that asks for one.
+    image[18:20] = b"\x01\x01"
+    store = InMemoryStore()
+    store._copies.newest = bytes(image)
+    return store
 
 
 @cache

@@ -20,7 +20,8 @@ from ireneo.patterns import lazy_re
 
 ROOT = Path(__file__).parents[2]
 LOOK = """
-import json, sys
+import gc, json, sys
+gc.disable()  # Whole sources are read, and little of that is let go before the process ends.
 from tests.pattern_growth import collect, grown, held_up
 found = collect()
 slow = [[each.place, method, repr(text)] for part in range(int(sys.argv[1]))

@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import inspect
 import random
+import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from tests.databases import new_database
+from tests.databases import in_memory, new_database
 from tests.examples import times
 from tests.property.verbs import READING, RUN, STORY, VERBS, furnish, memory_with_all, tried
 
 from ireneo import Memory, Session
-from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.ports.store import Store
 
@@ -24,33 +24,52 @@ STUCK_SECONDS = 60
 STORES = ("in memory", "sqlite")
 
 
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with something of everything, closed; made while whoever is waited for uses it."""
+    path = new_database(tmp_path_factory.mktemp("furnished") / "memory.db")
+
+    async def make() -> None:
+        store = await open_sqlite(path, durability="normal", readers=1)
+        async with asyncio.timeout(STUCK_SECONDS):
+            await furnish(memory_with_all(store, looking(store)), messages=200)
+        await store.close()
+
+    asyncio.run(make())
+    return path
+
+
+def looking(store: Store) -> Callable[[], Awaitable[None]]:
+    """What a model or an embedder does with the store before it answers."""
+
+    async def look() -> None:
+        await store.read(lambda tx: tx.sessions.list("mine"))
+        await store.write(lambda tx: tx.sessions.list("mine"))
+
+    return look
+
+
 @asynccontextmanager
-async def opened(kind: str, folder: Path) -> AsyncIterator[Store]:
-    """A store in which one task reads at a time."""
+async def opened(kind: str, furnished: Path, folder: Path) -> AsyncIterator[Store]:
+    """A store of its own with what is in `furnished`, in which one task reads at a time."""
     if kind == "in memory":
-        yield InMemoryStore()
+        yield in_memory(furnished)
         return
-    store = await open_sqlite(new_database(folder / "memory.db"), durability="normal", readers=1)
+    path = folder / "memory.db"
+    shutil.copyfile(furnished, path)
+    store = await open_sqlite(path, durability="normal", readers=1)
     try:
         yield store
     finally:
         await store.close()
 
 
-def with_all(kind: str, folder: Path, work: Callable[[Memory], Awaitable[None]]) -> None:
+def with_all(kind: str, furnished: Path, folder: Path, work: Callable[[Memory], Awaitable[None]]) -> None:
     """Do `work` on a furnished memory; whoever a model or an embedder waits for may use the store meanwhile."""
 
     async def main() -> None:
-        async with opened(kind, folder) as store:
-
-            async def look() -> None:
-                await store.read(lambda tx: tx.sessions.list("mine"))
-                await store.write(lambda tx: tx.sessions.list("mine"))
-
-            memory = memory_with_all(store, look)
-            await furnish(memory, messages=200)
-            async with asyncio.timeout(STUCK_SECONDS):
-                await work(memory)
+        async with opened(kind, furnished, folder) as store, asyncio.timeout(STUCK_SECONDS):
+            await work(memory_with_all(store, looking(store)))
 
     asyncio.run(main())
 
@@ -65,16 +84,16 @@ def test_every_verb_of_the_public_page_is_tried() -> None:
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_every_verb_does_with_one_connection_to_read(store: str, tmp_path: Path) -> None:
+def test_every_verb_does_with_one_connection_to_read(store: str, furnished: Path, tmp_path: Path) -> None:
     async def work(memory: Memory) -> None:
         for verb in VERBS.values():
             await verb(memory)
 
-    with_all(store, tmp_path, work)
+    with_all(store, furnished, tmp_path, work)
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_sixteen_that_work_at_once_end(store: str, tmp_path: Path) -> None:
+def test_sixteen_that_work_at_once_end(store: str, furnished: Path, tmp_path: Path) -> None:
     async def work(memory: Memory) -> None:
         recalled: list[asyncio.Task[object]] = []
 
@@ -84,11 +103,11 @@ def test_sixteen_that_work_at_once_end(store: str, tmp_path: Path) -> None:
         await asyncio.gather(*(memory.work(until_idle=True, on_progress=ask) for _ in range(16)))
         await asyncio.gather(*recalled)
 
-    with_all(store, tmp_path, work)
+    with_all(store, furnished, tmp_path, work)
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_whoever_is_told_of_progress_may_use_the_memory(store: str, tmp_path: Path) -> None:
+def test_whoever_is_told_of_progress_may_use_the_memory(store: str, furnished: Path, tmp_path: Path) -> None:
     async def work(memory: Memory) -> None:
         begun: list[asyncio.Task[object]] = []
 
@@ -110,11 +129,13 @@ def test_whoever_is_told_of_progress_may_use_the_memory(store: str, tmp_path: Pa
         assert len(begun) >= 2 * 8 * 4
         await asyncio.gather(*begun)
 
-    with_all(store, tmp_path, work)
+    with_all(store, furnished, tmp_path, work)
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_sixty_four_verbs_at_once_that_are_broken_off_leave_the_store_to_the_next(store: str, tmp_path: Path) -> None:
+def test_sixty_four_verbs_at_once_that_are_broken_off_leave_the_store_to_the_next(
+    store: str, furnished: Path, tmp_path: Path
+) -> None:
     names = sorted(VERBS)
 
     async def work(memory: Memory) -> None:
@@ -130,4 +151,4 @@ def test_sixty_four_verbs_at_once_that_are_broken_off_leave_the_store_to_the_nex
         for verb in READING.values():
             await tried(verb, memory)
 
-    with_all(store, tmp_path, work)
+    with_all(store, furnished, tmp_path, work)

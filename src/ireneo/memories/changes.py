@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from ireneo.language.alike import alike
 from ireneo.language.detect import writes_nouns_large
@@ -304,7 +305,7 @@ class _ChangeReader:
             yield from found
         yield from self._measured_anew(told)
 
-    def _measured_anew(self, told: Mapping[str, set[str]]) -> Iterator[Record]:
+    def _measured_anew(self, told: Mapping[str, frozenset[str]]) -> Iterator[Record]:
         """The one memory of the same measure, where the word says no more than a figure: "79 kilos this morning"."""
         kinds = {kind for kind in told if _is_measure(kind) and not kind.startswith((_SIDE, _APART))}
         if len(kinds) != 1 or {term for term in self.said if term not in _units()}:
@@ -517,8 +518,12 @@ _EMPLOYED = lazy_re(r"\b(?:at|for|bei) ", re.I)
 _FROM = lazy_re(r"\bfrom [\w,.€$£ ]{1,30}?(?= to )|\bvon [\w,.€$£ ]{1,30}?(?= auf )", re.I)
 
 
-def figures(text: str) -> dict[str, set[str]]:
-    """By what they measure, the figures, days and opposites that a text tells."""
+@lru_cache(512)
+def figures(text: str) -> Mapping[str, frozenset[str]]:
+    """By what they measure, the figures, days and opposites that a text tells.
+
+    Kept for the texts that were last asked of: each word of a user is held against the same memories.
+    """
     cues, found, text = _cues(), dict[str, set[str]](), with_digits(text, _units())
     told = [each for term in terms(text) for each in _kinds_of().get(term, ())]
     told += [each for number in _FIGURE.finditer(text) if (each := _measured(number))]
@@ -527,7 +532,7 @@ def figures(text: str) -> dict[str, set[str]]:
     told += [(f"{_APART} {each['of']}", each["nth"]) for pattern in cues.grades for each in pattern.finditer(text)]
     for kind, value in told:
         found.setdefault(kind.casefold(), set()).add(value.casefold())
-    return found
+    return {kind: frozenset(values) for kind, values in found.items()}
 
 
 def _measured(figure: re.Match[str]) -> tuple[str, str] | None:

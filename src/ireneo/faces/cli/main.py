@@ -109,15 +109,6 @@ def mcp(project: Project = "", viewpoint: As = "", session: From = None, *, stor
 # Newer versions of Typer bring a click of their own: this is the error of a wrong command line in all of them.
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__bases__[0])
 
-app = typer.Typer(
-    name="ireneo",
-    cls=Sections,
-    # Boxes are for terminals.
-    rich_markup_mode="rich" if sys.stdout.isatty() else None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
 
 def _version(wanted: bool) -> None:
     if wanted:
@@ -125,7 +116,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def main(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version this is.")
@@ -182,19 +172,40 @@ _COMMANDS = (
     (UPKEEP, "migrate", migrate, "ireneo migrate --dry-run"),
     (UPKEEP, "prune", prune, "ireneo prune 7c1e4f52"),
 )
-for _panel, _name, _command, _example in _COMMANDS:
-    app.command(_name, rich_help_panel=_panel, epilog=f"Example: {_example}")(grouped(_command))
-
-_thread = typer.Typer(cls=Sections, help="Show or write what a story carries.")
-for _verb, _does, _so in (
+_THREAD = (
     ("list", list_, "ireneo thread list 7c1e4f52 --all"),
     ("add", add, "ireneo thread add 7c1e4f52 debt 'Vera owes Tom forty crowns.' --who Vera --whom Tom"),
     ("canon", canon, "ireneo thread canon 7c1e4f52 'Anselm is blind.'"),
     ("edit", edit_, "ireneo thread edit 7c1e4f52 t_65gbc3v 'Vera owes Tom fifty crowns.'"),
     ("resolve", resolve, "ireneo thread resolve 7c1e4f52 t_65gbc3v 'She paid him at the mill.'"),
-):
-    _thread.command(_verb, epilog=f"Example: {_so}")(grouped(_does))
-app.add_typer(_thread, name="thread", rich_help_panel=RULES)
+)
+
+
+def _app(asked: str) -> typer.Typer:
+    """The command line, with the one command that is asked; with all, where that is none of them.
+
+    To make the options of all commands takes longer than most commands do, and a line names one.
+    """
+    app = typer.Typer(
+        name="ireneo",
+        cls=Sections,
+        # Boxes are for terminals.
+        rich_markup_mode="rich" if sys.stdout.isatty() else None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(main)
+    known = {name for _, name, *_ in _COMMANDS} | {"thread"}
+    wanted = {asked} if asked in known else known
+    for panel, name, command, example in _COMMANDS:
+        if name in wanted:
+            app.command(name, rich_help_panel=panel, epilog=f"Example: {example}")(grouped(command))
+    if "thread" in wanted:
+        thread = typer.Typer(cls=Sections, help="Show or write what a story carries.")
+        for verb, does, example in _THREAD:
+            thread.command(verb, epilog=f"Example: {example}")(grouped(does))
+        app.add_typer(thread, name="thread", rich_help_panel=RULES)
+    return app
 
 
 def run() -> NoReturn:
@@ -204,7 +215,8 @@ def run() -> NoReturn:
         sys.stdout.reconfigure(errors="replace")
     say_once.cache_clear()
     try:
-        code = app(sys.argv[1:] or ["--help"], prog_name="ireneo", standalone_mode=False)
+        given = sys.argv[1:] or ["--help"]
+        code = _app(given[0])(given, prog_name="ireneo", standalone_mode=False)
         sys.stdout.flush()
     except _UsageError as fault:
         code = _say(_usage(fault), 2)

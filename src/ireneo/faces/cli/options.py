@@ -6,6 +6,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar, get_type_hints
 
@@ -45,7 +46,9 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return gathered
 
 
+@cache
 def _options(kind: type[Struct]) -> list[inspect.Parameter]:
+    # Nearly every command takes some of the same groups.
     hints = get_type_hints(kind, include_extras=True)
     return [
         inspect.Parameter(
