@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ireneo.lessons.rulings import RULES, weight
-from ireneo.lessons.told_once import binds_later, stands_alone
+from ireneo.lessons.told_once import binding, stands_alone
 
 RULED = """\
 Dates in the ledger are always ISO 8601, with a zone.
@@ -75,12 +75,17 @@ should we never use the cache here?
 then nothing else), and add a map of all modules to the readme
 Seems if the reader handled every row, we wouldn't have any problem
 different than the user's one, which can happen at any time
+you can always look at the log for that, let's get on with what we print
+only 1 is a "row" in English, every other number has rows
+no settings we don't expect or know of
+there is no need to update anything if we never wrote it
+we have a section of settings and a command for each reader
 Das hier bitte nicht einchecken.""".splitlines()
 
 
 @pytest.mark.parametrize("said", BINDING)
 def test_what_binds_whoever_comes_next_has_the_form_of_it(said: str) -> None:
-    assert binds_later(said)
+    assert binding(said) > 0
     assert stands_alone(said)
 
 

@@ -26,8 +26,10 @@ GRANTED = 0.75
 """What a sentence gains where the agent said that the user was right."""
 NAMED = 1.5
 """The same where it was said to a command, or names one."""
-FORMED = 2.0
-"""The same where its form binds later work."""
+ORDERED = 2.0
+"""The same where its form says that something is to be so, or not to be, whatever the task."""
+STATED = 1.0
+"""The same where its form says how things are with those who speak, or gives an order that may be a step as well."""
 
 
 def _words() -> Binding:
@@ -73,7 +75,7 @@ _ACCEPTS = _anywhere(lambda: topic(Rulings).accepts)
 _OPEN = _anywhere(lambda: topic(Rulings).open)
 _PASTED = lazy_re(r"[\[(/]\d+[/\])]|~/|\{|:=|^\W*\d+[.:)] |: \d+\.|\w\(\) - ")
 """What nobody says: it was taken from a program, or from a list."""
-_CLAUSE = lazy_re(r"[,;:(–—]\s*|\s-\s|\.{2,}\s*|[?!]+\s+")
+_CLAUSE = lazy_re(r"[,;:(–—]\s*|\s-\s|\.{2,}\s*|[?!]{1,9}\s+")
 _ASIDE = lazy_re(r"\([^()\n]{0,400}\)")
 _CUT_OFF = lazy_re(r"[^(\n]{0,400}[^\W\d_]{2}\)")
 """The end of what stands in brackets, without its beginning."""
@@ -95,8 +97,8 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
     if not said or _REQUESTS.match(_without_lead(said[0])):
         return False  # A task, with what it is about.
     return any(
-        binds_later(each, before=said[at - 1] if at else "")
-        and alone_weight(each) + FORMED + NAMED * refused + GRANTED * conceded >= STANDS
+        (form := binding(each, before=said[at - 1] if at else "")) > 0
+        and alone_weight(each) + form + NAMED * refused + GRANTED * conceded >= STANDS
         and (refused or _tells_enough(each, conceded=conceded))
         and (refused or not of_task(each) or _LASTS.search(each))
         for at, each in enumerate(said)
@@ -108,65 +110,79 @@ def is_pasted(ruling: str) -> bool:
     return bool(_PASTED.search(ruling)) and alone_weight(ruling) < RULES
 
 
-def binds_later(sentence: str, *, before: str = "") -> bool:
-    """Whether the form of a sentence binds later work, and of something that it names, or that stands just `before`."""
+def binding(sentence: str, *, before: str = "") -> float:
+    """How far the form of a sentence binds later work, and of something that it names, or that stands just `before`.
+
+    0 where it doesn't.
+    """
     asked = sentence.rstrip("\"'”’)]*_ ").endswith("?")
     if asked or _CUT_OFF.match(sentence) or _ACCEPTS.search(sentence):
-        return False
+        return 0.0
     said = _ASIDE.sub(" ", sentence.replace("_", " ").replace("*", ""))
-    if _ASKS_FIRST.search(said) or (_UNASKED.search(said) and _PROCESS.search(said)):
-        return True
+    if _WEIGHS.search(said):
+        return 0.0
     parts = [each.strip() for each in _CLAUSE.split(said) if each.strip()]
     # What follows upon a case of the program's is of that case.
     clauses = [each for at, each in enumerate(parts) if not (at and _CASES.match(_without_lead(parts[at - 1])))]
-    reason, follows = bool(_CAUSES.search(said)), _is_telling(before)
-    if _WEIGHS.search(said):
-        return False
-    if any(_orders(each, reason) or _states(each, reason, follows) for each in clauses):
-        return True
+    follows = _is_telling(before)
+    if _ASKS_FIRST.search(said) or (_UNASKED.search(said) and _PROCESS.search(said)):
+        return ORDERED
+    if any(_forbids(each) or _prefers(each) or _is_decided(each, follows) for each in clauses):
+        return ORDERED
+    reason = bool(_CAUSES.search(said))
     # What is told against what somebody said is how things are, and no rule, however often they are so.
-    return not _DISPUTES.search(sentence) and _generalises(said, clauses)
+    general = not _DISPUTES.search(sentence) and (_of_a_kind(clauses[:1]) or any(map(_is_steady, clauses)))
+    return STATED * (general or any(_orders(each, reason) or _states(each, reason) for each in clauses))
+
+
+def _forbids(clause: str) -> bool:
+    for each in (clause, _without_lead(clause)):
+        if (banned := _BANS.match(each)) is not None:
+            return not _is_vague(each[banned.end() :].strip())
+    return False
+
+
+def _prefers(clause: str) -> bool:
+    body = _without_lead(clause)
+    return bool(_PREFERS.match(body)) and not _is_vague(_FIRST_WORD.sub("", body, count=1))
+
+
+def _is_decided(clause: str, follows: bool) -> bool:
+    body = _without_lead(clause)
+    return bool(_DECIDED.search(body)) and (follows or not _VAGUE.match(body))
 
 
 def _orders(clause: str, reason: bool) -> bool:
-    """Whether a clause forbids something, or orders how something is done whenever it is."""
+    """Whether a clause orders how something is done: with a reason or a contrary, or of how work is done."""
     body = _without_lead(clause)
-    for each in (clause, body):
-        if (banned := _BANS.match(each)) is not None:
-            return not _is_vague(each[banned.end() :].strip())
     steady = bool(_STEADY.search(body))
     order = _without_lead(_STEADY.sub("", body).strip())
-    if _PREFERS.match(body) and not _is_vague(_FIRST_WORD.sub("", body, count=1)):
-        return True
     if not _USES.match(order) or _is_vague(order) or _CASES.search(clause) or _WISHES_FOR.search(clause):
         return False
-    # An order may be a step as well: what makes it more is a reason, its contrary, or that it is of how work is done.
-    more = (_POSSESSED.search(body), _OPPOSES.search(order), _PROCESS.search(order))
-    return steady or reason or any(more)
+    return steady or reason or any((_POSSESSED.search(body), _OPPOSES.search(order), _PROCESS.search(order)))
 
 
-def _states(clause: str, reason: bool, follows: bool) -> bool:
-    """Whether a clause says how things are to be: by a decision, a place, or a habit of those who speak."""
+def _states(clause: str, reason: bool) -> bool:
+    """Whether a clause says where something has its place, how those work who speak, or where the work is going."""
     body = _without_lead(clause)
-    points = bool(_VAGUE.match(body))
-    if _DECIDED.search(body) and (follows or not points):
-        return True
-    if points or _CASES.search(clause) or _WISHES_FOR.search(clause):
+    if _VAGUE.match(body) or _CASES.search(clause) or _WISHES_FOR.search(clause):
         return False
     place = _BELONGS.search(body)
     return bool((place is not None and place.start() > 0) or _PRACTICE.search(body) or (_HEADS.search(body) and reason))
 
 
-def _generalises(said: str, clauses: Sequence[str]) -> bool:
-    """Whether a norm is of all of a kind, or holds always."""
-    norm, ours = bool(_HOLDS.search(said) or _NORMS.search(said)), bool(_OURS.search(said))
-    if norm and clauses and _KINDS.match(_without_lead(clauses[0])):
-        return True
-    for each in clauses:
-        body = _without_lead(each)
-        if _STEADY.search(body) and not (_VAGUE.match(body) or _CASES.search(each)):
-            return not _WISHES_FOR.search(each) and (ours or bool(_HOLDS.search(body) or _NORMS.search(body)))
-    return False
+def _of_a_kind(clauses: Sequence[str]) -> bool:
+    """Whether a sentence begins with a norm of all of a kind."""
+    bodies = (_without_lead(each) for each in clauses)
+    return any(_KINDS.match(body) and (_HOLDS.search(body) or _NORMS.search(body)) for body in bodies)
+
+
+def _is_steady(clause: str) -> bool:
+    """Whether a clause says that something is always so, or is so with all who work there."""
+    body = _without_lead(clause)
+    if not _STEADY.search(body) or _VAGUE.match(body) or _CASES.search(clause) or _WISHES_FOR.search(clause):
+        return False
+    return any((_OURS.search(body), _HOLDS.search(body), _NORMS.search(body)))
 
 
 def _without_lead(clause: str) -> str:
