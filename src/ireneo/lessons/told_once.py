@@ -79,7 +79,7 @@ _CLAUSE = lazy_re(r"[,;:(–—]\s*|\s-\s|\.{2,}\s*|[?!]{1,9}\s+")
 _ASIDE = lazy_re(r"\([^()\n]{0,400}\)")
 _CUT_OFF = lazy_re(r"[^(\n]{0,400}[^\W\d_]{2}\)")
 """The end of what stands in brackets, without its beginning."""
-_FIRST_WORD = lazy_re(r"\w[\w'’-]*\s+")
+_FIRST_WORD = lazy_re(r"\A\w[\w'’-]{0,60}\s{1,9}")
 _WORD = lazy_re(r"[^\W_][\w'’./-]*")
 
 
