@@ -22,7 +22,7 @@ class Ran(Struct, frozen=True):
     """How long it took."""
 
 
-LOST = Ran("make tide", "Exit code 2\nmake: tide table not found, run make moon first", failed=True)
+LOST = Ran("make tide", "Exit code 2\nmake: tide table not found, the moon is missing", failed=True)
 MOON = Ran("make moon", "moon table written")
 MADE = Ran("make tide", "tide table written")
 """Of these a run learns that `make tide` fails, and what to do about it."""

@@ -150,7 +150,7 @@ def test_a_story_among_the_sessions_is_no_run(tmp_path: Path) -> None:
 
 def test_a_secret_in_a_log_is_in_nothing_that_is_kept(tmp_path: Path) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6" * 3
-    told = replace(LOST, said=f"Exit code 2\nmake: tide table not found for {secret}, run make moon first")
+    told = replace(LOST, said=f"Exit code 2\nmake: tide table not found for {secret}")
     logs, db = tmp_path / "logs", tmp_path / "memory.db"
     logs.mkdir()
     for day in range(3):

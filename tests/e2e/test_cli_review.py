@@ -17,11 +17,11 @@ import pytest
 from tests.agent_log import MADE, Ran, claude_log
 from tests.e2e.test_cli_command import run
 
-GALE = Ran("make sail", "Exit code 1\nmake: no wind table, run make wind first", failed=True)
+GALE = Ran("make sail", "Exit code 1\nmake: no table of the air", failed=True)
 WIND, SAILED = Ran("make wind", "wind table written"), Ran("make sail", "sail set")
-OAR = Ran("make row", "Exit code 1\nmake: no oar table, run make oar first", failed=True)
+OAR = Ran("make row", "Exit code 1\nmake: nothing to pull with", failed=True)
 OARS, ROWED = Ran("make oar", "oar table written"), Ran("make row", "rowed")
-LOST = Ran("make tide", "Exit code 2\nmake: tide table not found, run make moon first", failed=True)
+LOST = Ran("make tide", "Exit code 2\nmake: tide table not found, the moon is missing", failed=True)
 MOON = Ran("make moon", "moon table written")
 OWN = "Set the sail only after make wind."
 
@@ -97,7 +97,7 @@ def test_one_key_each_keeps_drops_and_leaves_for_later(taught: Path) -> None:
         (count,) = re.findall(r"1 of (\d+)", first)
         assert "harbour" in first
         assert "seen in 3 of 3 runs; last in February 2026" in first
-        assert "run make" in first, "the passages that show it"
+        assert "table" in first, "the passages that show it"
         terminal.press("x\x1b[D")
         terminal.press("k")
         assert "→ kept" in terminal.wait("q quit")

@@ -491,7 +491,7 @@ def test_the_loop_written_by_hand_learns_and_is_told(
     async def bash(command: str) -> str:
         up.append(command)
         if command == "make tide" and "make moon" not in up:
-            return "Exit code 2\n" + "make: tide table not found, run make moon first\n" * 80
+            return "Exit code 2\n" + "make: tide table not found, the moon is missing\n" * 80
         return "written"
 
     def went(name: str, *replies: Said) -> str:

@@ -44,10 +44,21 @@ def test_a_wish_is_told_by_its_kind_in_the_users_words(words: str, kind: str) ->
         "The last row is still missing from the test ledger.",
         "Is there a dry run of the importer somewhere?",
         "yes, tests",
+        "yes please, update the documentation now",
+        "ok, go on and add some tests for that",
+        "When somebody rebases without the hook, do they mention this in their docs?",
+        "The tests of the writer are failing again.",
     ],
 )
 def test_what_only_speaks_of_such_things_is_no_wish(words: str) -> None:
     assert wishes(user(words)) == []
+
+
+def test_a_check_is_asked_for_by_its_command() -> None:
+    checked = run("make test-rows", "12 passed")
+    assert wishes(checked, user("The tests are still failing, see for yourself.")) == []
+    (found,) = wishes(checked, user("unrelated to that, but make test-rows is failing now"))
+    assert found.cue == "<asked> checks"
 
 
 def test_what_opens_a_task_is_the_task() -> None:

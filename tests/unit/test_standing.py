@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.lessons.rulings import RULES, stands_alone, weight
+from ireneo.lessons.rulings import RULES, weight
+from ireneo.lessons.told_once import binding, stands_alone
 
 RULED = """\
 Dates in the ledger are always ISO 8601, with a zone.
@@ -37,6 +38,60 @@ this one is done, next please
 make the title bold
 Zeig mir bitte jetzt den Unterschied.
 das sieht gut aus""".splitlines()
+
+BINDING = """\
+please don't squash merges, we lose the points to bisect
+never edit the generated clients by hand
+prefer small modules over long ones
+we should be passing ids instead of names wherever we can
+migrations should not live in core, that's what the db folder is for
+no, we dropped the retry on purpose
+keep our release notes in the wiki
+Every handler must return a typed result
+Ask me before you delete any branch
+We use tabs here, not spaces
+use the shared clock like we do everywhere else
+let's not write all the docs at the very end
+ledger settings are supposed to be in `etc/ledger.toml`, not `ledger.toml`
+Bitte nie direkt auf main committen.
+Frag mich, bevor du einen Branch löschst.
+Rechnungen gehören in den Ordner ledger, nicht nach etc.""".splitlines()
+OF_A_TASK = """\
+don't check this in
+let's not do the clever thing
+we need a --quiet flag on `sync` and `run`
+include the path as a property of the JSON, unless the flag is set
+No man... the fix is to use a set in the reader, not change the comment
+no... rows.py should be ledger.py in core
+Rows should have the ID, not the name
+We just enable if there is an endpoint, and not otherwise
+As for `-q` it's also OK that it does not write any stats
+Keep in mind that for drafts we have no rows
+uhh no, our test isn't valid, even when I remove the flag there is no row shown
+yes please, update the documentation
+We don't need any mapping to types
+if the flag is present, we always use the local zone
+should we never use the cache here?
+then nothing else), and add a map of all modules to the readme
+Seems if the reader handled every row, we wouldn't have any problem
+different than the user's one, which can happen at any time
+you can always look at the log for that, let's get on with what we print
+only 1 is a "row" in English, every other number has rows
+no settings we don't expect or know of
+there is no need to update anything if we never wrote it
+we have a section of settings and a command for each reader
+Das hier bitte nicht einchecken.""".splitlines()
+
+
+@pytest.mark.parametrize("said", BINDING)
+def test_what_binds_whoever_comes_next_has_the_form_of_it(said: str) -> None:
+    assert binding(said) > 0
+    assert stands_alone(said)
+
+
+@pytest.mark.parametrize("said", OF_A_TASK)
+def test_a_wish_an_answer_a_question_and_a_cut_off_text_are_of_their_task(said: str) -> None:
+    assert not stands_alone(said)
 
 
 @pytest.mark.parametrize("said", RULED)

@@ -261,7 +261,7 @@ def test_what_rules_drew_and_the_model_calls_worthless_is_not_told() -> None:
         plain, judged = House(), House(reply(worthless=["a", "z"]))
         for each in (plain, judged):
             long = "The tug was called.\n" * 2_000
-            refused = f"Exit code 1\n{long}fatal: the tug knows no --all: refused"
+            refused = f"Exit code 1\n{long}fatal: the tug refused the tow without a pilot"
             for at in (5, 7):
                 lost = ran(at, "harbour tow --all", refused, failed=True)
                 await each.tell("one", *lost, *ran(at + 1, "harbour tow", "towed"))
@@ -324,7 +324,7 @@ def test_a_failing_model_changes_nothing_and_is_told(fault: Exception) -> None:
             for name in ("one", "two"):
                 long = "The tug was called.\n" * 300
                 refused = f"Exit code 1\n{long}fatal: the tug refused the tow without a pilot"
-                tow = ran(5, "harbour tow --all", refused.replace("refused", "knows no --all: refused"), failed=True)
+                tow = ran(5, "harbour tow --all", refused, failed=True)
                 await each.tell(name, *tow, *ran(6, "harbour tow", "towed"))
         learned = await failing.learn()
         await plain.learn()

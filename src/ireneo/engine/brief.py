@@ -19,7 +19,16 @@ from ireneo.engine.serving import Nearness, Shelf, nearness
 from ireneo.engine.vectors import HeldVectors
 from ireneo.errors import BadInput, MemoryNotFound, StoreError
 from ireneo.grounding.neutral import neutralise
-from ireneo.lessons.lessons import applies, cues_to_read, expected_cost, projects_of, share_of, standing_of
+from ireneo.lessons.lessons import (
+    applies,
+    cues_to_read,
+    expected_cost,
+    is_in_sight,
+    projects_of,
+    share_of,
+    standing_of,
+    without_remedies_told,
+)
 from ireneo.lessons.relevance import RELATED, Goal, content_of
 from ireneo.lessons.rulings import merged_rulings, reach
 from ireneo.lessons.run import Observation, is_ruling
@@ -205,6 +214,8 @@ def _opening_lessons(tx: Transaction, space: str, cue: BriefCue, now: datetime, 
     for start in range(0, len(cues), TOGETHER):
         for each in tx.runs.observations(space, cues[start : start + TOGETHER]):
             observed.setdefault(each.cue, []).append(each)
+    told = [each for each in records if is_kept(each) or not is_in_sight(observed.get(each.cue, ()))]
+    records = without_remedies_told(told)
     goal = None
     if cue.goal.strip():
         runs = [each for each in tx.runs.list(space, MOST_RUNS) if each.project == project]

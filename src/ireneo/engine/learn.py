@@ -27,7 +27,15 @@ from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.synthesis import Synthesis, synthesise, without_worthless
 from ireneo.errors import BadInput, ModelError, NotFound, SessionNotFound
-from ireneo.lessons.lessons import applies, best_worded, lesson_drafts, projects_of, taken_back, worth_telling
+from ireneo.lessons.lessons import (
+    applies,
+    best_worded,
+    is_in_sight,
+    lesson_drafts,
+    projects_of,
+    taken_back,
+    worth_telling,
+)
 from ireneo.lessons.observe import is_statistic, limited
 from ireneo.lessons.relevance import says_the_same
 from ireneo.lessons.rulings import against_ruling, related_rulings
@@ -150,7 +158,7 @@ def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observati
         elif cue.startswith((MODEL, LOGGED)):
             old += drawn.drafts  # It was asked for few, and gave those that are worth most.
         elif drawn.drafts:
-            new.append((drawn.worth, list(drawn.drafts)))
+            new.append((0.0 if is_in_sight(seen) else drawn.worth, list(drawn.drafts)))
     new.sort(key=lambda each: (-each[0], each[1][0].cue))
     settled = settle_drafts(tx, space, [*old, *(draft for _, drafts in new[:MOST_NEW] for draft in drafts)])
     return [*settled, *settle_drafts(tx, space, _said_otherwise(tx, space, _rulings_about(tx, space, shown), now))]

@@ -13,7 +13,17 @@ from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.scope import is_open, open_projects, without_words_of_others
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown
-from ireneo.lessons.lessons import Standing, best_worded, cues_to_read, projects_of, quotes, share_of, standing_of
+from ireneo.lessons.lessons import (
+    Standing,
+    best_worded,
+    cues_to_read,
+    is_in_sight,
+    projects_of,
+    quotes,
+    share_of,
+    standing_of,
+    without_remedies_told,
+)
 from ireneo.lessons.rulings import merged_rulings, reach
 from ireneo.lessons.run import CATEGORY, Category, Observation, is_ruling, project_named
 from ireneo.log.message import Message, MessageId
@@ -96,7 +106,8 @@ def lessons(
     records = [each for each in listed if each.state == "active" or disputes(each)]
     observed = _observations(tx, space, [cue for each in records for cue in cues_to_read(each.cue)])
     mine = [each for each in records if is_open(opened, projects_of(each))]
-    chosen = merged_rulings([each for each in mine if each.state == "active"])
+    told = [each for each in mine if is_kept(each) or not is_in_sight(observed.get(each.cue, ()))]
+    chosen = without_remedies_told(merged_rulings([each for each in told if each.state == "active"]))
     chosen += [each for each in mine if each.state != "active"]
     seen = {each.id: [one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())] for each in chosen}
     far = {each.id: reach(each.text) if is_ruling(each.cue) else share_of(seen[each.id]) for each in chosen}

@@ -301,6 +301,55 @@ class Rulings(Topic, frozen=True, kw_only=True):
     """At the beginning of a message: a program wrote it in the user's place, or the user pasted another's plan."""
 
 
+class Binding(Topic, frozen=True, kw_only=True):
+    """What makes a sentence that a user said once bind later work, and what makes it one of its task."""
+
+    lead: Row = ()
+    """At the beginning: what a clause opens with, and that says nothing of it."""
+    bans: Row = ()
+    """At the beginning of a clause: something is not to be done."""
+    prefers: Row = ()
+    """The same: how something is to be done whenever it is done."""
+    uses: Row = ()
+    """The same: an order, which may be a step as well."""
+    steady: Row = ()
+    """Anywhere: always, everywhere, as it is done here."""
+    kinds: Row = ()
+    """At the beginning of a clause: of all of a kind."""
+    decided: Row = ()
+    """Anywhere: it is meant to be so."""
+    belongs: Row = ()
+    """Anywhere: where something has its place."""
+    practice: Row = ()
+    """Anywhere: how those work who speak."""
+    heads: Row = ()
+    """Anywhere: where the work is going."""
+    norms: Row = ()
+    """Anywhere: how something is to be."""
+    possessed: Row = ()
+    """Anywhere: what belongs to all who work there."""
+    causes: Row = ()
+    """Anywhere: a reason that holds for other cases as well."""
+    opposes: Row = ()
+    """Anywhere after an order: in place of what."""
+    asks_first: Row = ()
+    """Anywhere: what the agent is to ask for, or who decides."""
+    unasked: Row = ()
+    """Anywhere: that nobody asked for it."""
+    vague: Row = ()
+    """At the beginning of what an order is about: it was named elsewhere."""
+    ends_vague: Row = ()
+    """The same, as all of it, or at its end."""
+    wishes_for: Row = ()
+    """Anywhere: one thing is asked for that is not there yet."""
+    cases: Row = ()
+    """Anywhere: what a program is to do in one case of its own."""
+    requests: Row = ()
+    """At the beginning of what a user says: a task is given, and no rule."""
+    weighs: Row = ()
+    """Anywhere: the speaker is not sure."""
+
+
 class Wishes(Topic, frozen=True, kw_only=True):
     """What users ask for after the work was done, and what there is to do unasked."""
 
@@ -308,6 +357,12 @@ class Wishes(Topic, frozen=True, kw_only=True):
     """By kind: words that utter the wish, anywhere."""
     unasked: Map = {}
     """By kind: what there is to do, as a lesson begins."""
+    accepted: Row = ()
+    """At the beginning of a message: an offer is taken."""
+    wondered: Row = ()
+    """Anywhere in a question: it is about others, and asks for nothing."""
+    of_commands: Set = frozenset()
+    """The kinds that tell something only where a command is named."""
 
 
 class Kinds(Topic, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from ireneo.grounding.neutral import instruction_like
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Wishes
 from ireneo.lessons.commands import main_step
+from ireneo.lessons.explanations import names_thing
 from ireneo.lessons.naming import LOOKS_ONLY
 from ireneo.lessons.observe import ASKED, MOST_SOURCES, REFUSED, cited_sources, is_supported, plain_name
 from ireneo.lessons.rulings import WORK
@@ -34,18 +35,23 @@ PLAIN = 70
 """The same of one that a reader understands who knows nothing of its task; it is quoted before others."""
 _PLAIN = lazy_re(r"[^\W\d_][^\d_/@`*:;]*")
 LEAST_WORDS = 4
+_ACCEPTED = lazy_re(lambda: either(topic(Wishes).accepted), re.I)
+_WONDERED = lazy_re(lambda: rf"(?<!\w){either(topic(Wishes).wondered)}", re.I)
 _ITEM = lazy_re(r"(?:^|: )\d{1,2}[.)] ")
 
 
 def asked_again(material: RunMaterial) -> list[Observation]:
     """The kinds of wishes that a user uttered after work was done, each once with the first words that tell it."""
     out: dict[str, Observation] = {}
+    of_commands = topic(Wishes).of_commands
     for said in said_by_user(material):
         if said.opening or not any(pattern.search(said.text) for pattern in _patterns().values()):
             continue
-        for each in own_words(said.text):
-            wish = _wish_in(" ".join(each.text.split())) if each.personal and not each.step else None
-            if wish is None:
+        for at, each in enumerate(own_words(said.text)):
+            # Who takes an offer asks for nothing of his own.
+            taken = at == 0 and _ACCEPTED.match(each.text.lstrip())
+            wish = _wish_in(" ".join(each.text.split())) if each.personal and not each.step and not taken else None
+            if wish is None or (wish[0] in of_commands and not _names_command(each.text, material)):
                 continue
             kind, text, plain = wish
             known = out.get(kind)
@@ -112,11 +118,20 @@ def _wish_in(said: str) -> tuple[str, str, str] | None:
     # What ends in a colon is a heading of something pasted, and what is numbered an item of it.
     if not short or said.endswith(":") or _ITEM.search(said) or not said.isprintable() or instruction_like(said):
         return None
+    if said.endswith("?") and _WONDERED.search(said):
+        return None
     found = next((kind for kind, pattern in _patterns().items() if pattern.search(said)), None)
     if found is None:
         return None
     plain = said if len(said) <= PLAIN and _PLAIN.fullmatch(said) else ""
     return found, f"{topic(Wishes).unasked[found][0]}: “{said}” (the user)", plain
+
+
+def _names_command(said: str, material: RunMaterial) -> bool:
+    """Whether a sentence names a command of more than one word that the run ran, or a script of its project."""
+    steps = (step for step in run_steps(material) if step.action.shell)
+    names = {command.name for step in steps if (command := main_step(command_of(step.call))) is not None}
+    return any(names_thing(said, name) for name in names if " " in name or "/" in name)
 
 
 @lru_cache(maxsize=1)

@@ -361,6 +361,8 @@ def _files(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> Itera
         missing, lies = _end(sought, 1 if name != other else 2), _end(path, 1 if name != other else PLACES)
         if lies.endswith(missing) or missing.endswith(lies):
             continue
+        if names_thing(failed.step.output, lies):
+            continue  # Where the failure names the file, nobody has to be told.
         spoken = said.between(place_of(messages, failed), place_of(messages, each) + SAID_AFTER)
         why = next(
             (one for one in spoken if one.firm and names_thing(one.text, other) and not speaks_of_code(one.text)), None

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
@@ -19,10 +20,12 @@ from ireneo.lessons.observe import (
     claim_words,
     is_statistic,
     occasion_of,
+    plain_name,
 )
-from ireneo.lessons.rulings import CONCEDED, is_pasted, ruling_words, stands_alone
+from ireneo.lessons.rulings import CONCEDED, ruling_words
 from ireneo.lessons.run import LOGGED, MODEL, Category, Observation, is_ruling
-from ireneo.lessons.traps import WRITTEN, agreed
+from ireneo.lessons.told_once import is_pasted, stands_alone
+from ireneo.lessons.traps import IN_SIGHT, WRITTEN, agreed
 from ireneo.log.message import Message
 from ireneo.memories.record import GENERAL, TRUST, Kind, MemoryDraft, Record, is_kept
 from ireneo.memories.wording import month
@@ -145,7 +148,8 @@ TWICE, THRICE = 2, 3
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
 """What a text names that one project has and another has not: its commands, its files."""
 _OF_A_FACT = ("subject", "attribute", "value")
-_OF_ITS_EVIDENCE = (*_OF_A_FACT, WRITTEN, CONCEDED)
+_OF_ITS_EVIDENCE = (*_OF_A_FACT, WRITTEN, CONCEDED, IN_SIGHT)
+_COMMAND = " <command:"
 _ACCIDENT = lazy_re(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}\b|/(?:Users|home)/\w+")
 
 
@@ -231,11 +235,36 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
     if is_statistic(best.cue):
         return False  # That something fails is a statistic: without a way out nobody is helped by it.
     if best.category == "factual":
-        if best.trigger is not None and best.trigger.path and "/" not in best.trigger.path:
+        if _is_other_ending(best):
             return True  # A file that bears another name than one would think is missed by whoever comes next.
         tokens, seconds = sum(each.tokens for each in observations), sum(each.seconds for each in observations)
         return bool(best.why) or runs >= TWICE or tokens >= COSTLY_TOKENS or seconds >= COSTLY_SECONDS
     return runs >= TWICE
+
+
+def is_in_sight(observations: Sequence[Observation]) -> bool:
+    """Whether what a lesson says is read where it is needed: in the failure itself, or beside the file.
+
+    It still warns whoever is about to do so (`guard`); to everybody else it says nothing.
+    """
+    held = [each for each in observations if each.held]
+    best = best_worded(held)
+    if best is None:
+        return False
+    if best.cue.startswith(DEMANDED) or any(IN_SIGHT in each.conditions for each in held):
+        return not _is_stuck(held)
+    return _is_other_ending(best) and not best.why and len(held) < TWICE
+
+
+def _is_other_ending(seen: Observation) -> bool:
+    return seen.category == "factual" and seen.trigger is not None and "/" not in (seen.trigger.path or "/")
+
+
+def _is_stuck(observations: Sequence[Observation]) -> bool:
+    """Whether most of the runs that met a failure met it again and again, although it says itself what to do."""
+    met = [each.held + each.vain for each in observations if each.held or each.vain]
+    again = sum(times >= THRICE for times in met)
+    return again >= THRICE and 2 * again > len(met)
 
 
 def cost_of(observations: Sequence[Observation]) -> float:
@@ -298,6 +327,31 @@ def is_own(seen: Observation, worded: Sequence[Observation]) -> bool:
     """Whether its words name what is of its project alone, as far as `worded` shows: a command, a file."""
     same = {each.project for each in worded if each.text == seen.text}
     return len(same) < TWICE and bool(_OWN.search(seen.text.replace(f"`{seen.conditions.get('program', '')}`", "")))
+
+
+def without_remedies_told(records: Sequence[Record]) -> list[Record]:
+    """The same memories without those that say once more how a command of the project is run.
+
+    “When `pytest` fails, use `bin/test`” says what “This project runs its tests with `bin/test`” says, which has the
+    evidence of both; a way out that the user kept stays.
+    """
+    facts = {each.value: each for each in records if _COMMAND in each.cue}
+    told: dict[str, list[Record]] = {}
+    for each in records:
+        fact = next(
+            (fact for name, fact in facts.items() if each.cue.endswith(f"{GOT_OVER}use:{plain_name(name)}")), None
+        )
+        if fact is not None and not is_kept(each) and projects_of(each) and projects_of(each) <= projects_of(fact):
+            told.setdefault(fact.id, []).append(each)
+    gone = {each.id for group in told.values() for each in group}
+    out = [each for each in records if each.id not in gone]
+    return [_with_evidence(each, told[each.id]) if each.id in told else each for each in out]
+
+
+def _with_evidence(record: Record, others: Sequence[Record]) -> Record:
+    have = {piece.session for piece in record.evidence}
+    more = {piece.session: piece for each in others for piece in each.evidence if not piece.against}
+    return replace(record, evidence=(*record.evidence, *(more[name] for name in more if name not in have)))
 
 
 def _age(seen: Observation) -> float:

@@ -103,6 +103,18 @@ class Remedy(Struct, frozen=True, kw_only=True):
     trigger: Trigger | None
 
 
+def is_in_sight(failed: TriedCall, remedy: Remedy) -> bool:
+    """Whether whoever meets a failure gets over it at once: what it printed says what to do, or how it is called.
+
+    How a program of the system is found is of one machine, and not of the project.
+    """
+    if _NO_FLAG.search(failed.step.error) or _TOO_MANY.search(failed.step.error):
+        return True
+    here = remedy.label == "start" and remedy.names[0].startswith((*_OF_A_SYSTEM, "command "))
+    said = () if remedy.names == _WHOLE else remedy.names[:1] if remedy.label.startswith("one:") else remedy.names
+    return here or any(names_thing(failed.step.output, name) for name in said)
+
+
 def remedy_of(run: Sequence[TriedCall], at: int) -> Remedy | None:
     """What was done about the failure at `at`; None where the structure tells of nothing that can be said."""
     failed = run[at]

@@ -27,7 +27,7 @@ from ireneo.memories.record import Record, is_kept
 from ireneo.patterns import lazy_re
 from ireneo.summaries.own_words import OwnSentence, own_words
 from ireneo.summaries.pins import STRONG, binding_strength, in_context, lifts_in, points_back
-from ireneo.summaries.steps import CHANGES, sentences
+from ireneo.summaries.steps import CHANGES
 
 # How much speaks for a sentence of a user's being a rule, and for its telling something beyond its task.
 #
@@ -78,7 +78,6 @@ _PASTED = lazy_re(r"[\[(/]\d+[/\])]|~/|\{|:=|^\W*\d+[.:)] |: \d+\.|\w\(\) - ")
 """What nobody says: it was taken from a program, or from a list."""
 _DISPUTES = _anywhere(lambda: _words().disputes)
 _ACCEPTS = _anywhere(lambda: _words().accepts)
-_OPEN = _anywhere(lambda: _words().open)
 _ASKS = lazy_re(lambda: either(_words().asks), re.I)
 _STRESSED = lazy_re(lambda: either(_words().stressed))
 _LASTS = _anywhere(lambda: _words().lasts)
@@ -88,7 +87,7 @@ _LEAD = lazy_re(lambda: rf"(?:{either(topic(Constraints).lead)}\b[\s,.!:*_…–
 _NO_BESIDE = lazy_re(r"\W*(?:no|nope|nein)\b[^\w\s]", re.I)
 _WORD = lazy_re(r"[^\W_][\w'’./-]*")
 _QUOTED = lazy_re(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“\n]{1,400}“|`[^`\n]{1,400}`")
-_ABOUT = lazy_re(r"\AOn (?:changing )?[“`][^\n]{1,400}?[”`]: “")
+ABOUT = lazy_re(r"\AOn (?:changing )?[“`][^\n]{1,400}?[”`]: “")
 """What a ruling was said to, before its words."""
 
 
@@ -142,39 +141,6 @@ def consults(sentence: str) -> bool:
     return bool(_CONSULTS.search(sentence))
 
 
-def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) -> bool:
-    """Whether `ruling` says how work is done in general: one that was heard once is told only then.
-
-    What it is about is `named` where it is against a command, a flag or a file. What the agent `conceded` is a
-    correction, and less has to speak for it.
-    """
-    about = _ABOUT.match(ruling)
-    said = (ruling[about.end() :] if about else ruling).strip(" \"“”'")
-    # What was refused says itself what it is about, where that is a command.
-    refused = about is not None and about[0].endswith("`: “") and about[0][4:5].isalnum()
-    refused = (refused and about is not None and not about[0].startswith("On changing")) or named
-    return any(
-        alone_weight(each) + 1.5 * refused + GRANTED * conceded >= STANDS
-        and (refused or _tells_enough(each, conceded=conceded))
-        and (refused or not of_task(each) or _LASTS.search(each))
-        for each in sentences(said)
-    )
-
-
-def is_pasted(ruling: str) -> bool:
-    """Whether a ruling was taken from a program or from a list, however often it stands there."""
-    return bool(_PASTED.search(ruling)) and alone_weight(ruling) < RULES
-
-
-def _tells_enough(sentence: str, *, conceded: bool = False) -> bool:
-    is_open = bool(_OPEN.search(bare(sentence)))  # What it speaks of was named elsewhere.
-    if is_open and not conceded:
-        return False
-    empty = common_words() | topic(Constraints).empty | _words().plain
-    telling = {word for word in _WORD.findall(bare(sentence).lower()) if word not in empty}
-    return len(telling) >= (FULL if is_open else LEAST) or consults(sentence)
-
-
 def alone_weight(sentence: str) -> float:
     """What a sentence weighs for somebody who knows nothing of its task: less where it points to what is not named."""
     said = bare(sentence)
@@ -213,10 +179,6 @@ WORK = CHANGES | {"read"}
 """Kinds of action by which a run works on something of a project, and not on a customer's case."""
 LEAST = 2
 """Words of content without which nothing is ruled."""
-FULL = 5
-"""The same of a correction, which may point to what was said before."""
-GRANTED = 0.75
-"""What a sentence gains where the agent said that the user was right."""
 CONCEDED = "conceded"
 """The condition of a ruling upon which the agent said that the user was right."""
 
@@ -234,7 +196,6 @@ _TAG = lazy_re(lambda: either(_words().tags), re.I)
 _REASON = _begins(lambda: _words().reasons)
 _NO = lazy_re(r"(?:no|nope|nein)\b", re.I)
 _HELPER = lazy_re(r"/(?:agent|sidechain)-|-sidechain-\d+\Z")
-_ON = lazy_re(r"On (?:changing )?[“`][^\n]{1,400}?[”`]: “")
 
 
 def ruling_words(cue: str) -> str:
@@ -383,7 +344,7 @@ def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> 
 
 def reach(text: str) -> float:
     """How far a ruling reaches, as its words tell: more, the less it is of what it was said about."""
-    about = _ON.match(text)
+    about = ABOUT.match(text)
     out = 0.0
     for each in own_words(text[about.end() :] if about else text):
         out = max(out, binding_strength(each) + weight(each.text))

@@ -23,13 +23,15 @@ from ireneo.lessons.observe import (
     is_supported,
     plain_name,
 )
-from ireneo.lessons.remedies import Remedy, arguments_of, remedy_of
+from ireneo.lessons.remedies import Remedy, arguments_of, is_in_sight, remedy_of
 from ireneo.lessons.run import Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, TriedCall
 from ireneo.log.message import MessageId
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import CHANGES
 
+IN_SIGHT = "in sight"
+"""The condition of a way out that the failure itself says."""
 SAID_AFTER = 2
 """Messages after the one that brought the success in which the agent may say what it was."""
 _PROMPT = lazy_re(r"^(?:(?:ba|z|da)?sh|\(eval\)):(?:(?: line)? ?\d+:)? ?")
@@ -122,6 +124,7 @@ def _trap(
         text=text,
         way_out=told.remedy.words if text else "",
         why=why or (line if text and not _is_plain(told) else ""),
+        in_sight=is_in_sight(told.failed, told.remedy),
         trigger=trigger if text else None,
         sources=sources,
     )
@@ -206,6 +209,7 @@ def _observation(
     way_out: str = "",
     why: str = "",
     trigger: Trigger | None = None,
+    in_sight: bool = False,
     sources: Iterable[MessageId] = (),
 ) -> Observation:
     failed = [each for each in seen if each.faults]
@@ -221,7 +225,11 @@ def _observation(
         vain=vain,
         text=text,
         task_type=seen[-1].step.action.kind,
-        conditions={"tool": seen[-1].shape.tool, "program": seen[-1].program},
+        conditions={
+            "tool": seen[-1].shape.tool,
+            "program": seen[-1].program,
+            **({IN_SIGHT: "yes"} if in_sight else {}),
+        },
         way_out=way_out,
         why=why,
         trigger=trigger,
@@ -322,7 +330,15 @@ def _take_advice(
         return
     known = out.get(cue)
     seen = _observation(
-        material, cue, [failed], (known.held + 1 if known else 1, 0), text=text, way_out=way, why=line, sources=sources
+        material,
+        cue,
+        [failed],
+        (known.held + 1 if known else 1, 0),
+        text=text,
+        way_out=way,
+        why=line,
+        in_sight=True,
+        sources=sources,
     )
     out[cue] = replace(seen, tokens=known.tokens + seen.tokens) if known else seen
 

@@ -1,0 +1,78 @@
+"""What a failure says itself warns whoever is about to run into it, and is told to nobody else."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+from tests.golden.material import run, said
+from tests.unit.lesson_runs import a_run, no_pytest, observations
+from tests.unit.test_lessons import learned
+
+from ireneo.lessons.lessons import is_in_sight, without_remedies_told, worth_telling
+from ireneo.lessons.run import Observation
+from ireneo.log.message import Draft
+from ireneo.memories.record import Record
+
+OK = "12 passed"
+USAGE = "unknown flag: --stat\n\nUsage: gh pr diff [flags]\n  --name-only  Display only names"
+
+
+def way_out(*drafts: list[Draft], runs: int = 2) -> list[Observation]:
+    seen = observations(*(a_run(*drafts, session=f"run{number}") for number in range(runs)))
+    (claim,) = (each for each in seen.values() if each[0].text)
+    return claim
+
+
+@pytest.mark.parametrize(
+    "drafts",
+    [
+        (run("gh pr diff 7 --stat", USAGE, failed=True), run("gh pr diff 7 --name-only", "rows.py")),
+        (run("lint rows", "rows.py:4: not formatted (rowfmt)", failed=True), run("rowfmt -w rows.py && lint rows", OK)),
+        (run("pack", "error: LEDGER_KEY is not set", failed=True), run("LEDGER_KEY=rows pack", OK)),
+        (run("cat -A rows.txt", "cat: illegal option -- A", failed=True), run("cat -v rows.txt", "rows")),
+    ],
+)
+def test_what_the_failure_names_is_known_and_not_told(drafts: tuple[list[Draft], ...]) -> None:
+    seen = way_out(*drafts)
+    assert worth_telling(seen)
+    assert is_in_sight(seen)
+
+
+def test_what_the_failure_does_not_name_is_told() -> None:
+    seen = observations(*(a_run(no_pytest(), session=name) for name in ("one", "two")))
+    assert not is_in_sight(seen["pytest ⇒ <any> → use:bin/test"])
+
+
+def test_what_most_runs_fall_into_again_and_again_is_told_although_it_says_so_itself() -> None:
+    seen = way_out(run("gh pr diff 7 --stat", USAGE, failed=True), run("gh pr diff 7 --name-only", "rows.py"), runs=3)
+    assert is_in_sight(seen)
+    assert not is_in_sight([replace(each, held=3) for each in seen])
+
+
+def test_a_file_with_another_ending_is_told_where_somebody_says_so() -> None:
+    lost = run("cat .ship.yml", "cat: .ship.yml: No such file or directory", failed=True)
+    found = run("cat .ship.yaml", "formats: [tar]")
+    assert is_in_sight(way_out(lost, found, runs=1))
+    assert not is_in_sight(way_out(lost, said("The settings file is `.ship.yaml`, not `.yml`."), found, runs=1))
+    named = run("cat .ship.yml", "No such file: .ship.yml. Did you mean .ship.yaml?", failed=True)
+    assert not [each for each in observations(a_run(named, found)).values() if each[0].text]
+
+
+def taught() -> tuple[Record, Record]:
+    """How the project runs its tests, as a fact and as what a missing runner is got over by."""
+    seen = observations(*(a_run(no_pytest(), session=name) for name in ("one", "two")))
+    fact = next(learned(each) for cue, each in seen.items() if "<command:" in cue)
+    remedy = learned(seen["pytest ⇒ <any> → use:bin/test"])
+    assert fact is not None
+    assert remedy is not None
+    return fact, remedy
+
+
+def test_how_a_project_is_tested_is_told_once() -> None:
+    fact, remedy = taught()
+    other = replace(remedy, evidence=tuple(replace(piece, session="three") for piece in remedy.evidence[:1]))
+    (only,) = without_remedies_told([remedy, fact])
+    assert only.id == fact.id
+    (both,) = without_remedies_told([other, fact])
+    assert set(both.sessions) == {*fact.sessions, "three"}
+    assert without_remedies_told([remedy]) == [remedy]
