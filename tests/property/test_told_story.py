@@ -82,6 +82,12 @@ def test_a_stretch_that_no_model_told_as_a_whole_is_told_by_those_below() -> Non
     deep = replace(told(0, [9], depth=2), writing=None)
     assert told_under(deep, lambda _: [(leaf, leaf) for leaf in leaves]) == leaves
     assert told_under(deep, lambda _: [(leaf, replace(leaf, writing=None)) for leaf in leaves]) == []
+    # One that failed is passed over; the others are told all the same.
+    failed = [*leaves[:3], replace(leaves[3], writing=None)]
+    assert told_under(deep, lambda _: [(leaf, leaf) for leaf in failed]) == failed
+    weights = [line.weight for line in told_over(deep, failed).lines("story")]
+    assert weights[:6] == [9, 2] * 3
+    assert max(weights[6:]) < 9
     over = told_over(deep, leaves)
     assert is_told(over)
     assert len(over.lines("story")) == 8
