@@ -82,7 +82,22 @@ def test_a_stretch_that_no_model_told_as_a_whole_is_told_by_those_below() -> Non
     deep = replace(told(0, [9], depth=2), writing=None)
     assert told_under(deep, lambda _: [(leaf, leaf) for leaf in leaves]) == leaves
     assert told_under(deep, lambda _: [(leaf, replace(leaf, writing=None)) for leaf in leaves]) == []
+    # One that failed is passed over; the others are told all the same.
+    failed = [*leaves[:3], replace(leaves[3], writing=None)]
+    assert told_under(deep, lambda _: [(leaf, leaf) for leaf in failed]) == failed
+    weights = [line.weight for line in told_over(deep, failed).lines("story")]
+    assert weights[:6] == [9, 2] * 3
+    assert max(weights[6:]) < 9
     over = told_over(deep, leaves)
     assert is_told(over)
     assert len(over.lines("story")) == 8
     assert over.retellings == leaves[0].retellings
+
+
+def test_a_dull_scene_is_not_told_whole_at_the_cost_of_points() -> None:
+    deep, dull, even = told(0, [9] * 16, depth=2), told(9, [2, 1, 2]), told(9, [2, 2, 2])
+    marked, unmarked = (tell_blocks([deep, leaf], 240, count) for leaf in (dull, even))
+    # What says of nothing that it is worth more was written as one, and stands as one.
+    assert unmarked[1].count("what was worth") == 3
+    assert marked[1].count("what was worth") < 3
+    assert marked[0].count("worth 09") >= unmarked[0].count("worth 09")

@@ -76,6 +76,14 @@ def test_what_they_do_not_show(text: str, wrong: str) -> None:
     assert unknown(ENGLISH, text) == [wrong]
 
 
+def test_a_word_that_begins_a_sentence_may_stand_there_in_another_form() -> None:
+    index = StorySourceIndex(["Vera scried for the ring. Chromatics have no family, and she was driven away."])
+    for text in ("Scrying showed Vera the ring.", "Chromatic lizards have no family.", "Driving exhausted Vera."):
+        assert unknown(index, text) == []
+    for text in ("Sterling showed Vera the ring.", "Zorg laughed.", "Scrying's ring shone."):
+        assert unknown(index, text)
+
+
 def test_in_german_a_capital_says_little() -> None:
     assert unknown(GERMAN, "Mit großer Angst verbrannte Vera den Brief in dem Hafen und bekam 3 Münzen.") == []
     assert unknown(GERMAN, "Die Verzweiflung wuchs, und der Mut sank.") == []

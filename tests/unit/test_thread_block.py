@@ -32,6 +32,12 @@ def test_who_is_not_known_is_left_open() -> None:
     assert say_thread(replace(LETTER, who="", whom="")).startswith("promise · ?: “I'll")
 
 
+def test_who_stands_in_the_words_is_not_named_twice() -> None:
+    told = replace(LETTER, text="Vera promised Tom the letter before spring.")
+    assert say_thread(told) == "promise: “Vera promised Tom the letter before spring.” · m_8f2kq1x"
+    assert say_thread(replace(told, whom="Holm")).startswith("promise · Vera → Holm: “Vera promised")
+
+
 def test_with_room_every_thread_stands_in_order() -> None:
     row = [thread(n) for n in range(5)]
     assert thread_lines(row, 0, 1_000, count) == [f"- {say_thread(each)}" for each in row]

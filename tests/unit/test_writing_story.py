@@ -56,7 +56,7 @@ def test_a_good_text_stands_as_it_is() -> None:
     assert text.summarizer == f"story-1/third/{SUMMARIZER}"
     assert (text.retellings, text.sources) == (1, ())
     assert text.writing is not None
-    assert (text.writing.supported, text.writing.recall, text.writing.prompt) == (1.0, 1.0, "story-2/third")
+    assert (text.writing.supported, text.writing.recall, text.writing.prompt) == (1.0, 1.0, "story-3/third")
     assert [line.text for line in text.lines("constraints")] == ["No ghosts in this story."]
 
 
@@ -228,6 +228,12 @@ WORTHLESS = {
 }
 
 
+def test_a_single_sentence_is_enough_where_little_happens() -> None:
+    text = "Vera told Holm in the lighthouse that she had lied about the letter."
+    written, model = wrote({**GOOD, "text": text})
+    assert (written.verdict, len(model.prompts), story_text(written.text)) == ("written", 1, text)
+
+
 @pytest.mark.parametrize("fault", WORTHLESS)
 def test_of_a_worthless_answer_nothing_stands(fault: str) -> None:
     written = twice(WORTHLESS[fault])
@@ -310,6 +316,16 @@ def test_threads_are_opened_where_they_stand_and_resolved_by_their_short_ids() -
     assert threads.closed == (WHERE.id,)
 
 
+def test_a_thread_weighs_what_the_model_says_that_hangs_on_it() -> None:
+    said = GOOD["opened"]
+    assert isinstance(said, list)
+    worths = [10, 2.5]
+    opened = [{**each, "worth": worth} for each, worth in zip(said, worths, strict=True)]
+    even, told = (wrote({**GOOD, "opened": each})[0].text.threads.opened for each in (said, opened))
+    assert [each.id for each in told] == [each.id for each in even]
+    assert [after.weight / before.weight for before, after in zip(even, told, strict=True)] == [4.0, 0.25]
+
+
 def test_an_unknown_id_is_ignored_and_told() -> None:
     written, model = wrote({**GOOD, "resolved": ["t_zzzzzzz", f"[{short(OWED.id)}]", OWED.id]})
     assert written.text.threads.closed == (OWED.id,)
@@ -379,7 +395,7 @@ def test_a_deeper_summary_is_held_to_its_parts_and_carries_its_threads() -> None
     job = StoryJob(offline=record(depth=2, leaves=2, threads=carried), parts=PARTS, open=OPEN)
     written, model = wrote({**DEEP, "opened": GOOD["opened"], "resolved": ["x"]}, DEEP, job=job)
     text = written.text
-    assert model.prompts[0].name == "story-deep-2"
+    assert model.prompts[0].name == "story-deep-3"
     assert text.threads == carried
     assert (text.retellings, text.sources) == (3, tuple(part.id for part in PARTS))
     # What only the messages say is no longer known.
@@ -388,7 +404,7 @@ def test_a_deeper_summary_is_held_to_its_parts_and_carries_its_threads() -> None
 
 def test_a_deeper_summary_of_messages_is_told_once() -> None:
     written, model = wrote(GOOD, job=StoryJob(offline=record(depth=2, leaves=3), messages=STORY))
-    assert model.prompts[0].name == "story-deep-2"
+    assert model.prompts[0].name == "story-deep-3"
     assert (written.text.retellings, written.text.threads) == (1, ThreadChanges())
 
 

@@ -30,7 +30,10 @@ from ireneo.context.told_story import (
     LEAST_TOLD,
     TOLD_DEPTH,
     TOLD_LIVE,
+    TOLD_THREADS,
+    is_of_one_piece,
     is_told,
+    mostly_told,
     opened_to_fill,
     told_cost,
     told_over,
@@ -101,7 +104,7 @@ EMINENT = 1.4
 TELLING = 4.0
 """What a sentence is worth for what it tells, against the names in it."""
 WHOLE = 1.25
-"""What a model wrote is shown whole where it costs up to this many times the block's share: it was written as one."""
+"""A text without worths, which was written as one, is shown whole at up to this many times the block's share."""
 TOLD_BEFORE = 0.15
 """What a sentence is worth, of what it tells, where others have told of all that it speaks of."""
 SENTENCE_TOKENS = 40
@@ -243,10 +246,10 @@ class _Telling:
         self.open.extend(pieces[place] for names in held.values() for place, _ in names)
 
     def _tell_whole(self, pieces: Sequence[_StoryPiece]) -> frozenset[int]:
-        """Choose all that a model wrote of a stretch, where its share has room for it; returns these nodes."""
+        """Choose all that was written of a stretch as one, where its share has room for it; returns these nodes."""
         texts: dict[int, list[_StoryPiece]] = {}
         for piece in pieces:
-            if piece.line is not None and self.nodes[piece.node].writing is not None:
+            if piece.line is not None and is_of_one_piece(self.nodes[piece.node]):
                 texts.setdefault(piece.node, []).append(piece)
         out: set[int] = set()
         for number, text in texts.items():
@@ -417,7 +420,8 @@ def story_pins(
     """The constraints and threads of the summaries in one block, but for what stands in the texts `said`."""
     facts = canon_lines(options.canon, int(options.budget * CANON_SHARE), options.count)
     pins = pin_block(nodes, said, options, options.budget)
-    lines = thread_lines(threads, forgotten, int(options.budget * THREADS_SHARE), options.count)
+    share = TOLD_THREADS if mostly_told(nodes) else THREADS_SHARE
+    lines = thread_lines(threads, forgotten, int(options.budget * share), options.count)
     if not (lines or facts):
         return pins
     parts = ["\n".join(facts), pins.text.removeprefix(PINS_TAG).strip() if pins else ""]
@@ -426,12 +430,6 @@ def story_pins(
     sources = [thread.source for thread in threads if thread.source]
     first, last = (sources[0], sources[-1]) if sources else ("", "")
     return written(text, "pins", options.count, pins.first if pins else first, last)
-
-
-# The context of a story: pins, the past from coarse to fine, and the newest messages as they are.
-#
-# What comes before the newest messages depends on the summaries and the budget alone, so it stays the same until the
-# next leaf is there, and a provider's cache with it.
 
 
 SYSTEM_SHARE = 0.25
@@ -692,14 +690,14 @@ def _over(nodes: Sequence[Summary], options: ContextOptions) -> Summary:
     summarizer = f"{options.policy.summarizer}/whole"
     # What it says depends on the texts that there are: with other ones it is another summary.
     told = " ".join([summarizer, *(node.id for node in nodes)])
-    whole = told_over(whole, nodes) if all(map(is_told, nodes)) else whole
+    whole = told_over(whole, nodes) if mostly_told(nodes) else whole
     return replace(whole, summarizer=summarizer, id=anchor("story", whole.first, whole.last, told), sources=())
 
 
 def _past(story: Story, room: int, options: ContextOptions, teller: StoryTeller) -> list[ContextItem]:
     if not story.nodes:
         return []
-    most = max(room // (LEAST_TOLD if all(map(is_told, story.nodes)) else LEAST_BLOCK), 1)
+    most = max(room // (LEAST_TOLD if mostly_told(story.nodes) else LEAST_BLOCK), 1)
     if len(story.nodes) > most:
         # The oldest stand in one block together, where there is no room for so many headers.
         oldest = teller.joined(story.nodes[: len(story.nodes) - most + 1], options)

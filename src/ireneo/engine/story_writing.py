@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.story_passages import Finder, StoryPassage, content_words, place_of
-from ireneo.engine.story_reply import ToldSentence, bare_text, points_back, prose, standing_alone, told
+from ireneo.engine.story_reply import WORTH, ToldSentence, bare_text, points_back, prose, standing_alone, told
 from ireneo.engine.writing import MOST_STRUCK, Judged, ShownPiece, WritingJob, doubts, shown_pieces, ungrounded
 from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.grounding.status import error_text
@@ -244,15 +244,16 @@ def _on_one_line(text: str) -> str:
     return data(" ".join(text.split()))
 
 
-ASKED_WORDS = (250, 350, 450, 600)
+ASKED_WORDS = (250, 400, 600, 800)
 """So many words a text may have, by its depth: what stands for much has much to say, and a narrow context leaves out
 what is worth least of it."""
 SPARE_WORDS = 100
 """A text that is longer by more than this is cut behind a sentence."""
 _DENSE = lazy_re(r"[\u3040-\u30ff\u3400-\u9fff]")
 MOST_WORDS = ASKED_WORDS[0] + SPARE_WORDS
-LEAST_WORDS, LEAST_SHARE = 40, 0.05
-"""A text of fewer words than this, and than this share of its sources, stands for nothing."""
+LEAST_WORDS, LEAST_DEEP_WORDS, LEAST_SHARE = 8, 40, 0.05
+"""A text of fewer words than this, and than this share of its sources, stands for nothing. Of a stretch in which little
+happens a single sentence is all that there is to say; of a long one it isn't."""
 RETOLD, RETOLD_HERE, RETOLD_WORDS = 0.8, 0.5, 5
 """A sentence with so much of what was known before, and no more than that of anything new, retells what was known."""
 _JUDGED_WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -267,6 +268,7 @@ class StoryManner(Struct, frozen=True, kw_only=True):
     named: bool
     """Those who speak have names."""
     most_words: int = MOST_WORDS
+    least_words: int = LEAST_WORDS
 
 
 class StoryJudge:
@@ -302,7 +304,7 @@ class StoryJudge:
         language = other_language(_spaced(text), _spaced(self._own_words))
         if language:
             return [f"The text is in {language}, and the story is in another language."]
-        if size < min(LEAST_WORDS, LEAST_SHARE * self._size):
+        if size < min(self._told.least_words, LEAST_SHARE * self._size):
             return [f"The text has {size} words, and stands for far more."]
         return []
 
@@ -337,7 +339,7 @@ class StoryJudge:
             own if own and name.strip().casefold() in topic(Speech).myself else name
             for name in (thread.who, thread.whom)
         )
-        return ThreadSaid(kind=thread.kind, text=with_quotation_marks(thread.text), who=who, whom=whom)
+        return replace(thread, text=with_quotation_marks(thread.text), who=who, whom=whom)
 
     def names(self, reply: StoryReply) -> list[str]:
         """The names of the reply that the sources have, each once."""
@@ -437,7 +439,7 @@ def words_in(text: str) -> int:
 
 
 SURE = 1.5
-"""A thread that rules found stands beside a model's from this weight on; a model's own weighs as much."""
+"""A thread that rules found stands beside a model's from this weight on; a model's own of even worth weighs as much."""
 ALIKE, ALIKE_BETWEEN_KINDS = 0.5, 0.75
 """With this share of the words of the shorter one, two threads are one; of different kinds only with more."""
 _KIND_WORDS = content_words(
@@ -518,12 +520,14 @@ def _thread(said: ThreadSaid, offline: ThreadChanges, finder: Finder) -> Thread:
     rests = finder.rests(f"{text} {who} {whom}")[:1]
     source = rests[0].sources[-1] if rests and rests[0].sources else None
     position = rests[0].position if rests else 0
-    found = Thread(id=_NO_ID, kind=said.kind, text=text, who=who, whom=whom, weight=SURE)
+    # Of twice the worth it outlasts one that is newer: the room for threads is the scarcest there is.
+    weight = SURE * (min(max(said.worth, 1), MOST_WORTH) / WORTH) ** 2
+    found = Thread(id=_NO_ID, kind=said.kind, text=text, who=who, whom=whom, weight=weight)
     # Rules know for certain where they found it.
     known = next((other for other in offline.opened if other.source and alike(found, other)), None)
     if known is not None:
         source, position = known.source, known.position
-    weight = max(SURE, known.weight) if known else SURE
+    weight = max(weight, known.weight) if known else weight
     return replace(found, id=thread_id(said.kind, text, source), position=position, source=source, weight=weight)
 
 
@@ -608,7 +612,13 @@ class StoryTask:
         # An answer that is asked for again is shown with what is wrong with it.
         room = job.window_tokens - count(empty.system) - count(empty.user) - 3 * empty.max_tokens
         fields[place] = _story(job, spoken, max(room, LEAST_ROOM), count)
-        manner = StoryManner(voice=job.voice, seen_by=own_name(job.seen_by), named=named, most_words=most_words(job))
+        manner = StoryManner(
+            voice=job.voice,
+            seen_by=own_name(job.seen_by),
+            named=named,
+            most_words=most_words(job),
+            least_words=LEAST_DEEP_WORDS if job.is_deep else LEAST_WORDS,
+        )
         before = story_text(job.before) if job.before else ""
         self.job = job
         self.prompt = text.render(**fields)

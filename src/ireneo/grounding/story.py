@@ -47,6 +47,8 @@ _STARS = lazy_re(r"(?<!\w)[*_]+|[*_]+(?!\w)")
 _PAIR = lazy_re(lambda: rf"\b{either(topic(Names).two)}\b", re.IGNORECASE)
 _FIGURE = lazy_re(number)
 _STEM = 5
+_ROOT = 4
+_FORM = lazy_re(r"(?:ie|[yie])$")
 _LANGUAGE_SAMPLE = 20_000
 ENOUGH_WORDS = 5
 """With fewer words of some length it isn't told whether a sentence speaks of its sources at all."""
@@ -224,6 +226,21 @@ class StorySourceIndex:
                 unknown.append(word.text)
         return seen, unknown
 
+    def _is_said(self, word: str) -> bool:
+        """Whether a word that begins a sentence stands there in another form: “scried” for “Scrying”."""
+        folded = word.casefold()
+        if f"{folded}s" in self._small | self._large:
+            return True
+        ending = next((each for each in topic(Names).participles if folded.endswith(each)), "")
+        root = _FORM.sub("i", folded.removesuffix(ending)) if ending else ""
+        return len(root) >= _ROOT and root in self._roots
+
+    @cached_property
+    def _roots(self) -> frozenset[str]:
+        """What the verbs that stand there in small letters begin with, whatever form they have."""
+        forms = (_FORM.sub("i", word) for word in self._small)
+        return frozenset(form[: len(form) - cut] for form in forms for cut in (0, 1, 2, 3) if len(form) - cut >= _ROOT)
+
     def _titled(self, text: str) -> frozenset[str]:
         """The words of what `text` writes large as one does a title, and the sources in whichever letters: a spell."""
         found = [found[0] for found in _TITLED.finditer(text) if self._evidence.holds(found[0])]
@@ -233,6 +250,8 @@ class StorySourceIndex:
         if self._is_large(word.text):
             return True
         if self.language == "de" and len(word.text) > _STEM and word.text.casefold()[:_STEM] in self.stems:
+            return True
+        if word.opens and not (word.has or word.joined) and self._is_said(word.text):
             return True
         return self._has(word.text) and (word.opens or self.language == "de" or self._may_be_large(before))
 

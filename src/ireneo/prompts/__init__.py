@@ -11,7 +11,7 @@ NOTES = PromptText(task="notes", version=1, max_tokens=8_000)
 NOTES_REPAIR = PromptText(task="notes", text="repair", version=NOTES.version, max_tokens=1_200)
 NOTES_OWN = PromptText(task="notes", text="own", version=NOTES.version, max_tokens=NOTES.max_tokens)
 """An agent's work: on a stretch of it, on what of these notes didn't stand, and what the agent itself is asked for."""
-STORY = PromptText(task="story", version=2, max_tokens=2_400)
+STORY = PromptText(task="story", version=3, max_tokens=2_800)
 STORY_DEEP = PromptText(task="story", text="deep", version=STORY.version, max_tokens=STORY.max_tokens)
 """By which the deeper summaries of a story are written. Its version is the leaf's: one summarizer writes both."""
 REFLECT = PromptText(task="reflect", version=2, max_tokens=1_200)

@@ -113,6 +113,8 @@ class ThreadSaid(Struct, frozen=True, kw_only=True):
     """One sentence that can be understood by itself."""
     who: Name = ""
     whom: Name = ""
+    worth: float = 5.0
+    """How much hangs on it, 1 to 10."""
 
 
 class StoryReply(Struct, frozen=True, kw_only=True):

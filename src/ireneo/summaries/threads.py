@@ -126,7 +126,9 @@ Count = Callable[[str], int]
 def say_thread(thread: Thread) -> str:
     """One thread on one line: its kind, who has it with whom, its own words, and the message that it comes from."""
     words = " ".join(thread.text.split())
-    said = f"{thread.kind} · {_between(thread)}: “{words}”"
+    # A model's own words name them; then they needn't be named twice.
+    named = bool(thread.who) and thread.who in words and thread.whom in words
+    said = f"{thread.kind}: “{words}”" if named else f"{thread.kind} · {_between(thread)}: “{words}”"
     return f"{said} · {short(thread.source)}" if thread.source else said
 
 
