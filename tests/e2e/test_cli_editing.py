@@ -114,7 +114,7 @@ def test_deleting_shows_the_messages_that_said_so_and_takes_them_too(folders: tu
         (("merge", "m_none"), "There is no memory 'm_none'"),
         (("delete", "m_none", "--yes"), "There is no memory 'm_none'"),
         (("memories", "--state", "gone"), "`state` is 'gone'; give one of"),
-        (("memories", "-a", "-p", "x"), "--project names one and search all with --all-projects"),
+        (("memories", "-a", "-p", "x"), "--project names one and --all-projects asks for all"),
         (("remember", "x", "-p", "y", "--general"), "--project names one and --general means all"),
     ],
 )

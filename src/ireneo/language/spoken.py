@@ -155,6 +155,8 @@ class Facts(Topic, frozen=True, kw_only=True):
     """With `nth` and `of`: in which year of something one is."""
     clocks: Row = ()
     """With `clock`: a time of day in words."""
+    passing: Row = ()
+    """Anywhere: it was so for a while."""
     instead: Row = ()
     """Anywhere: something comes in the place of another."""
     changes_of: Map = field(default_factory=dict)

@@ -86,8 +86,11 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
 
     What its own slot settles is not among them. `often` says how many memories there are with a word.
     """
-    held = [each for each in known if each.holds and each.kind in ("semantic", "procedural") and _is_older(each, draft)]
     found: dict[str, Record] = {}
+    if not draft.against and (draft.kind in ("procedural", "failure") or _is_passing(draft.text)):
+        # How something is done, and what was so for a while, says nothing of what is the case.
+        return []
+    held = [each for each in known if each.holds and each.kind in ("semantic", "procedural") and _is_older(each, draft)]
     held += [
         each
         for each in known
@@ -111,6 +114,11 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     }
     found |= {each.id: each for each in reader.recovered()}
     return list(found.values())
+
+
+def _is_passing(text: str) -> bool:
+    """Whether what a text tells of was so for a while only."""
+    return any(pattern.search(words_of(text)) for pattern in _cues().passing)
 
 
 def without(text: str, words: str) -> str | None:
@@ -699,6 +707,7 @@ class _ChangeCues:
             for thing, patterns in each.tells_of.items()
         )
         self.often = tuple(lazy_re(either(each.often), re.I) for each in known)
+        self.passing = tuple(lazy_re(either(each.passing), re.I) for each in known if each.passing)
         self.it = tuple(lazy_re(either(each.over_it), re.I) for each in known)
         self.tongues = tuple(lazy_re(either(each.tongues), re.I) for each in known)
         self.back = tuple(lazy_re(either(each.back), re.I) for each in known)
