@@ -78,8 +78,8 @@ def mcp(project: Project = "", viewpoint: As = "", session: From = None, *, stor
     """Serve the memory to an agent over MCP.
 
     On standard input and output, with fifteen tools: brief, recall, remember, memories, update, merge, delete, check,
-    expand, scratchpad, dispute, notes_request, take_notes. For who plays in a story, with --as or --session, there are
-    brief, recall and expand. It needs the extra `mcp`.
+    expand, scratchpad, dispute, threads, write_thread, notes_request, take_notes. For who plays in a story, with --as
+    or --session, there are brief, recall and expand. It needs the extra `mcp`.
     """
     try:
         from ireneo.faces.mcp import make_server, place_in
