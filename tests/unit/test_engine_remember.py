@@ -222,6 +222,15 @@ async def test_a_fact_is_the_same_whether_its_slot_was_told_or_read(tmp_path: Pa
 
 
 @every_store
+@waited
+async def test_who_moves_away_keeps_the_job(kind: str, tmp_path: Path) -> None:
+    async with memory_of(kind, tmp_path) as memory:
+        works = (await memory.remember("Maria works for Siemens in Munich.")).record
+        await memory.remember("Maria moved from Munich to Hamburg.")
+        assert [each.holds for each in await memory.get([works.id])] == [True]
+
+
+@every_store
 @pytest.mark.parametrize(
     ("done", "told"),
     [

@@ -107,6 +107,9 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     if draft.attribute == "manner":
         found |= {each.id: each for each in held if each.attribute == "manner" and _in_another_language(each, draft)}
     held = [each for each in held if not _same_slot(each, draft)]
+    if draft.attribute == "home" and not draft.against:
+        # Who moves away from Munich may work there all the same.
+        held = [each for each in held if each.attribute in ("", "home")]
     reader = _ChangeReader(draft, held, often)
     found |= {
         each.id: each
