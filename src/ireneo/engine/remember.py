@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Unpack
@@ -42,6 +43,8 @@ _LOG = logging.getLogger("ireneo")
 _AFTER = timedelta(microseconds=1)
 RARE = 40
 """A word that more memories have tells nothing of which are meant."""
+NEAREST = 48
+"""Memories that are looked at for what a word ends: those that share the rarest words with it."""
 USES_KEPT = 10
 """Uses of which the time is kept; of earlier ones the number."""
 
@@ -178,8 +181,12 @@ def _ended(tx: Transaction, space: str, draft: MemoryDraft, near: Sequence[Recor
     often = tx.search.count(space, "memories", asked)
     telling = [term for term in asked if 0 < often[term] <= RARE]
     listed = tx.search.postings(space, "memories", telling)
-    found = {document for each in listed.values() for document in each}
-    known = [*near, *(each.record for each in tx.search.memories(space, sorted(found)))]
+    shared: Counter[int] = Counter()
+    for term, documents in listed.items():
+        # A word that stands in few memories tells more of which are meant.
+        shared.update(dict.fromkeys(documents, 1_000 // often[term]))
+    found = sorted(document for document, _ in shared.most_common(NEAREST))
+    known = [*near, *(each.record for each in tx.search.memories(space, found))]
     if draft.attribute:
         known += tx.memories.of_key(space, "semantic", slot(draft.subject, draft.attribute))
     here = {each.id: each for each in known if {"", GENERAL, draft.project} & set(each.projects)}
