@@ -108,11 +108,27 @@ Don't need a docstring on every test, it's unhelpful
 We've been moving validation into the schemas to have a cleaner core, not scattered checks
 the importer must NEVER write outside of its own schema
 and remember to sort migrations before you commit
+I'll start the workers myself
+i'll run the migrations myself. what should I see?
+there's no need to keep old clients working. we're still prototyping
+remember this is only a prototype, so keep plans short and simple
+we shouldn't hard-code tenant names
+I don't want every service to have its own pipeline
+you're wrong about the cache, it is shared, because both workers mount the same volume
+we must never swallow exceptions
+why didnt you switch into the checkout of the ledger?
+from now on, never ask me whether to go on if it seems plain
+you should not be editing files of the release branch
+we dont want nested folders ever, keep them flat
+we want integration tests, not mocks
+that is wrong, just use the ledger tool for exports as per @rules/exports.md
+you did not write the note in the right format, see @notes.md
 Wir wollen keine Adressen von Kunden in unseren Protokollen
 Muss ich dir immer wieder sagen, dass du die Testdaten nicht anfassen sollst?
 Können wir unsere Hilfsklasse für Wiederholungen nehmen?
 Es ist nicht vorgesehen, dass Leser die Entwürfe anderer sehen""".splitlines()
 GRANTED = """\
+why did you start to change code before reading the steps?
 why do we only sometimes write tests for the importers?
 why aren't you putting the migrations into separate commits?
 yes there are, the suites are one folder up, beside the server""".splitlines()
@@ -144,6 +160,20 @@ yes it does
 no, it is fine
 This is a draft, so the titles may change
 The totals don't match the invoice
+looks like we need another index
+don't open the panel. don't do that when the row is empty.
+don't merge the branch yet
+I'd do it myself
+I'll do that manually
+I ran it myself and saw the error
+can you tidy up so that in future we don't have them any more
+read @notes.md and make a plan
+use the template in @notes.md for this page
+no, show me the other list
+I want the left one, not the right one
+why did you add the index?
+why didn't you see the second row?
+why didn't the second import run?
 Kannst du den Server anhalten?
 Warum haben wir den zweiten Index?""".splitlines()
 

@@ -372,6 +372,26 @@ class Binding(Topic, frozen=True, kw_only=True):
     """At the beginning of a sentence: what follows was known."""
     stressed: Row = ()
     """Anywhere, and loud: something is not to be, or only so."""
+    tells_me: Row = ()
+    """Anywhere: the speaker wants to hear or see something."""
+    ever: Row = ()
+    """Anywhere in what nobody wants: not now, and not later."""
+    wants_rather: Row = ()
+    """Anywhere: what is wanted, and in place of what."""
+    cites: Row = ()
+    """Anywhere: a document in which the rules stand."""
+    breaches: Row = ()
+    """At the beginning of a clause: it was not kept to, or has to be."""
+    left_out: Row = ()
+    """The same: it asks why the agent did not do something."""
+    out_of_turn: Row = ()
+    """At the beginning of a question: it asks for the reason of one thing in place of another, or before it."""
+    does_itself: Row = ()
+    """At the beginning of a clause: what the speaker does, and nobody else."""
+    staged: Row = ()
+    """Anywhere: how far the whole work is."""
+    mistaken: Row = ()
+    """At the beginning of a clause: the agent takes something for what it isn't."""
     is_such: Row = ()
     """At the beginning of a clause: what the whole project is."""
     refutes: Row = ()

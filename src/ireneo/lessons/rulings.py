@@ -58,6 +58,8 @@ DENIED = 1.0
 """What a sentence gains beside one that says no to what was done."""
 WORK = CHANGES | {"read"}
 """Kinds of action by which a run works on something of a project, and not on a customer's case."""
+OF_CODING = frozenset("aider claude-code codex gemini-cli pi specstory".split())
+"""Logs that only tools for work on a project write; some of them hold no call."""
 CONCEDED = "conceded"
 """The condition of a ruling upon which the agent said that the user was right."""
 
@@ -87,7 +89,7 @@ def rulings(material: RunMaterial) -> list[Observation]:
     """What a user ruled in a run, each ruling once; what was said otherwise later speaks against it."""
     if _HELPER.search(material.session):
         return []  # Whoever asks a helper for something is an agent.
-    works = any(step.action.shell or step.action.kind in WORK for step in run_steps(material))
+    works = is_work(material)
     out: dict[str, Observation] = {}
     for said in said_by_user(material):
         for found in (*_found(said, works=works), *_put_in(said, works=works)):
@@ -95,6 +97,13 @@ def rulings(material: RunMaterial) -> list[Observation]:
         if not said.opening:
             _withdraw(out, material, said)
     return list(out.values())
+
+
+def is_work(material: RunMaterial) -> bool:
+    """Whether a run works on something of a project: its log is of a tool for just that, or its calls show it."""
+    if material.source in OF_CODING:
+        return True
+    return any(step.action.shell or step.action.kind in WORK for step in run_steps(material))
 
 
 class FoundRuling(Struct, frozen=True, kw_only=True):
@@ -117,9 +126,13 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
             mark + DENIED * (sum(denied) > no and bool(stems_of(each.text)))
             for mark, each, no in zip(marks, own, denied, strict=True)
         ]
-    if not any(mark >= RULES for mark in marks):
-        return []
     whole = " ".join(said.text.split())
+    if not any(mark >= RULES for mark in marks):
+        # What binds in none of its sentences may do so in all of them together.
+        alone = works and own and not said.opening and len(whole) <= WHOLE
+        together = " ".join(each.text for each in own)
+        binds = alone and len(together) >= len(whole) - 3 and stands_alone(whole, conceded=said.conceded)
+        return [FoundRuling(text=whole, tells=_tells(own[0], whole), why=_why(whole, own))] if binds else []
     ruled = sum(len(each.text) + 1 for each, mark in zip(own, marks, strict=True) if mark >= RULES)
     all_own = sum(len(each.text) + 1 for each in own) >= len(whole) - 3
     if len(whole) <= WHOLE and not said.opening and all_own and MOSTLY * ruled >= len(whole):

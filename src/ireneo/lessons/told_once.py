@@ -69,6 +69,16 @@ _WEIGHS = _anywhere(lambda: _words().weighs)
 _REFUSES = _begins(lambda: _words().refuses)
 _REFUSES_ONE = _begins(lambda: _words().refuses_one)
 _REPEATS = _anywhere(lambda: _words().repeats)
+_TELLS_ME = _anywhere(lambda: _words().tells_me)
+_EVER = _anywhere(lambda: _words().ever)
+_WANTS_RATHER = _anywhere(lambda: _words().wants_rather)
+_CITES = _anywhere(lambda: _words().cites)
+_BREACHES = _begins(lambda: _words().breaches)
+_LEFT_OUT = _begins(lambda: _words().left_out)
+_OUT_OF_TURN = _begins(lambda: _words().out_of_turn)
+_DOES_ITSELF = _begins(lambda: _words().does_itself)
+_STAGED = _anywhere(lambda: _words().staged)
+_MISTAKEN = _begins(lambda: _words().mistaken)
 _IS_SUCH = _begins(lambda: _words().is_such)
 _USES_OURS = _begins(lambda: _words().uses_ours)
 _HAS_IT = _anywhere(lambda: _words().has_it)
@@ -82,7 +92,7 @@ _STRESSED = lazy_re(lambda: either(_words().stressed))
 _REFUTES = _anywhere(lambda: _words().refutes)
 _DENIED = lazy_re(lambda: either(_words().denied))
 _HABITS = _begins(lambda: _words().habits)
-_INSTEAD_OF = _begins(lambda: _words().instead_of)
+_INSTEAD_OF = _anywhere(lambda: _words().instead_of)
 _NEEDLESS = _begins(lambda: _words().needless)
 _BLAMED = _anywhere(lambda: _words().blamed)
 _JUST = _begins(lambda: _words().just)
@@ -97,7 +107,10 @@ _ACCEPTS = _anywhere(lambda: topic(Rulings).accepts)
 _OPEN = _anywhere(lambda: topic(Rulings).open)
 _PASTED = lazy_re(r"[\[(/]\d+[/\])]|~/|\{|:=|^\W*\d+[.:)] |: \d+\.|\w\(\) - ")
 """What nobody says: it was taken from a program, or from a list."""
-_CLAUSE = lazy_re(r"[,;:(–—]\s*|\s-\s|\.{2,}(?![./])\s*|[?!]{1,9}\s+")
+_POINTS_TO_IT = lazy_re(
+    lambda: rf"(?:{either(_words().bans)}\s?)?(?:do )?{either(_words().vague)}.{{0,3}}(?:if|when|wenn|falls)\b", re.I
+)
+_CLAUSE = lazy_re(r"[,;:(–—]\s*|\s-\s|\.{2,}(?![./])\s*|(?<=[^\W\d_]{2})\.\s+(?=[a-z])|[?!]{1,9}\s+")
 _ASIDE = lazy_re(r"\(([^()\n]{0,400})\)")
 _CUT_OFF = lazy_re(r"[^(\n]{0,400}[^\W\d_]{2}\)")
 """The end of what stands in brackets, without its beginning."""
@@ -126,6 +139,8 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
     if not said or _REQUESTS.match(_without_lead(said[0])):
         return False  # A task, with what it is about.
     for at, each in enumerate(said):
+        if _REQUESTS.match(_without_lead(each)) or _is_of_a_case((*_parts(each), *said[at + 1 : at + 2])):
+            continue
         # What tells of the task at hand, or how things are, may have a rule behind it.
         for part in (each, *_parts(each)):
             form = binding(part, before=said[at - 1] if at else "")
@@ -145,6 +160,8 @@ def binds_outright(said: Sequence[str], *, answers: bool = False, conceded: bool
         if is_pasted(each) or _CUT_OFF.match(each):
             continue
         if any(_wants_none(part, after) for part in _parts(each)) and not _is_question(each):
+            return True
+        if _is_corrected(each, after, conceded) or _is_staged(each, before, after):
             return True
         if _follows_what_was_asked(each, before) or (answers and _wants_to_be_told(each)):
             return True
@@ -175,7 +192,7 @@ def binding(sentence: str, *, before: str = "") -> float:
     follows = _is_telling(before)
     if _ASKS_FIRST.search(said) or (_UNASKED.search(said) and _PROCESS.search(said)):
         return ORDERED
-    if _INSTEAD_OF.match(_without_lead(said)):
+    if _INSTEAD_OF.search(said) or (_WANTS_RATHER.search(said) and _PROCESS.search(said)):
         return ORDERED
     if _REMINDS.match(said) and not _is_vague(_REMINDS.sub("", said, count=1)):
         return ORDERED
@@ -201,24 +218,43 @@ def _outright(said: str, *, conceded: bool) -> bool:
     body = _without_lead(said)
     if _telling(said) < LEAST:
         return False
-    if (found := _UNMEANT.match(body)) is not None and not _is_question(said):
-        return _telling(body[found.end() :]) >= LEAST
-    if of_task(said):
+    asked, cites = _is_question(said), _CITES.search(said)
+    if not asked and _is_of_the_rules(said, body, cites=cites is not None):
+        return True
+    if of_task(_CITES.sub("", said) if cites else said):
         return False
     if _REPEATS.search(said) or (_POLITE.match(body) and _asks_for_good(body)):
         return True
     if (found := _USES_OURS.match(body)) is not None and _telling(body[found.end() :]) > 0:
         return True
-    if _is_question(said):
+    if (found := _LEFT_OUT.match(body)) is not None:
+        missed = body[found.end() :].strip()
+        return _telling(missed) > LEAST and not _VAGUE.match(_FIRST_WORD.sub("", missed))
+    if asked:
         return conceded and _blames_habit(said)
+    return _takes_back(said, conceded) or (not _WEIGHS.search(said) and _says_how_it_is(said, body))
+
+
+def _is_of_the_rules(said: str, body: str, *, cites: bool) -> bool:
+    """Whether a sentence says what is not meant to be, how it is from now on, or what a document of rules says."""
+    if (found := _UNMEANT.match(body)) is not None:
+        return _telling(body[found.end() :]) >= LEAST
+    if any(map(_lasts, _parts(said))):
+        return True
+    return cites and any(_BREACHES.match(each) for each in (said, body, *_parts(said)))
+
+
+def _takes_back(said: str, conceded: bool) -> bool:
+    """Whether a sentence denies by its name what was made up or isn't needed, or contradicts, which is granted."""
     if _DENIED.search(said) and _NAMED.search(said) and (_REFUTES.search(said) or _HAS_IT.search(said)):
         return True
-    if conceded and _CONTRADICTS.match(said) and len(_parts(said)) > 1:
-        return _telling(said) > LEAST
-    return not _WEIGHS.search(said) and _says_how_it_is(said, body)
+    return bool(conceded and _CONTRADICTS.match(said)) and len(_parts(said)) > 1 and _telling(said) > LEAST
 
 
 def _says_how_it_is(said: str, body: str) -> bool:
+    """Whether a sentence says who does what, what leads nowhere, what is the same as what, or what the project is."""
+    if _DOES_ITSELF.match(said) and not _VAGUE.match(_FIRST_WORD.sub("", _FIRST_WORD.sub("", said))):
+        return True
     if _is_senseless(said) or _is_blamed(_parts(said)):
         return True
     if _CASES.search(said):
@@ -227,6 +263,34 @@ def _says_how_it_is(said: str, body: str) -> bool:
     if same is not None and same.start() > 0 and not _VAGUE.match(body):
         return _telling(body[: same.start()]) > 0 and _telling(body[same.end() :]) > 0
     return bool(_IS_SUCH.match(body)) and len(_parts(said)) > 1 and _telling(said) >= FULL
+
+
+def _is_corrected(sentence: str, after: str, conceded: bool) -> bool:
+    """Whether somebody says of what the agent is wrong, and why."""
+    if not (_MISTAKEN.match(sentence) or _MISTAKEN.match(_without_lead(sentence))) or _is_question(sentence):
+        return False
+    return (conceded or bool(_CAUSES.search(f"{sentence} {after}"))) and _telling(sentence) > LEAST
+
+
+def _is_staged(sentence: str, before: str, after: str) -> bool:
+    """Whether somebody says how far the work is as a whole, and what follows from that."""
+    if _STAGED.search(sentence) is None or _is_question(sentence):
+        return False
+    return _telling(f"{before} {sentence} {after}") > LEAST
+
+
+def _is_of_a_case(following: Sequence[str]) -> bool:
+    """Whether what was just said is told once more, of one case of the program's."""
+    return any(_POINTS_TO_IT.match(_without_lead(each)) for each in following)
+
+
+def _lasts(clause: str) -> bool:
+    """Whether a clause says that what it orders, or what follows, is so from then on."""
+    found = _LASTS.match(_without_lead(clause))
+    if found is None:
+        return False
+    order = _without_lead(clause)[found.end() :].strip()
+    return not order or _forbids(order) or _prefers(order) or bool(_USES.match(order))
 
 
 def _asks_for_good(polite: str) -> bool:
@@ -242,13 +306,13 @@ def _follows_what_was_asked(sentence: str, before: str) -> bool:
 
 def _wants_to_be_told(sentence: str) -> bool:
     """Whether somebody refuses what the agent was about to do, and wants to hear of it instead."""
-    return bool(_NO_FIRST.match(sentence)) and not _is_question(sentence) and consults(sentence)
+    return bool(_NO_FIRST.match(sentence) and _TELLS_ME.search(sentence)) and not _is_question(sentence)
 
 
 def _blames_habit(question: str) -> bool:
     """Whether a question is about how work is done, rather than about what was made."""
     said = _without_lead(_SHORT_NAME.sub("", question, count=1))
-    return bool(_HABITS.match(said) and _PROCESS.search(said))
+    return bool(_OUT_OF_TURN.match(said) or (_HABITS.match(said) and _PROCESS.search(said)))
 
 
 def _wants_none(clause: str, after: str) -> bool:
@@ -261,6 +325,8 @@ def _wants_none(clause: str, after: str) -> bool:
         return False
     if _REFUSES_ONE.match(body) and _JUDGES.match(_without_lead(after)):
         return True
+    if _KINDS.match(" ".join(words)) or _EVER.search(body):
+        return _telling(body) >= LEAST
     kind = words[0].lower() not in common_words() and words[0].endswith("s") and words[0].islower()
     return kind and len(words) >= FULL
 
