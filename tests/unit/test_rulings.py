@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from tests.golden.material import run, said, step, user
 from tests.unit.lesson_runs import a_run
 
@@ -238,3 +239,24 @@ def test_a_correction_that_the_agent_grants_is_told_from_one_run() -> None:
     granted = ruled(said("I have changed the reader."), user(CORRECTION), said("You're right, I see it there."))
     held = ruled(said("I have changed the reader."), user(CORRECTION), said("I will look at it."))
     assert [worth_telling([each]) for each in (*granted, *held)] == [True, False]
+
+
+def test_what_is_forbidden_in_brackets_is_heard_by_itself() -> None:
+    words = "but they load rows (stop putting the note that I take out back in) for other reasons, and do they need to?"
+    assert "stop putting the note that I take out back in" in texts(said("I have changed the reader."), user(words))
+
+
+def test_a_log_of_a_tool_for_work_on_a_project_is_of_work_though_it_holds_no_call() -> None:
+    told = a_run(TASK, said("Done."), user("You should not be editing files of the release branch."))
+    assert not rulings(told)
+    assert rulings(replace(told, source="specstory"))
+
+
+def test_a_message_is_heard_that_binds_as_a_whole() -> None:
+    words = "remember this is a small prototype. make simple plans for it"
+    assert texts(said("I have planned it."), user(words))
+
+
+def test_what_binds_by_its_form_is_heard_however_little_else_speaks_for_it() -> None:
+    (found,) = ruled(said("Done."), user("yes. it doesn't make sense to commit in a broken state, I think"))
+    assert worth_telling([found])

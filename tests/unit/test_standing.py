@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.lessons.rulings import RULES, weight
+from ireneo.lessons.rule_weights import RULES, weight
 from ireneo.lessons.told_once import binding, stands_alone
 
 RULED = """\
@@ -83,6 +83,101 @@ we have a section of settings and a command for each reader
 Das hier bitte nicht einchecken.""".splitlines()
 
 
+OUTRIGHT = """\
+can we not put generated charts under version control?
+could you please stop renaming my columns
+Why do I have to keep telling you not to touch the seed data?
+I don't want customers' addresses in our log files
+we only want snapshots of the public screens, the others change daily
+This is a library, and whoever installs it has no access to our registry
+the house rule is to never log a customer's name
+it doesn't make sense to open pull requests with failing tests
+there's no point in mocking the clock in unit tests
+It's not intended that readers see drafts of other authors
+the sample settings must match the defaults exactly
+Tenant settings should take precedence over defaults
+not as an attachment, but as a link in the ticket
+can we use our retry helper?
+should we go through the usual review queue?
+You don't need to download it, you have a checkout at ../billing/core
+Why aren't we using the pool for reports? That's the preferred approach of this service.
+We don't want a wrapper for one call. That's too much indirection.
+sqlite3.Row does NOT keep the order of aliases, that's a hallucination
+the checks failed cause you formatted a single file, just run the formatter over everything
+Don't need a docstring on every test, it's unhelpful
+We've been moving validation into the schemas to have a cleaner core, not scattered checks
+the importer must NEVER write outside of its own schema
+and remember to sort migrations before you commit
+I'll start the workers myself
+i'll run the migrations myself. what should I see?
+there's no need to keep old clients working. we're still prototyping
+remember this is only a prototype, so keep plans short and simple
+we shouldn't hard-code tenant names
+I don't want every service to have its own pipeline
+you're wrong about the cache, it is shared, because both workers mount the same volume
+we must never swallow exceptions
+why didnt you switch into the checkout of the ledger?
+from now on, never ask me whether to go on if it seems plain
+you should not be editing files of the release branch
+we dont want nested folders ever, keep them flat
+we want integration tests, not mocks
+that is wrong, just use the ledger tool for exports as per @rules/exports.md
+you did not write the note in the right format, see @notes.md
+Wir wollen keine Adressen von Kunden in unseren Protokollen
+Muss ich dir immer wieder sagen, dass du die Testdaten nicht anfassen sollst?
+Können wir unsere Hilfsklasse für Wiederholungen nehmen?
+Es ist nicht vorgesehen, dass Leser die Entwürfe anderer sehen""".splitlines()
+GRANTED = """\
+why did you start to change code before reading the steps?
+why do we only sometimes write tests for the importers?
+why aren't you putting the migrations into separate commits?
+yes there are, the suites are one folder up, beside the server""".splitlines()
+ALIKE = """\
+can we add a chart to the report?
+can you stop the server?
+why do we need the second index?
+why did the import stop?
+I don't want it in the header
+we don't want that column any more
+this is a tool I tried yesterday
+It's not clear that the cache helps
+it doesn't make sense to me
+the total should match
+there's no point, leave it
+We have a copy of it somewhere
+can we use the other endpoint for this?
+that's not what I see
+the page does NOT load
+remember the bug from yesterday?
+why do you say so?
+we didn't change the parser?
+the button should be blue
+did I tell you about the outage?
+why aren't we seeing any rows?
+Each one should have a title
+just run it again
+yes it does
+no, it is fine
+This is a draft, so the titles may change
+The totals don't match the invoice
+looks like we need another index
+don't open the panel. don't do that when the row is empty.
+don't merge the branch yet
+I'd do it myself
+I'll do that manually
+I ran it myself and saw the error
+can you tidy up so that in future we don't have them any more
+read @notes.md and make a plan
+use the template in @notes.md for this page
+no, show me the other list
+I want the left one, not the right one
+why did you add the index?
+why didn't you see the second row?
+why didn't the second import run?
+Kannst du den Server anhalten?
+Warum haben wir den zweiten Index?""".splitlines()
+
+
 @pytest.mark.parametrize("said", BINDING)
 def test_what_binds_whoever_comes_next_has_the_form_of_it(said: str) -> None:
     assert binding(said) > 0
@@ -113,3 +208,25 @@ def test_what_was_said_once_is_told_where_it_says_what_it_is_about() -> None:
     assert not stands_alone("everything works, you are a wonder, never seen any better")
     assert not stands_alone("Maybe we could use our logger and not print?")
     assert not stands_alone("We don't want this: 5. The change of [2/3] may be too broad")
+
+
+@pytest.mark.parametrize("said", OUTRIGHT)
+def test_a_form_that_leaves_no_doubt_needs_no_other_sign(said: str) -> None:
+    assert stands_alone(said)
+
+
+@pytest.mark.parametrize("said", GRANTED)
+def test_a_question_after_how_work_is_done_binds_where_the_agent_grants_it(said: str) -> None:
+    assert stands_alone(said, conceded=True)
+    assert not stands_alone(said)
+
+
+@pytest.mark.parametrize("said", ALIKE)
+@pytest.mark.parametrize("conceded", [False, True])
+def test_what_only_looks_like_one_is_of_its_task(said: str, conceded: bool) -> None:
+    assert not stands_alone(said, conceded=conceded)
+
+
+def test_what_stands_in_brackets_is_of_the_sentence_before_it() -> None:
+    assert not stands_alone("(the ledger should be the source of truth)")
+    assert stands_alone("Is the pool fine here? (we use the queue explicitly elsewhere to not block the writers)")

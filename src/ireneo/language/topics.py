@@ -348,6 +348,66 @@ class Binding(Topic, frozen=True, kw_only=True):
     """At the beginning of what a user says: a task is given, and no rule."""
     weighs: Row = ()
     """Anywhere: the speaker is not sure."""
+    refuses: Row = ()
+    """At the beginning of a clause: somebody doesn't want what follows."""
+    refuses_one: Row = ()
+    """The same, of one thing that isn't there yet."""
+    repeats: Row = ()
+    """Anywhere: what follows had to be said before."""
+    uses_ours: Row = ()
+    """At the beginning of a clause, asked for or ordered: what is ours is to be used."""
+    has_it: Row = ()
+    """Anywhere: what is wanted is there already."""
+    judges: Row = ()
+    """At the beginning of a sentence: it says what is bad about it."""
+    contradicts: Row = ()
+    """At the beginning of a sentence: it is otherwise than was said."""
+    unmeant: Row = ()
+    """At the beginning of a clause: what follows is not meant to be."""
+    agrees: Row = ()
+    """Anywhere: one thing is to be the same as another."""
+    senseless: Row = ()
+    """At the beginning of a clause: what follows leads nowhere."""
+    reminds: Row = ()
+    """At the beginning of a sentence: what follows was known."""
+    stressed: Row = ()
+    """Anywhere, and loud: something is not to be, or only so."""
+    tells_me: Row = ()
+    """Anywhere: the speaker wants to hear or see something."""
+    ever: Row = ()
+    """Anywhere in what nobody wants: not now, and not later."""
+    wants_rather: Row = ()
+    """Anywhere: what is wanted, and in place of what."""
+    cites: Row = ()
+    """Anywhere: a document in which the rules stand."""
+    breaches: Row = ()
+    """At the beginning of a clause: it was not kept to, or has to be."""
+    left_out: Row = ()
+    """The same: it asks why the agent did not do something."""
+    out_of_turn: Row = ()
+    """At the beginning of a question: it asks for the reason of one thing in place of another, or before it."""
+    does_itself: Row = ()
+    """At the beginning of a clause: what the speaker does, and nobody else."""
+    staged: Row = ()
+    """Anywhere: how far the whole work is."""
+    mistaken: Row = ()
+    """At the beginning of a clause: the agent takes something for what it isn't."""
+    is_such: Row = ()
+    """At the beginning of a clause: what the whole project is."""
+    refutes: Row = ()
+    """Anywhere: what was said is made up."""
+    denied: Row = ()
+    """Anywhere: something is not so."""
+    habits: Row = ()
+    """At the beginning of a question: it asks for the reason of how work is done."""
+    instead_of: Row = ()
+    """At the beginning of a sentence: in which way not, and in which instead."""
+    needless: Row = ()
+    """At the beginning of a clause: there is no need for something."""
+    blamed: Row = ()
+    """Anywhere: what came of what the agent did."""
+    just: Row = ()
+    """At the beginning of a clause behind that: an order."""
 
 
 class Wishes(Topic, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from ireneo.lessons.commands import main_step
 from ireneo.lessons.explanations import names_thing
 from ireneo.lessons.naming import LOOKS_ONLY
 from ireneo.lessons.observe import ASKED, MOST_SOURCES, REFUSED, cited_sources, is_supported, plain_name
-from ireneo.lessons.rulings import WORK
+from ireneo.lessons.rulings import is_work
 from ireneo.lessons.run import Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, command_of, run_steps
 from ireneo.lessons.user_words import said_by_user
@@ -71,8 +71,7 @@ def asked_again(material: RunMaterial) -> list[Observation]:
                     sources=ids,
                 )
             )
-    works = out and any(step.action.shell or step.action.kind in WORK for step in run_steps(material))
-    return list(out.values()) if works else []
+    return list(out.values()) if out and is_work(material) else []
 
 
 def refused_again(material: RunMaterial) -> list[Observation]:

@@ -17,149 +17,30 @@ from msgspec.structs import replace
 
 from ireneo.grounding.neutral import instruction_like
 from ireneo.language.files import either, topic
-from ireneo.language.topics import Constraints, Rulings
-from ireneo.language.words import common_words
+from ireneo.language.topics import Binding, Rulings
 from ireneo.lessons.observe import MOST_SOURCES
+from ireneo.lessons.rule_weights import (
+    ABOUT,
+    LEAST,
+    NAMES,
+    RULES,
+    STANDS,
+    alone_weight,
+    blames,
+    consults,
+    of_process,
+    of_task,
+    weight,
+)
 from ireneo.lessons.run import MODEL, RULING, Observation, Trigger, is_ruling
 from ireneo.lessons.shell import RunMaterial, run_steps
+from ireneo.lessons.told_once import stands_alone
 from ireneo.lessons.user_words import FEW, UserWords, said_by_user, stems_of
 from ireneo.memories.record import Record, is_kept
 from ireneo.patterns import lazy_re
 from ireneo.summaries.own_words import OwnSentence, own_words
 from ireneo.summaries.pins import STRONG, binding_strength, in_context, lifts_in, points_back
 from ireneo.summaries.steps import CHANGES
-
-# How much speaks for a sentence of a user's being a rule, and for its telling something beyond its task.
-#
-# What a sentence does is read from closed classes of words and from its build, and not from phrases: whether it orders
-# or states, of a kind of things or of one thing that both know of; whether it says no, owes something, reaches beyond
-# this case, sets one thing against another; and whether it reports, tells what is past or is of the task at hand.
-
-
-RULES = 2.0
-"""How much has to speak for a sentence for it to rule."""
-STANDS = 4.0
-"""The same for it to be told to later runs where it was said once."""
-BEGINS = 400
-"""Characters of a sentence that are read."""
-
-
-def _anywhere(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
-    return lazy_re(lambda: rf"(?<!\w){either(rows())}", re.I)
-
-
-_FOR = (
-    (1.0, _anywhere(lambda: _words().negates)),
-    (1.0, _anywhere(lambda: _words().reaches)),
-    (1.0, _anywhere(lambda: _words().contrasts)),
-    (1.0, _anywhere(lambda: _words().ours)),
-    (0.5, _anywhere(lambda: _words().holds)),
-    (0.5, _anywhere(lambda: _words().reasons)),
-    (1.5, _anywhere(lambda: _words().places)),
-    (1.5, _anywhere(lambda: _words().consults)),
-    (2.0, _anywhere(lambda: _words().blames)),
-)
-"""What speaks for a rule, with its weight."""
-_REPORTS = _anywhere(lambda: _words().reports)
-_HAPPENED = _anywhere(lambda: _words().happened)
-_AT_HAND = _anywhere(lambda: _words().at_hand)
-_DOUBTS = _anywhere(lambda: _words().doubts)
-_CONTRASTS = _anywhere(lambda: _words().contrasts)
-_REACHES = _anywhere(lambda: _words().reaches)
-_BLAMES = _anywhere(lambda: _words().blames)
-_CONSULTS = _anywhere(lambda: _words().consults)
-_HEDGES = _anywhere(lambda: _words().hedges)
-_OWED = _anywhere(lambda: _words().owed)
-_PROCESS = _anywhere(lambda: _words().process)
-_ORDERS = lazy_re(lambda: either(_words().orders), re.I)
-_CLAUSE = lazy_re(r"[,;:(–—]|\s-\s")
-_JOINS = lazy_re(lambda: either(_words().joins), re.I)
-_PASTED = lazy_re(r"[\[(/]\d+[/\])]|~/|\{|:=|^\W*\d+[.:)] |: \d+\.|\w\(\) - ")
-"""What nobody says: it was taken from a program, or from a list."""
-_DISPUTES = _anywhere(lambda: _words().disputes)
-_ACCEPTS = _anywhere(lambda: _words().accepts)
-_ASKS = lazy_re(lambda: either(_words().asks), re.I)
-_STRESSED = lazy_re(lambda: either(_words().stressed))
-_LASTS = _anywhere(lambda: _words().lasts)
-_NAMES = lazy_re(r"`[^`\n]{1,80}`|\w\(\)|(?<!\w)--[a-z]")
-_POINTS = _anywhere(lambda: _words().points)
-_LEAD = lazy_re(lambda: rf"(?:{either(topic(Constraints).lead)}\b[\s,.!:*_…–—-]*)+", re.I)
-_NO_BESIDE = lazy_re(r"\W*(?:no|nope|nein)\b[^\w\s]", re.I)
-_WORD = lazy_re(r"[^\W_][\w'’./-]*")
-_QUOTED = lazy_re(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“\n]{1,400}“|`[^`\n]{1,400}`")
-ABOUT = lazy_re(r"\AOn (?:changing )?[“`][^\n]{1,400}?[”`]: “")
-"""What a ruling was said to, before its words."""
-
-
-def bare(sentence: str) -> str:
-    """A sentence without what it opens with, and without what it quotes."""
-    said = _QUOTED.sub("X", sentence[:BEGINS].replace("_", " ").replace("*", "")).strip()
-    found = _LEAD.match(said)
-    return said[found.end() :] if found else said
-
-
-def weight(sentence: str) -> float:
-    """How much speaks for a sentence being a rule, from its words and its build."""
-    said = bare(sentence)
-    against = 1.5 * bool(_REPORTS.search(said)) + 1.5 * of_task(said)
-    if said.rstrip("\"'”’)]*_ ").endswith("?"):
-        implied = bool(_DOUBTS.search(said) or _BLAMES.search(said))
-        return 2.0 * implied + 0.5 * bool(_CONTRASTS.search(said)) + 0.5 * bool(_REACHES.search(said)) - against
-    speaks = sum(much for much, how in _FOR if how.search(said)) + bool(_NO_BESIDE.match(sentence))
-    speaks += bool(_OWED.search(said) or _OWED.search(sentence))
-    return speaks + _build(said) - against - 1.5 * bool(_HAPPENED.search(said))
-
-
-def _build(said: str) -> float:
-    """What the first words tell: of a kind of things more than of one, of what was named before less."""
-    words = [word.lower() for word in _WORD.findall(said[:BEGINS])]
-    if len(words) < 2:
-        return -1.0
-    first, second = words[0], words[1]
-    if _POINTS.match(said):
-        return -1.0
-    if first in _words().subjects or first in _words().definite:
-        return 0.0
-    content = first not in common_words()
-    if content and second in _words().definite:
-        return -0.5  # An order to do something to one thing.
-    return 1.5 if content and second.endswith("s") and second not in common_words() and len(words) > 2 else 1.0
-
-
-def of_task(sentence: str) -> bool:
-    """Whether a sentence is of the task at hand."""
-    return bool(_AT_HAND.search(sentence))
-
-
-def blames(sentence: str) -> bool:
-    """Whether a sentence says no to what the agent did or said."""
-    return bool(_NO_BESIDE.match(sentence) or _BLAMES.search(bare(sentence)))
-
-
-def consults(sentence: str) -> bool:
-    """Whether a sentence says what the agent is to ask for, or who decides."""
-    return bool(_CONSULTS.search(sentence))
-
-
-def alone_weight(sentence: str) -> float:
-    """What a sentence weighs for somebody who knows nothing of its task: less where it points to what is not named."""
-    said = bare(sentence)
-    asks = said.rstrip("\"'”’)]*_ ").endswith("?") or _ASKS.match(said)
-    tied = 1.0 * bool(_POINTS.search(_CLAUSE.split(said)[0])) + 1.0 * bool(_HEDGES.search(said))
-    tied += 0.5 * bool(_JOINS.match(sentence)) + 1.0 * bool(asks) + 2.0 * bool(_PASTED.search(sentence))
-    # A bare no is an answer, and so is what agrees; a dispute about what is so binds nobody.
-    tied += 1.0 * bool(_NO_BESIDE.match(sentence)) + 1.5 * bool(_ACCEPTS.search(said))
-    tied += 2.0 * (sentence.count(" - ") > 1)  # A list of steps on one line.
-    tied += 4.0 * bool(_DISPUTES.search(said)) - 0.5 * bool(_STRESSED.search(sentence))
-    # Two things by their names, one against the other, are told apart for good.
-    tied -= 0.5 * (len(_NAMES.findall(sentence)) > 1 and bool(_CONTRASTS.search(said)))
-    # Of how work is done only an order counts: a program may be about commits as well.
-    return weight(sentence) + 1.5 * _of_process(said) + 2.0 * bool(_LASTS.search(sentence)) - tied
-
-
-def _of_process(said: str) -> bool:
-    return bool(_ORDERS.match(said) and _PROCESS.search(said))
-
 
 # What a user rules: corrections, refusals with words, and how things are done here, word for word.
 
@@ -177,8 +58,8 @@ DENIED = 1.0
 """What a sentence gains beside one that says no to what was done."""
 WORK = CHANGES | {"read"}
 """Kinds of action by which a run works on something of a project, and not on a customer's case."""
-LEAST = 2
-"""Words of content without which nothing is ruled."""
+OF_CODING = frozenset("aider claude-code codex gemini-cli pi specstory".split())
+"""Logs that only tools for work on a project write; some of them hold no call."""
 CONCEDED = "conceded"
 """The condition of a ruling upon which the agent said that the user was right."""
 
@@ -194,6 +75,7 @@ def _begins(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
 _POLITE = _begins(lambda: _words().polite)
 _TAG = lazy_re(lambda: either(_words().tags), re.I)
 _REASON = _begins(lambda: _words().reasons)
+_BAN_ASIDE = lazy_re(lambda: rf"(?<=\w \()(?P<ban>{either(topic(Binding).bans)}[^()\n]{{1,200}})\) (?=\w)", re.I)
 _NO = lazy_re(r"(?:no|nope|nein)\b", re.I)
 _HELPER = lazy_re(r"/(?:agent|sidechain)-|-sidechain-\d+\Z")
 
@@ -207,14 +89,21 @@ def rulings(material: RunMaterial) -> list[Observation]:
     """What a user ruled in a run, each ruling once; what was said otherwise later speaks against it."""
     if _HELPER.search(material.session):
         return []  # Whoever asks a helper for something is an agent.
-    works = any(step.action.shell or step.action.kind in WORK for step in run_steps(material))
+    works = is_work(material)
     out: dict[str, Observation] = {}
     for said in said_by_user(material):
-        for found in _found(said, works=works):
+        for found in (*_found(said, works=works), *_put_in(said, works=works)):
             _take_in(out, _observation(material, said, found))
         if not said.opening:
             _withdraw(out, material, said)
     return list(out.values())
+
+
+def is_work(material: RunMaterial) -> bool:
+    """Whether a run works on something of a project: its log is of a tool for just that, or its calls show it."""
+    if material.source in OF_CODING:
+        return True
+    return any(step.action.shell or step.action.kind in WORK for step in run_steps(material))
 
 
 class FoundRuling(Struct, frozen=True, kw_only=True):
@@ -237,9 +126,13 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
             mark + DENIED * (sum(denied) > no and bool(stems_of(each.text)))
             for mark, each, no in zip(marks, own, denied, strict=True)
         ]
-    if not any(mark >= RULES for mark in marks):
-        return []
     whole = " ".join(said.text.split())
+    if not any(mark >= RULES for mark in marks):
+        # What binds in none of its sentences may do so in all of them together.
+        alone = works and own and not said.opening and len(whole) <= WHOLE
+        together = " ".join(each.text for each in own)
+        binds = alone and len(together) >= len(whole) - 3 and stands_alone(whole, conceded=said.conceded)
+        return [FoundRuling(text=whole, tells=_tells(own[0], whole), why=_why(whole, own))] if binds else []
     ruled = sum(len(each.text) + 1 for each, mark in zip(own, marks, strict=True) if mark >= RULES)
     all_own = sum(len(each.text) + 1 for each in own) >= len(whole) - 3
     if len(whole) <= WHOLE and not said.opening and all_own and MOSTLY * ruled >= len(whole):
@@ -264,6 +157,15 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
     return out[:MOST]
 
 
+def _put_in(said: UserWords, *, works: bool) -> list[FoundRuling]:
+    """What is forbidden in brackets, amid a sentence about something else."""
+    if said.opening or not works:
+        return []
+    own = " ".join(each.text for each in own_words(said.text))
+    bans = (found["ban"].strip() for found in _BAN_ASIDE.finditer(own))
+    return [FoundRuling(text=each, tells=True, why="") for each in bans]
+
+
 def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
     """How much speaks for a sentence being a ruling, where it stands."""
     sentence = own.text[:2_000].strip()
@@ -281,6 +183,8 @@ def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
         told = works and (consults(sentence) or binds > 0) and alone_weight(sentence) >= STANDS
         beyond = binds > STRONG or told
         return RULES if own.personal and not hand and beyond else 0.0
+    if (own.personal or len(said.text) <= WHOLE) and stands_alone(own.text, conceded=said.conceded):
+        return RULES
     if not own.personal:
         return binds if binds >= STRONG and not hand and speaks > 0 else 0.0
     lifts = lifts_in(own.text, replaces=False)
@@ -321,7 +225,7 @@ def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> 
     stems, trigger = stems_of(text), _trigger(text)
     about = "" if trigger or (found.tells and not said.chosen) else said.about
     # Of another thing than what it was said to: one that it names, or how work is done.
-    apart = (about.startswith("“") and _NAMES.search(text)) or (about.startswith("changing") and _of_process(text))
+    apart = (about.startswith("“") and NAMES.search(text)) or (about.startswith("changing") and of_process(text))
     about = "" if apart and len(stems) >= FEW else about
     told = f"On {about}: “{text}”" if about else text
     if not stems or (len(stems) < LEAST and _only_denies(text)) or not told.isprintable() or instruction_like(told):

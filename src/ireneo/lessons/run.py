@@ -290,7 +290,7 @@ class DiaryEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return (*self.attempted, *self.worked, *self.failed, *pattern)
 
 
-LEARNER = "6"
+LEARNER = "7"
 """The version of the rules by which runs are learned from: with another one, all are learned from again."""
 
 

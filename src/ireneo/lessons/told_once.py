@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Binding, Constraints, Rulings
 from ireneo.language.words import common_words
-from ireneo.lessons.rulings import ABOUT, LEAST, RULES, STANDS, alone_weight, bare, consults, of_task
+from ireneo.lessons.rule_weights import ABOUT, LEAST, RULES, STANDS, alone_weight, bare, consults, of_task
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import sentences
 
@@ -66,6 +66,38 @@ _WISHES_FOR = _anywhere(lambda: _words().wishes_for)
 _CASES = _anywhere(lambda: _words().cases)
 _REQUESTS = _begins(lambda: _words().requests)
 _WEIGHS = _anywhere(lambda: _words().weighs)
+_REFUSES = _begins(lambda: _words().refuses)
+_REFUSES_ONE = _begins(lambda: _words().refuses_one)
+_REPEATS = _anywhere(lambda: _words().repeats)
+_TELLS_ME = _anywhere(lambda: _words().tells_me)
+_EVER = _anywhere(lambda: _words().ever)
+_WANTS_RATHER = _anywhere(lambda: _words().wants_rather)
+_CITES = _anywhere(lambda: _words().cites)
+_BREACHES = _begins(lambda: _words().breaches)
+_LEFT_OUT = _begins(lambda: _words().left_out)
+_OUT_OF_TURN = _begins(lambda: _words().out_of_turn)
+_DOES_ITSELF = _begins(lambda: _words().does_itself)
+_STAGED = _anywhere(lambda: _words().staged)
+_MISTAKEN = _begins(lambda: _words().mistaken)
+_IS_SUCH = _begins(lambda: _words().is_such)
+_USES_OURS = _begins(lambda: _words().uses_ours)
+_HAS_IT = _anywhere(lambda: _words().has_it)
+_JUDGES = _begins(lambda: _words().judges)
+_CONTRADICTS = _begins(lambda: _words().contradicts)
+_UNMEANT = _begins(lambda: _words().unmeant)
+_AGREES = _anywhere(lambda: _words().agrees)
+_SENSELESS = _begins(lambda: _words().senseless)
+_REMINDS = _begins(lambda: _words().reminds)
+_STRESSED = lazy_re(lambda: either(_words().stressed))
+_REFUTES = _anywhere(lambda: _words().refutes)
+_DENIED = lazy_re(lambda: either(_words().denied))
+_HABITS = _begins(lambda: _words().habits)
+_INSTEAD_OF = _anywhere(lambda: _words().instead_of)
+_NEEDLESS = _begins(lambda: _words().needless)
+_BLAMED = _anywhere(lambda: _words().blamed)
+_JUST = _begins(lambda: _words().just)
+_POLITE = _begins(lambda: topic(Rulings).polite)
+_NO_FIRST = lazy_re(r"\W*(?:no|nope|nein)\b", re.I)
 _OURS = _anywhere(lambda: topic(Rulings).ours)
 _HOLDS = _anywhere(lambda: topic(Rulings).holds)
 _LASTS = _anywhere(lambda: topic(Rulings).lasts)
@@ -75,11 +107,17 @@ _ACCEPTS = _anywhere(lambda: topic(Rulings).accepts)
 _OPEN = _anywhere(lambda: topic(Rulings).open)
 _PASTED = lazy_re(r"[\[(/]\d+[/\])]|~/|\{|:=|^\W*\d+[.:)] |: \d+\.|\w\(\) - ")
 """What nobody says: it was taken from a program, or from a list."""
-_CLAUSE = lazy_re(r"[,;:(–—]\s*|\s-\s|\.{2,}\s*|[?!]{1,9}\s+")
-_ASIDE = lazy_re(r"\([^()\n]{0,400}\)")
+_POINTS_TO_IT = lazy_re(
+    lambda: rf"(?:{either(_words().bans)}\s?)?(?:do )?{either(_words().vague)}.{{0,3}}(?:if|when|wenn|falls)\b", re.I
+)
+_CLAUSE = lazy_re(r"[,;:(–—]\s*|\s-\s|\.{2,}(?![./])\s*|(?<=[^\W\d_]{2})\.\s+(?=[a-z])|[?!]{1,9}\s+")
+_ASIDE = lazy_re(r"\(([^()\n]{0,400})\)")
 _CUT_OFF = lazy_re(r"[^(\n]{0,400}[^\W\d_]{2}\)")
 """The end of what stands in brackets, without its beginning."""
 _FIRST_WORD = lazy_re(r"\A\w[\w'’-]{0,60}\s{1,9}")
+_NAMED = lazy_re(r"`[^`\n]{1,80}`|\w\(\)|\w{3}\.[A-Za-z]\w{2}|(?:^|\s)(?:\.{0,2}/|https?://)?\w[\w.-]{0,60}/\w|\.\./\w")
+"""A thing by its name in code."""
+_SHORT_NAME = lazy_re(r"Q\s?:\s*", re.I)
 _WORD = lazy_re(r"[^\W_][\w'’./-]*")
 
 
@@ -90,19 +128,46 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
     correction, and less has to speak for it.
     """
     about = ABOUT.match(ruling)
+    if _ASIDE.fullmatch(ruling):
+        return False  # Of what stands before it.
     said = list(sentences((ruling[about.end() :] if about else ruling).strip(" \"“”'")))
+    if binds_outright(said, answers=about is not None, conceded=conceded):
+        return True
     # What was refused says itself what it is about, where that is a command.
     refused = about is not None and about[0].endswith("`: “") and about[0][4:5].isalnum()
     refused = (refused and about is not None and not about[0].startswith("On changing")) or named
     if not said or _REQUESTS.match(_without_lead(said[0])):
         return False  # A task, with what it is about.
-    return any(
-        (form := binding(each, before=said[at - 1] if at else "")) > 0
-        and alone_weight(each) + form + NAMED * refused + GRANTED * conceded >= STANDS
-        and (refused or _tells_enough(each, conceded=conceded))
-        and (refused or not of_task(each) or _LASTS.search(each))
-        for at, each in enumerate(said)
-    )
+    for at, each in enumerate(said):
+        if _REQUESTS.match(_without_lead(each)) or _is_of_a_case((*_parts(each), *said[at + 1 : at + 2])):
+            continue
+        # What tells of the task at hand, or how things are, may have a rule behind it.
+        for part in (each, *_parts(each)):
+            form = binding(part, before=said[at - 1] if at else "")
+            if part != each and form < ORDERED and not (form and of_task(each) and _PRACTICE.search(part)):
+                continue
+            speaks = alone_weight(part) + form + NAMED * refused + GRANTED * conceded
+            enough = refused or _tells_enough(part, conceded=conceded)
+            if form > 0 and speaks >= STANDS and enough and (refused or not of_task(part) or _LASTS.search(part)):
+                return True
+    return False
+
+
+def binds_outright(said: Sequence[str], *, answers: bool = False, conceded: bool = False) -> bool:
+    """Whether one of these sentences binds by its form alone, whatever else its words weigh."""
+    for at, each in enumerate(said):
+        before, after = said[at - 1] if at else "", said[at + 1] if at + 1 < len(said) else ""
+        if is_pasted(each) or _CUT_OFF.match(each):
+            continue
+        if any(_wants_none(part, after) for part in _parts(each)) and not _is_question(each):
+            return True
+        if _is_corrected(each, after, conceded) or _is_staged(each, before, after):
+            return True
+        if _follows_what_was_asked(each, before) or (answers and _wants_to_be_told(each)):
+            return True
+        if any(_outright(part, conceded=conceded) for part in (each, *_parts(each))):
+            return True
+    return False
 
 
 def is_pasted(ruling: str) -> bool:
@@ -115,24 +180,181 @@ def binding(sentence: str, *, before: str = "") -> float:
 
     0 where it doesn't.
     """
-    asked = sentence.rstrip("\"'”’)]*_ ").endswith("?")
+    asked = _is_question(sentence) and not _POLITE.match(sentence)
     if asked or _CUT_OFF.match(sentence) or _ACCEPTS.search(sentence):
         return 0.0
-    said = _ASIDE.sub(" ", sentence.replace("_", " ").replace("*", ""))
+    said = _bare_of_asides(sentence)
     if _WEIGHS.search(said):
         return 0.0
-    parts = [each.strip() for each in _CLAUSE.split(said) if each.strip()]
+    parts = _parts(sentence)
     # What follows upon a case of the program's is of that case.
     clauses = [each for at, each in enumerate(parts) if not (at and _CASES.match(_without_lead(parts[at - 1])))]
     follows = _is_telling(before)
     if _ASKS_FIRST.search(said) or (_UNASKED.search(said) and _PROCESS.search(said)):
         return ORDERED
+    if _INSTEAD_OF.search(said) or (_WANTS_RATHER.search(said) and _PROCESS.search(said)):
+        return ORDERED
+    if _REMINDS.match(said) and not _is_vague(_REMINDS.sub("", said, count=1)):
+        return ORDERED
+    if any(_STRESSED.search(_without_lead(each)) for each in clauses):
+        return ORDERED
     if any(_forbids(each) or _prefers(each) or _is_decided(each, follows) for each in clauses):
         return ORDERED
     reason = bool(_CAUSES.search(said))
+    if reason and _PROCESS.search(said) and any(_NEEDLESS.match(_without_lead(each)) for each in clauses):
+        return ORDERED
     # What is told against what somebody said is how things are, and no rule, however often they are so.
     general = not _DISPUTES.search(sentence) and (_of_a_kind(clauses[:1]) or any(map(_is_steady, clauses)))
     return STATED * (general or any(_orders(each, reason) or _states(each, reason) for each in clauses))
+
+
+def _outright(said: str, *, conceded: bool) -> bool:
+    """Whether a sentence, or a clause, binds by its form.
+
+    It blames how work is done, and the agent grants that; it had to be said before; it asks that something be left, or
+    that what is ours be used; it says what the whole project is, and what follows; it takes back by its name what was
+    made up, or spares the agent a way by naming another; it says what is not meant to be, or what has to be the same.
+    """
+    body = _without_lead(said)
+    if _telling(said) < LEAST:
+        return False
+    asked, cites = _is_question(said), _CITES.search(said)
+    if not asked and _is_of_the_rules(said, body, cites=cites is not None):
+        return True
+    if of_task(_CITES.sub("", said) if cites else said):
+        return False
+    if _REPEATS.search(said) or (_POLITE.match(body) and _asks_for_good(body)):
+        return True
+    if (found := _USES_OURS.match(body)) is not None and _telling(body[found.end() :]) > 0:
+        return True
+    if (found := _LEFT_OUT.match(body)) is not None:
+        missed = body[found.end() :].strip()
+        return _telling(missed) > LEAST and not _VAGUE.match(_FIRST_WORD.sub("", missed))
+    if asked:
+        return conceded and _blames_habit(said)
+    return _takes_back(said, conceded) or (not _WEIGHS.search(said) and _says_how_it_is(said, body))
+
+
+def _is_of_the_rules(said: str, body: str, *, cites: bool) -> bool:
+    """Whether a sentence says what is not meant to be, how it is from now on, or what a document of rules says."""
+    if (found := _UNMEANT.match(body)) is not None:
+        return _telling(body[found.end() :]) >= LEAST
+    if any(map(_lasts, _parts(said))):
+        return True
+    return cites and any(_BREACHES.match(each) for each in (said, body, *_parts(said)))
+
+
+def _takes_back(said: str, conceded: bool) -> bool:
+    """Whether a sentence denies by its name what was made up or isn't needed, or contradicts, which is granted."""
+    if _DENIED.search(said) and _NAMED.search(said) and (_REFUTES.search(said) or _HAS_IT.search(said)):
+        return True
+    return bool(conceded and _CONTRADICTS.match(said)) and len(_parts(said)) > 1 and _telling(said) > LEAST
+
+
+def _says_how_it_is(said: str, body: str) -> bool:
+    """Whether a sentence says who does what, what leads nowhere, what is the same as what, or what the project is."""
+    if _DOES_ITSELF.match(said) and not _VAGUE.match(_FIRST_WORD.sub("", _FIRST_WORD.sub("", said))):
+        return True
+    if _is_senseless(said) or _is_blamed(_parts(said)):
+        return True
+    if _CASES.search(said):
+        return False
+    same = _AGREES.search(body)
+    if same is not None and same.start() > 0 and not _VAGUE.match(body):
+        return _telling(body[: same.start()]) > 0 and _telling(body[same.end() :]) > 0
+    return bool(_IS_SUCH.match(body)) and len(_parts(said)) > 1 and _telling(said) >= FULL
+
+
+def _is_corrected(sentence: str, after: str, conceded: bool) -> bool:
+    """Whether somebody says of what the agent is wrong, and why."""
+    if not (_MISTAKEN.match(sentence) or _MISTAKEN.match(_without_lead(sentence))) or _is_question(sentence):
+        return False
+    return (conceded or bool(_CAUSES.search(f"{sentence} {after}"))) and _telling(sentence) > LEAST
+
+
+def _is_staged(sentence: str, before: str, after: str) -> bool:
+    """Whether somebody says how far the work is as a whole, and what follows from that."""
+    if _STAGED.search(sentence) is None or _is_question(sentence):
+        return False
+    return _telling(f"{before} {sentence} {after}") > LEAST
+
+
+def _is_of_a_case(following: Sequence[str]) -> bool:
+    """Whether what was just said is told once more, of one case of the program's."""
+    return any(_POINTS_TO_IT.match(_without_lead(each)) for each in following)
+
+
+def _lasts(clause: str) -> bool:
+    """Whether a clause says that what it orders, or what follows, is so from then on."""
+    found = _LASTS.match(_without_lead(clause))
+    if found is None:
+        return False
+    order = _without_lead(clause)[found.end() :].strip()
+    return not order or _forbids(order) or _prefers(order) or bool(_USES.match(order))
+
+
+def _asks_for_good(polite: str) -> bool:
+    order = _POLITE.sub("", polite, count=1)
+    return _forbids(polite) or _prefers(order)
+
+
+def _follows_what_was_asked(sentence: str, before: str) -> bool:
+    """Whether a sentence says what is preferred, upon a question why that isn't done."""
+    asked = _is_question(before) and _HABITS.match(_without_lead(before)) and _is_telling(before)
+    return bool(asked) and not _is_question(sentence) and any(_is_decided(each, True) for each in _parts(sentence))
+
+
+def _wants_to_be_told(sentence: str) -> bool:
+    """Whether somebody refuses what the agent was about to do, and wants to hear of it instead."""
+    return bool(_NO_FIRST.match(sentence) and _TELLS_ME.search(sentence)) and not _is_question(sentence)
+
+
+def _blames_habit(question: str) -> bool:
+    """Whether a question is about how work is done, rather than about what was made."""
+    said = _without_lead(_SHORT_NAME.sub("", question, count=1))
+    return bool(_OUT_OF_TURN.match(said) or (_HABITS.match(said) and _PROCESS.search(said)))
+
+
+def _wants_none(clause: str, after: str) -> bool:
+    """Whether somebody wants nothing of a kind: “we don't want generated files under version control”."""
+    body = _without_lead(clause)
+    if (found := _REFUSES.match(body)) is None:
+        return False
+    words = [each.rstrip("'’") for each in _WORD.findall(body[found.end() :])]
+    if len(words) < LEAST or _telling(body) < LEAST:
+        return False
+    if _REFUSES_ONE.match(body) and _JUDGES.match(_without_lead(after)):
+        return True
+    if _KINDS.match(" ".join(words)) or _EVER.search(body):
+        return _telling(body) >= LEAST
+    kind = words[0].lower() not in common_words() and words[0].endswith("s") and words[0].islower()
+    return kind and len(words) >= FULL
+
+
+def _is_blamed(clauses: Sequence[str]) -> bool:
+    """Whether the agent's own way is the cause, and another is ordered."""
+    return any(_BLAMED.search(each) and any(map(_JUST.match, clauses[at + 1 :])) for at, each in enumerate(clauses))
+
+
+def _is_senseless(clause: str) -> bool:
+    """Whether somebody says that a way of working leads nowhere."""
+    body = _without_lead(clause)
+    return bool(_SENSELESS.match(body) and _PROCESS.search(body))
+
+
+def _is_question(sentence: str) -> bool:
+    return sentence.rstrip("\"'”’)]*_ ").endswith("?")
+
+
+def _bare_of_asides(sentence: str) -> str:
+    plain = sentence.replace("_", " ").replace("*", "").strip()
+    whole = _ASIDE.fullmatch(plain)
+    return whole[1] if whole else _ASIDE.sub(" ", plain)
+
+
+def _parts(sentence: str) -> list[str]:
+    """The clauses of a sentence."""
+    return [each.strip() for each in _CLAUSE.split(_bare_of_asides(sentence)) if each.strip()]
 
 
 def _forbids(clause: str) -> bool:
