@@ -199,6 +199,8 @@ def _against(record: Record, draft: MemoryDraft) -> MemoryDraft:
         draft,
         kind=record.kind,
         text=record.text,
+        # An event is told from others in the same words by when it was.
+        at=record.at if record.kind == "episodic" else draft.at,
         against=True,
         adds=False,
         until=None,

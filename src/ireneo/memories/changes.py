@@ -97,7 +97,11 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
         if each.holds
         and each.kind == "episodic"
         and _is_older(each, draft)
-        and (figures(each.text) or any(pattern.search(each.text) for pattern in (*_cues().ailments, *_cues().lends)))
+        and (
+            is_said(each.text)
+            or figures(each.text)
+            or any(pattern.search(each.text) for pattern in (*_cues().ailments, *_cues().lends))
+        )
     ]
     if draft.against and draft.attribute:
         found |= {each.id: each for each in _of_slot(draft, held)}
@@ -197,7 +201,7 @@ class _ChangeReader:
         self.counts = counts_of(self.words) if counted().search(self.words) else {}
         for each, words in self.held:
             if (
-                each.kind == "episodic"
+                (each.kind == "episodic" and not is_said(each.text))
                 or not self._same_persons(each)
                 or not self._may_be_meant(each, self.said & words)
             ):
@@ -590,6 +594,11 @@ def words_of(text: str) -> str:
     """What a memory says itself, without the frame around words that it quotes."""
     found = _FRAME.search(text)
     return found["words"] if found else text
+
+
+def is_said(text: str) -> bool:
+    """Whether a memory tells that something was said, in the words in which it was."""
+    return _FRAME.search(text) is not None
 
 
 def telling(text: str) -> set[str]:

@@ -230,7 +230,9 @@ class _FactReader:
         brief = brief and not (said and said.subject and _tells_by_itself(said))
         if kind and (kind == "episodic" or not brief):
             kept = self._kept(statement, kind, said)
-            yield self._as_said(statement, kept) if self._needs_frame(statement, kept) else kept
+            # Words whose subject and predicate aren't known can be ended by none: that they were said stays true.
+            framed = self._needs_frame(statement, kept)
+            yield replace(self._as_said(statement, kept), kind="episodic") if framed else kept
         elif says_of_change(statement.text):
             # What tells nothing by itself may still end what is known; what says much is known from then on.
             rows, words = _rows(statement.language), statement.text
