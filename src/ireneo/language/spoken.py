@@ -92,6 +92,8 @@ class Facts(Topic, frozen=True, kw_only=True):
     """At the beginning: what somebody does for a living, without an article."""
     begins: Set = frozenset()
     """Verbs of which the past says what is so since: who bought a thing has it."""
+    was: Set = frozenset()
+    """Of these, those of which the plain past says no more than that it was so: who had four has none."""
     introduces: Row = ()
     """At the beginning of a clause: the speaker's `name`; `sure` where nothing else could be meant."""
     coming: Row = ()

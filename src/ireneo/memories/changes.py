@@ -98,7 +98,7 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
         and each.kind == "episodic"
         and _is_older(each, draft)
         and (
-            is_said(each.text)
+            _lasted(each)
             or figures(each.text)
             or any(pattern.search(each.text) for pattern in (*_cues().ailments, *_cues().lends))
         )
@@ -201,7 +201,7 @@ class _ChangeReader:
         self.counts = counts_of(self.words) if counted().search(self.words) else {}
         for each, words in self.held:
             if (
-                (each.kind == "episodic" and not is_said(each.text))
+                (each.kind == "episodic" and not _lasted(each))
                 or not self._same_persons(each)
                 or not self._may_be_meant(each, self.said & words)
             ):
@@ -596,9 +596,9 @@ def words_of(text: str) -> str:
     return found["words"] if found else text
 
 
-def is_said(text: str) -> bool:
-    """Whether a memory tells that something was said, in the words in which it was."""
-    return _FRAME.search(text) is not None
+def _lasted(record: Record) -> bool:
+    """Whether an event is that something was said, or that something was so then: which may be said to be over."""
+    return bool(record.subject) or _FRAME.search(record.text) is not None
 
 
 def telling(text: str) -> set[str]:

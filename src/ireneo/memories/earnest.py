@@ -47,6 +47,8 @@ class Statement(Struct, frozen=True, kw_only=True):
     """It says how something is done."""
     personal: bool = False
     """The message speaks of its author somewhere."""
+    place: int = 0
+    """Which sentence of the message it stands in."""
 
 
 def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
@@ -75,9 +77,9 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
             if any(_is_joke(sentence, each) for each in marks.values()):
                 said[-1] = ("", language)
     personal = any(rows["own"].search(text) for rows in marks.values())
-    for sentence, language in said:
+    for place, (sentence, language) in enumerate(said):
         for statement in _of_sentence(sentence, language, made_up=made_up) if sentence else ():
-            yield replace(statement, personal=personal)
+            yield replace(statement, personal=personal, place=place)
 
 
 def _sentences(line: str) -> Iterator[str]:
@@ -234,7 +236,8 @@ def _bare(piece: str, rows: dict[str, re.Pattern[str]]) -> str:
     """A clause without what only leads to it."""
     while found := rows["leads"].match(piece):
         piece = piece[found.end() :].lstrip(" ,;:–—-")
-    return piece.strip(" ,;:–—-…")
+    piece = piece.strip(" ,;:–—-…")
+    return piece[1:] if piece.startswith("(") and ")" not in piece else piece
 
 
 @from_data

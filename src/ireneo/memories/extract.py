@@ -17,6 +17,7 @@ from ireneo.language.spoken import Attributes, Facts, Predication
 from ireneo.language.topics import Names, Words
 from ireneo.memories.changes import figures, says_of_change, telling
 from ireneo.memories.earnest import Statement, statements
+from ireneo.memories.lasting import is_code, lasts, tells_by_itself
 from ireneo.memories.record import Kind, Record
 from ireneo.memories.slots import attribute_of, holding_of
 from ireneo.patterns import lazy_re
@@ -96,6 +97,7 @@ def said_facts(
     reader = _FactReader(speaker, at, _names_of(known), anyone=anyone)
     last: tuple[str, ...] | None = None
     clauses: list[Statement] = []
+    place = 0
     for statement in statements(text, before):
         facts = list(reader.facts(statement))
         if clauses and clauses[-1].sentence != statement.sentence:
@@ -105,7 +107,9 @@ def said_facts(
         if len(clauses) > 1 and (ending := _ending_of(clauses, reader)):
             facts.append(ending)
         goes_on = _rows(statement.language).goes_on.match(statement.text) or reader.is_fragment(statement)
-        if last and goes_on and not any(each.attribute for each in facts):
+        near = len(clauses) > 1 or statement.place <= place + 1
+        place = statement.place
+        if last and near and goes_on and not any(each.attribute for each in facts):
             found[last] = _joined(found[last], statement)
             facts = [each for each in facts if each.against]
         elif not facts:
@@ -227,24 +231,32 @@ class _FactReader:
         brief = brief and not _TELLING.search(statement.text)
         brief = brief and not _rows(statement.language).ailments.search(statement.text)
         # "I sing alto" has a verb that tells something, and needs no more words.
-        brief = brief and not (said and said.subject and _tells_by_itself(said))
+        brief = brief and not (said and said.subject and tells_by_itself(said))
         if kind and (kind == "episodic" or not brief):
             kept = self._kept(statement, kind, said)
-            # Words whose subject and predicate aren't known can be ended by none: that they were said stays true.
-            framed = self._needs_frame(statement, kept)
-            yield replace(self._as_said(statement, kept), kind="episodic") if framed else kept
+            yield self._in_time(statement, kept, said)
         elif says_of_change(statement.text):
             # What tells nothing by itself may still end what is known; what says much is known from then on.
             rows, words = _rows(statement.language), statement.text
             much = len(telling(words)) >= _BESIDE and not statement.made_up and not rows.if_so.search(words)
             much = much and not rows.address.search(words)
-            yield replace(self._as_said(statement, self._kept(statement, "semantic", said)), against=not much)
+            kept = self._as_said(statement, self._kept(statement, "semantic", said))
+            yield replace(kept, kind="episodic", against=not much)
 
-    def _needs_frame(self, statement: Statement, kept: SaidFact) -> bool:
-        """Whether a statement could not be told of anybody, and so is quoted: unless it says itself of whom it is."""
-        if statement.text not in kept.text:
-            return False
-        return "“" in kept.text or "„" in kept.text or not _speaks_of_somebody(statement.text, statement.language)
+    def _in_time(self, statement: Statement, kept: SaidFact, said: Predicate | None) -> SaidFact:
+        """What a statement says as a fact where it lasts until it is said to have ended, or else as an event.
+
+        What nothing that is said can end is no fact that holds: that it was said stays true.
+        """
+        if statement.text in kept.text and ("“" in kept.text or "„" in kept.text):
+            return replace(self._as_said(statement, kept), kind="episodic")
+        is_dated = any(not each.since for each in self._times(statement.text, statement.language, ahead=None))
+        if kept.kind == "episodic" or lasts(said, statement.text, self._named(statement), dated=is_dated):
+            return kept
+        if said is not None and said.tense == "past":
+            return replace(kept, kind="episodic", subject="")
+        # What was planned for a day may be called off: it keeps its subject, by which it is told from what is past.
+        return replace(kept if is_dated else self._as_said(statement, kept), kind="episodic")
 
     def is_fragment(self, statement: Statement) -> bool:
         """Whether it says nothing by itself, such as "girls, both hooded", and so hangs on what stands before it."""
@@ -625,7 +637,7 @@ class _FactReader:
             or any(re.search(rf"\b{re.escape(name)}\b", text) for name in self.names)
         )
         of_other = not statement.made_up and _speaks_of_somebody(text, statement.language)
-        figure = bool(_FIGURE.search(text)) and count <= 25 and not rows.asks.match(text) and not _is_code(text)
+        figure = bool(_FIGURE.search(text)) and count <= 25 and not rows.asks.match(text) and not is_code(text)
         elided = bool(said and said.subject == "") and count >= 3
         changed = bool(_LARGE.search(text)) and statement.language != "de" and bool(rows.changed.search(text))
         ails = bool(rows.ailments.search(text))
@@ -638,11 +650,6 @@ class _FactReader:
             state = said.verb.split()[-1] in (known.begins if said.tense != "past" else known.begins - {"be"})
             past = said.tense in ("past", "perfect") and not state
         return "episodic" if past else "semantic"
-
-
-def _tells_by_itself(said: Predicate) -> bool:
-    """Whether a verb says something of its subject with few words: "I sing alto", and not "I have one"."""
-    return said.verb.split()[-1] not in of_language(Facts, "en").light and bool(telling(said.rest))
 
 
 def _left_out(statement: Statement) -> str:
@@ -668,12 +675,6 @@ def _introduced(statement: Statement, *, opens: bool) -> list[str]:
     first = pieces[0].removeprefix(found["name"]).strip()
     first = _HERE.sub("", first).removeprefix("by the way").removeprefix("btw")
     return [found["name"], *([first] if first.strip(_EDGES) else []), *pieces[1:]]
-
-
-def _is_code(text: str) -> bool:
-    """Whether it has figures and no words: moves of a game, numbers of parts. "27:58" is a time."""
-    words = _WORDS.findall(text)
-    return not any(word.isalpha() and len(word) > 2 for word in words) and not all(word[0].isdigit() for word in words)
 
 
 def _speaks_of_somebody(text: str, language: str) -> bool:
