@@ -151,6 +151,10 @@ class Facts(Topic, frozen=True, kw_only=True):
     """Verbs that say something only together with what follows."""
     phrase_ends: Set = frozenset()
     """Words at which what was named as being over ends, unless it begins with them."""
+    refers: Row = ()
+    """At the beginning of a sentence: it speaks of whom, or what, stands before it."""
+    depends: Row = ()
+    """Besides, at the beginning of a clause: it hangs on the one before it."""
     apart: Row = ()
     """Such words of which one excludes the other of the same person, whatever else is said."""
     grades: Row = ()

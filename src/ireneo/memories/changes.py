@@ -13,7 +13,6 @@ from functools import lru_cache
 from ireneo.language.alike import alike
 from ireneo.language.detect import writes_nouns_large
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
-from ireneo.language.sentences import sentences
 from ireneo.language.spoken import Facts
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Numbers, Words
@@ -37,9 +36,9 @@ _FRAME = lazy_re(
     r"(?:said|sagte(?: [^:„“]{1,80})?|asks the assistant|bittet den Assistenten): [“„](?P<words>.{1,2000})[”“]", re.S
 )
 _WORDS = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
-_LIST = r"[A-ZÄÖÜ][\w'’-]+(?:(?:, | and |, and | und | & | plus )[A-ZÄÖÜ][\w'’-]+){1,6}"
-_NAMES_LISTED = lazy_re(rf"\b{_LIST}")
-_JOINS = lazy_re(r", and |, | and | und | & | plus ")
+_LIST = r"[A-ZÄÖÜ][\w'’-]+(?: [A-ZÄÖÜ][\w'’-]+)?"
+NAMES_LISTED = lazy_re(rf"\b{_LIST}(?:(?:, | and |, and | und | & | plus ){_LIST}){{1,6}}")
+"""Several names in a row."""
 _FIGURE = lazy_re(
     r"(?P<clock>\b\d{1,2}(?::[0-5]\d(?!:|\d)|\.[0-5]\d(?=\D|$)| ?[ap]m\b)(?: ?[ap]m\b)?"
     r"|\b\d{1,2} (?:sharp|uhr|o['’]clock)\b)"
@@ -110,6 +109,8 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
         found |= {each.id: each for each in held if _is_work_elsewhere(each, draft)}
     if draft.attribute == "manner":
         found |= {each.id: each for each in held if each.attribute == "manner" and _in_another_language(each, draft)}
+    if draft.attribute and holding_of(draft.attribute) == "set" and not draft.against:
+        found |= {each.id: each for each in held if _same_slot(each, draft) and _counts_otherwise(each, draft)}
     held = [each for each in held if not _same_slot(each, draft)]
     if draft.attribute == "home" and not draft.against:
         # Who moves away from Munich may work there all the same.
@@ -126,49 +127,6 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
 def _is_passing(text: str) -> bool:
     """Whether what a text tells of was so for a while only."""
     return any(pattern.search(words_of(text)) for pattern in _cues().passing)
-
-
-def without(text: str, words: str) -> str | None:
-    """A text in which one of several names in a row is no longer told: that which `words` say is over.
-
-    None where it names none of them in a row, or all.
-    """
-    over = set().union(*(named for named, *_ in _named_as_over(words_of(words)))) if words else set()
-    row = _NAMES_LISTED.search(text)
-    if row is None or not over or words_of(text) != text:
-        return _untouched(text, words)
-    names = _JOINS.split(row[0])
-    kept = [name for name in names if not set(terms(name)) & over]
-    if len(kept) == len(names) or not kept:
-        return _untouched(text, words)
-    *first, last = kept
-    joined = f"{', '.join(first)} and {last}" if first else last
-    return f"{_counted().sub('', text[: row.start()])}{joined}{text[row.end() :]}"
-
-
-def _untouched(text: str, words: str) -> str | None:
-    """Of a text of several sentences those of which nothing is said in `words`; None where that is none, or all."""
-    own, said = words_of(text), telling(words)
-    pieces = list(sentences(own, small_opens=True))
-    told = figures(words).keys()
-    touched = [piece for piece in pieces if any(_is_part(one, each) for one in said for each in telling(piece))]
-    kept = [piece for piece in pieces if piece not in touched and not figures(piece).keys() & told]
-    kept = [piece for piece in kept if len(telling(piece)) > 1]
-    if not kept or len(kept) == len(pieces) or own == text or _POINTS.match(kept[0]):
-        return None
-    if not touched:
-        return None
-    return text.replace(own, " ".join(kept))
-
-
-_POINTS = lazy_re(r"(?:he|she|it|they|his|her|their|its|er|sie|es|sein|ihr)\b", re.I)
-
-
-@from_data
-def _counted() -> re.Pattern[str]:
-    """How many there are, before the names of all of them."""
-    numbers = [word for code in LANGUAGES for word in of_language(Numbers, code).cardinals]
-    return lazy_re(rf"\b(?:{either(numbers)}|\d+) (?=[\w-]+[,:]? ?$)", re.I)
 
 
 class _ChangeReader:
@@ -245,7 +203,7 @@ class _ChangeReader:
 
     def over(self) -> Iterator[Record]:
         """What it names as being over."""
-        for said, gone, back in _named_as_over(self.words):
+        for said, gone, back in named_as_over(self.words):
             # Who gave up the flute is not over; who is named alone may be.
             named = said if gone else said - self.persons or said
             found = self._of_phrase(named, gone=gone, back=back, least=len(named) if named <= self.names else 0)
@@ -284,7 +242,7 @@ class _ChangeReader:
         parts = one - same if self.joins else (one - same) & self.names
         begin = {word[:_BEGINNING] for word in other if len(word) > _BEGINNING}
         same |= {each for each in one if len(each) > _BEGINNING and each[:_BEGINNING] in begin}
-        return same | {each for each in parts if any(_is_part(each, word) for word in other)}
+        return same | {each for each in parts if any(is_part(each, word) for word in other)}
 
     def other(self) -> Iterator[Record]:
         """What it gives another figure, day or opposite of."""
@@ -423,7 +381,7 @@ class _ChangeReader:
                 continue
             shared = {term for term in self._shared(self.said, words) if self.often.get(term, 0) <= MOST}
             # Who is only named in both may have nothing to do with what is replaced, unless he is one of several.
-            only_named = shared <= self.names | self.persons and not _NAMES_LISTED.search(words_of(each.text))
+            only_named = shared <= self.names | self.persons and not NAMES_LISTED.search(words_of(each.text))
             least = 1 if self.instead and not only_named else 2
             if len(shared) >= least and self._may_be_meant(each, shared) and _says_over(each.text) <= self.back:
                 found.append(each)
@@ -442,7 +400,7 @@ class _ChangeReader:
         return not apart or record.subject.casefold() in self.draft.text.casefold() or bool(shared & _names(self.words))
 
 
-def _named_as_over(words: str) -> Iterator[tuple[set[str], bool, bool]]:
+def named_as_over(words: str) -> Iterator[tuple[set[str], bool, bool]]:
     """The terms of each thing that is named as being over, whether it is a being that is no more, and is so again."""
     for pattern in _cues().over:
         for found in pattern.finditer(words):
@@ -477,6 +435,8 @@ def _last_nouns(words: list[str]) -> list[str]:
     """The last noun of a German phrase, with those that stand beside it; all of a phrase that writes none large."""
     large = [at for at, word in enumerate(words) if word[:1].isupper()]
     found: list[int] = []
+    # "Das Bisoprolol hat die Ärztin abgesetzt": it is not the doctor who is over.
+    large = [at for at in large if not set(terms(words[at])) & _roles()] or large
     for at in reversed(large):
         if found and not (found[-1] - at == 1 or words[at + 1 : found[-1]] == ["und"]):
             break
@@ -484,7 +444,7 @@ def _last_nouns(words: list[str]) -> list[str]:
     return [words[at] for at in found] or words
 
 
-def _is_part(one: str, other: str) -> bool:
+def is_part(one: str, other: str) -> bool:
     """Whether one of two words begins or ends with the other."""
     short, long = sorted((one, other), key=len)
     return len(short) >= _COMPOUND and (long.startswith(short) or long.endswith(short) or long[:6] == short[:6] != "")
@@ -509,7 +469,7 @@ def _says_over(text: str) -> bool:
 def _says_over_of(record: Record, hit: set[str]) -> bool:
     """Whether a memory says itself that this is over."""
     text = words_of(record.text)
-    return _says_over(text) and (len(hit) > 1 or any(hit & named for named, *_ in _named_as_over(text)))
+    return _says_over(text) and (len(hit) > 1 or any(hit & named for named, *_ in named_as_over(text)))
 
 
 def _is_measure(kind: str) -> bool:
@@ -568,6 +528,14 @@ def _measured(figure: re.Match[str]) -> tuple[str, str] | None:
 
 def _same_slot(record: Record, draft: MemoryDraft) -> bool:
     return bool(draft.attribute) and slot(record.subject, record.attribute) == slot(draft.subject, draft.attribute)
+
+
+def _counts_otherwise(record: Record, draft: MemoryDraft) -> bool:
+    """Whether a memory counts the same things that a later word counts, and finds another number of them."""
+    now, before = (counts_of(words_of(each.text)) for each in (draft, record))
+    if any(pattern.search(words_of(draft.text)) for pattern in _cues().besides):
+        return False
+    return any(now[thing] != before[thing] for thing in now.keys() & before.keys())
 
 
 def _in_another_language(record: Record, draft: MemoryDraft) -> bool:
@@ -652,6 +620,12 @@ def _kinds_of() -> dict[str, tuple[tuple[str, str], ...]]:
 def _persons() -> frozenset[str]:
     """Terms for people who are somebody's."""
     return _related(_KIN)
+
+
+@from_data
+def _roles() -> frozenset[str]:
+    """Terms for people by what they are to somebody."""
+    return _related(None) - _related(("pet",))
 
 
 @from_data
