@@ -151,6 +151,22 @@ class Facts(Topic, frozen=True, kw_only=True):
     """Verbs that say something only together with what follows."""
     phrase_ends: Set = frozenset()
     """Words at which what was named as being over ends, unless it begins with them."""
+    moves: Row = ()
+    """Anywhere: somebody moves house, or from one place to another."""
+    places: Set = frozenset()
+    """Words at the beginning of what says where something is."""
+    takes_place: Set = frozenset()
+    """Verbs that say of a thing no more than where or when it is."""
+    held: Set = frozenset()
+    """Verbs that say of a thing that somebody has it, or goes by it."""
+    speaker: Set = frozenset()
+    """Subjects that are the speaker."""
+    owners: Set = frozenset()
+    """Words before a thing that say whose it is, or that it is known."""
+    asides: Set = frozenset()
+    """Words between a verb and what it says, that change nothing of it."""
+    thing_ends: Set = frozenset()
+    """Words at which the name of a thing ends."""
     refers: Row = ()
     """At the beginning of a sentence: it speaks of whom, or what, stands before it."""
     depends: Row = ()

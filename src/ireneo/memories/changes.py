@@ -146,6 +146,7 @@ class _ChangeReader:
         self.changed = self.strong or any(pattern.search(self.words) for pattern in (*cues.changes, *cues.back))
         self.instead = any(pattern.search(self.words) for pattern in cues.instead)
         self.back = any(pattern.search(self.words) for pattern in cues.back)
+        self.moves = any(pattern.search(self.words) for pattern in cues.moves)
         self.besides = any(pattern.search(self.words) for pattern in cues.besides)
         self.fresh = any(pattern.search(self.words) for pattern in cues.fresh)
 
@@ -208,7 +209,7 @@ class _ChangeReader:
             named = said if gone else said - self.persons or said
             found = self._of_phrase(named, gone=gone, back=back, least=len(named) if named <= self.names else 0)
             if not found and not gone:
-                near = {word for each in named for word, cosine in alike(each, 8) if cosine >= _ALIKE}
+                near = {word for each in named - self.names for word, cosine in alike(each, 8) if cosine >= _ALIKE}
                 found = self._of_phrase(near, gone=False, back=back, least=1) if near else []
             if len(found) <= MOST:
                 yield from found
@@ -221,6 +222,9 @@ class _ChangeReader:
         found = []
         for each, words in self.held:
             hit = self._shared(named, words)
+            if self.moves and _is_work_at(each, hit):
+                # Who moves away from Munich may work there all the same.
+                continue
             if hit <= doing and named - doing:
                 # Who stopped wearing a watch may wear glasses.
                 continue
@@ -472,6 +476,14 @@ def _says_over_of(record: Record, hit: set[str]) -> bool:
     return _says_over(text) and (len(hit) > 1 or any(hit & named for named, *_ in named_as_over(text)))
 
 
+def _is_work_at(record: Record, hit: set[str]) -> bool:
+    """Whether a memory says that somebody works in a place."""
+    text = words_of(record.text)
+    placed = any(set(terms(found[1])) & hit for found in _IN.finditer(text))
+    work = (tells for thing, _, tells in _cues().things if thing == "job")
+    return placed and (record.attribute in ("job", "employer") or any(tells.search(text) for tells in work))
+
+
 def _is_measure(kind: str) -> bool:
     """Whether figures of a kind measure something, and are no time."""
     return bool(kind) and kind not in _NO_MEASURE and " " not in kind
@@ -489,6 +501,7 @@ _OWNED = lazy_re(r"\b([A-ZÄÖÜ][\w-]+)['’]s (?:[a-z]+ )?([a-z]+)")
 _CLAUSE_REST = lazy_re(r"[^.,;:!?]*")
 _BEHIND_FIGURES = lazy_re(r"(?<=\d)\D{1,12}$")
 _YEAR = lazy_re(r"(?:19|20)\d\d")
+_IN = lazy_re(r"\bin (\w+)", re.I)
 _EMPLOYED = lazy_re(r"\b(?:at|for|bei) ", re.I)
 _FROM = lazy_re(r"\bfrom [\w,.€$£ ]{1,30}?(?= to )|\bvon [\w,.€$£ ]{1,30}?(?= auf )", re.I)
 
@@ -694,6 +707,7 @@ class _ChangeCues:
         )
         self.often = tuple(lazy_re(either(each.often), re.I) for each in known)
         self.passing = tuple(lazy_re(either(each.passing), re.I) for each in known if each.passing)
+        self.moves = tuple(lazy_re(either(each.moves), re.I) for each in known)
         self.it = tuple(lazy_re(either(each.over_it), re.I) for each in known)
         self.tongues = tuple(lazy_re(either(each.tongues), re.I) for each in known)
         self.back = tuple(lazy_re(either(each.back), re.I) for each in known)

@@ -19,7 +19,7 @@ from ireneo.memories.changes import NAMES_LISTED, figures, is_part, named_as_ove
 from ireneo.patterns import lazy_re
 
 _JOINS = lazy_re(r", and |, | and | und | & | plus ")
-_PIECES = lazy_re(r"(?:[,;:.!]+ (?:(?:and|und|or|oder|but|aber) )?| (?:and|und|&|plus) )")
+_PIECES = lazy_re(r"(?:[,;:.!] (?:(?:and|und|or|oder|but|aber) )?| (?:and|und|&|plus) )")
 _SHORT = 3
 """Words of a thing in a row at the most, where nothing stands before it that says what is said of all."""
 _LEFT_OUT = "…"
