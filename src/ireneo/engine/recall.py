@@ -385,7 +385,7 @@ def _within(search: SearchPort, space: str, index: SearchIndex) -> frozenset[int
     """The documents that alone are wanted; None where any may be, or nearly any: then others are passed over later."""
     if index.only is None:
         return None
-    count = search.count(space, index.name, [index.only])[index.only]
+    count = search.count(space, index.name, [index.only], FEW)[index.only]
     if count > FEW:
         return None
     return frozenset(search.postings(space, index.name, [index.only])[index.only])

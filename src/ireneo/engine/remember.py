@@ -180,7 +180,7 @@ def _ended(tx: Transaction, space: str, draft: MemoryDraft, near: Sequence[Recor
     if draft.origin != "user" or not (draft.against or draft.attribute == "manner" or may_change(draft.text)):
         return []
     asked = sorted(set(terms(draft.text)))
-    often = tx.search.count(space, "memories", asked)
+    often = tx.search.count(space, "memories", asked, RARE)
     telling = [term for term in asked if 0 < often[term] <= RARE]
     listed = tx.search.postings(space, "memories", telling)
     shared: Counter[int] = Counter()

@@ -321,7 +321,7 @@ class Shelf:
     def _common(self, purpose: Purpose) -> frozenset[str]:
         """The words of a goal that so many memories have that they tell nothing."""
         most = max(FEW, COMMON * self._tx.search.size(self._space, "memories").documents)
-        counts = self._tx.search.count(self._space, "memories", list(purpose.words))
+        counts = self._tx.search.count(self._space, "memories", list(purpose.words), int(most))
         return frozenset(term for term, count in counts.items() if count > most)
 
 

@@ -7,7 +7,7 @@ what it gives another figure, day or side of a pair of opposites of. What severa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 
 from ireneo.language.alike import alike
@@ -216,7 +216,7 @@ class _ChangeReader:
         if any(pattern.search(self.words) for pattern in _cues().it) and self.held:
             yield max((each for each, _ in self.held), key=lambda one: one.recorded)
 
-    def _of_phrase(self, named: set[str], *, gone: bool, back: bool, least: int = 0) -> list[Record]:
+    def _of_phrase(self, named: Set[str], *, gone: bool, back: bool, least: int = 0) -> list[Record]:
         least = least or (len(named) + 1) // 2
         doing = {term for found in _WORDS.finditer(self.words) if found[0].endswith("ing") for term in terms(found[0])}
         found = []
@@ -240,9 +240,9 @@ class _ChangeReader:
             found.append(each)
         return found
 
-    def _shared(self, one: set[str], other: set[str]) -> set[str]:
+    def _shared(self, one: Set[str], other: Set[str]) -> set[str]:
         """The terms of `one` that stand in `other`, or that a longer word there is made with."""
-        same = one & other
+        same = set(one & other)
         parts = one - same if self.joins else (one - same) & self.names
         begin = {word[:_BEGINNING] for word in other if len(word) > _BEGINNING}
         same |= {each for each in one if len(each) > _BEGINNING and each[:_BEGINNING] in begin}
@@ -404,8 +404,13 @@ class _ChangeReader:
         return not apart or record.subject.casefold() in self.draft.text.casefold() or bool(shared & _names(self.words))
 
 
-def named_as_over(words: str) -> Iterator[tuple[set[str], bool, bool]]:
-    """The terms of each thing that is named as being over, whether it is a being that is no more, and is so again."""
+@lru_cache(512)
+def named_as_over(words: str) -> tuple[tuple[frozenset[str], bool, bool], ...]:
+    """The terms of each thing that is named as being over, whether it is a being that is no more, and is so again.
+
+    Kept for the texts that were last asked of: each word of a user is held against the same memories.
+    """
+    told = []
     for pattern in _cues().over:
         for found in pattern.finditer(words):
             gone = "who" in found.re.groupindex
@@ -414,7 +419,8 @@ def named_as_over(words: str) -> Iterator[tuple[set[str], bool, bool]]:
             if named:
                 rest = _CLAUSE_REST.match(words, found.end())
                 again = f"{words[found.start() : found.start(name)]} {rest[0] if rest else ''}"
-                yield named, gone, any(each.search(again) for each in _cues().back)
+                told.append((frozenset(named), gone, any(each.search(again) for each in _cues().back)))
+    return tuple(told)
 
 
 def _phrase(text: str, *, before: bool) -> set[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Literal, NewType
 
 from msgspec import Struct
@@ -259,13 +260,15 @@ _AROUND = ".,;:!?\"“”„«»‘'`()[]{}*_…"
 _DASHES = frozenset({"-", "–", "—", "•", "*", "+", "#", ">"})
 
 
+@lru_cache(1_024)
 def normal(text: str) -> str:
     """The words of `text` as they are compared; never empty unless `text` is blank. Making it twice changes nothing."""
     # In another form a letter may only appear once others have been put together, so folding is repeated.
     folded = _folded(_folded(_MARK.sub(" ", text)))
     words = [form for word in folded.split() for form in _spelled_out(word.strip(_AROUND)).split()]
     said = [word for word in words if word not in _DASHES]
-    kept = [word for word in said if word not in of_language(Words, "en").articles]
+    articles = of_language(Words, "en").articles
+    kept = [word for word in said if word not in articles]
     return " ".join(kept or said or folded.split())
 
 
@@ -283,6 +286,7 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text).replace("’", "'").casefold()
 
 
+@lru_cache(4_096)
 def _spelled_out(word: str) -> str:
     known = of_language(Words, "en")
     if word in known.contractions:

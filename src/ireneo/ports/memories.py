@@ -65,8 +65,10 @@ class SearchPort(Protocol):
     def size(self, space: str, index: IndexName) -> IndexSize:
         """How much there is."""
 
-    def count(self, space: str, index: IndexName, terms: Sequence[str]) -> Mapping[str, int]:
-        """How many documents have each term; those that none has count 0."""
+    def count(
+        self, space: str, index: IndexName, terms: Sequence[str], at_most: int | None = None
+    ) -> Mapping[str, int]:
+        """How many documents have each term; those that none has count 0, those of more than `at_most` one more."""
 
     def postings(
         self, space: str, index: IndexName, terms: Sequence[str], at_most: int | None = None

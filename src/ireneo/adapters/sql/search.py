@@ -55,12 +55,16 @@ class SqlSearch(Port, SearchPort):
         return IndexSize(documents=documents, terms=terms)
 
     @reads
-    def count(self, space: str, index: IndexName, terms: Sequence[str]) -> Mapping[str, int]:
-        """How many documents have each term: its postings are walked, and none of them is handed out."""
+    def count(
+        self, space: str, index: IndexName, terms: Sequence[str], at_most: int | None = None
+    ) -> Mapping[str, int]:
+        """How many documents have each term: its postings are walked so far, and none of them is handed out."""
         prefix = find_prefix(self._of(space), space)
         counted = dict.fromkeys(terms, 0)
         if prefix is not None:
-            found = self._of(space).each(_COUNT[index], [{"space_term": token(prefix, term)} for term in counted])
+            limit = -1 if at_most is None else at_most + 1
+            asked: list[Bindings] = [{"space_term": token(prefix, term), "limit": limit} for term in counted]
+            found = self._of(space).each(_COUNT[index], asked)
             counted.update((term, count) for term, ((count,),) in zip(counted, found, strict=True))
         return counted
 

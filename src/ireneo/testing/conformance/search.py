@@ -52,6 +52,8 @@ def found(tx: Transaction, *terms: str) -> list[list[str]]:
         few = {term: numbers if len(numbers) <= at_most else [] for term, numbers in postings.items()}
         found = {term: list(each) for term, each in tx.search.postings(SPACE, "messages", terms, at_most).items()}
         expect(found, {term: list(each) for term, each in few.items()}, f"the postings of terms in {at_most} at most")
+        so_far = {term: min(len(numbers), at_most + 1) for term, numbers in postings.items()}
+        expect(tx.search.count(SPACE, "messages", terms, at_most), so_far, f"how many are counted up to {at_most}")
     counted = tx.search.count(SPACE, "messages", terms)
     expect(dict(counted), {term: len(postings[term]) for term in terms}, "how many are counted")
     out: list[list[str]] = []

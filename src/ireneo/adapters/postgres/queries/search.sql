@@ -7,10 +7,14 @@ SELECT messages, message_terms FROM spaces WHERE space = :space;
 SELECT memories, memory_terms FROM spaces WHERE space = :space;
 
 -- name: count_messages_with
-SELECT count(*) FROM message_words WHERE space = :space AND terms @> ARRAY[:space_term];
+SELECT count(*) FROM (
+    SELECT 1 FROM message_words WHERE space = :space AND terms @> ARRAY[:space_term] LIMIT nullif(:limit, -1)
+) AS found;
 
 -- name: count_memories_with
-SELECT count(*) FROM memory_words WHERE space = :space AND terms @> ARRAY[:space_term];
+SELECT count(*) FROM (
+    SELECT 1 FROM memory_words WHERE space = :space AND terms @> ARRAY[:space_term] LIMIT nullif(:limit, -1)
+) AS found;
 
 -- name: messages_with
 -- As one value: ten thousand rows would each cost a step and an object.

@@ -8,10 +8,14 @@ SELECT messages, message_terms FROM spaces WHERE space = :space;
 SELECT memories, memory_terms FROM spaces WHERE space = :space;
 
 -- name: count_messages_with
-SELECT count(*) FROM message_words WHERE message_words MATCH '"' || :space_term || '"';
+SELECT count(*) FROM (
+    SELECT 1 FROM message_words WHERE message_words MATCH '"' || :space_term || '"' LIMIT :limit
+);
 
 -- name: count_memories_with
-SELECT count(*) FROM memory_words WHERE memory_words MATCH '"' || :space_term || '"';
+SELECT count(*) FROM (
+    SELECT 1 FROM memory_words WHERE memory_words MATCH '"' || :space_term || '"' LIMIT :limit
+);
 
 -- name: messages_with
 -- As one value: ten thousand rows would each cost a step and an object.
