@@ -26,7 +26,7 @@ from ireneo.language.predicates import until_next_verb
 from ireneo.language.words import terms
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
-from ireneo.memories.changes import may_change, replaced_by, words_of
+from ireneo.memories.changes import lasted, may_change, replaced_by, words_of
 from ireneo.memories.facts import Fact, facts
 from ireneo.memories.intake import LONGEST, MemoryDetails, memory_draft
 from ireneo.memories.kinds import KINDS
@@ -214,6 +214,9 @@ def _against(record: Record, draft: MemoryDraft) -> MemoryDraft:
 
 def _rest_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
     """What a memory said of several by name of whom one is no longer among them; None where it is no such memory."""
+    if record.kind == "episodic" and not lasted(record):
+        # Of what happened nothing is left to be so.
+        return None
     text = without(record.text, draft.text)
     if text is None:
         return None

@@ -13,6 +13,7 @@ from functools import lru_cache
 from ireneo.language.alike import alike
 from ireneo.language.detect import writes_nouns_large
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
+from ireneo.language.sentences import sentences
 from ireneo.language.spoken import Facts
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Numbers, Words
@@ -27,6 +28,7 @@ from ireneo.memories.rivals import (
     is_about,
     renewed_things,
     with_digits,
+    without_owner,
 )
 from ireneo.memories.slots import holding_of
 from ireneo.patterns import lazy_re
@@ -48,6 +50,7 @@ _FIGURE = lazy_re(
 )
 _NUMBERED = lazy_re(r"^(?:the |der |die |das )?(?P<one>[^\W\d_]+ (?:no\.? ?|nr\.? ?|#)?\d+) ", re.I)
 _APART, _SIDE, _WEEKDAY = "apart", "side", "weekday"
+_PRESSURE = "pressure"
 _NO_MEASURE = ("date", "clock", "often")
 MOST = 6
 """Memories that one word ends at most, and that may have a word in common for it to tell them apart: what touches more
@@ -97,7 +100,7 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
         and each.kind == "episodic"
         and _is_older(each, draft)
         and (
-            _lasted(each)
+            lasted(each)
             or figures(each.text)
             or any(pattern.search(each.text) for pattern in (*_cues().ailments, *_cues().lends))
         )
@@ -160,7 +163,7 @@ class _ChangeReader:
         self.counts = counts_of(self.words) if counted().search(self.words) else {}
         for each, words in self.held:
             if (
-                (each.kind == "episodic" and not _lasted(each))
+                (each.kind == "episodic" and not lasted(each))
                 or not self._same_persons(each)
                 or not self._may_be_meant(each, self.said & words)
             ):
@@ -283,18 +286,20 @@ class _ChangeReader:
         yield from self._measured_anew(told)
 
     def _measured_anew(self, told: Mapping[str, frozenset[str]]) -> Iterator[Record]:
-        """The one memory of the same measure, where the word says no more than a figure: "79 kilos this morning"."""
-        kinds = {kind for kind in told if _is_measure(kind) and not kind.startswith((_SIDE, _APART))}
-        if len(kinds) != 1 or {term for term in self.said if term not in _units()}:
-            return
-        (kind,) = kinds
-        same = [
-            each
-            for each, _ in self.held
-            if self._same_persons(each) and told[kind] != figures(words_of(each.text)).get(kind, told[kind])
-        ]
-        if len(same) == 1:
-            yield same[0]
+        """The one memory of the same measure, where a sentence says no more than a figure: "79 kilos this morning"."""
+        for sentence in sentences(self.words, small_opens=True) if any(_is_measure(kind) for kind in told) else ():
+            mine = figures(sentence)
+            kinds = {kind for kind in mine if _is_measure(kind) and not kind.startswith((_SIDE, _APART))}
+            if len(kinds) != 1 or telling(sentence) - _units().keys():
+                continue
+            (kind,) = kinds
+            same = [
+                each
+                for each, _ in self.held
+                if self._same_persons(each) and mine[kind] != figures(words_of(each.text)).get(kind, mine[kind])
+            ]
+            if len(same) == 1:
+                yield same[0]
 
     def anew(self) -> Iterator[Record]:
         """What says where one lives, or what one does, where another home or work is told of."""
@@ -462,8 +467,9 @@ def is_part(one: str, other: str) -> bool:
 
 def _speaks_of(record: Record, hit: set[str]) -> bool:
     """Whether what is named is only whom a memory speaks of: who leaves is a nurse all the same."""
-    first = words_of(record.text).split(" ", 1)[0]
-    return bool(hit) and hit <= set(terms(first)) and first[:1].isupper()
+    text = words_of(record.text)
+    first = text[without_owner(text) :].split(" ", 1)[0]
+    return bool(hit) and hit <= set(terms(first)) and (first[:1].isupper() or bool(hit & _beings()))
 
 
 def _is_name_of(record: Record) -> bool:
@@ -507,6 +513,7 @@ _OWNED = lazy_re(r"\b([A-ZÄÖÜ][\w-]+)['’]s (?:[a-z]+ )?([a-z]+)")
 _CLAUSE_REST = lazy_re(r"[^.,;:!?]*")
 _BEHIND_FIGURES = lazy_re(r"(?<=\d)\D{1,12}$")
 _YEAR = lazy_re(r"(?:19|20)\d\d")
+_OVER = lazy_re(r"\b(\d{2,3}) ?(?:over|/|zu) ?(\d{2,3})\b", re.I)
 _IN = lazy_re(r"\bin (\w+)", re.I)
 _EMPLOYED = lazy_re(r"\b(?:at|for|bei) ", re.I)
 _FROM = lazy_re(r"\bfrom [\w,.€$£ ]{1,30}?(?= to )|\bvon [\w,.€$£ ]{1,30}?(?= auf )", re.I)
@@ -521,6 +528,7 @@ def figures(text: str) -> Mapping[str, frozenset[str]]:
     cues, found, text = _cues(), dict[str, set[str]](), with_digits(text, _units())
     told = [each for term in terms(text) for each in _kinds_of().get(term, ())]
     told += [each for number in _FIGURE.finditer(text) if (each := _measured(number))]
+    told += [(_PRESSURE, f"{each[1]} {each[2]}") for each in _OVER.finditer(text)]
     told += [("often", each[0]) for pattern in cues.often for each in pattern.finditer(text)]
     told += [("clock", each["clock"]) for pattern in cues.clocks for each in pattern.finditer(text)]
     told += [(f"{_APART} {each['of']}", each["nth"]) for pattern in cues.grades for each in pattern.finditer(text)]
@@ -583,7 +591,7 @@ def words_of(text: str) -> str:
     return found["words"] if found else text
 
 
-def _lasted(record: Record) -> bool:
+def lasted(record: Record) -> bool:
     """Whether an event is that something was said, or that something was so then: which may be said to be over."""
     return bool(record.subject) or _FRAME.search(record.text) is not None
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.detect import language_of_sentence
+from ireneo.language.detect import language_of_sentence, writes_nouns_large
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
 from ireneo.language.sentences import sentences
 from ireneo.language.spoken import Facts
@@ -100,6 +100,9 @@ def _language(sentence: str, text: str) -> str:
     if language != "en" or language not in _marks():
         return language
     words = letters(sentence.casefold())
+    if writes_nouns_large(sentence) and language_of_sentence(text) == "de":
+        # "Is" and "am" are words of both.
+        return "de"
     if sum(word in of_language(Words, "en").telling for word in words) > 1:
         return language
     if _GERMAN.search(sentence):

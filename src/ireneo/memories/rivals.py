@@ -73,6 +73,11 @@ def _owner() -> re.Pattern[str]:
     return lazy_re(rf"^(?:the user['’]s|{either(_known().owners)})\s+", re.I)
 
 
+def without_owner(text: str) -> int:
+    """Where in a text begins what it speaks of, behind whose it is."""
+    return _end(_owner(), text)
+
+
 @from_data
 def _asides() -> re.Pattern[str]:
     return lazy_re(rf"(?:{either(_known().asides)} )*", re.I)
