@@ -468,8 +468,12 @@ def is_part(one: str, other: str) -> bool:
 def _speaks_of(record: Record, hit: set[str]) -> bool:
     """Whether what is named is only whom a memory speaks of: who leaves is a nurse all the same."""
     text = words_of(record.text)
-    first = text[without_owner(text) :].split(" ", 1)[0]
-    return bool(hit) and hit <= set(terms(first)) and (first[:1].isupper() or bool(hit & _beings()))
+    first, _, rest = text[without_owner(text) :].partition(" ")
+    if set(terms(first)) & _beings():
+        # "My friend Mia", "my brother".
+        name = rest.split(" ", 1)[0]
+        return bool(hit) and hit <= {*terms(first), *(terms(name) if name[:1].isupper() else ())}
+    return bool(hit) and hit <= set(terms(first)) and first[:1].isupper()
 
 
 def _is_name_of(record: Record) -> bool:

@@ -254,6 +254,9 @@ class _FactReader:
         """Whether it says nothing by itself, such as "girls, both hooded", and so hangs on what stands before it."""
         words = _WORDS.findall(statement.text)
         if statement.language == "de":
+            rows = _rows("de")
+            if rows.own.search(statement.text) or rows.of_others.match(statement.text):
+                return False
             small = [word for word in words if word[:1].islower() and word.casefold() not in not_german()]
             return len(words) <= _GERMAN_FRAGMENT and len(small) <= 2 and len(small) * 3 <= len(words)
         if len(words) > _FRAGMENT or statement.text.strip(_EDGES) != statement.sentence.strip(_EDGES):

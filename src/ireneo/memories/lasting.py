@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ireneo.language.files import of_language, topic
-from ireneo.language.predicates import Predicate, verb_forms
+from ireneo.language.predicates import Predicate
 from ireneo.language.spoken import Attributes, Facts
 from ireneo.memories.changes import figures, telling
 from ireneo.patterns import lazy_re
@@ -29,10 +29,10 @@ def lasts(said: Predicate | None, text: str, names: Collection[str], *, dated: b
     if said is None or said.tense in ("progressive", "future") or not _is_somebodys(said.subject, names):
         return False
     verb = said.verb.split()[-1]
-    if verb_forms().get(verb, ("", ""))[1] == "past":
-        # "I had four": its plain form is none.
-        return False
     known = of_language(Facts, "en")
+    if verb in known.was - known.begins or (verb == "be" and said.rest.split(" ", 1)[0].endswith("ing")):
+        # "I had four", and a verb that isn't known: "I'm revising".
+        return False
     if said.tense == "past" and (verb in known.was or verb not in known.begins):
         return False
     if said.tense == "present" and dated:

@@ -43,6 +43,8 @@ def without(text: str, words: str) -> str | None:
         left = _without_piece(own, things)
     if not left or left == own:
         return None
+    if own == text:
+        left = left.replace(f"{_LEFT_OUT} ", "")
     return text.replace(own, left) if own != text or left[-1] in ".!?" else f"{left.rstrip(' ,;:')}."
 
 
