@@ -131,8 +131,7 @@ def test_many_questions_get_a_line_each(folder: Path) -> None:
 
 def test_a_reader_gets_a_list(folder: Path) -> None:
     shown = run("recall", "Where does Ana live?", "--explain", cwd=folder).stdout
-    assert re.search(r"1  semantic +2026-03-05 .* m_\w{7}  Ana lives in Oslo\.", shown)
-    assert re.search(r"^ +1  \d\.\d{4}  words", shown, re.M)
+    assert re.search(r"^  1  Ana lives in Oslo\.\n     semantic · 2026-03-05 · m_\w{7}\n     \d\.\d{4}: words ", shown)
     assert run("recall", "zyxwv", "-k", "failure", "-a", cwd=folder).stdout == "  Nothing answers to that.\n"
     assert run("recall", "Ana", "-a", "-b", 2, cwd=folder).stdout == "  Nothing answers to that in 2 tokens.\n"
 
@@ -326,10 +325,17 @@ def test_what_was_found_reads_as_it_did(capsys: pytest.CaptureFixture[str], monk
         RecallHit(id="m_2345678aaa", kind="semantic", text="Mara keeps the lamp.", score=0.5, at=at, state="disputed"),
         RecallHit(id="m_3456789aaa", kind="failure", text="I tried tallow.", score=0.25, stale="m_2 no longer holds."),
     ]
-    show_recalled(found)
+    show_recalled(found, "Who may put it out?")
     show_recalled([replace(each, parts=(("words", each.score), ("× trust", 0.85))) for each in found])
     show_recalled([])
     golden("cli_recall.txt", capsys.readouterr().out)
+
+
+def test_a_long_text_opens_where_it_answers(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    text = "The harbour was quiet all day. " * 20 + "Mara put the lamp out at dawn. Then she slept."
+    show_recalled([RecallHit(id="m_1234567aaa", kind="message", text=text, score=1)], "Who put the lamp out?")
+    assert capsys.readouterr().out.startswith("  1  … Mara put the lamp out at dawn. Then she slept.\n")
 
 
 def test_what_fades_reads_as_it_did(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

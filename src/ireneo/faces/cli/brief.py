@@ -26,6 +26,7 @@ from ireneo.faces.cli.options import (
     option,
     reading,
     session_asked,
+    tokens,
     tried,
     writing,
 )
@@ -171,7 +172,7 @@ class BriefCues(Struct, frozen=True, kw_only=True):
     viewpoint: As = ""
     undone: Undone = False
     task: Annotated[str | None, option("--task", "NAME", "Whose scratchpad it shows.", shown="none")] = None
-    budget: Annotated[int, option("--budget -b", "TOKENS", "The most that it may cost.", shown=True)] = 1_500
+    budget: Annotated[int, tokens("--budget -b", "The most that it may cost.")] = 1_500
 
 
 def brief(

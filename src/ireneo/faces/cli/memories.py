@@ -31,6 +31,7 @@ from ireneo.faces.cli.options import (
     project_meant,
     reading,
     session_asked,
+    tokens,
     tried,
     writing,
 )
@@ -172,7 +173,7 @@ class RecallOptions(Struct, frozen=True, kw_only=True):
         str | None, option("--kind -k", "KIND", "Only memories of this kind.", shown="all, and messages")
     ] = None
     limit: Annotated[int, option("--limit -n", "N", "At most so many.", shown=True)] = 10
-    budget: Annotated[int | None, option("--budget -b", "TOKENS", "What they may cost together.", shown="any")] = None
+    budget: Annotated[int | None, tokens("--budget -b", "What they may cost together.", shown="any")] = None
     at: Annotated[str | None, option("--at", "TIME", "What held then; a day means its end.", shown="now")] = None
     session: From = None
     viewpoint: As = ""
@@ -224,7 +225,7 @@ def recall(
     else:
         from ireneo.faces.cli.screens.lists import show_recalled
 
-        show_recalled(found, wish.budget, hint)
+        show_recalled(found, text, budget=wish.budget, hint=hint)
 
 
 def catch_up(memory: Memory) -> None:

@@ -68,6 +68,20 @@ def option(
     return typer.Option(*names.split(), metavar=metavar, help=help, show_default=shown, autocompletion=known)
 
 
+def tokens(names: str, help: str, *, shown: bool | str = True) -> object:
+    """An option that is a number of tokens: 32000, 32_000, or 32k."""
+    return typer.Option(*names.split(), metavar="TOKENS", help=help, show_default=shown, parser=_number_of_tokens)
+
+
+def _number_of_tokens(given: str | int) -> int:
+    said = str(given).strip().casefold()
+    thousands = said.endswith("k")
+    try:
+        return round(float(said[:-1]) * 1_000) if thousands else int(said)
+    except (ValueError, OverflowError):
+        raise typer.BadParameter(f"{given!r} is no number of tokens; give one such as 32000 or 32k.") from None
+
+
 def flag(names: str, help: str, *, shown: bool | str = True) -> object:
     """An option that is given or not."""
     return typer.Option(*names.split(), help=help, show_default=shown)
@@ -131,7 +145,7 @@ Db = Annotated[
     str | None, option("--db", "FILE", "The database: a file, or postgresql://…", shown="what `ireneo path` says")
 ]
 Space = Annotated[str, option("--space", "NAME", "Whose memory it is: a tenant, a user, a project.", shown=True)]
-Budget = Annotated[int, option("--budget -b", "TOKENS", "The most that the context may cost, in tokens.", shown=True)]
+Budget = Annotated[int, tokens("--budget -b", "The most that the context may cost, in tokens; 32k means 32000.")]
 Preset = Annotated[
     str | None,
     option(

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Struct
 
 from ireneo.errors import BadInput, MissingExtra
-from ireneo.faces.cli.options import As, Prices, Stored, flag, keeps_secrets, option
+from ireneo.faces.cli.options import As, Prices, Stored, flag, keeps_secrets, option, tokens
 from ireneo.faces.cli.place import database, room_for
 
 OF_THE_EXTRA = ("httpx2", "uvicorn")
@@ -29,9 +29,9 @@ class Listening(Struct, frozen=True, kw_only=True):
 class Lists(Struct, frozen=True, kw_only=True):
     """How contexts are cut from what clients send."""
 
-    budget: Annotated[
-        int, option("--budget -b", "TOKENS", "The most that a request may cost, prompt and tools included.", shown=True)
-    ] = 32_000
+    budget: Annotated[int, tokens("--budget -b", "The most that a request may cost, prompt and tools included.")] = (
+        32_000
+    )
     preset: Annotated[
         str | None,
         option("--preset", "NAME", "How it is cut: coding, forge or story.", shown="coding with tools, else story"),

@@ -22,6 +22,7 @@ from ireneo.faces.cli.options import (
     session_named,
     sessions_begun,
     title_of,
+    tokens,
 )
 from ireneo.faces.cli.output import console, picked, short, tell, waiting, write_json
 
@@ -223,9 +224,8 @@ SMALLEST = 256
 """A budget for which all that can be summarised is."""
 AtBudget = Annotated[
     int,
-    option(
+    tokens(
         "--budget -b",
-        "TOKENS",
         "With --file: what the context was cut to, which the block next to the live messages depends on.",
         shown=False,
     ),

@@ -17,6 +17,7 @@ from ireneo.faces.cli.output import (
     Column,
     console,
     counted,
+    cut,
     day_of,
     is_coloured,
     one_line,
@@ -25,6 +26,8 @@ from ireneo.faces.cli.output import (
     show_columns,
     show_labelled,
 )
+from ireneo.language.sentences import sentences
+from ireneo.language.words import terms
 
 if TYPE_CHECKING:
     from ireneo.types import ArchiveCandidate, Fact, Finding, Lesson, MemoryPage, RecallHit, Record
@@ -103,14 +106,8 @@ KIND_STYLES = {
     MESSAGE: "dim",
 }
 """The colour of each kind."""
-_FOUND = (
-    Column("", right=True),
-    Column("kind", widest=19),
-    Column("when"),
-    Column("session", widest=12),
-    Column("id"),
-    Column("text", widest=10_000),
-)
+FOUND_LINES = 3
+"""So many lines of the text that was found are shown; all of it has `expand`, and --json."""
 _MEMORIES = (
     Column("kind", widest=21),
     Column("since"),
@@ -128,29 +125,44 @@ _FADING = (
 )
 
 
-def show_recalled(found: Sequence[RecallHit], budget: int | None = None, hint: str = "") -> None:
-    """One row for each that was found, the best first, and under them what the scores are made of, if asked for.
+def show_recalled(found: Sequence[RecallHit], question: str = "", *, budget: int | None = None, hint: str = "") -> None:
+    """What was found, the best first: of a long text what answers to `question` best, and below it what it is.
 
-    Where nothing was, the `hint` says what else can be asked.
+    Then come what speaks against it and what its score is made of, if asked for. Where nothing was found, the `hint`
+    says what else can be asked.
     """
     screen = console()
     if not found:
         within = "" if budget is None else f" in {budget:,} tokens"
         screen.print(f"  Nothing answers to that{within}.{hint}", soft_wrap=True, markup=False, highlight=False)
         return
-    rows = [_found(number, each) for number, each in enumerate(found, start=1)]
-    show_columns(screen, _FOUND, rows)
+    width = len(MARGIN) + len(str(len(found))) + len(MARGIN)
+    room = max(screen.width - width, NARROWEST)
     for number, each in enumerate(found, start=1):
-        for said in each.against:
-            label = f"{number:>{len(str(len(found)))}}"
-            show_labelled(screen, label, Text(printable(said)), width=len(label) + len(MARGIN) * 2)
-    if not any(each.parts for each in found):
-        return
-    screen.print()
-    for number, each in enumerate(found, start=1):
-        parts = " · ".join(f"{name} {value:.4g}" for name, value in each.parts)
-        label = f"{number:>{len(str(len(found)))}}  {each.score:.4f}"
-        show_labelled(screen, label, Text(printable(parts)), width=len(label) + len(MARGIN) * 2)
+        label = f"{number:>{len(str(len(found)))}}"
+        said = one_line(_passage(each.text, question, room * FOUND_LINES))
+        # Lines break between words, so that they hold a little less than they could.
+        show_labelled(screen, label, Text(cut(said, room * FOUND_LINES - room // 4)), width=width)
+        doubt = "stale" if each.stale else each.state if each.state != "active" else ""
+        kind = Text(f"{each.kind}, {doubt}" if doubt else each.kind, style=KIND_STYLES[each.kind])
+        where = f"session {printable(each.session)}" if each.session else ""
+        beside = [part for part in (day_of(each.at), short(each.id), where) if part]
+        show_labelled(screen, "", Text.assemble(kind, (" · ".join(["", *beside]), "dim")), width=width)
+        for line in each.against:
+            show_labelled(screen, "", Text(printable(line)), width=width)
+        if each.parts:
+            made = " · ".join(f"{name} {value:.4g}" for name, value in each.parts)
+            show_labelled(screen, "", Text(f"{each.score:.4f}: {printable(made)}"), width=width)
+
+
+def _passage(text: str, question: str, most: int) -> str:
+    """What is shown of a text: all of a short one, else what begins with the sentence that has most of the words."""
+    if len(text) <= most:
+        return text
+    asked = set(terms(question))
+    parts = [each for line in text.splitlines() for each in sentences(line)]
+    best = max(range(len(parts)), key=lambda at: len(asked & set(terms(parts[at]))), default=0)
+    return ("… " if best else "") + " ".join(parts[best:])
 
 
 def show_memories(found: MemoryPage, space: str, hint: str = "") -> None:
@@ -214,18 +226,6 @@ def filled(share: float, width: int = BAR) -> str:
     eighths = round(min(max(share, 0.0), 1.0) * width * 8)
     whole, rest = divmod(eighths, 8)
     return "█" * whole + (_EIGHTHS[rest] if rest else "")
-
-
-def _found(number: int, each: RecallHit) -> list[Text]:
-    doubt = "stale" if each.stale else each.state if each.state != "active" else ""
-    return [
-        Text(f"{number}", style="dim"),
-        Text(f"{each.kind}, {doubt}" if doubt else each.kind, style=KIND_STYLES[each.kind]),
-        Text(day_of(each.at)),
-        Text(printable(each.session), style="dim"),
-        Text(short(each.id), style="dim"),
-        Text(one_line(each.text)),
-    ]
 
 
 AXIS, LABEL, LEAST_AXIS = 40, 28, 12
