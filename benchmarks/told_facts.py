@@ -7,8 +7,9 @@ turn, fact, kind, holds_at_end, replaces), `traps.jsonl` (conversation, turn, mu
 (conversation, set, at_end, gone). Every turn is appended with its time, `work` reads what was said by rules, and what
 is held then is compared with the gold by the words that both have. Words are a thermometer: whether a fact is there is
 for readers to decide, and the dump shows them all that is held, and what isn't any more, beside the gold. "Nell moved
-out" has all the words of what it ends, and so the last three figures are taken twice: of all that is held, and of what
-was told before the change alone, which is what should have ended.
+out" has all the words of what it ends, and so these three figures are taken three times: of all that is held, of what
+was told before the change alone, which is what should have ended, and of what is held as a fact, without the events:
+what was said or done on a day stays so.
 """
 
 from __future__ import annotations
@@ -50,6 +51,10 @@ class Counts(Struct):
     superseded_before: int = 0
     outdated_before: int = 0
     whole_before: int = 0
+    facts: int = 0
+    superseded_facts: int = 0
+    outdated_facts: int = 0
+    whole_facts: int = 0
 
 
 def lines(folder: Path, name: str) -> list[dict[str, object]]:
@@ -109,7 +114,9 @@ def compared(
     user, records = str(conversation["user"]), held.records
     changed = {str(fact["replaces"]): int(str(fact["turn"])) for fact in gold if fact.get("replaces")}
     active = [each for each in records if each.holds]
+    facts = [each for each in active if each.kind != "episodic"]
     counts.held += len(active)
+    counts.facts += len(facts)
     told_lines = [
         f"===== {conversation['id']} {user}",
         "-- gold: + there, - missing; x no longer so, ! held all the same",
@@ -127,10 +134,13 @@ def compared(
                 counts.superseded += found and (old is None or not old.holds or old is record)
                 still, _ = nearest(str(fact["replaces"]), user, held.before(int(str(fact["turn"]))))
                 counts.superseded_before += found and still < ENOUGH
+                still, as_fact = nearest(str(fact["replaces"]), user, facts)
+                counts.superseded_facts += found and (still < ENOUGH or as_fact is record)
         else:
             counts.outdated += found
             still, _ = nearest(str(fact["fact"]), user, held.before(changed.get(str(fact["fact"]), len(held.turns))))
             counts.outdated_before += still >= ENOUGH
+            counts.outdated_facts += nearest(str(fact["fact"]), user, facts)[0] >= ENOUGH
             found = still >= ENOUGH
             told_lines.append(f"{'!' if found else 'x'} {fact['fact']}")
     for trap in traps:
@@ -143,6 +153,9 @@ def compared(
         counts.sets += 1
         counts.whole += all(telling(str(v)) & telling(values) for v in each["at_end"]) and all(  # type: ignore[attr-defined]
             not any(nearest(v, user, [r])[0] == 1 for r in active if not r.evidence[-1].against) for v in gone
+        )
+        counts.whole_facts += all(telling(str(v)) & telling(values) for v in each["at_end"]) and all(  # type: ignore[attr-defined]
+            not any(nearest(v, user, [r])[0] == 1 for r in facts) for v in gone
         )
         last = {value: _last_named(conversation, value) for value in gone}
         counts.whole_before += all(telling(str(v)) & telling(values) for v in each["at_end"]) and all(  # type: ignore[attr-defined]
@@ -177,12 +190,25 @@ def main() -> None:
         given.dump.write_text("\n".join(dump) + "\n", encoding="utf-8")
     print(f"facts that hold at the end and are in memory   {counts.there} of {counts.wanted}")
     rows = (
-        ("changes: the new held, the old no longer", counts.superseded, counts.superseded_before, counts.changes),
-        ("outdated among what is held", counts.outdated, counts.outdated_before, counts.held),
-        ("sets of which all is held and nothing gone", counts.whole, counts.whole_before, counts.sets),
+        (
+            "changes: the new held, the old no longer",
+            counts.superseded,
+            counts.superseded_before,
+            counts.superseded_facts,
+            counts.changes,
+        ),
+        ("outdated among what is held", counts.outdated, counts.outdated_before, counts.outdated_facts, counts.held),
+        (
+            "sets of which all is held and nothing gone",
+            counts.whole,
+            counts.whole_before,
+            counts.whole_facts,
+            counts.sets,
+        ),
     )
-    for name, of_all, before, most in rows:
-        print(f"{name:46} {of_all} of {most}; of what was told before the change {before}")
+    for name, of_all, before, as_fact, most in rows:
+        print(f"{name:46} {of_all} of {most}; of what was told before the change {before}; events apart {as_fact}")
+    print(f"facts, and no events, among what is held       {counts.facts}")
     print(f"traps that read as held                        {counts.trapped} of {counts.traps}")
 
 

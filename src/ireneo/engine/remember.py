@@ -26,12 +26,14 @@ from ireneo.language.predicates import until_next_verb
 from ireneo.language.words import terms
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
-from ireneo.memories.changes import may_change, replaced_by, without, words_of
+from ireneo.memories.changes import lasted, may_change, replaced_by, words_of
 from ireneo.memories.facts import Fact, facts
 from ireneo.memories.intake import LONGEST, MemoryDetails, memory_draft
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import RememberOutcome, reconcile
 from ireneo.memories.record import GENERAL, NAMES, MemoryDraft, MemoryId, Record, slot
+from ireneo.memories.remnants import without
+from ireneo.memories.rivals import counts_of
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 
@@ -199,6 +201,8 @@ def _against(record: Record, draft: MemoryDraft) -> MemoryDraft:
         draft,
         kind=record.kind,
         text=record.text,
+        # An event is told from others in the same words by when it was.
+        at=record.at if record.kind == "episodic" else draft.at,
         against=True,
         adds=False,
         until=None,
@@ -210,16 +214,23 @@ def _against(record: Record, draft: MemoryDraft) -> MemoryDraft:
 
 def _rest_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
     """What a memory said of several by name of whom one is no longer among them; None where it is no such memory."""
+    if record.kind == "episodic" and not lasted(record):
+        # Of what happened nothing is left to be so.
+        return None
     text = without(record.text, draft.text)
-    value = without(record.value, draft.text) if record.value else ""
-    if text is None or value is None:
+    if text is None:
+        return None
+    value = without(record.value, draft.text) or ""
+    if record.value and not value and (record.value not in text or counts_of(text)):
         return None
     return replace(
         draft,
         kind=record.kind,
         text=text,
+        at=record.at if record.kind == "episodic" else draft.at,
         subject=record.subject,
-        attribute=record.attribute,
+        # With the value that it had it would be the memory that has ended.
+        attribute=record.attribute if value else "",
         value=value,
         against=False,
         adds=False,

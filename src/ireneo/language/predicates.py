@@ -48,6 +48,19 @@ class Predicate(Struct, frozen=True, kw_only=True):
         return f"{self.verb} {self.rest}".strip()
 
 
+def and_also(clause: str, said: Predicate) -> tuple[str, str]:
+    """A clause up to an "and" behind which another verb follows, and that as a clause of the same subject.
+
+    The second is empty where there is none.
+    """
+    for found in _AND_VERB.finditer(clause, said.rest_start):
+        kind = verb_forms().get(found["verb"].casefold(), ("", ""))[1]
+        wanted = "past" if said.tense in ("past", "perfect") else "s"
+        if kind == wanted or (kind == "base" and wanted == "s" and said.subject.casefold() in ("i", "we")):
+            return clause[: found.start()], f"{said.subject} {clause[found.start('verb') :]}"
+    return clause, ""
+
+
 class Token(Struct, frozen=True):
     """A word or a sign, and where it stands."""
 
@@ -339,6 +352,7 @@ def _with_mode(lemma: str, group: _Group) -> str:
     return "be not" if lemma == "be" else f"do not {lemma}"
 
 
+_AND_VERB = lazy_re(r"(?:,? and|,? then)(?: (?:then|now|also|just|has|have))? (?P<verb>[a-z]+)\b")
 _ANYMORE = lazy_re(r"\b(?:any ?more|any longer)\b", re.I)
 
 

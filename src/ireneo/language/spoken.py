@@ -92,6 +92,8 @@ class Facts(Topic, frozen=True, kw_only=True):
     """At the beginning: what somebody does for a living, without an article."""
     begins: Set = frozenset()
     """Verbs of which the past says what is so since: who bought a thing has it."""
+    was: Set = frozenset()
+    """Of these, those of which the plain past says no more than that it was so: who had four has none."""
     introduces: Row = ()
     """At the beginning of a clause: the speaker's `name`; `sure` where nothing else could be meant."""
     coming: Row = ()
@@ -149,6 +151,26 @@ class Facts(Topic, frozen=True, kw_only=True):
     """Verbs that say something only together with what follows."""
     phrase_ends: Set = frozenset()
     """Words at which what was named as being over ends, unless it begins with them."""
+    moves: Row = ()
+    """Anywhere: somebody moves house, or from one place to another."""
+    places: Set = frozenset()
+    """Words at the beginning of what says where something is."""
+    takes_place: Set = frozenset()
+    """Verbs that say of a thing no more than where or when it is."""
+    held: Set = frozenset()
+    """Verbs that say of a thing that somebody has it, or goes by it."""
+    speaker: Set = frozenset()
+    """Subjects that are the speaker."""
+    owners: Set = frozenset()
+    """Words before a thing that say whose it is, or that it is known."""
+    asides: Set = frozenset()
+    """Words between a verb and what it says, that change nothing of it."""
+    thing_ends: Set = frozenset()
+    """Words at which the name of a thing ends."""
+    refers: Row = ()
+    """At the beginning of a sentence: it speaks of whom, or what, stands before it."""
+    depends: Row = ()
+    """Besides, at the beginning of a clause: it hangs on the one before it."""
     apart: Row = ()
     """Such words of which one excludes the other of the same person, whatever else is said."""
     grades: Row = ()

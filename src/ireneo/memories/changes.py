@@ -28,6 +28,7 @@ from ireneo.memories.rivals import (
     is_about,
     renewed_things,
     with_digits,
+    without_owner,
 )
 from ireneo.memories.slots import holding_of
 from ireneo.patterns import lazy_re
@@ -37,9 +38,9 @@ _FRAME = lazy_re(
     r"(?:said|sagte(?: [^:„“]{1,80})?|asks the assistant|bittet den Assistenten): [“„](?P<words>.{1,2000})[”“]", re.S
 )
 _WORDS = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
-_LIST = r"[A-ZÄÖÜ][\w'’-]+(?:(?:, | and |, and | und | & | plus )[A-ZÄÖÜ][\w'’-]+){1,6}"
-_NAMES_LISTED = lazy_re(rf"\b{_LIST}")
-_JOINS = lazy_re(r", and |, | and | und | & | plus ")
+_LIST = r"[A-ZÄÖÜ][\w'’-]+(?: [A-ZÄÖÜ][\w'’-]+)?"
+NAMES_LISTED = lazy_re(rf"\b{_LIST}(?:(?:, | and |, and | und | & | plus ){_LIST}){{1,6}}")
+"""Several names in a row."""
 _FIGURE = lazy_re(
     r"(?P<clock>\b\d{1,2}(?::[0-5]\d(?!:|\d)|\.[0-5]\d(?=\D|$)| ?[ap]m\b)(?: ?[ap]m\b)?"
     r"|\b\d{1,2} (?:sharp|uhr|o['’]clock)\b)"
@@ -49,6 +50,7 @@ _FIGURE = lazy_re(
 )
 _NUMBERED = lazy_re(r"^(?:the |der |die |das )?(?P<one>[^\W\d_]+ (?:no\.? ?|nr\.? ?|#)?\d+) ", re.I)
 _APART, _SIDE, _WEEKDAY = "apart", "side", "weekday"
+_PRESSURE = "pressure"
 _NO_MEASURE = ("date", "clock", "often")
 MOST = 6
 """Memories that one word ends at most, and that may have a word in common for it to tell them apart: what touches more
@@ -97,7 +99,11 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
         if each.holds
         and each.kind == "episodic"
         and _is_older(each, draft)
-        and (figures(each.text) or any(pattern.search(each.text) for pattern in (*_cues().ailments, *_cues().lends)))
+        and (
+            lasted(each)
+            or figures(each.text)
+            or any(pattern.search(each.text) for pattern in (*_cues().ailments, *_cues().lends))
+        )
     ]
     if draft.against and draft.attribute:
         found |= {each.id: each for each in _of_slot(draft, held)}
@@ -106,6 +112,8 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
         found |= {each.id: each for each in held if _is_work_elsewhere(each, draft)}
     if draft.attribute == "manner":
         found |= {each.id: each for each in held if each.attribute == "manner" and _in_another_language(each, draft)}
+    if draft.attribute and holding_of(draft.attribute) == "set" and not draft.against:
+        found |= {each.id: each for each in held if _same_slot(each, draft) and _counts_otherwise(each, draft)}
     held = [each for each in held if not _same_slot(each, draft)]
     if draft.attribute == "home" and not draft.against:
         # Who moves away from Munich may work there all the same.
@@ -122,49 +130,6 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
 def _is_passing(text: str) -> bool:
     """Whether what a text tells of was so for a while only."""
     return any(pattern.search(words_of(text)) for pattern in _cues().passing)
-
-
-def without(text: str, words: str) -> str | None:
-    """A text in which one of several names in a row is no longer told: that which `words` say is over.
-
-    None where it names none of them in a row, or all.
-    """
-    over = set().union(*(named for named, *_ in _named_as_over(words_of(words)))) if words else set()
-    row = _NAMES_LISTED.search(text)
-    if row is None or not over or words_of(text) != text:
-        return _untouched(text, words)
-    names = _JOINS.split(row[0])
-    kept = [name for name in names if not set(terms(name)) & over]
-    if len(kept) == len(names) or not kept:
-        return _untouched(text, words)
-    *first, last = kept
-    joined = f"{', '.join(first)} and {last}" if first else last
-    return f"{_counted().sub('', text[: row.start()])}{joined}{text[row.end() :]}"
-
-
-def _untouched(text: str, words: str) -> str | None:
-    """Of a text of several sentences those of which nothing is said in `words`; None where that is none, or all."""
-    own, said = words_of(text), telling(words)
-    pieces = list(sentences(own, small_opens=True))
-    told = figures(words).keys()
-    touched = [piece for piece in pieces if any(_is_part(one, each) for one in said for each in telling(piece))]
-    kept = [piece for piece in pieces if piece not in touched and not figures(piece).keys() & told]
-    kept = [piece for piece in kept if len(telling(piece)) > 1]
-    if not kept or len(kept) == len(pieces) or own == text or _POINTS.match(kept[0]):
-        return None
-    if not touched:
-        return None
-    return text.replace(own, " ".join(kept))
-
-
-_POINTS = lazy_re(r"(?:he|she|it|they|his|her|their|its|er|sie|es|sein|ihr)\b", re.I)
-
-
-@from_data
-def _counted() -> re.Pattern[str]:
-    """How many there are, before the names of all of them."""
-    numbers = [word for code in LANGUAGES for word in of_language(Numbers, code).cardinals]
-    return lazy_re(rf"\b(?:{either(numbers)}|\d+) (?=[\w-]+[,:]? ?$)", re.I)
 
 
 class _ChangeReader:
@@ -184,6 +149,7 @@ class _ChangeReader:
         self.changed = self.strong or any(pattern.search(self.words) for pattern in (*cues.changes, *cues.back))
         self.instead = any(pattern.search(self.words) for pattern in cues.instead)
         self.back = any(pattern.search(self.words) for pattern in cues.back)
+        self.moves = any(pattern.search(self.words) for pattern in cues.moves)
         self.besides = any(pattern.search(self.words) for pattern in cues.besides)
         self.fresh = any(pattern.search(self.words) for pattern in cues.fresh)
 
@@ -197,7 +163,7 @@ class _ChangeReader:
         self.counts = counts_of(self.words) if counted().search(self.words) else {}
         for each, words in self.held:
             if (
-                each.kind == "episodic"
+                (each.kind == "episodic" and not lasted(each))
                 or not self._same_persons(each)
                 or not self._may_be_meant(each, self.said & words)
             ):
@@ -241,12 +207,12 @@ class _ChangeReader:
 
     def over(self) -> Iterator[Record]:
         """What it names as being over."""
-        for said, gone, back in _named_as_over(self.words):
+        for said, gone, back in named_as_over(self.words):
             # Who gave up the flute is not over; who is named alone may be.
             named = said if gone else said - self.persons or said
             found = self._of_phrase(named, gone=gone, back=back, least=len(named) if named <= self.names else 0)
             if not found and not gone:
-                near = {word for each in named for word, cosine in alike(each, 8) if cosine >= _ALIKE}
+                near = {word for each in named - self.names for word, cosine in alike(each, 8) if cosine >= _ALIKE}
                 found = self._of_phrase(near, gone=False, back=back, least=1) if near else []
             if len(found) <= MOST:
                 yield from found
@@ -259,6 +225,9 @@ class _ChangeReader:
         found = []
         for each, words in self.held:
             hit = self._shared(named, words)
+            if self.moves and _is_work_at(each, hit):
+                # Who moves away from Munich may work there all the same.
+                continue
             if hit <= doing and named - doing:
                 # Who stopped wearing a watch may wear glasses.
                 continue
@@ -280,7 +249,7 @@ class _ChangeReader:
         parts = one - same if self.joins else (one - same) & self.names
         begin = {word[:_BEGINNING] for word in other if len(word) > _BEGINNING}
         same |= {each for each in one if len(each) > _BEGINNING and each[:_BEGINNING] in begin}
-        return same | {each for each in parts if any(_is_part(each, word) for word in other)}
+        return same | {each for each in parts if any(is_part(each, word) for word in other)}
 
     def other(self) -> Iterator[Record]:
         """What it gives another figure, day or opposite of."""
@@ -317,18 +286,20 @@ class _ChangeReader:
         yield from self._measured_anew(told)
 
     def _measured_anew(self, told: Mapping[str, frozenset[str]]) -> Iterator[Record]:
-        """The one memory of the same measure, where the word says no more than a figure: "79 kilos this morning"."""
-        kinds = {kind for kind in told if _is_measure(kind) and not kind.startswith((_SIDE, _APART))}
-        if len(kinds) != 1 or {term for term in self.said if term not in _units()}:
-            return
-        (kind,) = kinds
-        same = [
-            each
-            for each, _ in self.held
-            if self._same_persons(each) and told[kind] != figures(words_of(each.text)).get(kind, told[kind])
-        ]
-        if len(same) == 1:
-            yield same[0]
+        """The one memory of the same measure, where a sentence says no more than a figure: "79 kilos this morning"."""
+        for sentence in sentences(self.words, small_opens=True) if any(_is_measure(kind) for kind in told) else ():
+            mine = figures(sentence)
+            kinds = {kind for kind in mine if _is_measure(kind) and not kind.startswith((_SIDE, _APART))}
+            if len(kinds) != 1 or telling(sentence) - _units().keys():
+                continue
+            (kind,) = kinds
+            same = [
+                each
+                for each, _ in self.held
+                if self._same_persons(each) and mine[kind] != figures(words_of(each.text)).get(kind, mine[kind])
+            ]
+            if len(same) == 1:
+                yield same[0]
 
     def anew(self) -> Iterator[Record]:
         """What says where one lives, or what one does, where another home or work is told of."""
@@ -419,7 +390,7 @@ class _ChangeReader:
                 continue
             shared = {term for term in self._shared(self.said, words) if self.often.get(term, 0) <= MOST}
             # Who is only named in both may have nothing to do with what is replaced, unless he is one of several.
-            only_named = shared <= self.names | self.persons and not _NAMES_LISTED.search(words_of(each.text))
+            only_named = shared <= self.names | self.persons and not NAMES_LISTED.search(words_of(each.text))
             least = 1 if self.instead and not only_named else 2
             if len(shared) >= least and self._may_be_meant(each, shared) and _says_over(each.text) <= self.back:
                 found.append(each)
@@ -439,7 +410,7 @@ class _ChangeReader:
 
 
 @lru_cache(512)
-def _named_as_over(words: str) -> tuple[tuple[frozenset[str], bool, bool], ...]:
+def named_as_over(words: str) -> tuple[tuple[frozenset[str], bool, bool], ...]:
     """The terms of each thing that is named as being over, whether it is a being that is no more, and is so again.
 
     Kept for the texts that were last asked of: each word of a user is held against the same memories.
@@ -479,6 +450,8 @@ def _last_nouns(words: list[str]) -> list[str]:
     """The last noun of a German phrase, with those that stand beside it; all of a phrase that writes none large."""
     large = [at for at, word in enumerate(words) if word[:1].isupper()]
     found: list[int] = []
+    # "Das Bisoprolol hat die Ärztin abgesetzt": it is not the doctor who is over.
+    large = [at for at in large if not set(terms(words[at])) & _roles()] or large
     for at in reversed(large):
         if found and not (found[-1] - at == 1 or words[at + 1 : found[-1]] == ["und"]):
             break
@@ -486,7 +459,7 @@ def _last_nouns(words: list[str]) -> list[str]:
     return [words[at] for at in found] or words
 
 
-def _is_part(one: str, other: str) -> bool:
+def is_part(one: str, other: str) -> bool:
     """Whether one of two words begins or ends with the other."""
     short, long = sorted((one, other), key=len)
     return len(short) >= _COMPOUND and (long.startswith(short) or long.endswith(short) or long[:6] == short[:6] != "")
@@ -494,7 +467,12 @@ def _is_part(one: str, other: str) -> bool:
 
 def _speaks_of(record: Record, hit: set[str]) -> bool:
     """Whether what is named is only whom a memory speaks of: who leaves is a nurse all the same."""
-    first = words_of(record.text).split(" ", 1)[0]
+    text = words_of(record.text)
+    first, _, rest = text[without_owner(text) :].partition(" ")
+    if set(terms(first)) & _beings():
+        # "My friend Mia", "my brother".
+        name = rest.split(" ", 1)[0]
+        return bool(hit) and hit <= {*terms(first), *(terms(name) if name[:1].isupper() else ())}
     return bool(hit) and hit <= set(terms(first)) and first[:1].isupper()
 
 
@@ -511,7 +489,15 @@ def _says_over(text: str) -> bool:
 def _says_over_of(record: Record, hit: set[str]) -> bool:
     """Whether a memory says itself that this is over."""
     text = words_of(record.text)
-    return _says_over(text) and (len(hit) > 1 or any(hit & named for named, *_ in _named_as_over(text)))
+    return _says_over(text) and (len(hit) > 1 or any(hit & named for named, *_ in named_as_over(text)))
+
+
+def _is_work_at(record: Record, hit: set[str]) -> bool:
+    """Whether a memory says that somebody works in a place."""
+    text = words_of(record.text)
+    placed = any(set(terms(found[1])) & hit for found in _IN.finditer(text))
+    work = (tells for thing, _, tells in _cues().things if thing == "job")
+    return placed and (record.attribute in ("job", "employer") or any(tells.search(text) for tells in work))
 
 
 def _is_measure(kind: str) -> bool:
@@ -531,6 +517,8 @@ _OWNED = lazy_re(r"\b([A-ZÄÖÜ][\w-]+)['’]s (?:[a-z]+ )?([a-z]+)")
 _CLAUSE_REST = lazy_re(r"[^.,;:!?]*")
 _BEHIND_FIGURES = lazy_re(r"(?<=\d)\D{1,12}$")
 _YEAR = lazy_re(r"(?:19|20)\d\d")
+_OVER = lazy_re(r"\b(\d{2,3}) ?(?:over|/|zu) ?(\d{2,3})\b", re.I)
+_IN = lazy_re(r"\bin (\w+)", re.I)
 _EMPLOYED = lazy_re(r"\b(?:at|for|bei) ", re.I)
 _FROM = lazy_re(r"\bfrom [\w,.€$£ ]{1,30}?(?= to )|\bvon [\w,.€$£ ]{1,30}?(?= auf )", re.I)
 
@@ -544,6 +532,7 @@ def figures(text: str) -> Mapping[str, frozenset[str]]:
     cues, found, text = _cues(), dict[str, set[str]](), with_digits(text, _units())
     told = [each for term in terms(text) for each in _kinds_of().get(term, ())]
     told += [each for number in _FIGURE.finditer(text) if (each := _measured(number))]
+    told += [(_PRESSURE, f"{each[1]} {each[2]}") for each in _OVER.finditer(text)]
     told += [("often", each[0]) for pattern in cues.often for each in pattern.finditer(text)]
     told += [("clock", each["clock"]) for pattern in cues.clocks for each in pattern.finditer(text)]
     told += [(f"{_APART} {each['of']}", each["nth"]) for pattern in cues.grades for each in pattern.finditer(text)]
@@ -572,6 +561,14 @@ def _same_slot(record: Record, draft: MemoryDraft) -> bool:
     return bool(draft.attribute) and slot(record.subject, record.attribute) == slot(draft.subject, draft.attribute)
 
 
+def _counts_otherwise(record: Record, draft: MemoryDraft) -> bool:
+    """Whether a memory counts the same things that a later word counts, and finds another number of them."""
+    now, before = (counts_of(words_of(each.text)) for each in (draft, record))
+    if any(pattern.search(words_of(draft.text)) for pattern in _cues().besides):
+        return False
+    return any(now[thing] != before[thing] for thing in now.keys() & before.keys())
+
+
 def _in_another_language(record: Record, draft: MemoryDraft) -> bool:
     """Whether two rules for answers ask for different languages."""
     now, before = (
@@ -596,6 +593,11 @@ def words_of(text: str) -> str:
     """What a memory says itself, without the frame around words that it quotes."""
     found = _FRAME.search(text)
     return found["words"] if found else text
+
+
+def lasted(record: Record) -> bool:
+    """Whether an event is that something was said, or that something was so then: which may be said to be over."""
+    return bool(record.subject) or _FRAME.search(record.text) is not None
 
 
 def telling(text: str) -> set[str]:
@@ -649,6 +651,12 @@ def _kinds_of() -> dict[str, tuple[tuple[str, str], ...]]:
 def _persons() -> frozenset[str]:
     """Terms for people who are somebody's."""
     return _related(_KIN)
+
+
+@from_data
+def _roles() -> frozenset[str]:
+    """Terms for people by what they are to somebody."""
+    return _related(None) - _related(("pet",))
 
 
 @from_data
@@ -717,6 +725,7 @@ class _ChangeCues:
         )
         self.often = tuple(lazy_re(either(each.often), re.I) for each in known)
         self.passing = tuple(lazy_re(either(each.passing), re.I) for each in known if each.passing)
+        self.moves = tuple(lazy_re(either(each.moves), re.I) for each in known)
         self.it = tuple(lazy_re(either(each.over_it), re.I) for each in known)
         self.tongues = tuple(lazy_re(either(each.tongues), re.I) for each in known)
         self.back = tuple(lazy_re(either(each.back), re.I) for each in known)

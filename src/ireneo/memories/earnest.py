@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.detect import language_of_sentence
+from ireneo.language.detect import language_of_sentence, writes_nouns_large
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
 from ireneo.language.sentences import sentences
 from ireneo.language.spoken import Facts
@@ -47,6 +47,8 @@ class Statement(Struct, frozen=True, kw_only=True):
     """It says how something is done."""
     personal: bool = False
     """The message speaks of its author somewhere."""
+    place: int = 0
+    """Which sentence of the message it stands in."""
 
 
 def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
@@ -75,9 +77,9 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
             if any(_is_joke(sentence, each) for each in marks.values()):
                 said[-1] = ("", language)
     personal = any(rows["own"].search(text) for rows in marks.values())
-    for sentence, language in said:
+    for place, (sentence, language) in enumerate(said):
         for statement in _of_sentence(sentence, language, made_up=made_up) if sentence else ():
-            yield replace(statement, personal=personal)
+            yield replace(statement, personal=personal, place=place)
 
 
 def _sentences(line: str) -> Iterator[str]:
@@ -98,6 +100,9 @@ def _language(sentence: str, text: str) -> str:
     if language != "en" or language not in _marks():
         return language
     words = letters(sentence.casefold())
+    if writes_nouns_large(sentence) and language_of_sentence(text) == "de":
+        # "Is" and "am" are words of both.
+        return "de"
     if sum(word in of_language(Words, "en").telling for word in words) > 1:
         return language
     if _GERMAN.search(sentence):
@@ -234,7 +239,8 @@ def _bare(piece: str, rows: dict[str, re.Pattern[str]]) -> str:
     """A clause without what only leads to it."""
     while found := rows["leads"].match(piece):
         piece = piece[found.end() :].lstrip(" ,;:–—-")
-    return piece.strip(" ,;:–—-…")
+    piece = piece.strip(" ,;:–—-…")
+    return piece[1:] if piece.startswith("(") and ")" not in piece else piece
 
 
 @from_data

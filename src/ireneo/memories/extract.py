@@ -12,11 +12,12 @@ from msgspec.structs import replace
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.moments import Moment, dated, moments, written_date
-from ireneo.language.predicates import Predicate, predicate, tokens, told_of, until_next_verb, verb_forms
+from ireneo.language.predicates import Predicate, and_also, predicate, tokens, told_of, until_next_verb, verb_forms
 from ireneo.language.spoken import Attributes, Facts, Predication
-from ireneo.language.topics import Names, Words
+from ireneo.memories.called import names_of, no_names, not_german, relations
 from ireneo.memories.changes import figures, says_of_change, telling
 from ireneo.memories.earnest import Statement, statements
+from ireneo.memories.lasting import is_code, lasts, tells_by_itself
 from ireneo.memories.record import Kind, Record
 from ireneo.memories.slots import attribute_of, holding_of
 from ireneo.patterns import lazy_re
@@ -93,9 +94,10 @@ def said_facts(
     if role != "user":
         return []
     found: dict[tuple[str, ...], SaidFact] = {}
-    reader = _FactReader(speaker, at, _names_of(known), anyone=anyone)
+    reader = _FactReader(speaker, at, names_of(known), anyone=anyone)
     last: tuple[str, ...] | None = None
     clauses: list[Statement] = []
+    place = 0
     for statement in statements(text, before):
         facts = list(reader.facts(statement))
         if clauses and clauses[-1].sentence != statement.sentence:
@@ -105,7 +107,9 @@ def said_facts(
         if len(clauses) > 1 and (ending := _ending_of(clauses, reader)):
             facts.append(ending)
         goes_on = _rows(statement.language).goes_on.match(statement.text) or reader.is_fragment(statement)
-        if last and goes_on and not any(each.attribute for each in facts):
+        near = len(clauses) > 1 or statement.place <= place + 1
+        place = statement.place
+        if last and near and goes_on and not any(each.attribute for each in facts):
             found[last] = _joined(found[last], statement)
             facts = [each for each in facts if each.against]
         elif not facts:
@@ -143,28 +147,11 @@ def told_fact(text: str, speaker: str = "") -> SaidFact | None:
     """
     found = said_facts(text, speaker=speaker, at=None, anyone=True)
     slots = [fact for fact in found if fact.attribute and fact.attribute != "manner"]
+    told = [fact for fact in slots if not fact.against]
+    if len(told) == 1 and all((each.subject, each.attribute) == (told[0].subject, told[0].attribute) for each in slots):
+        # Who quits one job for another has the other.
+        slots = told
     return slots[0] if len(slots) == 1 and (slots[0].subject != "user" or speaker) else None
-
-
-def _names_of(known: Sequence[Record]) -> dict[str, str]:
-    """By the relation and by the name, the name of whoever is the speaker's sister, boss, dog."""
-    names: dict[str, str] = {}
-    for record in known:
-        if record.attribute in _relations() and record.value[:1].isupper() and len(record.value.split()) <= 2:
-            names[record.attribute] = record.value
-            names[record.value] = record.value
-    return names
-
-
-@from_data
-def _relations() -> dict[str, str]:
-    """By each word for a relation its code."""
-    return {
-        word.replace("-", " "): code
-        for language in LANGUAGES
-        for code, words in of_language(Facts, language).relations.items()
-        for word in (code, *words)
-    }
 
 
 class _FactReader:
@@ -218,6 +205,15 @@ class _FactReader:
             return
         yield from self._relatives(statement)
         said = predicate(statement.text, self._named(statement)) if statement.language != "de" else None
+        # "Maria quit Siemens and started at Airbus" says two things of one.
+        first, more = and_also(statement.text, said) if said is not None else ("", "")
+        alone, also = replace(statement, text=first), replace(statement, text=more)
+        slots = list(self._slots(alone, predicate(first, self._named(statement)))) if more else []
+        if slots:
+            yield from (*slots, *self._facts(also))
+            return
+        if more:
+            yield from self._slots(also, predicate(more, self._named(statement)))
         slots = list(self._slots(statement, said))
         yield from slots
         if slots:
@@ -227,28 +223,41 @@ class _FactReader:
         brief = brief and not _TELLING.search(statement.text)
         brief = brief and not _rows(statement.language).ailments.search(statement.text)
         # "I sing alto" has a verb that tells something, and needs no more words.
-        brief = brief and not (said and said.subject and _tells_by_itself(said))
+        brief = brief and not (said and said.subject and tells_by_itself(said))
         if kind and (kind == "episodic" or not brief):
             kept = self._kept(statement, kind, said)
-            yield self._as_said(statement, kept) if self._needs_frame(statement, kept) else kept
+            yield self._in_time(statement, kept, said)
         elif says_of_change(statement.text):
             # What tells nothing by itself may still end what is known; what says much is known from then on.
             rows, words = _rows(statement.language), statement.text
             much = len(telling(words)) >= _BESIDE and not statement.made_up and not rows.if_so.search(words)
             much = much and not rows.address.search(words)
-            yield replace(self._as_said(statement, self._kept(statement, "semantic", said)), against=not much)
+            kept = self._as_said(statement, self._kept(statement, "semantic", said))
+            yield replace(kept, kind="episodic", against=not much)
 
-    def _needs_frame(self, statement: Statement, kept: SaidFact) -> bool:
-        """Whether a statement could not be told of anybody, and so is quoted: unless it says itself of whom it is."""
-        if statement.text not in kept.text:
-            return False
-        return "“" in kept.text or "„" in kept.text or not _speaks_of_somebody(statement.text, statement.language)
+    def _in_time(self, statement: Statement, kept: SaidFact, said: Predicate | None) -> SaidFact:
+        """What a statement says as a fact where it lasts until it is said to have ended, or else as an event.
+
+        What nothing that is said can end is no fact that holds: that it was said stays true.
+        """
+        if statement.text in kept.text and ("“" in kept.text or "„" in kept.text):
+            return replace(self._as_said(statement, kept), kind="episodic")
+        is_dated = any(not each.since for each in self._times(statement.text, statement.language, ahead=None))
+        if kept.kind == "episodic" or lasts(said, statement.text, self._named(statement), dated=is_dated):
+            return kept
+        if said is not None and said.tense == "past":
+            return replace(kept, kind="episodic", subject="")
+        # What was planned for a day may be called off: it keeps its subject, by which it is told from what is past.
+        return replace(kept if is_dated else self._as_said(statement, kept), kind="episodic")
 
     def is_fragment(self, statement: Statement) -> bool:
         """Whether it says nothing by itself, such as "girls, both hooded", and so hangs on what stands before it."""
         words = _WORDS.findall(statement.text)
         if statement.language == "de":
-            small = [word for word in words if word[:1].islower() and word.casefold() not in _not_german()]
+            rows = _rows("de")
+            if rows.own.search(statement.text) or rows.of_others.match(statement.text):
+                return False
+            small = [word for word in words if word[:1].islower() and word.casefold() not in not_german()]
             return len(words) <= _GERMAN_FRAGMENT and len(small) <= 2 and len(small) * 3 <= len(words)
         if len(words) > _FRAGMENT or statement.text.strip(_EDGES) != statement.sentence.strip(_EDGES):
             return False
@@ -261,7 +270,7 @@ class _FactReader:
         if not self.anyone:
             return frozenset(self.names)
         found = _NAME.match(statement.text)
-        return frozenset() if found is None or found[1].casefold() in _no_names() else frozenset({found[1], found[0]})
+        return frozenset() if found is None or found[1].casefold() in no_names() else frozenset({found[1], found[0]})
 
     def _rule(self, statement: Statement) -> SaidFact | None:
         """How the assistant is to be."""
@@ -304,13 +313,13 @@ class _FactReader:
             parts = found.groupdict()
             name = next((said for key, said in parts.items() if key.startswith("name") and said), None)
             word = next((said for key, said in parts.items() if key.startswith("word") and said), "")
-            code = _relations().get(word.casefold())
+            code = relations().get(word.casefold())
             name = name.removesuffix("'s") if name else None
             if (
                 not name
                 or not code
                 or (word.casefold().endswith("s") and word.casefold() not in _SINGULAR)
-                or name.casefold() in _no_names()
+                or name.casefold() in no_names()
                 or not name[0].isupper()
             ):
                 continue
@@ -378,21 +387,21 @@ class _FactReader:
             return subject, ""
         if self.anyone and (thing := _OF.fullmatch(subject) or _ITS.fullmatch(subject)):
             return thing["whose"], thing["what"].lower()
-        if self.anyone and _NAME.fullmatch(subject) and subject.split()[0].casefold() not in _no_names():
+        if self.anyone and _NAME.fullmatch(subject) and subject.split()[0].casefold() not in no_names():
             return subject, ""
         first, _, rest = low.partition(" ")
         if first in ("my", "our"):
             words = rest.split()
             said_words = subject.split()[1:]
-            last = _relations().get(" ".join(words[-2:])) or _relations().get(words[-1] if words else "")
+            last = relations().get(" ".join(words[-2:])) or relations().get(words[-1] if words else "")
             named = len(words) > 1 and said_words[1][:1].isupper()
-            if code := last or (_relations().get(words[0]) if named else None):
+            if code := last or (relations().get(words[0]) if named else None):
                 word = words[-1] if last else words[0]
                 return self.names.get(code, f"{self.subject}'s {word}"), ""
             return self.subject, rest
         if not rest and first in topic(Attributes).bare:
             return self.subject, first
-        if not rest and (code := _relations().get(first)):
+        if not rest and (code := relations().get(first)):
             return self.names.get(code, f"{self.subject}'s {first}"), ""
         if first == "the" and rest:
             return self.subject, rest if rest.split()[-1] in of_language(Facts, "en").dated | of_language(
@@ -482,7 +491,7 @@ class _FactReader:
             if facts:
                 return
         thing = _MEIN.match(statement.text) or (_VON.match(statement.text) if self.anyone else None)
-        if thing and thing["what"].casefold() not in _relations():
+        if thing and thing["what"].casefold() not in relations():
             whose = thing.groupdict().get("whose") or self.subject
             yield from self._becoming(statement, None, whose, thing["what"].casefold(), thing["said"])
 
@@ -490,10 +499,10 @@ class _FactReader:
         """Of whom a German clause speaks; empty where that is nobody's."""
         if name is None:
             return self.subject
-        code = _relations().get(name.casefold())
+        code = relations().get(name.casefold())
         if code:
             return self.names.get(code, f"{self._whose(german=True)} {name}")
-        known = name in self.names or (self.anyone and name.casefold() not in _no_names() | _not_german())
+        known = name in self.names or (self.anyone and name.casefold() not in no_names() | not_german())
         return name if known else ""
 
     def _values(self, raw: str, row: Predication, language: str) -> list[str]:
@@ -623,7 +632,7 @@ class _FactReader:
             or any(re.search(rf"\b{re.escape(name)}\b", text) for name in self.names)
         )
         of_other = not statement.made_up and _speaks_of_somebody(text, statement.language)
-        figure = bool(_FIGURE.search(text)) and count <= 25 and not rows.asks.match(text) and not _is_code(text)
+        figure = bool(_FIGURE.search(text)) and count <= 25 and not rows.asks.match(text) and not is_code(text)
         elided = bool(said and said.subject == "") and count >= 3
         changed = bool(_LARGE.search(text)) and statement.language != "de" and bool(rows.changed.search(text))
         ails = bool(rows.ailments.search(text))
@@ -636,11 +645,6 @@ class _FactReader:
             state = said.verb.split()[-1] in (known.begins if said.tense != "past" else known.begins - {"be"})
             past = said.tense in ("past", "perfect") and not state
         return "episodic" if past else "semantic"
-
-
-def _tells_by_itself(said: Predicate) -> bool:
-    """Whether a verb says something of its subject with few words: "I sing alto", and not "I have one"."""
-    return said.verb.split()[-1] not in of_language(Facts, "en").light and bool(telling(said.rest))
 
 
 def _left_out(statement: Statement) -> str:
@@ -660,7 +664,7 @@ def _introduced(statement: Statement, *, opens: bool) -> list[str]:
     Who says no more than a name and an age must do so as they open a message: else it may be another's.
     """
     found = _rows(statement.language).introduces.match(statement.text)
-    if found is None or found["name"].casefold() in _no_names() or not (opens or found["sure"]):
+    if found is None or found["name"].casefold() in no_names() or not (opens or found["sure"]):
         return []
     pieces = [each.strip() for each in _PIECES.split(statement.text[found.start("name") :]) if each.strip(_EDGES)]
     first = pieces[0].removeprefix(found["name"]).strip()
@@ -668,20 +672,14 @@ def _introduced(statement: Statement, *, opens: bool) -> list[str]:
     return [found["name"], *([first] if first.strip(_EDGES) else []), *pieces[1:]]
 
 
-def _is_code(text: str) -> bool:
-    """Whether it has figures and no words: moves of a game, numbers of parts. "27:58" is a time."""
-    words = _WORDS.findall(text)
-    return not any(word.isalpha() and len(word) > 2 for word in words) and not all(word[0].isdigit() for word in words)
-
-
 def _speaks_of_somebody(text: str, language: str) -> bool:
     """Whether a statement begins with a name and a verb: somebody does, or did, something."""
     rows = _rows(language)
     found = rows.of_others.match(text)
-    if found and found["name"].casefold() not in _no_names():
+    if found and found["name"].casefold() not in no_names():
         return True
     named = _NAME.match(text)
-    if language == "de" or named is None or named[1].casefold() in _no_names():
+    if language == "de" or named is None or named[1].casefold() in no_names():
         return False
     words = [each.low for each in tokens(text)[:4]]
     if words[0].endswith("'s") and len(words) > 2:
@@ -784,14 +782,3 @@ def _made(known: Facts) -> _Rows:
         over=lazy_re(either(known.over), re.I),
         coming=lazy_re(either(known.coming), re.I),
     )
-
-
-@from_data
-def _not_german() -> frozenset[str]:
-    """What begins a German sentence and is nobody's name."""
-    return of_language(Words, "de").stop | of_language(Facts, "de").no_value
-
-
-@from_data
-def _no_names() -> frozenset[str]:
-    return frozenset(word for language in LANGUAGES for word in of_language(Names, language).none)

@@ -198,7 +198,8 @@ class _Episodic(MemoryKind):
         return MemoryId(digest("m", b"episodic", normal(draft.text).encode(), draft.session.encode(), when.encode()))
 
     def same(self, record: Record, draft: MemoryDraft) -> bool:
-        if record.sessions and draft.session and draft.session not in record.sessions:
+        # What happened in one talk may be said to be over in another.
+        if not draft.against and record.sessions and draft.session and draft.session not in record.sessions:
             return False
         times = [each.at for each in record.evidence if each.timed]
         if draft.at == draft.recorded or not times:

@@ -19,13 +19,7 @@ from ireneo.language.words import terms
 from ireneo.memories.slots import attribute_of, holding_of
 from ireneo.patterns import lazy_re
 
-_SPEAKER = ("i", "we", "im", "ive", "", "the user", "user")
 _FIRST = lazy_re(r"[A-ZÄÖÜ][\w'’-]*(?: [A-ZÄÖÜ][\w-]*)?")
-_OWNER = lazy_re(r"^(?:the user['’]s|my|our|the|his|her|their)\s+", re.I)
-_PLACE = frozenset("in at on to near by with under above below behind beside into inside outside round next".split())
-_TAKES_PLACE = ("be", "meet", "happen", "gather", "run", "start", "begin", "sit", "take")
-_HELD = ("drive", "use", "ride", "rent", "own", "have", "wear", "take")
-_LEADS = lazy_re(r"(?:(?:now|still|just|only|all|usually|always|mostly|currently|really|down|up|over|back) )*", re.I)
 _PAIR = lazy_re(r"\b([^\W\d_]{2,10}) ([^\W\d_]+)")
 _WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 
@@ -50,16 +44,48 @@ def clause_of(text: str, telling: Callable[[str], set[str]]) -> Clause | None:
     if said is None:
         return None
     subject = said.subject.strip().casefold()
-    rest = said.rest[_end(_LEADS, said.rest) :]
+    rest = said.rest[_end(_asides(), said.rest) :]
     start = next(iter(_WORD.findall(rest)), "").casefold()
-    how = "place" if start in _PLACE else "number" if start[:1].isdigit() or start in number_words() else "else"
+    how = (
+        "place" if start in _known().places else "number" if start[:1].isdigit() or start in number_words() else "else"
+    )
     return Clause(
-        subject=frozenset() if subject in _SPEAKER else frozenset(terms(_OWNER.sub("", subject))),
+        subject=frozenset() if _is_speaker(subject) else frozenset(terms(_owner().sub("", subject))),
         verb=said.verb,
         how=how,
         complement=frozenset(telling(rest)),
         denied=said.negated or said.over or said.tense in ("future", "used"),
     )
+
+
+def _known() -> Facts:
+    """The words by which a clause is read; only English ones are."""
+    return of_language(Facts, "en")
+
+
+def _is_speaker(subject: str) -> bool:
+    return not subject or subject.removeprefix("the ") in _known().speaker
+
+
+@from_data
+def _owner() -> re.Pattern[str]:
+    """Whose a thing is, before it."""
+    return lazy_re(rf"^(?:the user['’]s|{either(_known().owners)})\s+", re.I)
+
+
+def without_owner(text: str) -> int:
+    """Where in a text begins what it speaks of, behind whose it is."""
+    return _end(_owner(), text)
+
+
+@from_data
+def _asides() -> re.Pattern[str]:
+    return lazy_re(rf"(?:{either(_known().asides)} )*", re.I)
+
+
+@from_data
+def _thing_ends() -> re.Pattern[str]:
+    return lazy_re(rf"[,.;:]| {either(_known().thing_ends)} ", re.I)
 
 
 def _end(pattern: re.Pattern[str], text: str) -> int:
@@ -78,7 +104,7 @@ def are_rivals(now: Clause, before: Clause, persons: set[str]) -> bool:
         return now.verb == before.verb and bool((now.complement & before.complement) - persons)
     if now.verb == before.verb:
         return now.verb != "be" or now.how == "place"
-    takes_place = {now.verb, before.verb} <= set(_TAKES_PLACE)
+    takes_place = {now.verb, before.verb} <= _known().takes_place
     return takes_place and now.how == "place" and not now.subject & persons
 
 
@@ -89,11 +115,11 @@ def is_about(text: str, thing: set[str]) -> bool:
     if said is None or not thing:
         return False
     subject = said.subject.strip().casefold()
-    if subject not in _SPEAKER:
+    if not _is_speaker(subject):
         head = _WORD.findall(subject)[-1:]
         return set(terms(" ".join(head))) == thing and said.verb == "be" and not said.negated
-    held = _WORD.findall(re.split(r"[,.;:]| (?:in|at|on|for|from|with|called|named|to|and) ", said.rest)[0])
-    return said.verb in _HELD and said.tense != "past" and set(terms(" ".join(held[-1:]))) == thing
+    held = _WORD.findall(_thing_ends().split(said.rest)[0])
+    return said.verb in _known().held and said.tense != "past" and set(terms(" ".join(held[-1:]))) == thing
 
 
 def renewed_things(text: str) -> list[set[str]]:

@@ -1,0 +1,124 @@
+"""What is left of a memory of several things of which one is over: the others.
+
+Of a row of names the one that left is taken out, of several sentences, clauses or things in a row those stay of which
+nothing is said. In a quotation a mark stands where words were left out.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from ireneo.language.detect import writes_nouns_large
+from ireneo.language.files import LANGUAGES, either, from_data, of_language
+from ireneo.language.sentences import sentences
+from ireneo.language.spoken import Facts
+from ireneo.language.topics import Numbers
+from ireneo.language.words import terms
+from ireneo.memories.changes import NAMES_LISTED, figures, is_part, named_as_over, telling, words_of
+from ireneo.patterns import lazy_re
+
+_JOINS = lazy_re(r", and |, | and | und | & | plus ")
+_PIECES = lazy_re(r"(?:[,;:.!] (?:(?:and|und|or|oder|but|aber) )?| (?:and|und|&|plus) )")
+_SHORT = 3
+"""Words of a thing in a row at the most, where nothing stands before it that says what is said of all."""
+_LEFT_OUT = "…"
+_ROW_ENDS = lazy_re(r"$|[.,;!]|,? (?:und|and|&) (?:ich|me|i)\b", re.I)
+_END_LEFT_OUT = lazy_re(r"(?:[,;:]? (?:and|und|plus|&|but|aber))?[,;:]? …$")
+
+
+def without(text: str, words: str) -> str | None:
+    """A text in which one of several things is no longer told: that which `words` say are over.
+
+    None where it names none of them beside others, or all.
+    """
+    said, own = words_of(words), words_of(text)
+    named = list(named_as_over(said)) if words else []
+    over = set[str]().union(*(terms for terms, *_ in named))
+    # Of whom is no more, all is over that is told of her alone.
+    things = set[str]().union(*(terms for terms, is_gone, _ in named if not is_gone))
+    left = _without_name(own, over, quoted=own != text) if over else None
+    left = left or _untouched(own, words, quoted=own != text)
+    if left is None and things and not any(pattern.search(said) for pattern in _recovered()):
+        left = _without_piece(own, things)
+    if not left or left == own:
+        return None
+    if own == text:
+        left = left.replace(f"{_LEFT_OUT} ", "")
+    return text.replace(own, left) if own != text or left[-1] in ".!?" else f"{left.rstrip(' ,;:')}."
+
+
+def _without_name(text: str, over: set[str], *, quoted: bool) -> str | None:
+    """Of a row of names the others."""
+    row = NAMES_LISTED.search(text)
+    # Where all nouns are written large, a row of names ends as one: "Quaddeln und Sesam gehen nicht" is none.
+    if row is None or (quoted and writes_nouns_large(text) and not _ROW_ENDS.match(text, row.end())):
+        return None
+    names = _JOINS.split(row[0])
+    kept = [name for name in names if not set(terms(name)) & over]
+    if len(kept) == len(names) or not kept:
+        return None
+    *first, last = kept
+    joined = f"{', '.join(first)} and {last}" if first else last
+    if quoted:
+        joined = row[0]
+        for name in set(names) - set(kept):
+            joined = joined.replace(name, _LEFT_OUT)
+    return f"{_counted().sub('', text[: row.start()])}{joined}{text[row.end() :]}"
+
+
+def _untouched(own: str, words: str, *, quoted: bool) -> str | None:
+    """Of several sentences those of which nothing is said in `words`; None where that is none, or all."""
+    said = telling(words)
+    pieces = list(sentences(own, small_opens=True))
+    told = figures(words).keys()
+    touched = [piece for piece in pieces if any(is_part(one, each) for one in said for each in telling(piece))]
+    kept = [piece for piece in pieces if piece not in touched and not figures(piece).keys() & told]
+    kept = [piece for piece in kept if len(telling(piece)) > 1]
+    if not quoted or not touched or not kept or len(kept) == len(pieces) or _refers().match(kept[0]):
+        return None
+    return " ".join(kept)
+
+
+def _without_piece(own: str, over: set[str]) -> str | None:
+    """Of several clauses or things in a row those that say nothing of what is `over`."""
+    cuts = [0, *(found.end() for found in _PIECES.finditer(own)), len(own)]
+    pieces = [own[start:end] for start, end in pairwise(cuts) if own[start:end].strip()]
+    gone = [any(one == each or is_part(one, each) for one in over for each in telling(piece)) for piece in pieces]
+    if all(gone) or not any(gone) or (gone[0] and len(pieces[0].split()) > _SHORT):
+        # What stands first says mostly what is said of all.
+        return None
+    kept, after = list[str](), False
+    for piece, is_over in zip(pieces, gone, strict=True):
+        after = is_over or (after and _depends().match(piece) is not None)
+        if not after and (telling(piece) or not kept or kept[-1] != f"{_LEFT_OUT} "):
+            kept.append(piece)
+        elif not kept or kept[-1] != f"{_LEFT_OUT} ":
+            kept.append(f"{_LEFT_OUT} ")
+    left = _END_LEFT_OUT.sub("", "".join(kept).strip()).rstrip(" ,;:")
+    return left if telling(left) else None
+
+
+@from_data
+def _recovered() -> tuple[re.Pattern[str], ...]:
+    return tuple(lazy_re(either(of_language(Facts, code).recovered), re.I) for code in LANGUAGES)
+
+
+@from_data
+def _refers() -> re.Pattern[str]:
+    """What begins a sentence that speaks of the one before it."""
+    return lazy_re(either([each for code in LANGUAGES for each in of_language(Facts, code).refers]), re.I)
+
+
+@from_data
+def _depends() -> re.Pattern[str]:
+    """What begins a clause that hangs on the one before it."""
+    known = [of_language(Facts, code) for code in LANGUAGES]
+    return lazy_re(either([each for one in known for each in (*one.refers, *one.depends)]), re.I)
+
+
+@from_data
+def _counted() -> re.Pattern[str]:
+    """How many there are, before the names of all of them."""
+    numbers = [word for code in LANGUAGES for word in of_language(Numbers, code).cardinals]
+    return lazy_re(rf"\b(?:{either(numbers)}|\d+) (?=[\w-]+[,:]? ?$)", re.I)

@@ -1,0 +1,120 @@
+"""What of that which users say is held as a fact that lasts, what as an event of its day, and how sets change."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import ireneo.sync
+from ireneo.memories.extract import said_facts, told_fact
+from ireneo.types import Record
+
+AT = datetime(2024, 5, 14, 9, tzinfo=UTC)
+
+LASTING = [
+    "I play the cello.",
+    "I've got a stall at the market.",
+    "My mum keeps bees behind the church.",
+    "I bought a kiln.",
+    "My tenant pays on the first.",
+    "Ich spiele Cello.",
+    "Ich bin Schreiner bei Holzmann.",
+    "Ich wohne in Fürth.",
+]
+PASSING = [
+    "I'm packing two crates of plums.",
+    "I'm revising for my chemistry resit.",
+    "I had three sandwiches.",
+    "We're flying to Oslo in June.",
+    "The baby is 9 weeks old.",
+    "My boss gave me a raise.",
+    "Biscuit has a new friend at the stable.",
+    "Unser Hund ist 9 Wochen alt.",
+    "Wir fliegen im Juni nach Oslo.",
+    "Meine Oma hält Bienen.",
+]
+
+
+@pytest.mark.parametrize("text", LASTING)
+def test_what_can_be_said_to_be_over_is_a_fact(text: str) -> None:
+    assert "semantic" in {fact.kind for fact in said_facts(text, speaker="Ines", at=AT)}
+
+
+@pytest.mark.parametrize("text", PASSING)
+def test_what_ends_by_itself_or_of_nobody_known_is_an_event(text: str) -> None:
+    assert {fact.kind for fact in said_facts(text, speaker="Ines", at=AT)} == {"episodic"}
+
+
+def held_after(tmp_path: Path, *texts: str) -> list[Record]:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        session = memory.session("chat")
+        for number, text in enumerate(texts):
+            at = (AT + timedelta(days=10 * number)).isoformat()
+            session.append([{"role": "user", "content": text, "timestamp": at}])
+        memory.work(until_idle=True)
+        return [each for each in memory.memories(state="any", limit=100) if each.holds]
+
+
+SETS = [
+    ("My choir is Ada, Finn, Gus and me.", "Finn has left the choir.", ["Ada", "Gus"], "Finn"),
+    ("We stream with Netflix, Mubi and Sky.", "Cancelled Sky last night.", ["Netflix", "Mubi"], "Sky"),
+    ("I'm allergic to walnuts, figs and latex.", "Turns out figs are fine after all.", ["walnuts", "latex"], "figs"),
+    ("Meine Kurse: Keramik, Yoga und Chor.", "Keramik hab ich aufgegeben.", ["Yoga", "Chor"], "Keramik"),
+    ("Zu viert im Büro: Ali, Beate, Cem und ich.", "Cem hat gekündigt.", ["Ali", "Beate"], "Cem"),
+    ("Ich nehme Ramipril und Xarelto.", "Das Ramipril hat die Ärztin abgesetzt.", ["Xarelto"], "Ramipril"),
+]
+
+
+@pytest.mark.parametrize(("before", "now", "stay", "gone"), SETS)
+def test_of_a_set_the_others_stay(tmp_path: Path, before: str, now: str, stay: list[str], gone: str) -> None:
+    held = held_after(tmp_path, before, now)
+    assert all(any(one in each.text for each in held) for one in stay)
+    assert not [each.text for each in held if gone in each.text and each.at.day == AT.day]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "old"),
+    [
+        ("I have two ferrets.", "I have three ferrets now.", "two"),
+        ("Ich habe zwei Katzen.", "Jetzt habe ich drei Katzen.", "zwei"),
+        ("They measured my blood pressure: 158 over 96.", "141 over 88 today.", "158"),
+    ],
+)
+def test_another_number_takes_the_place_of_the_last(tmp_path: Path, before: str, now: str, old: str) -> None:
+    assert not [each.text for each in held_after(tmp_path, before, now) if old in each.text]
+
+
+def test_who_moves_away_keeps_the_work_there(tmp_path: Path) -> None:
+    held = held_after(tmp_path, "My friend Mia lives in Ulm and works in Bonn.", "Mia moved out of Ulm.")
+    assert [each.text for each in held if "works in Bonn" in each.text]
+    assert not [each.text for each in held if "lives in Ulm" in each.text]
+
+
+def test_two_verbs_of_one_subject_say_two_things(tmp_path: Path) -> None:
+    held = held_after(tmp_path, "My sister Mia works at Siemens.", "Mia quit Siemens and started at Airbus.")
+    assert [each.value for each in held if each.attribute == "employer"] == ["Airbus"]
+    found = told_fact("Mia quit Siemens and started at Airbus.")
+    assert found is not None
+    assert (found.attribute, found.value) == ("employer", "Airbus")
+
+
+def test_sentences_with_subjects_of_their_own_are_not_joined() -> None:
+    said = "Ich spiele Cello. Unser Hund ist 9 Wochen alt. Ich habe eine Werkstatt in Fürth."
+    assert len(said_facts(said, speaker="Ines", at=AT)) == 3
+
+
+def test_what_follows_a_question_is_not_joined_to_what_stood_before_it() -> None:
+    said = "I am strong again, fever finished. Where did we stop with the grant? Deadline's 15 August."
+    assert not [fact for fact in said_facts(said, speaker="Ines", at=AT) if "strong" in fact.text and "15" in fact.text]
+
+
+def test_where_a_verb_follows_without_its_subject_it_is_a_statement_of_its_own(tmp_path: Path) -> None:
+    held = held_after(
+        tmp_path,
+        "Ich bin Bäckerin in Kassel, stehe jeden Tag um zwei auf.",
+        "Jetzt fängt die Schicht erst um sechs an, Wecker auf fünf.",
+    )
+    assert [each.text for each in held if "Kassel" in each.text]
+    assert not [each.text for each in held if "um zwei" in each.text]
