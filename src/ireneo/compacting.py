@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
@@ -77,10 +78,16 @@ def tokenizer(tokens: TokenCounts | Tokenizer) -> Tokenizer:
     if not isinstance(tokens, str):
         return tokens
     if tokens == "estimate":
-        return EstimatedTokenizer()
+        return _estimate()
     if tokens == "o200k":
         return ExactTokenizer()
     raise BadInput(f"There is no tokenizer {tokens!r}; take 'estimate' or 'o200k', or hand one in.")
+
+
+@cache
+def _estimate() -> EstimatedTokenizer:
+    # One for all who ask: it knows what the pieces cost that it has counted.
+    return EstimatedTokenizer()
 
 
 def read_list(given: object, to: str | None) -> ReadMessages:

@@ -10,6 +10,7 @@ import heapq
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -135,6 +136,7 @@ class Statements:
         return _Block(summary, statements, succeeded(summary.lines("operations")))
 
 
+@lru_cache(maxsize=4_096)
 def terms(text: str) -> frozenset[str]:
     """The words of a statement, near enough without their endings, and the names in it."""
     words = {word[:STEM] for word in map(str.lower, letters(text)) if len(word) > SHORT and word not in common_words()}

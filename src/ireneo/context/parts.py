@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -140,9 +141,17 @@ def _telling(lines: Sequence[str], room: int, count: Count) -> list[int]:
 
 def _line_worth(line: str) -> float:
     """What a line says: an error most, then what defines, explains or decides something."""
+    return _known_worth(line) if len(line) <= LINE_KEPT else _worth(line)
+
+
+def _worth(line: str) -> float:
     (bare,) = seen_lines(line) or [""]
     said = prose_worth(bare) if len(bare.split()) >= ENOUGH_WORDS else 0.0
     return max(code_worth(bare), said, 3.0 if errors(bare) else 0.0, 2.5 if _ENDED.search(bare) else 0.0)
+
+
+# Each rebuild looks at the lines of the same outputs again.
+_known_worth = lru_cache(maxsize=8_192)(_worth)
 
 
 def _with_gaps(places: Sequence[int]) -> Iterator[tuple[int | None, str]]:
@@ -158,6 +167,8 @@ def _with_gaps(places: Sequence[int]) -> Iterator[tuple[int | None, str]]:
 SKIPPED = "…"
 """Stands where lines of an excerpt are missing; the mark that says how many stands before the first of them."""
 _ENDED = lazy_re(r"^\s*(?:--- PASS|ok\b|PASS\b|\d+ (?:passed|failed|tests?)\b|test result:)")
+LINE_KEPT = 400
+"""What a longer line says is not remembered: it would take room."""
 FEWEST_LINES = 8
 """An output of fewer lines is cut in its midst."""
 MASK_TOKENS = 60

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from functools import lru_cache
 
 from ireneo.log.message import Call, Result
 from ireneo.patterns import lazy_re
@@ -203,7 +204,13 @@ def was_refused(text: str) -> bool:
 
     That is a wish of the user, and says nothing about what the call would have done.
     """
-    return _REFUSED.search(text[:_OPENING]) is not None
+    return _opens_with_refusal(text[:_OPENING])
+
+
+# Each rebuild asks it of the same results, several times over.
+@lru_cache(maxsize=4_096)
+def _opens_with_refusal(opening: str) -> bool:
+    return _REFUSED.search(opening) is not None
 
 
 def was_stopped(text: str) -> bool:

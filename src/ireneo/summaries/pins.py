@@ -234,7 +234,7 @@ class _Lifting:
         said_at = self._said.get(pin.text)
         if pin.subject in self._named or (said_at is not None and said_at >= pin.position):
             return True
-        language = language_of_sentence(pin.text)
+        language = _language_of(pin.text)
         about, speak = _speaks_of(pin.text, language), self._by_words(language)
         # What speaks of nothing that the pin speaks of can't lift it.
         return any(
@@ -260,6 +260,10 @@ def _names(said: frozenset[str], about: frozenset[str]) -> bool:
     shared = len(about & said)
     names_it = bool(about) and len(about) - shared <= (len(about) - 1) // 3 and 3 * shared >= len(said)
     return names_it or (shared >= 2 and said <= about and 2 * shared >= len(about))
+
+
+# The same pins stand in every rebuild.
+_language_of = lru_cache(maxsize=4_096)(language_of_sentence)
 
 
 @lru_cache(maxsize=4_096)

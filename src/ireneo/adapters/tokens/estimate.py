@@ -164,6 +164,8 @@ _LONGEST_KEPT = 32
 _MOST_KEPT = 60_000
 _THOUSAND = 1000
 _LONG_TEXT = 1_000_000
+_LONGEST_KNOWN = 8_000
+_MOST_KNOWN = 20_000
 
 
 class _Costs(dict[str, int]):
@@ -186,13 +188,24 @@ class EstimatedTokenizer:
     def __init__(self) -> None:
         self._costs = _Costs()
         self._short: dict[str, int] = {}
+        self._known: dict[int, int] = {}
 
     def count(self, text: str) -> int:
         """Estimate the tokens of `text`; 0 only for an empty text."""
         if not text:
             return 0
-        if len(text) > _LONGEST_KEPT:
+        if len(text) > _LONGEST_KNOWN:
             return self._count(text)
+        if len(text) > _LONGEST_KEPT:
+            # Each rebuild of a context asks for most of what the last one asked for. A hash is kept and not the text:
+            # it takes little room, and nothing that is forgotten elsewhere is still held here.
+            key = hash(text)
+            counted = self._known.get(key)
+            if counted is None:
+                if len(self._known) >= _MOST_KNOWN:
+                    self._known.clear()
+                counted = self._known[key] = self._count(text)
+            return counted
         # Names are asked for again and again, each time alone.
         known = self._short.get(text)
         if known is None:
