@@ -331,7 +331,9 @@ def test_what_was_found_reads_as_it_did(capsys: pytest.CaptureFixture[str], monk
     golden("cli_recall.txt", capsys.readouterr().out)
 
 
-def test_a_long_text_opens_where_it_answers(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_text_opens_where_it_answers(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     text = "The harbour was quiet all day. " * 20 + "Mara put the lamp out at dawn. Then she slept."
     show_recalled([RecallHit(id="m_1234567aaa", kind="message", text=text, score=1)], "Who put the lamp out?")
