@@ -28,7 +28,7 @@ from ireneo.log.message import (
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
 from ireneo.summaries.notes import STANDS_BESIDE, is_written
-from ireneo.summaries.state import CHECK, shown_state, state_lines
+from ireneo.summaries.state import CHECK, STATUS_SUBJECT, shown_state, state_lines
 from ireneo.summaries.steps import clip, short_path, steps
 from ireneo.summaries.summary import Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
 
@@ -130,7 +130,8 @@ class ViewSlot:
         """Whether the last block doesn't say the same, and newer."""
         line = statement.line
         if statement.section == "status":
-            return self.is_newest or line.text.startswith("COMPLETE")
+            told = any(clip(check, STATUS_SUBJECT) in line.text for check in self.checked)
+            return line.text.startswith("COMPLETE") or (self.is_newest and not told)
         at = self.checked.get(line.subject, -1) if statement.section == "operations" else -1
         return line.position > at or (line.failed and line.position < at)
 
