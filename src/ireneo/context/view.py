@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.allot import Allotter, LineOffer, PricedLine, Statements, terms
+from ireneo.context.allot import NAMES_FROM, Allotter, LineOffer, PricedLine, Statements, terms
 from ireneo.context.parts import Fitted, fit, mask, share, without_thinking
 from ireneo.log.message import (
     MESSAGE_TOKENS,
@@ -265,7 +265,8 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
         statements.keep(blocks)
         last = next(slot for slot in reversed(slots) if isinstance(slot.item, Summary))
         live = state_lines(steps([slot.item for slot in slots if isinstance(slot.item, Message)]))
-        state = shown_state((line for block in blocks for line in block.lines("state")), live)
+        told = (line for block in blocks for line in block.lines("state"))
+        state = shown_state(told, live, narrow=room < NAMES_FROM)
         waiting = _unanswered(slots, blocks)
         if is_written(blocks[-1]) and blocks[-1].lines("status"):
             state = [replace(line, weight=line.weight * STANDS_BESIDE) for line in state]

@@ -91,10 +91,11 @@ def standing_state(lines: Iterable[Line]) -> list[Line]:
     ]
 
 
-def shown_state(told: Iterable[Line], live: Sequence[Line] = ()) -> list[Line]:
+def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool = False) -> list[Line]:
     """The state as it is shown: a line each, but the changed files together, and the last checks alone.
 
     What the messages that are shown say themselves, `live`, is not told again; what it overtakes isn't either.
+    In a `narrow` context files are told by the ends of their paths.
     """
     lines, shown_there = standing_state([*told, *live]), {line.position for line in live}
     files = _each_once([line for line in lines if line.subject.startswith(CHANGED) and line.text])
@@ -107,7 +108,9 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = ()) -> list[Line]:
     ]
     out = [line for line in kept if not line.subject.startswith(TASKS)]
     if any(line.position not in shown_there for line in files):
-        shown = _short([line.text for line in files[-MOST_FILES:]])
+        shown = [line.text for line in files[-MOST_FILES:]]
+        if narrow:
+            shown = _ends(shown)
         more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
         out.append(replace(files[-1], text=f"{SINCE_COMMIT}{', '.join(shown)}{more}."))
     if files:
@@ -120,7 +123,7 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = ()) -> list[Line]:
     return [*out, *checks, *(line for line in kept if line.subject.startswith(TASKS))]
 
 
-def _short(paths: Sequence[str]) -> list[str]:
+def _ends(paths: Sequence[str]) -> list[str]:
     """The ends of the paths; of those that end alike the whole."""
     ends = [short_path(path) for path in paths]
     return [end if ends.count(end) == 1 else path for path, end in zip(paths, ends, strict=True)]
