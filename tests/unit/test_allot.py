@@ -61,6 +61,18 @@ def test_the_best_statement_comes_first_and_the_next_where_there_is_room() -> No
     assert texts(chosen(offers, 4)[0]) == []
 
 
+def test_a_few_words_do_not_go_first_for_being_cheap() -> None:
+    whole = "The importer keeps the last row now, since the slice over the rows of a batch is closed at both ends."
+    offers = [offer(found("All tests pass.", 1.2), found(whole, 2.4))]
+    assert texts(chosen(offers, count(f"- {whole}") + 2)[0]) == [whole]
+
+
+def test_a_sentence_that_a_dead_end_quotes_is_not_told_again() -> None:
+    why = "Deferring loses batches when the process ends, so I put it back."
+    tried = Line(text=f"I tried `commit_later()` — abandoned: {why}", weight=8.0, position=50)
+    assert texts(chosen([offer(("dead_ends", tried), found(why))], 500)[0]) == [tried.text]
+
+
 def test_what_is_said_already_is_worth_less_than_what_is_new() -> None:
     again = "The slice drops the last row of the file at night."
     room = 2 * count(f"- {TIDE}") + 6

@@ -19,8 +19,8 @@ def lines(*drafts: list[Draft]) -> list[Line]:
     return state_lines(steps(material([draft for each in drafts for draft in each]).messages))
 
 
-def shown(*drafts: list[Draft]) -> list[str]:
-    return [line.text for line in shown_state(lines(*drafts))]
+def shown(*drafts: list[Draft], narrow: bool = False) -> list[str]:
+    return [line.text for line in shown_state(lines(*drafts), narrow=narrow)]
 
 
 def changing(*paths: str) -> list[Draft]:
@@ -73,6 +73,12 @@ def test_what_version_control_lists_as_changed_wins_over_what_was_changed_before
     assert shown(changed, listed, again) == ["Changed, and no commit seen since: notes.txt, /home/me/tide/src/b.py."]
     of_one_file = run("git status src/a.py", "On branch main\nnothing to commit, working tree clean")
     assert "b.py" in shown(changed, of_one_file)[-1]
+
+
+def test_a_narrow_context_tells_changed_files_by_their_ends_and_those_that_end_alike_as_a_whole() -> None:
+    alike = ("/home/me/tide/core/src/main.py", "/home/me/tide/web/src/main.py")
+    told = shown(changing(*alike, "/home/me/tide/web/src/page.py"), narrow=True)
+    assert told == [f"Changed, and no commit seen since: {alike[0]}, {alike[1]}, …/src/page.py."]
 
 
 def test_what_was_removed_and_what_was_only_tried_is_not_told_as_changed() -> None:

@@ -168,6 +168,7 @@ def test_a_reason_is_worth_more_than_a_plain_sentence_and_that_more_than_an_anno
     assert worth == sorted(worth, reverse=True)
     assert len(set(worth)) == 4
     assert worth[-1] == 0
+    assert prose_worth(f"Actually, l{announced[1:]}") == pytest.approx(worth[2], rel=0.3)
 
 
 @pytest.mark.parametrize(
@@ -281,7 +282,7 @@ def test_only_what_is_new_is_told_and_the_rest_says_where_it_stands() -> None:
 
 
 def test_what_every_file_has_is_not_told() -> None:
-    text = "import os\nfrom a import b\n\nif err != nil {\n}\ntry:\n    pass\nelse:\n    return nil\n"
+    text = "#!/bin/sh\nimport os\nfrom a import b\nend() {\nif err != nil {\n}\ntry:\n    pass\nelse:\n    return nil\n"
     assert coded(text) == []
     assert code_worth('echo "\\033[1mdone\\033[0m"') == 0
 

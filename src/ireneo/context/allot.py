@@ -40,6 +40,8 @@ SHORT = 3
 """A word of no more letters hardly tells one statement from another."""
 LENGTH = 0.85
 """A statement of twice the length is to be worth 1.8 times as much: so short ones don't take all of the room."""
+FEW_TOKENS = 20
+"""A statement that costs less is chosen as if it cost so much: a few words say little, however cheap they are."""
 NAMES_SHARE = 0.05
 NAMES_FROM = 4_500
 """Of a room of so many tokens, what names without a statement may take; of a narrower one a smaller share: a name that
@@ -292,10 +294,10 @@ class Allotter:
             if statement.line.text in self._said:
                 return None
             cost = self._cost(place)
-            return self._value(place) / cost**LENGTH if cost <= min(room - spent, self.left[number]) else None
+            return self._per_cost(place, cost) if cost <= min(room - spent, self.left[number]) else None
 
         open_places = [place for place in range(len(self.candidates)) if place not in self.chosen]
-        waiting = BestFirst(self._value(place) / self._cost(place) ** LENGTH for place in open_places)
+        waiting = BestFirst(self._per_cost(place, self._cost(place)) for place in open_places)
         while (at := waiting.take(lambda at: worth(open_places[at]))) is not None:
             spent += self._choose(open_places[at])
         return spent
@@ -332,6 +334,9 @@ class Allotter:
         self.chosen.add(place)
         self._shown.update(statement.terms)
         self._said.add(statement.line.text)
+        if statement.section == "dead_ends":
+            # A dead end quotes the sentence that gave it up.
+            self._said.update(other.line.text for _, other in self.candidates if other.line.text in statement.line.text)
         self._headed.update(self._heads(place))
         return cost
 
@@ -350,6 +355,10 @@ class Allotter:
             if head not in self._headed:
                 cost += SUBJECT_TOKENS if head[1][0] == " " else self._headings[section][1]
         return cost
+
+    def _per_cost(self, place: int, cost: int) -> float:
+        at_least: float = max(cost, FEW_TOKENS) ** LENGTH
+        return self._value(place) / at_least
 
     def _value(self, place: int) -> float:
         statement = self.candidates[place][1]

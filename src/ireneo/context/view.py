@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.allot import Allotter, LineOffer, PricedLine, Statements, terms
+from ireneo.context.allot import NAMES_FROM, Allotter, LineOffer, PricedLine, Statements, terms
 from ireneo.context.parts import Fitted, fit, mask, share, without_thinking
 from ireneo.log.message import (
     MESSAGE_TOKENS,
@@ -28,7 +28,7 @@ from ireneo.log.message import (
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
 from ireneo.summaries.notes import STANDS_BESIDE, is_written
-from ireneo.summaries.state import CHECK, shown_state, state_lines
+from ireneo.summaries.state import CHECK, STATUS_SUBJECT, shown_state, state_lines
 from ireneo.summaries.steps import clip, short_path, steps
 from ireneo.summaries.summary import Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
 
@@ -130,7 +130,8 @@ class ViewSlot:
         """Whether the last block doesn't say the same, and newer."""
         line = statement.line
         if statement.section == "status":
-            return self.is_newest or line.text.startswith("COMPLETE")
+            told = any(clip(check, STATUS_SUBJECT) in line.text for check in self.checked)
+            return line.text.startswith("COMPLETE") or (self.is_newest and not told)
         at = self.checked.get(line.subject, -1) if statement.section == "operations" else -1
         return line.position > at or (line.failed and line.position < at)
 
@@ -264,7 +265,8 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
         statements.keep(blocks)
         last = next(slot for slot in reversed(slots) if isinstance(slot.item, Summary))
         live = state_lines(steps([slot.item for slot in slots if isinstance(slot.item, Message)]))
-        state = shown_state((line for block in blocks for line in block.lines("state")), live)
+        told = (line for block in blocks for line in block.lines("state"))
+        state = shown_state(told, live, narrow=room < NAMES_FROM)
         waiting = _unanswered(slots, blocks)
         if is_written(blocks[-1]) and blocks[-1].lines("status"):
             state = [replace(line, weight=line.weight * STANDS_BESIDE) for line in state]

@@ -15,7 +15,7 @@ from ireneo.log.outcome import known_failed
 from ireneo.patterns import lazy_re
 from ireneo.summaries.dead_ends import thrown_away
 from ireneo.summaries.statements import errors, shown_output
-from ireneo.summaries.steps import CHANGES, Step, clip
+from ireneo.summaries.steps import CHANGES, Step, clip, short_path
 from ireneo.summaries.summary import Line
 
 WORTH = 6.0
@@ -29,6 +29,8 @@ SINCE_CHECK = " Files were changed since."
 SINCE_COMMIT = "Changed, and no commit seen since: "
 SHORT = 60
 """Characters of an output that is quoted beside the outcome."""
+STATUS_SUBJECT = 80
+"""Characters of a command that the status of a stretch names."""
 MOST_CHECKS = 4
 MOST_FILES = 12
 MOST_LISTED = 24
@@ -89,10 +91,11 @@ def standing_state(lines: Iterable[Line]) -> list[Line]:
     ]
 
 
-def shown_state(told: Iterable[Line], live: Sequence[Line] = ()) -> list[Line]:
+def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool = False) -> list[Line]:
     """The state as it is shown: a line each, but the changed files together, and the last checks alone.
 
     What the messages that are shown say themselves, `live`, is not told again; what it overtakes isn't either.
+    In a `narrow` context files are told by the ends of their paths.
     """
     lines, shown_there = standing_state([*told, *live]), {line.position for line in live}
     files = _each_once([line for line in lines if line.subject.startswith(CHANGED) and line.text])
@@ -106,6 +109,8 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = ()) -> list[Line]:
     out = [line for line in kept if not line.subject.startswith(TASKS)]
     if any(line.position not in shown_there for line in files):
         shown = [line.text for line in files[-MOST_FILES:]]
+        if narrow:
+            shown = _ends(shown)
         more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
         out.append(replace(files[-1], text=f"{SINCE_COMMIT}{', '.join(shown)}{more}."))
     if files:
@@ -116,6 +121,12 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = ()) -> list[Line]:
             for line in checks
         ]
     return [*out, *checks, *(line for line in kept if line.subject.startswith(TASKS))]
+
+
+def _ends(paths: Sequence[str]) -> list[str]:
+    """The ends of the paths; of those that end alike the whole."""
+    ends = [short_path(path) for path in paths]
+    return [end if ends.count(end) == 1 else path for path, end in zip(paths, ends, strict=True)]
 
 
 def _each_once(files: Sequence[Line]) -> list[Line]:

@@ -301,7 +301,7 @@ _CLOSES = ("*/", "-->", '"""')
 _TEST = lazy_re(r"^\s*(?:func Test|def test_|(?:it|test|describe)\()")
 _BOILER = lazy_re(
     r"^\s*(?:import\b|from\b.*\bimport\b|package\b|use\b|using\b|#include|[{}\[\]();,]*$|return(?: nil| err)?;?$"
-    r"|if err != nil|\} else \{|else:?$|try:?$|pass$|default:$"
+    r"|#!|\w+\(\)(?: \{|;)?$|if err != nil|\} else \{|else:?$|try:?$|pass$|default:$"
     r"|(?:const|var|type) \($|t\.(?:Parallel|Helper)\(|fi$|done$|esac$|then$|end$|(?:[\w.]+ )?\"[\w./@+-]*\"$)"
 )
 _TELLING = lazy_re(

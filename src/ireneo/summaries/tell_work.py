@@ -25,7 +25,7 @@ from ireneo.summaries.dead_ends import (
 )
 from ireneo.summaries.names import merged, named
 from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, standing
-from ireneo.summaries.state import standing_state, state_lines
+from ireneo.summaries.state import STATUS_SUBJECT, standing_state, state_lines
 from ireneo.summaries.statements import (
     CodeStatement,
     asks,
@@ -433,7 +433,7 @@ def _status(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: boo
     ran = next((step for step in reversed(done) if step.action.kind in ("check", "run", "save")), None)
     changes = [step for step in done if step.action.kind in CHANGES]
     if ran is not None and ran.failed:
-        failed = f" — {clip(ran.action.subject, 80)} failed last: {error_line(ran.output, 120)}"
+        failed = f" — {clip(ran.action.subject, STATUS_SUBJECT)} failed last: {error_line(ran.output, 120)}"
     elif changes and all(step.rejected for step in changes):
         failed = " — the user refused the change"
     else:
