@@ -85,7 +85,7 @@ def test_no_query_scans_a_table(migrated: apsw.Connection) -> None:
         walks |= {"sessions"} if name == "list_all_sessions" else set()
         # What looks after all spaces goes through their keys.
         walks |= {"spaces", "sessions", "memories", "pads", "runs", "ledger"} if name == "list_all_spaces" else set()
-        # What a query of its own found is put into one value, or counted; what that one scans stands in the plan besides.
+        # What a query of its own found is put into one value, or counted; what that one scans is in the plan besides.
         walks |= {"(subquery-1)"} if name.endswith("s_with") else set()
         handful = {"migrations", "scrubs", "sqlite_master", "pragma_application_id", "CONSTANT", "w"}
         assert scans <= walks | handful, (name, plan)
