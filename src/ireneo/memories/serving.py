@@ -195,7 +195,7 @@ class Purpose:
         read = _read(self.text)
         language = language_of_sentence(self.text)
         plain = topic(Serving).plain | of_language(Words, language).stop
-        self.words = {stem: word for stem, word in read.items() if word not in plain}
+        self.words = {stem: word for stem, word in read.items() if not {word, word.removesuffix("s")} & plain}
         # A word of one language may be another one in the next: a Roman is no novel.
         asks = _asks_in_english() if language == "en" else _asks()
         self.areas = frozenset(area for word in read.values() for area in _areas(word, asks))
