@@ -319,7 +319,7 @@ class _FactReader:
                 not name
                 or not code
                 or (word.casefold().endswith("s") and word.casefold() not in _SINGULAR)
-                or name.casefold() in no_names()
+                or name.casefold() in no_names() | relations().keys()
                 or not name[0].isupper()
             ):
                 continue
@@ -572,6 +572,9 @@ class _FactReader:
             now = predicate(clause, self._named(statement))
             told = told_of(clause, now, self.who)
         else:
+            if times:
+                # What is quoted stands as it was said: its day says which "yesterday" that was.
+                return self._quoted(statement), began
             if statement.language == "de":
                 return f"{self._who_german()} sagte: „{text}“", began
             return f"{self.who} said: “{text}”", began
@@ -603,13 +606,14 @@ class _FactReader:
         """A quotation with its day."""
         if self.at is None:
             return replace(kept, subject="")
-        day = written_date(self.at, "day", statement.language)
+        return replace(kept, text=self._quoted(statement), subject="", at=self.at)
+
+    def _quoted(self, statement: Statement) -> str:
+        day = written_date(self.at, "day", statement.language) if self.at else ""
         named = self.speaker not in ("", "user")
         if statement.language == "de":
-            text = f"Am {day} sagte {self.speaker if named else 'der Nutzer'}: „{statement.text}“"
-        else:
-            text = f"On {day} {self.speaker if named else 'the user'} said: “{statement.text}”"
-        return replace(kept, text=text, subject="", at=self.at)
+            return f"Am {day} sagte {self.speaker if named else 'der Nutzer'}: „{statement.text}“"
+        return f"On {day} {self.speaker if named else 'the user'} said: “{statement.text}”"
 
     def _worth(self, statement: Statement, said: Predicate | None) -> Kind | None:
         """Of which kind a statement that fills no slot is worth keeping; None where it tells nothing of the speaker."""
