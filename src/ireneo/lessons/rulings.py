@@ -129,7 +129,7 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
     whole = " ".join(said.text.split())
     if not any(mark >= RULES for mark in marks):
         # What binds in none of its sentences may do so in all of them together.
-        alone = works and own and not said.opening and len(whole) <= WHOLE
+        alone = works and own and not said.opening and len(whole) <= WHOLE and not lifts_in(whole, replaces=False)
         together = " ".join(each.text for each in own)
         binds = alone and len(together) >= len(whole) - 3 and stands_alone(whole, conceded=said.conceded)
         return [FoundRuling(text=whole, tells=_tells(own[0], whole), why=_why(whole, own))] if binds else []
@@ -183,13 +183,13 @@ def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
         told = works and (consults(sentence) or binds > 0) and alone_weight(sentence) >= STANDS
         beyond = binds > STRONG or told
         return RULES if own.personal and not hand and beyond else 0.0
+    lifts = lifts_in(own.text, replaces=False)
+    if any(sentence in each or each in sentence for each in lifts) and not blames(sentence):
+        return 0.0  # What is allowed again rules nothing.
     if (own.personal or len(said.text) <= WHOLE) and stands_alone(own.text, conceded=said.conceded):
         return RULES
     if not own.personal:
         return binds if binds >= STRONG and not hand and speaks > 0 else 0.0
-    lifts = lifts_in(own.text, replaces=False)
-    if any(sentence in each or each in sentence for each in lifts) and not blames(sentence):
-        return 0.0  # What is allowed again rules nothing.
     bound = binds if speaks > 0 and not hand else 0.0
     return max(bound, speaks) + 0.5 * said.stopped + 0.5 * said.chosen + 1.0 * (bool(agreed) and said.chosen)
 
