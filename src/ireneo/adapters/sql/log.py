@@ -77,8 +77,13 @@ def not_stored(key: SessionKey, name: MessageId) -> MessageNotFound:
 
 def find_place(database: Database, session: int, name: MessageId) -> StoredPlace | None:
     """Say where a message stands; None when it is not stored."""
-    row = database.row("locate", key=session, id=name)
-    return None if row is None else StoredPlace(row[0], row[1], bool(row[2]))
+    return find_places(database, session, [name])[0]
+
+
+def find_places(database: Database, session: int, names: Sequence[MessageId]) -> list[StoredPlace | None]:
+    """Say where messages stand, in the order asked; None for those that are not stored."""
+    found = database.each("locate", [{"key": session, "id": name} for name in names])
+    return [StoredPlace(rows[0][0], rows[0][1], bool(rows[0][2])) if rows else None for rows in found]
 
 
 def need_place(database: Database, session: int, key: SessionKey, name: MessageId) -> StoredPlace:

@@ -9,7 +9,15 @@ from functools import lru_cache
 import msgspec
 
 from ireneo.adapters.sql.database import Bindings, Database, Port, reads, with_checksum, write_json, writes
-from ireneo.adapters.sql.log import StoredPlace, find_path, find_session, need_place, need_session
+from ireneo.adapters.sql.log import (
+    StoredPlace,
+    find_path,
+    find_places,
+    find_session,
+    need_place,
+    need_session,
+    not_stored,
+)
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, PathRange, SessionKey
@@ -32,10 +40,14 @@ class SqlSummaries(Port, SummariesPort):
     def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
         """Store summaries where their last message stands."""
         session = need_session(self._of(key.space), key)
+        # Asked for all at once: a server answers them in one go.
+        ends = list(dict.fromkeys(end for each in summaries for end in (each.first, each.last)))
+        places = dict(zip(ends, find_places(self._of(key.space), session, ends), strict=True))
         new = 0
         for summary in summaries:
-            first = need_place(self._of(key.space), session, key, summary.first)
-            last = need_place(self._of(key.space), session, key, summary.last)
+            first, last = places[summary.first], places[summary.last]
+            if first is None or last is None:
+                raise not_stored(key, summary.last if first else summary.first)
             if (first.position, last.position) != (summary.first_position, summary.last_position):
                 raise BadInput(f"Summary {summary.id} gives positions at which its first and last message don't stand.")
             row: Bindings = {
