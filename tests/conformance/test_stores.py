@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from itertools import count
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import pytest
 from tests.databases import new_database
@@ -23,8 +24,13 @@ from ireneo.testing.conformance.check import Check, UnmetError
 Opener = Callable[[Path], Awaitable[Store]]
 
 
-async def open_in_memory(_: Path) -> Store:
-    return InMemoryStore()
+IN_MEMORY = WeakValueDictionary[Path, InMemoryStore]()
+"""By the place that it stands for: the store that was opened there last."""
+
+
+async def open_in_memory(place: Path) -> Store:
+    store = IN_MEMORY[place] = InMemoryStore(IN_MEMORY.get(place))
+    return store
 
 
 async def open_full(place: Path) -> Store:
@@ -39,13 +45,13 @@ async def open_in_postgres(_: Path) -> Store:
     return await open_postgres(own_database())
 
 
-STORES: dict[str, tuple[Opener, bool]] = {
-    "in_memory": (open_in_memory, False),
-    "sqlite": (open_full, True),
-    "sqlite_normal": (open_normal, True),
-    "postgres": (open_in_postgres, True),
+STORES: dict[str, Opener] = {
+    "in_memory": open_in_memory,
+    "sqlite": open_full,
+    "sqlite_normal": open_normal,
+    "postgres": open_in_postgres,
 }
-"""By name: how a store is opened in a folder, and whether it outlives itself."""
+"""By name: how a store is opened in a folder."""
 
 
 class Places:
@@ -79,9 +85,9 @@ SYNCED = {"transactions", "sharing"}
 """What the durability of a store might make a difference to: the rest is looked at with the full one alone."""
 EXAMINED = [
     pytest.param(check, opener, id=f"{name}: {check}")
-    for name, (opener, outlives) in STORES.items()
+    for name, opener in STORES.items()
     for check in CHECKS
-    if (outlives or not check.needs_again) and (name != "sqlite_normal" or check.capability in SYNCED)
+    if name != "sqlite_normal" or check.capability in SYNCED
 ]
 
 

@@ -15,6 +15,8 @@ from ireneo.adapters.sqlite.store import READERS, SqliteStore
 from ireneo.ports.store import Scrubbed
 
 NOWHERE = Path(":memory:")
+LOOK_SECONDS = 0.01
+"""So often a writer who waits for another one looks whether anybody still waits for it."""
 
 
 @cache
@@ -33,6 +35,8 @@ class Copies:
         self.newest = _empty()
         self._idle: list[tuple[apsw.Connection, bytes]] = []
         self._lock = threading.Lock()
+        self.writing = threading.Lock()
+        """Held by the one that writes, among those of all stores over these copies."""
 
     def take(self) -> tuple[apsw.Connection, bytes]:
         """A copy that holds what was committed, and its image; one that does so already, where there is one."""
@@ -52,15 +56,18 @@ class Copies:
 class MemoryConnection(Connection):
     """A connection to one of the copies, for as long as it is lent."""
 
-    def __init__(self, copies: Copies) -> None:
-        """Keep a connection ready."""
+    def __init__(self, copies: Copies, *, writes: bool) -> None:
+        """Keep a connection ready, which may write or not."""
         super().__init__(NOWHERE, 0.0, lambda database, busy: None)
         self._copies = copies
+        self._writes = writes
         self._image = b""
         self._changes = 0
 
     def heed(self, cancellation: Cancellation) -> None:
-        """Take a copy; nobody has to be waited for."""
+        """Take a copy; who writes waits for whoever else does."""
+        while self._writes and not self._copies.writing.acquire(timeout=LOOK_SECONDS):
+            cancellation.check()
         self._database, self._image = self._copies.take()
         self._changes = self._database.total_changes()
 
@@ -76,6 +83,8 @@ class MemoryConnection(Connection):
         if self._database is not None:
             self._copies.give(self._database, self._image)
             self._database = None
+            if self._writes:
+                self._copies.writing.release()
 
 
 class InMemoryStore(SqliteStore):
@@ -86,11 +95,11 @@ class InMemoryStore(SqliteStore):
     up to some 10,000 messages.
     """
 
-    def __init__(self) -> None:
-        """Make an empty store."""
-        self._copies = Copies()
-        connections = [MemoryConnection(self._copies) for _ in range(1 + READERS)]
-        super().__init__(NOWHERE, connections[0], connections[1:])
+    def __init__(self, beside: InMemoryStore | None = None) -> None:
+        """Make an empty store, or another one over what one of this process holds, which may be closed by now."""
+        self._copies: Copies = beside._copies if beside else Copies()
+        readers = [MemoryConnection(self._copies, writes=False) for _ in range(READERS)]
+        super().__init__(NOWHERE, MemoryConnection(self._copies, writes=True), readers)
 
     async def scrub(self, *, look: bool = False) -> Scrubbed:
         """Nothing is left to overwrite: no byte of it lies on a disk."""

@@ -19,8 +19,8 @@ or each check as a test of pytest::
     def test_my_store(check):
         asyncio.run(check.run(fresh))
 
-A store that outlives its process also gives `again`, which opens a second store over what a first one keeps; without
-it the checks on sharing are skipped.
+A store that outlives itself also gives `again`, which opens a second store over what a first one keeps, for as long as
+that is open or afterwards; without it the checks on sharing are skipped.
 """
 
 from ireneo.testing.conformance import (
