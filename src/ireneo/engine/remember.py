@@ -32,7 +32,7 @@ from ireneo.memories.intake import LONGEST, MemoryDetails, memory_draft
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import RememberOutcome, reconcile
 from ireneo.memories.record import GENERAL, NAMES, MemoryDraft, MemoryId, Record, slot
-from ireneo.memories.remnants import without
+from ireneo.memories.remnants import uncounted, without
 from ireneo.memories.rivals import counts_of
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
@@ -221,7 +221,7 @@ def _rest_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
     if text is None:
         return None
     value = without(record.value, draft.text) or ""
-    if record.value and not value and (record.value not in text or counts_of(text)):
+    if record.value and not value and (not {*terms(uncounted(record.value))} <= {*terms(text)} or counts_of(text)):
         return None
     return replace(
         draft,

@@ -114,6 +114,12 @@ class Facts(Topic, frozen=True, kw_only=True):
     """What a value doesn't begin with, and goes without."""
     relations: Map = field(default_factory=dict)
     """By a code, words for people and animals that are somebody's."""
+    he: Set = frozenset()
+    """Words for people and animals that are somebody's, of whom one says "he"."""
+    she: Set = frozenset()
+    """The same of whom one says "she"."""
+    states: Set = frozenset()
+    """Words formed as what was done that tell how somebody is: "married"."""
     no_attribute: Set = frozenset()
     """What is no attribute of anybody: "my question is"."""
     dated: Set = frozenset()

@@ -64,6 +64,8 @@ _COMPOUND = 4
 _BEGINNING = 6
 """Letters in which two longer words agree that are of one family: "therapy", "therapist"."""
 _NOTHING = Clause(subject=frozenset(), verb="", how="", complement=frozenset(), denied=False)
+_ALIKE_SLOTS = (("allergy", "avoids", "restriction"),)
+"""Attributes of which who says that one has ended means the others as well: what one may eat again."""
 _ALIKE = 0.8
 """The cosine of two words that may name the same."""
 
@@ -701,7 +703,8 @@ def _is_older(record: Record, draft: MemoryDraft) -> bool:
 def _of_slot(draft: MemoryDraft, held: Sequence[Record]) -> list[Record]:
     """The values of a slot that is said to have ended without the value being named as it stands there."""
     said = set(terms(draft.value))
-    values = [each for each in held if each.subject == draft.subject and each.attribute == draft.attribute]
+    alike = next((group for group in _ALIKE_SLOTS if draft.attribute in group), (draft.attribute,))
+    values = [each for each in held if each.subject == draft.subject and each.attribute in alike]
     if holding_of(draft.attribute) == "one":
         return [each for each in values if each.value != draft.value]
     return [each for each in values if each.value != draft.value and said & set(terms(each.value))]

@@ -10,14 +10,16 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.files import of_language, topic
 from ireneo.language.moments import Moment, dated, moments, written_date
 from ireneo.language.predicates import Predicate, and_also, predicate, tokens, told_of, until_next_verb, verb_forms
 from ireneo.language.spoken import Attributes, Facts, Predication
 from ireneo.memories.called import names_of, no_names, not_german, relations
 from ireneo.memories.changes import figures, says_of_change, telling
 from ireneo.memories.earnest import Statement, statements
+from ireneo.memories.fact_rows import fact_rows, fits
 from ireneo.memories.lasting import is_code, lasts, tells_by_itself
+from ireneo.memories.pronouns import Antecedents
 from ireneo.memories.record import Kind, Record
 from ireneo.memories.slots import attribute_of, holding_of
 from ireneo.patterns import lazy_re
@@ -38,11 +40,12 @@ _TELLING_WORDS = 5
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _WHICH = ("new", "current", "old", "next", "own")
 _ON = lazy_re(r"^(?:on|at|for|to|am|um|auf) ", re.I)
+_EACH_YEAR = ("birthday", "anniversary", "name day")
 _SINGULAR = ("missus", "boss")
 _SPLIT = lazy_re(r",?\s+(?:and|or|und|oder|sowie|plus|nor|&)\s+|\s*,\s*")
 _FIGURE = lazy_re(r"\d")
 _TELLING = lazy_re(r"\d|(?<=\w )[A-Z]\w+")
-_PIECES = lazy_re(r",\s+(?:and |und )?")
+_PIECES = lazy_re(r",\s+(?:and |und )?|\s+(?:and|und)\s+(?=(?:i|i['’]m|my|ich|mein\w*)\s)", re.I)
 _HERE = lazy_re(r"^(?:here|hier)\b\s*", re.I)
 _NAME = lazy_re(r"([A-ZÄÖÜ][\w-]*)(?: [A-ZÄÖÜ][\w-]*)?")
 _OF = lazy_re(r"the (?P<what>[\w ]{2,40}?) (?:of|for) (?:the )?(?P<whose>[\w .-]{2,40})", re.I)
@@ -50,6 +53,16 @@ _ITS = lazy_re(r"(?:the )?(?P<whose>[\w .-]{1,60}?)'s (?P<what>[\w ]{2,40})", re
 _MEIN = lazy_re(r"(?:mein|unser)[ers]{0,2} (?P<what>[\w-]{2,40}) (?P<said>.{3,200})", re.I)
 _VON = lazy_re(
     r"(?:der|die|das) (?P<what>[\w-]{2,40}) (?:von|des|der) (?P<whose>[\w.-]{2,40}) (?P<said>.{3,200})", re.I
+)
+_UND = lazy_re(
+    r"(?:(?P<who>(?:[Mm]eine? \w+ )?[A-ZÄÖÜ][\w-]+|[Ii]ch|[Ww]ir) )?(?P<first>[a-zäöüß]+ [^,.;!?]{2,120}?),? und "
+    r"(?P<verb>[a-zäöüß]{3,20}) (?=[\w-])"
+)
+_ICH = lazy_re(r"ich\b", re.I)
+_ARBEITE = lazy_re(r"(?:[a-zäöüß]{3,20}e|bin|hab|mag)\b(?= [\w-])")
+_FIRST, _THIRD = (
+    ("bin", "hab", "habe", "mag", "kann", "darf", "will", "muss"),
+    ("ist", "hat", "mag", "kann", "darf", "will"),
 )
 _LARGE = lazy_re(r"(?<=\w[\s,] )[A-ZÄÖÜ]\w+|(?<=\w )[A-ZÄÖÜ][\w&.-]+")
 
@@ -98,15 +111,20 @@ def said_facts(
     last: tuple[str, ...] | None = None
     clauses: list[Statement] = []
     place = 0
-    for statement in statements(text, before):
-        facts = list(reader.facts(statement))
+    antecedents = Antecedents(known, " ".join(before[-2:]))
+    for said in statements(text, before):
+        statement = antecedents.resolve(said, reader.names)
+        facts = [
+            replace(fact, quote=said.text) if said is not statement and fact.quote == statement.text else fact
+            for fact in reader.facts(statement)
+        ]
         if clauses and clauses[-1].sentence != statement.sentence:
             last = None if clauses[-1].how else last
             clauses = []
         clauses.append(statement)
         if len(clauses) > 1 and (ending := _ending_of(clauses, reader)):
             facts.append(ending)
-        goes_on = _rows(statement.language).goes_on.match(statement.text) or reader.is_fragment(statement)
+        goes_on = fact_rows(statement.language).goes_on.match(statement.text) or reader.is_fragment(statement)
         near = len(clauses) > 1 or statement.place <= place + 1
         place = statement.place
         if last and near and goes_on and not any(each.attribute for each in facts):
@@ -179,7 +197,7 @@ class _FactReader:
         told = self._kept(statement, "semantic")
         yield replace(told, text=f"{who} {called} {name}.", quote=name, attribute="name", value=name, salience=0.6)
         for piece in pieces:
-            article = "" if statement.language == "de" or not _rows("en").profession.match(piece) else "a "
+            article = "" if statement.language == "de" or not fact_rows("en").profession.match(piece) else "a "
             said = piece if _OF_BE.search(piece) else f"{opens} {article}{piece}"
             own = replace(statement, text=said)
             facts = list(self._facts(own)) or [self._kept(own, "semantic")]
@@ -200,28 +218,37 @@ class _FactReader:
             return
         if statement.how:
             yield self._kept(
-                statement, "failure" if _rows(statement.language).failed.search(statement.text) else "procedural"
+                statement, "failure" if fact_rows(statement.language).failed.search(statement.text) else "procedural"
             )
             return
-        yield from self._relatives(statement)
+        named = list(self._relatives(statement))
+        yield from named
         said = predicate(statement.text, self._named(statement)) if statement.language != "de" else None
+        if statement.language == "de" and (both := _german_and(statement.text)):
+            slots = list(self._slots(replace(statement, text=both[0]), None))
+            if slots:
+                yield from (replace(fact, quote=statement.text) for fact in slots)
+                yield from self._also(statement, both[1])
+                return
         # "Maria quit Siemens and started at Airbus" says two things of one.
         first, more = and_also(statement.text, said) if said is not None else ("", "")
         alone, also = replace(statement, text=first), replace(statement, text=more)
         slots = list(self._slots(alone, predicate(first, self._named(statement)))) if more else []
         if slots:
-            yield from (*slots, *self._facts(also))
+            yield from slots
+            yield from self._also(statement, more)
             return
         if more:
             yield from self._slots(also, predicate(more, self._named(statement)))
         slots = list(self._slots(statement, said))
-        yield from slots
+        called = {each.value for each in named}
+        yield from (each for each in slots if each.attribute != "name" or each.value not in called)
         if slots:
             return
         kind = self._worth(statement, said)
         brief = len(_WORDS.findall(statement.text)) < _TELLING_WORDS and (said is None or said.tense == "present")
         brief = brief and not _TELLING.search(statement.text)
-        brief = brief and not _rows(statement.language).ailments.search(statement.text)
+        brief = brief and not fact_rows(statement.language).ailments.search(statement.text)
         # "I sing alto" has a verb that tells something, and needs no more words.
         brief = brief and not (said and said.subject and tells_by_itself(said))
         if kind and (kind == "episodic" or not brief):
@@ -229,11 +256,16 @@ class _FactReader:
             yield self._in_time(statement, kept, said)
         elif says_of_change(statement.text):
             # What tells nothing by itself may still end what is known; what says much is known from then on.
-            rows, words = _rows(statement.language), statement.text
+            rows, words = fact_rows(statement.language), statement.text
             much = len(telling(words)) >= _BESIDE and not statement.made_up and not rows.if_so.search(words)
             much = much and not rows.address.search(words)
             kept = self._as_said(statement, self._kept(statement, "semantic", said))
             yield replace(kept, kind="episodic", against=not much)
+
+    def _also(self, statement: Statement, more: str) -> Iterator[SaidFact]:
+        """What the second half of a statement says, as a clause of its own; it rests on the words that were said."""
+        for fact in self._facts(replace(statement, text=more)):
+            yield replace(fact, quote=statement.text)
 
     def _in_time(self, statement: Statement, kept: SaidFact, said: Predicate | None) -> SaidFact:
         """What a statement says as a fact where it lasts until it is said to have ended, or else as an event.
@@ -254,7 +286,7 @@ class _FactReader:
         """Whether it says nothing by itself, such as "girls, both hooded", and so hangs on what stands before it."""
         words = _WORDS.findall(statement.text)
         if statement.language == "de":
-            rows = _rows("de")
+            rows = fact_rows("de")
             if rows.own.search(statement.text) or rows.of_others.match(statement.text):
                 return False
             small = [word for word in words if word[:1].islower() and word.casefold() not in not_german()]
@@ -274,7 +306,7 @@ class _FactReader:
 
     def _rule(self, statement: Statement) -> SaidFact | None:
         """How the assistant is to be."""
-        rows = _rows(statement.language)
+        rows = fact_rows(statement.language)
         found = rows.rules.match(statement.text)
         if found is None:
             return None
@@ -309,7 +341,7 @@ class _FactReader:
         """The names of those whom the statement calls the speaker's."""
         if statement.made_up:
             return
-        for found in _rows(statement.language).relative.finditer(statement.text):
+        for found in fact_rows(statement.language).relative.finditer(statement.text):
             parts = found.groupdict()
             name = next((said for key, said in parts.items() if key.startswith("name") and said), None)
             word = next((said for key, said in parts.items() if key.startswith("word") and said), "")
@@ -363,7 +395,7 @@ class _FactReader:
         if attribute:
             yield from self._of_attribute(statement, said, subject, attribute)
             return
-        for row, pattern in _rows(statement.language).says:
+        for row, pattern in fact_rows(statement.language).says:
             found = pattern.match(said.said.removeprefix("do ")) if said.negated else pattern.match(said.said)
             if found is None and said.negated:
                 found = pattern.match(
@@ -372,7 +404,7 @@ class _FactReader:
                 denied = found is not None
             else:
                 denied = False
-            if found is None or not _fits(row, said):
+            if found is None or not fits(row, said):
                 continue
             yield from self._filled(statement, said, row, found, subject, denied=denied)
             return
@@ -421,7 +453,7 @@ class _FactReader:
         self, statement: Statement, said: Predicate | None, subject: str, name: str, becomes: str
     ) -> Iterator[SaidFact]:
         """The fact that an attribute is, or becomes, what the words say."""
-        rows, known, words = _rows(statement.language), of_language(Facts, statement.language), name.split()
+        rows, known, words = fact_rows(statement.language), of_language(Facts, statement.language), name.split()
         at, found = next(((at, hit) for at, row in enumerate(rows.becomes) if (hit := row.match(becomes))), (0, None))
         if (
             found is None
@@ -436,10 +468,12 @@ class _FactReader:
             if not times and not _FIGURE.search(raw):
                 return
             raw = _ON.sub("", dated(raw, times))
+        attribute = attribute_of(" ".join(word for word in words if word not in _WHICH))
+        if attribute in _EACH_YEAR:
+            raw = _ON.sub("", raw)
         value = self._value(raw, statement.language)
         if not value:
             return
-        attribute = attribute_of(" ".join(word for word in words if word not in _WHICH))
         yield self._fact(statement, said, subject=subject, attribute=attribute, value=value, ahead=dated_one)
 
     def _filled(
@@ -479,13 +513,13 @@ class _FactReader:
             )
 
     def _german(self, statement: Statement) -> Iterator[SaidFact]:
-        for row, pattern in _rows("de").says:
+        for row, pattern in fact_rows("de").says:
             found, subject = pattern.search(statement.text), ""
             while found and not (subject := self._german_subject(found.groupdict().get("of"))):
                 found = pattern.search(statement.text, found.start() + 1)
             if found is None:
                 continue
-            against = row.ends or bool(_rows("de").over.search(statement.text))
+            against = row.ends or bool(fact_rows("de").over.search(statement.text))
             facts = list(self._of_row(statement, None, row, found, subject, against=against))
             yield from facts
             if facts:
@@ -514,7 +548,7 @@ class _FactReader:
         return kept if kept and values[0] else []
 
     def _value(self, raw: str, language: str) -> str:
-        rows = _rows(language)
+        rows = fact_rows(language)
         cut = rows.value_ends.search(raw)
         if rows.either.search(raw) or (cut and rows.limits.match(cut[0].strip())):
             return ""
@@ -538,7 +572,7 @@ class _FactReader:
         whole: str = "",
         ahead: bool = False,
     ) -> SaidFact:
-        text, began = self._told(statement, said, ahead=ahead)
+        text, began = self._told(statement, said, ahead=ahead, each_year=attribute in _EACH_YEAR)
         if whole and whole in text:
             text = text.replace(whole, value)
         return SaidFact(
@@ -556,18 +590,21 @@ class _FactReader:
         )
 
     def _told(
-        self, statement: Statement, said: Predicate | None, *, ahead: bool = False
+        self, statement: Statement, said: Predicate | None, *, ahead: bool = False, each_year: bool = False
     ) -> tuple[str, datetime | None]:
-        """The statement told of the speaker, and since when it is so, where it says that."""
-        rows = _rows(statement.language)
+        """The statement told of the speaker, and since when it is so, where it says that.
+
+        Of what comes round `each_year` a day has no year.
+        """
+        rows = fact_rows(statement.language)
         past = said.tense in ("past", "perfect") if said else bool(rows.happened.search(statement.text))
         side = True if ahead or rows.coming.search(statement.text) else False if past else None
-        times = self._times(statement.text, statement.language, ahead=side)
+        times = [] if each_year else self._times(statement.text, statement.language, ahead=side)
         begun = [each for each in times if each.since or (said and said.tense in ("past", "perfect"))]
         began = begun[0].at if begun and self.at and begun[0].at <= self.at else None
         text = dated(statement.text, times)
         own = said is not None and (said.subject or said.start == said.verb_start)
-        if statement.language == "en" and said is not None and not _rows("en").points.search(text):
+        if statement.language == "en" and said is not None and not fact_rows("en").points.search(text):
             clause = text if said.subject else f"I {text[0].lower()}{text[1:]}" if own else text
             now = predicate(clause, self._named(statement))
             told = told_of(clause, now, self.who)
@@ -617,7 +654,7 @@ class _FactReader:
 
     def _worth(self, statement: Statement, said: Predicate | None) -> Kind | None:
         """Of which kind a statement that fills no slot is worth keeping; None where it tells nothing of the speaker."""
-        rows, text = _rows(statement.language), statement.text
+        rows, text = fact_rows(statement.language), statement.text
         known = of_language(Facts, statement.language)
         count = len(_WORDS.findall(text))
         if rows.idle_state.search(text) or rows.address.search(text):
@@ -651,15 +688,33 @@ class _FactReader:
         return "episodic" if past else "semantic"
 
 
+def _german_and(text: str) -> tuple[str, str] | None:
+    """A German clause up to an "und" behind which another verb follows, and that as a clause of the same subject."""
+    found = _UND.match(text)
+    if found is None:
+        return None
+    who, verb = found["who"] or "ich", found["verb"]
+    third = who.casefold() not in ("ich", "wir")
+    fits = verb.endswith("t") if third else verb.endswith("e") if who.casefold() == "ich" else verb.endswith("en")
+    if not fits and verb not in (_THIRD if third else _FIRST):
+        return None
+    return text[: found.end("first")], f"{who} {text[found.start('verb') :]}"
+
+
 def _left_out(statement: Statement) -> str:
     """What stands for the speaker where nothing does: "can't be near a tuna", "celebrating with Nell"."""
-    if statement.language == "de" or _rows("en").rules.match(statement.text):
+    if statement.language == "de":
+        # "Ich wohne in Graz und arbeite bei Magna".
+        own = _ICH.match(statement.sentence) and not statement.sentence.startswith(statement.text)
+        verb = _ARBEITE.match(statement.text)
+        return "ich " if own and verb and (verb[0] in _FIRST or verb[0] not in not_german()) else ""
+    if fact_rows("en").rules.match(statement.text):
         return ""
-    if _rows("en").elided.match(statement.text):
+    if fact_rows("en").elided.match(statement.text):
         return "I "
     first, _, rest = statement.text.partition(" ")
     doing = first.casefold().endswith("ing") and verb_forms().get(first.casefold(), ("", ""))[1] == "ing"
-    return "I'm " if doing and _rows("en").object.match(rest) and not _OF_BE.search(rest) else ""
+    return "I'm " if doing and fact_rows("en").object.match(rest) and not _OF_BE.search(rest) else ""
 
 
 def _introduced(statement: Statement, *, opens: bool) -> list[str]:
@@ -667,7 +722,7 @@ def _introduced(statement: Statement, *, opens: bool) -> list[str]:
 
     Who says no more than a name and an age must do so as they open a message: else it may be another's.
     """
-    found = _rows(statement.language).introduces.match(statement.text)
+    found = fact_rows(statement.language).introduces.match(statement.text)
     if found is None or found["name"].casefold() in no_names() or not (opens or found["sure"]):
         return []
     pieces = [each.strip() for each in _PIECES.split(statement.text[found.start("name") :]) if each.strip(_EDGES)]
@@ -678,7 +733,7 @@ def _introduced(statement: Statement, *, opens: bool) -> list[str]:
 
 def _speaks_of_somebody(text: str, language: str) -> bool:
     """Whether a statement begins with a name and a verb: somebody does, or did, something."""
-    rows = _rows(language)
+    rows = fact_rows(language)
     found = rows.of_others.match(text)
     if found and found["name"].casefold() not in no_names():
         return True
@@ -691,98 +746,3 @@ def _speaks_of_somebody(text: str, language: str) -> bool:
     words = words[1:]
     verb = next((word for word in words if word not in of_language(Facts, "en").adverbs and word != "'s"), "")
     return verb_forms().get(verb, ("", ""))[1] in ("s", "past") or verb in ("is", "was", "has")
-
-
-class _Rows(Struct, frozen=True, kw_only=True):
-    """What is read of a language's data for facts."""
-
-    says: tuple[tuple[Predication, re.Pattern[str]], ...]
-    rules: re.Pattern[str]
-    failed: re.Pattern[str]
-    relative: re.Pattern[str]
-    becomes: tuple[re.Pattern[str], ...]
-    value_ends: re.Pattern[str]
-    if_so: re.Pattern[str]
-    article: re.Pattern[str]
-    either: re.Pattern[str]
-    limits: re.Pattern[str]
-    points: re.Pattern[str]
-    idle: re.Pattern[str]
-    idle_state: re.Pattern[str]
-    address: re.Pattern[str]
-    own: re.Pattern[str]
-    ailments: re.Pattern[str]
-    asks: re.Pattern[str]
-    changed: re.Pattern[str]
-    happened: re.Pattern[str]
-    lasts: re.Pattern[str]
-    elided: re.Pattern[str]
-    object: re.Pattern[str]
-    profession: re.Pattern[str]
-    introduces: re.Pattern[str]
-    coming: re.Pattern[str]
-    over: re.Pattern[str]
-    goes_on: re.Pattern[str]
-    of_others: re.Pattern[str]
-
-
-def _fits(row: Predication, said: Predicate) -> bool:
-    if said.over:
-        return said.tense != "future"
-    if row.tense:
-        return said.tense in row.tense.split()
-    return said.tense not in ("future", "used")
-
-
-def _rows(language: str) -> _Rows:
-    return _all_rows().get(language) or _all_rows()["en"]
-
-
-@from_data
-def _all_rows() -> dict[str, _Rows]:
-    return {code: _made(of_language(Facts, code)) for code in LANGUAGES if of_language(Facts, code).says}
-
-
-def _made(known: Facts) -> _Rows:
-    words = "|".join(
-        sorted(
-            (
-                re.escape(form)
-                for row in known.relations.values()
-                for word in row
-                for form in dict.fromkeys((word.replace("-", " "), word.title(), word))
-            ),
-            key=len,
-            reverse=True,
-        )
-    )
-    return _Rows(
-        says=tuple((row, lazy_re(row.pattern, re.I)) for row in known.says),
-        rules=lazy_re(rf"\W{{0,9}}{either(known.rules)}", re.I),
-        failed=lazy_re(either(known.failed), re.I),
-        relative=lazy_re(either(each.replace("RELATION", words) for each in known.relative)),
-        becomes=tuple(lazy_re(each, re.I) for each in known.becomes),
-        value_ends=lazy_re(rf"\s+{either(known.value_ends[:1])}|{either(known.value_ends[1:])}", re.I),
-        either=lazy_re(rf"\b{either(known.either)}\b", re.I),
-        limits=lazy_re(either(known.limits), re.I),
-        if_so=lazy_re(rf"\b{either(known.limits)}\b", re.I),
-        article=lazy_re(rf"{either(known.article)}\s+", re.I),
-        points=lazy_re(either(known.points), re.I),
-        idle=lazy_re(either(known.idle_states), re.I),
-        idle_state=lazy_re(either(known.idle_anywhere), re.I),
-        address=lazy_re(either(known.address), re.I),
-        asks=lazy_re(either(known.asks), re.I),
-        own=lazy_re(either(known.own), re.I),
-        ailments=lazy_re(either(known.ailments), re.I),
-        changed=lazy_re(either(known.changed), re.I),
-        happened=lazy_re(either(known.happened), re.I),
-        profession=lazy_re(either(known.professions), re.I),
-        object=lazy_re(either(known.objects), re.I),
-        elided=lazy_re(either(known.elided), re.I),
-        lasts=lazy_re(either(known.lasts), re.I),
-        introduces=lazy_re(either(known.introduces), re.I),
-        goes_on=lazy_re(either(known.goes_on), re.I),
-        of_others=lazy_re(either(known.of_others)),
-        over=lazy_re(either(known.over), re.I),
-        coming=lazy_re(either(known.coming), re.I),
-    )

@@ -20,6 +20,7 @@ from ireneo.patterns import lazy_re
 
 _JOINS = lazy_re(r", and |, | and | und | & | plus ")
 _PIECES = lazy_re(r"(?:[,;:.!] (?:(?:and|und|or|oder|but|aber) )?| (?:and|und|&|plus) )")
+_PLURAL = lazy_re(r"(?<![\w-])(?P<one>[\w-]{1,30}[^\Wse])s(?P<after>[,:]? ?)$")
 _SHORT = 3
 """Words of a thing in a row at the most, where nothing stands before it that says what is said of all."""
 _LEFT_OUT = "…"
@@ -64,7 +65,15 @@ def _without_name(text: str, over: set[str], *, quoted: bool) -> str | None:
         joined = row[0]
         for name in set(names) - set(kept):
             joined = joined.replace(name, _LEFT_OUT)
-    return f"{_counted().sub('', text[: row.start()])}{joined}{text[row.end() :]}"
+    before = uncounted(text[: row.start()])
+    if not first and before != text[: row.start()] and not writes_nouns_large(text):
+        before = _PLURAL.sub(r"a \g<one>\g<after>", before)
+    return f"{before}{joined}{text[row.end() :]}"
+
+
+def uncounted(text: str) -> str:
+    """What ends with so many things, without their number: of a row of names that is told of one by one."""
+    return _counted().sub("", text)
 
 
 def _untouched(own: str, words: str, *, quoted: bool) -> str | None:

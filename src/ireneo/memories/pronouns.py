@@ -1,0 +1,125 @@
+"""Of whom "he" and "she" speak: the one person or animal named before who may be meant, or nobody."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from ireneo.language.files import LANGUAGES, either, from_data, of_language
+from ireneo.language.predicates import verb_forms
+from ireneo.language.spoken import Facts
+from ireneo.memories.called import no_names, relations
+from ireneo.memories.earnest import Statement
+from ireneo.memories.record import Record
+from ireneo.patterns import lazy_re
+
+_SAID = lazy_re(
+    r"(?P<word>he|she)(?P<short>['’](?:s|ll|d))?(?= (?:(?:just|now|also|still|really) )?(?P<next>[\w-]+))", re.I
+)
+_GESAGT = lazy_re(
+    r"(?P<word>er|sie) (?=ist\b|hat\b|war\b|mag\b|kann\b|darf\b|will\b|muss\b|wird\b|weiß\b|[a-zäöü]{2,20}t\b)", re.I
+)
+_MAYBE = lazy_re(
+    r"(?:(?:^|[.,;!?] )(?:(?:and|but|so) )?|\b(?:with|and|met|saw|told|asked|visited|called|married|likes?|loves?) )"
+    r"(?P<name>[A-Z][a-z]+)(?=['’]s|[ ,.!])"
+)
+_WORD = lazy_re(r"\w+")
+_LONGEST_BEFORE = 2_000
+"""Characters of what was said before that are looked at."""
+
+
+class Antecedents:
+    """Who was named so far in a message, or else in the one before it."""
+
+    def __init__(self, known: Sequence[Record], before: str) -> None:
+        """Know by which words those are told who have a name."""
+        self._sides = {
+            each.value: side for each in known if each.attribute in relations() if (side := _side(each.text))
+        }
+        self._before = before[-_LONGEST_BEFORE:]
+        self._heard = ""
+
+    def resolve(self, statement: Statement, names: Mapping[str, str]) -> Statement:
+        """A statement of "he" or "she" told of whom it speaks; as it is where that is not sure."""
+        found = (_GESAGT if statement.language == "de" else _SAID).match(statement.text)
+        self._heard, heard = f"{self._heard} {statement.text}", self._heard
+        if found is None or statement.made_up:
+            return statement
+        side = "he" if found["word"].casefold() in ("he", "er") else "she"
+        whom = self._meant(heard, names, side, statement.language) or (
+            self._meant(self._before, names, side, statement.language) if not _may_be_somebody(heard, names) else None
+        )
+        if whom is None:
+            return statement
+        if statement.language == "de":
+            return replace(statement, text=f"{whom} {statement.text[found.end() :]}")
+        said = f" {_verb(found['short'][1:].casefold(), found['next'].casefold())}" if found["short"] else ""
+        return replace(statement, text=f"{whom}{said}{statement.text[found.end() :]}")
+
+    def _meant(self, text: str, names: Mapping[str, str], side: str, language: str) -> str | None:
+        """The only one in a text who may be meant."""
+        said = dict[str, str]()
+        for who, theirs in self._mentions(text, names):
+            said[who] = said.get(who) or theirs
+        fits = [who for who, theirs in said.items() if theirs in ("", side)]
+        if len(fits) != 1 or (language != "de" and _may_be_somebody(text, names, said)):
+            return None
+        return fits[0]
+
+    def _mentions(self, text: str, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        """Whoever a text names, or calls somebody's, and whether that is a "he" or a "she", where it is known."""
+        for found in _relative().finditer(text):
+            name, side = found["name"], _side(found["word"])
+            if name in names.values():
+                self._sides.setdefault(name, side)
+                yield name, side
+            elif not name or not name[0].isupper():
+                called = names.get(relations()[found["word"].casefold()], "")
+                fits = called and self._sides.get(called, side) == side
+                yield (called if fits else f"{found['whose']} {found['word']}"), side
+        for name in {*names.values()}:
+            if re.search(rf"\b{re.escape(name)}\b", text):
+                yield name, self._sides.get(name, "")
+
+
+def _verb(short: str, following: str) -> str:
+    """The verb that is written short before a word: "she's moved", "she's married", "she'll move"."""
+    if short != "s":
+        return "will" if short == "ll" else "would"
+    states = following in of_language(Facts, "en").states or following.endswith("ing")
+    done = following in ("been", "got") or verb_forms().get(following, ("", ""))[1] == "past"
+    return "has" if done and not states else "is"
+
+
+def _may_be_somebody(text: str, names: Mapping[str, str], said: Iterable[str] = ()) -> bool:
+    """Whether a text names somebody who isn't known, as far as one can tell."""
+    parts = {word for name in (*names.values(), *said) for word in name.split()}
+    return any(
+        found["name"] not in parts and found["name"].casefold() not in no_names() for found in _MAYBE.finditer(text)
+    )
+
+
+def _side(text: str) -> str:
+    """Which of both the first word is that tells it; empty where none does."""
+    for word in _WORD.findall(text.casefold()):
+        if side := _side_of().get(word):
+            return side
+    return ""
+
+
+@from_data
+def _side_of() -> dict[str, str]:
+    known = [of_language(Facts, code) for code in LANGUAGES]
+    return {word: side for each in known for side, words in (("he", each.he), ("she", each.she)) for word in words}
+
+
+@from_data
+def _relative() -> re.Pattern[str]:
+    """Whoever is called somebody's, with the name behind it."""
+    words = either(sorted(map(re.escape, relations()), key=len, reverse=True))
+    return lazy_re(
+        rf"\b(?P<whose>(?i:my|our|meine?|unsere?)) (?:[a-zäöü-]+ ){{0,2}}?(?P<word>(?i:{words}))\b"
+        rf"(?:,? (?:is called |is |called |named |heißt )?(?P<name>[A-ZÄÖÜ][\w-]+))?"
+    )
