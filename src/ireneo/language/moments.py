@@ -57,7 +57,7 @@ def _lies_ahead(match: re.Match[str], code: str, *, ahead: bool | None) -> bool 
     """Whether a time without a year lies ahead: "until March" does, "since March" doesn't, "from March" may."""
     known, lead = of_language(Moments, code), (match.groupdict().get("lead") or "").strip().casefold()
     first = lead.split()[0] if lead else ""
-    if first in known.ahead_of or (first in known.meant_for and match.groupdict().get("day")):
+    if first in known.ahead_of:
         return True
     if first in known.behind:
         return False
@@ -226,7 +226,6 @@ def _made(code: str) -> tuple[tuple[re.Pattern[str], str], ...]:
         "part": rf"(?P<part>\s+(?:{'|'.join(known.day_parts)}))?",
         "days": "|".join(word for words in known.days.values() for word in words),
     }
-    again = "".join(rf"|\s+{part}s\b" for part in known.day_parts)
     rows = [
         (rf"{{lead}}(?P<name>{parts['days']}){{part}}(?!\w)", "day"),
         *((rf"\b{each}(?!\w)", "ago") for each in known.ago),
@@ -245,7 +244,7 @@ def _made(code: str) -> tuple[tuple[re.Pattern[str], str], ...]:
             rf"(?P<lead>\b{words}\s+)\b(?P<month>{_longest_first(full)})(?!\w|,?\s*\d)",
             "month",
         ),
-        (rf"(?P<lead>\b{words}\s+)\b{{weekday}}{{part}}(?!\w{again})", "weekday"),
+        (rf"(?P<lead>\b{words}\s+)\b{{weekday}}{{part}}(?!\w)", "weekday"),
     ]
     return tuple((lazy_re(fill(pattern, parts), re.I), kind) for pattern, kind in rows)
 

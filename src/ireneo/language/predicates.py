@@ -21,7 +21,6 @@ _PAST_BE = ("was", "were")
 _HAVE, _DO = ("have", "has", "had", "having"), ("do", "does", "did")
 _NOT = ("not", "never")
 _MODALS = ("can", "cannot", "must", "will", "shall", "gonna")
-_LONGEST_PAIR = 4
 _LONGEST_NAME = 6
 """Words of a subject at most."""
 
@@ -434,10 +433,7 @@ def told_of(clause: str, said: Predicate | None, who: str) -> str:
         if low in _THEY and (low not in _BARE_SHORT or not word.start or (said and word.start == said.start)):
             first = not named and (said is None or word.start == said.start)
             if first:
-                whom = _within(who) if word.start else who
-                # "Ada and I live" tells of two.
-                both = low in ("i", "we") and 2 <= at <= _LONGEST_PAIR and words[at - 1].low == "and"
-                new, at = (_as_pair if both else _as_third)(words, at, whom)
+                new, at = _as_third(words, at, _within(who) if word.start else who)
                 named = True
                 out += [clause[last : word.start], new]
                 last = words[at].end
@@ -460,13 +456,6 @@ def told_of(clause: str, said: Predicate | None, who: str) -> str:
             last = word.end
         at += 1
     return "".join([*out, clause[last:]])
-
-
-def _as_pair(words: list[Token], at: int, who: str) -> tuple[str, int]:
-    """`who` behind somebody else and "and", with the verb that follows."""
-    following = words[at + 1].low if at + 1 < len(words) else ""
-    plain = {"am": "are", "was": "were"}
-    return (f"{who} {plain[following]}", at + 1) if following in plain else (who, at)
 
 
 def _as_third(words: list[Token], at: int, who: str) -> tuple[str, int]:

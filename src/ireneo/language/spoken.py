@@ -118,8 +118,6 @@ class Facts(Topic, frozen=True, kw_only=True):
     """Words for people and animals that are somebody's, of whom one says "he"."""
     she: Set = frozenset()
     """The same of whom one says "she"."""
-    several: Set = frozenset()
-    """Words for several people or animals that are somebody's."""
     states: Set = frozenset()
     """Words formed as what was done that tell how somebody is: "married"."""
     no_attribute: Set = frozenset()
@@ -248,8 +246,6 @@ class Moments(Topic, frozen=True, kw_only=True):
     ahead_of: Set = frozenset()
     behind: Set = frozenset()
     """Of these, what says on which side of now a time lies."""
-    meant_for: Set = frozenset()
-    """Before a day, of which who books or plans something for it speaks beforehand."""
     either_side: Set = frozenset()
     """Of these, those behind which a time may lie on either side, whatever the verb's tense."""
     written: Map = field(default_factory=dict)

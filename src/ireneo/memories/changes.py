@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from datetime import timedelta
 from functools import lru_cache
 
 from ireneo.language.alike import alike
@@ -64,8 +63,6 @@ _COMPOUND = 4
 """Letters that a word has at least that another one begins or ends with, in a language that joins its words."""
 _BEGINNING = 6
 """Letters in which two longer words agree that are of one family: "therapy", "therapist"."""
-_JUST = timedelta(hours=12)
-"""So long "it" may be what was told before."""
 _NOTHING = Clause(subject=frozenset(), verb="", how="", complement=frozenset(), denied=False)
 _ALIKE_SLOTS = (("allergy", "avoids", "restriction"),)
 """Attributes of which who says that one has ended means the others as well: what one may eat again."""
@@ -221,15 +218,8 @@ class _ChangeReader:
                 found = self._of_phrase(near, gone=False, back=back, least=1) if near else []
             if len(found) <= MOST:
                 yield from found
-        if any(pattern.search(self.words) for pattern in _cues().it):
-            yield from self._it()
-
-    def _it(self) -> Iterator[Record]:
-        """What "it" is that was called off: the newest that is told of whoever did so, or else was just told."""
-        named = [each for each, words in self.held if self.said & words]
-        just = [each for each, _ in self.held if self.draft.at - each.at < _JUST]
-        if found := named or just:
-            yield max(found, key=lambda one: one.recorded)
+        if any(pattern.search(self.words) for pattern in _cues().it) and self.held:
+            yield max((each for each, _ in self.held), key=lambda one: one.recorded)
 
     def _of_phrase(self, named: Set[str], *, gone: bool, back: bool, least: int = 0) -> list[Record]:
         least = least or (len(named) + 1) // 2
@@ -239,9 +229,6 @@ class _ChangeReader:
             hit = self._shared(named, words)
             if self.moves and _is_work_at(each, hit):
                 # Who moves away from Munich may work there all the same.
-                continue
-            if not gone and _is_name_of(each):
-                # Who can't bend down any more is called as before.
                 continue
             if hit <= doing and named - doing:
                 # Who stopped wearing a watch may wear glasses.
@@ -433,9 +420,6 @@ def named_as_over(words: str) -> tuple[tuple[frozenset[str], bool, bool], ...]:
     told = []
     for pattern in _cues().over:
         for found in pattern.finditer(words):
-            if _REASON.search(words, 0, found.start()):
-                # "They gave us a week, because the lab was closed": it need not be so any more.
-                continue
             gone = "who" in found.re.groupindex
             name = "who" if gone else "what"
             named = _phrase(found[name], before=found.end(name) < found.end())
@@ -532,7 +516,6 @@ _CALLED = lazy_re(
     r"\b(?:[Mm]y|[Oo]ur|user['’]s|[Mm]eine?) (?:\w+ ){0,2}?[a-zäöüß-]+ ([A-ZÄÖÜ][\w-]+)(?= [a-zäöü]|['’]s)"
 )
 _OWNED = lazy_re(r"\b([A-ZÄÖÜ][\w-]+)['’]s (?:[a-z]+ )?([a-z]+)")
-_REASON = lazy_re(r"\b(?:because|since|weil) (?:the |der |die |das )?\Z", re.I)
 _CLAUSE_REST = lazy_re(r"[^.,;:!?]*")
 _BEHIND_FIGURES = lazy_re(r"(?<=\d)\D{1,12}$")
 _YEAR = lazy_re(r"(?:19|20)\d\d")

@@ -40,17 +40,12 @@ _TELLING_WORDS = 5
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _WHICH = ("new", "current", "old", "next", "own")
 _ON = lazy_re(r"^(?:on|at|for|to|am|um|auf) ", re.I)
-_AHEAD = ("present", "progressive", "future")
-"""Tenses in which one speaks of days to come: of those behind one says what was."""
 _EACH_YEAR = ("birthday", "anniversary", "name day")
 _SINGULAR = ("missus", "boss")
 _SPLIT = lazy_re(r",?\s+(?:and|or|und|oder|sowie|plus|nor|&)\s+|\s*,\s*")
 _FIGURE = lazy_re(r"\d")
 _TELLING = lazy_re(r"\d|(?<=\w )[A-Z]\w+")
 _PIECES = lazy_re(r",\s+(?:and |und )?|\s+(?:and|und)\s+(?=(?:i|i['’]m|my|ich|mein\w*)\s)", re.I)
-_CLAUSE = lazy_re(r"(?:i|i['’]m|my|we|ich|mein\w*|wir)\s", re.I)
-_WRITTEN = {"gotta": "have to", "wanna": "want to"}
-_SPOKEN = lazy_re(r"\b(?:gotta|wanna)\b", re.I)
 _HERE = lazy_re(r"^(?:here|hier)\b\s*", re.I)
 _NAME = lazy_re(r"([A-ZÄÖÜ][\w-]*)(?: [A-ZÄÖÜ][\w-]*)?")
 _OF = lazy_re(r"the (?P<what>[\w ]{2,40}?) (?:of|for) (?:the )?(?P<whose>[\w .-]{2,40})", re.I)
@@ -601,14 +596,15 @@ class _FactReader:
 
         Of what comes round `each_year` a day has no year.
         """
-        side = True if ahead else self._side(statement, said)
+        rows = fact_rows(statement.language)
+        past = said.tense in ("past", "perfect") if said else bool(rows.happened.search(statement.text))
+        side = True if ahead or rows.coming.search(statement.text) else False if past else None
         times = [] if each_year else self._times(statement.text, statement.language, ahead=side)
         begun = [each for each in times if each.since or (said and said.tense in ("past", "perfect"))]
         began = begun[0].at if begun and self.at and begun[0].at <= self.at else None
         text = dated(statement.text, times)
         own = said is not None and (said.subject or said.start == said.verb_start)
         if statement.language == "en" and said is not None and not fact_rows("en").points.search(text):
-            text = _SPOKEN.sub(lambda found: _WRITTEN[found[0].casefold()], text)
             clause = text if said.subject else f"I {text[0].lower()}{text[1:]}" if own else text
             now = predicate(clause, self._named(statement))
             told = told_of(clause, now, self.who)
@@ -622,16 +618,6 @@ class _FactReader:
         told = told[0].upper() + told[1:]
         return (told if told[-1] in ".!…" else f"{told}."), began
 
-    def _side(self, statement: Statement, said: Predicate | None) -> bool | None:
-        """Whether a day without a year, of which a statement speaks, lies ahead or behind, where that can be told."""
-        rows = fact_rows(statement.language)
-        past = said.tense in ("past", "perfect") if said else bool(rows.happened.search(statement.text))
-        if past and said is None and statement.language == "de":
-            return False
-        if rows.coming.search(statement.text) or (said is not None and said.tense in _AHEAD):
-            return True
-        return False if past else None
-
     def _times(self, text: str, language: str, *, ahead: bool | None) -> list[Moment]:
         return moments(text, self.at, language, ahead=ahead) if self.at else []
 
@@ -640,8 +626,7 @@ class _FactReader:
         text, _ = self._told(statement, said)
         at = self.at
         if kind == "episodic" and self.at:
-            side = self._side(statement, said)
-            times = self._times(statement.text, statement.language, ahead=False if side is None else side)
+            times = self._times(statement.text, statement.language, ahead=False)
             past = [each.at for each in times if each.at <= self.at]
             at = past[0] + timedelta(hours=12) if past and past[0].date() != self.at.date() else self.at
         return SaidFact(
@@ -741,22 +726,9 @@ def _introduced(statement: Statement, *, opens: bool) -> list[str]:
     if found is None or found["name"].casefold() in no_names() or not (opens or found["sure"]):
         return []
     pieces = [each.strip() for each in _PIECES.split(statement.text[found.start("name") :]) if each.strip(_EDGES)]
-    clause = next((at for at, each in enumerate(pieces) if at and _CLAUSE.match(each)), len(pieces))
-    # "I haul grain outside Kearney, Nebraska": the commas of a clause are its own.
-    pieces = _clauses(pieces[:clause], pieces[clause:])
     first = pieces[0].removeprefix(found["name"]).strip()
     first = _HERE.sub("", first).removeprefix("by the way").removeprefix("btw")
     return [found["name"], *([first] if first.strip(_EDGES) else []), *pieces[1:]]
-
-
-def _clauses(said: list[str], rest: list[str]) -> list[str]:
-    """What is said of oneself piece by piece, and then in clauses, each with the pieces that belong to it."""
-    for each in rest:
-        if _CLAUSE.match(each):
-            said.append(each)
-        else:
-            said[-1] = f"{said[-1]}, {each}"
-    return said
 
 
 def _speaks_of_somebody(text: str, language: str) -> bool:

@@ -71,8 +71,6 @@ class Antecedents:
     def _mentions(self, text: str, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """Whoever a text names, or calls somebody's, and whether that is a "he" or a "she", where it is known."""
         for found in _relative().finditer(text):
-            if found["word"].casefold() in _several():
-                continue
             name, side = found["name"], _side(found["word"])
             if name in names.values():
                 self._sides.setdefault(name, side)
@@ -91,7 +89,7 @@ def _verb(short: str, following: str) -> str:
     if short != "s":
         return "will" if short == "ll" else "would"
     states = following in of_language(Facts, "en").states or following.endswith("ing")
-    done = following in ("been", "got", "had") or verb_forms().get(following, ("", ""))[1] == "past"
+    done = following in ("been", "got") or verb_forms().get(following, ("", ""))[1] == "past"
     return "has" if done and not states else "is"
 
 
@@ -115,12 +113,6 @@ def _side(text: str) -> str:
 def _side_of() -> dict[str, str]:
     known = [of_language(Facts, code) for code in LANGUAGES]
     return {word: side for each in known for side, words in (("he", each.he), ("she", each.she)) for word in words}
-
-
-@from_data
-def _several() -> frozenset[str]:
-    """Words for several people or animals: "my dogs"."""
-    return frozenset(word for code in LANGUAGES for word in of_language(Facts, code).several)
 
 
 @from_data
