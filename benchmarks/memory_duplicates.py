@@ -23,7 +23,7 @@ from datetime import datetime
 from pathlib import Path
 
 import ireneo
-from ireneo.engine.episodes import Gatherer
+from ireneo.engine.intake import Gatherer
 from ireneo.errors import UnknownFormat
 from ireneo.formats.logs.registry import recognise
 from ireneo.memories.record import Record, normal

@@ -42,7 +42,7 @@ def holds_memories(sample: bytes) -> bool:
 
 def project_named(given: str) -> str:
     """The project that is meant by its name, or by a directory of it; empty where that names none."""
-    from ireneo.engine.projects import project_asked
+    from ireneo.engine.scope import project_asked
 
     return project_asked(given) or ""
 
@@ -56,9 +56,9 @@ def neutralised(text: str) -> str:
 
 def project_here(folder: str) -> str:
     """The project of whoever works in a folder, or the one that is named; empty where neither tells of any."""
-    from ireneo.engine import projects
+    from ireneo.lessons import run
 
-    return projects.project_here(folder)
+    return run.project_here(folder)
 
 
 def said_once(lessons: Sequence[Lesson]) -> list[Lesson]:

@@ -7,31 +7,29 @@ from ireneo.compacting import CompactOptions, TokenCounts
 from ireneo.context.compose import Explained
 from ireneo.context.view import ViewKind
 from ireneo.engine.append import Appended, Given
-from ireneo.engine.archive import ArchiveCandidate
 from ireneo.engine.copying import CopyTally
 from ireneo.engine.diary import Diary
-from ireneo.engine.doctor.checks import Finding
-from ireneo.engine.doctor.secrets import SecretPlace, Secrets, SecretsIn
+from ireneo.engine.doctor import Finding
 from ireneo.engine.editing import Deleted, ListedState, MemoryPage, MemorySource
 from ireneo.engine.encode import AnthropicContext, OpenAIContext, ResponsesContext
 from ireneo.engine.exchange import Exported, FileFormat, FileState, MemoriesImported, MemoryFault, MemoryFile
 from ireneo.engine.expand import Tool
-from ireneo.engine.forget import ErasureCounts, ErasureReceipt
+from ireneo.engine.forget import ErasureCounts, ErasureReceipt, MayAlso
 from ireneo.engine.imports import Imported
 from ireneo.engine.instructions import InstructionPage
 from ireneo.engine.learn import LearnedSession
 from ireneo.engine.learn_logs import GivenLog, LearnStep, LogLearned
 from ireneo.engine.lessons import Cited, Lesson
 from ireneo.engine.lookup import LookupResult
-from ireneo.engine.mentions import MayAlso
 from ireneo.engine.merging import MergedLessons
 from ireneo.engine.models import Models
 from ireneo.engine.notes import NotesTaken
 from ireneo.engine.reflect import Reflected
-from ireneo.engine.remember import Remembered
+from ireneo.engine.remember import ArchiveCandidate, Remembered
 from ireneo.engine.reports import Examined, ImportReport, LearnReport, OnProgress, Reading, SummariseReport, WorkReport
 from ireneo.engine.review import Verdict
 from ireneo.engine.scratchpad import Scratchpad
+from ireneo.engine.secrets import SecretPlace, Secrets, SecretsIn
 from ireneo.engine.session import ContextSettings
 from ireneo.engine.story_notes import StoryThread, ThreadState
 from ireneo.engine.tree import OpenThread, TreeBranch, TreeNode

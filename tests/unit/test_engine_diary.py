@@ -12,7 +12,7 @@ from tests.progress import progress_of
 
 import ireneo
 from ireneo import BadInput, Draft, Memory
-from ireneo.engine.projects import session_project
+from ireneo.engine.scope import session_project
 from ireneo.log.message import Native, Text
 from ireneo.log.tree import SessionKey
 

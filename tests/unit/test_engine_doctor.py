@@ -15,7 +15,7 @@ from tests.golden.material import session as material
 
 from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.adapters.sqlite.store import open_sqlite
-from ireneo.engine.doctor.checks import MOST_NAMED, Finding
+from ireneo.engine.doctor import MOST_NAMED, Finding
 from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources
 from ireneo.log.message import Message

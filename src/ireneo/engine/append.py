@@ -10,9 +10,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ireneo.engine.branches import messages_named, passes
-from ireneo.engine.projects import FIRST_MESSAGES, place_session
 from ireneo.engine.resources import Cleaning, DraftVariants, chain_named
 from ireneo.engine.returned import NewDrafts, Offered, ReturnedContext
+from ireneo.engine.scope import FIRST_MESSAGES, place_session
 from ireneo.errors import MessageNotFound, UnreadableLog
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.formats.chat.registry import DEFAULT_FORMAT, OBJECTS, ReadMessages, chat_format, chat_format_of, read_given

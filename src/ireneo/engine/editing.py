@@ -16,11 +16,20 @@ from msgspec.structs import replace
 
 from ireneo.engine.branches import memory_named
 from ireneo.engine.forget import forget
-from ireneo.engine.projects import place_all, project_asked, project_told
 from ireneo.engine.remember import USES_KEPT, settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.review import review
-from ireneo.engine.scope import KIND_NAMES, MOST_RESULTS, Scope, ScopeLimits, open_projects, told_there
+from ireneo.engine.scope import (
+    KIND_NAMES,
+    MOST_RESULTS,
+    Scope,
+    ScopeLimits,
+    open_projects,
+    place_all,
+    project_asked,
+    project_told,
+    told_there,
+)
 from ireneo.errors import BadInput, MemoryNotFound
 from ireneo.log.message import MessageId, short
 from ireneo.log.tree import SessionKey

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from ireneo.engine.branches import last_shared, passes
 from ireneo.engine.context import due_ahead, write_ahead
-from ireneo.engine.projects import place_session
 from ireneo.engine.resources import Cleaning, DraftVariants, Naming, UncleanedIds, chain_named
+from ireneo.engine.scope import place_session
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import (
     LinearFormat,

@@ -22,9 +22,9 @@ from msgspec.structs import replace
 from ireneo.engine.diary import parts, windows, written_on_path
 from ireneo.engine.forgetting import ErasurePlan, EvidenceTrace, LostSources, settle_left
 from ireneo.engine.leasing import Worker
-from ireneo.engine.projects import session_project
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Cleaning, Resources
+from ireneo.engine.scope import session_project
 from ireneo.engine.synthesis import Synthesis, synthesise, without_worthless
 from ireneo.errors import BadInput, ModelError, NotFound, SessionNotFound
 from ireneo.lessons.lessons import (

@@ -12,11 +12,9 @@ from ireneo.engine.branches import memory_named, only_match
 from ireneo.engine.diary import Diary, read_diary
 from ireneo.engine.expand import Expanded, expand
 from ireneo.engine.forgetting import all_annotations
-from ireneo.engine.projects import place_all
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import Scope, ScopeLimits, is_open, open_projects, told_there
-from ireneo.engine.viewpoints import character_asked
+from ireneo.engine.scope import Scope, ScopeLimits, character_asked, is_open, open_projects, place_all, told_there
 from ireneo.errors import BadInput, MemoryNotFound, NotFound, SummaryNotFound
 from ireneo.lessons.run import is_ruling
 from ireneo.log.message import short

@@ -1,4 +1,4 @@
-"""A memory: the sessions of one space, what is known from them, and what their runs taught."""
+"""`Memory`: the sessions, memories and lessons of one space."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ from msgspec.structs import replace
 from ireneo.engine import brief as briefs
 from ireneo.engine import learn as learning
 from ireneo.engine import lessons as listing
-from ireneo.engine.archive import ArchiveCandidate, archive, archive_candidates, archived, restore
 from ireneo.engine.brief import BUDGET, BriefCue
 from ireneo.engine.check import check, keep_traps, so_far_in_log
-from ireneo.engine.doctor.checks import Finding
-from ireneo.engine.doctor.examine import examine
-from ireneo.engine.doctor.secrets import Secrets, secrets
+from ireneo.engine.doctor import Finding, examine
 from ireneo.engine.editing import (
     PAGE,
     Deleted,
@@ -48,10 +45,20 @@ from ireneo.engine.leasing import LEASE_SECONDS, Worker
 from ireneo.engine.lessons import Lesson
 from ireneo.engine.lookup import LookupResult, dispute_id, lookup
 from ireneo.engine.merging import merge_lessons
-from ireneo.engine.projects import check_project, place_all, project_asked, project_told
 from ireneo.engine.recall import recall
 from ireneo.engine.reflect import Reflected, reflect
-from ireneo.engine.remember import Remembered, history, remember, remember_all, used
+from ireneo.engine.remember import (
+    ArchiveCandidate,
+    Remembered,
+    archive,
+    archive_candidates,
+    archived,
+    history,
+    remember,
+    remember_all,
+    restore,
+    used,
+)
 from ireneo.engine.reports import (
     Examined,
     ImportReport,
@@ -67,8 +74,9 @@ from ireneo.engine.reports import (
 )
 from ireneo.engine.resources import Resources
 from ireneo.engine.review import Verdict, review
-from ireneo.engine.scope import RecallQuery
+from ireneo.engine.scope import RecallQuery, check_project, place_all, project_asked, project_told
 from ireneo.engine.scratchpad import Scratchpad
+from ireneo.engine.secrets import Secrets, secrets
 from ireneo.engine.session import Session
 from ireneo.engine.vectors import TOGETHER, Embedded, HeldVectors, embed_due
 from ireneo.engine.work import WorkResult, Works
@@ -92,10 +100,9 @@ from ireneo.summaries.policy import preset as preset_named
 
 
 class Memory:
-    """What `ireneo.open` gives: the sessions of one space, and its memories. No call ever reaches another space."""
+    """The sessions and memories of one space, as returned by `ireneo.open`. No call reads or writes another space."""
 
     def __init__(self, resources: Resources, space: str) -> None:
-        """Stand on an open store."""
         self.space = space
         self._resources = resources
         self._store = resources.store
@@ -104,12 +111,11 @@ class Memory:
     async def session(
         self, id: str, *, branch: str = MAIN, must_exist: bool = False, task: str = "", project: str = ""
     ) -> Session:
-        """The session called `id`, on one of its branches; it is made by its first append.
+        """Return the session `id` on one of its branches; its first append creates it.
 
-        Its contexts show the scratchpad of `task`, or of the task that is called as the session is. `project`, a name
-        or the directory where it lies, is the one that it works on: what it shows is told there, and not in others. An
-        imported log says that itself. With `must_exist`, raises SessionNotFound where it was not made yet, and
-        BadInput where it is known to be of another project.
+        Its contexts show the scratchpad of `task`, by default the task named like the session. `project` (a name, or a
+        directory of it) is the project it works on; an imported log states its own. Raises BadInput if the session
+        belongs to another project and, with `must_exist`, SessionNotFound if it was not created yet.
         """
         named = project_told(project)
         key = await self._store.read(stored_name, SessionKey(self.space, id), self._resources.cleaning())
@@ -124,7 +130,7 @@ class Memory:
         return session
 
     async def sessions(self) -> Sequence[SessionInfo]:
-        """Every session of the space, the one that was appended to last standing first."""
+        """Return every session of the space, the most recently appended first."""
         return await self._store.read(lambda tx: tx.sessions.list(self.space))
 
     async def import_file(
@@ -137,52 +143,50 @@ class Memory:
         keep_secrets: bool | None = None,
         on_progress: OnProgress[Reading | Imported] = None,
     ) -> ImportReport:
-        """Take logs in from where they lie: plain or packed as .gz or .xz, or a folder of events.
+        """Import log files: plain, packed as .gz or .xz, or folders of events.
 
-        Each session of them is stored under its own name, or all of them into one called `session`, one file behind the
-        other in the order given: take the same again with new ones behind them, and only these are added. `format` is
-        what they are in, where that is not to be found out. Sessions that have no name of their own are called `name`,
-        or as their file is.
+        Each session in them is stored under its own name, or all of them as one called `session`, the files in the
+        order given; importing the same files with new ones behind them adds only those. `format` overrides detection.
+        Sessions without a name are called `name`, or like their file.
 
-        What is there already is left as it is, a chat stands as it is now, and secrets become marks, as `import_log`
-        says. `on_progress` is told how far a file is read, and of each session. Raises BadInput for what can't be read,
-        and for a file without a message unless `skip_empty` is set; what stands before that is stored.
+        Stored messages are left as they are, chats are updated and secrets are redacted, as in `import_log`.
+        `on_progress` receives the read position and each session. Raises BadInput for an unreadable file, and for a
+        file without messages unless `skip_empty`; what was stored before stays.
         """
-        joined = None if session is None else self._joined(session, keep_secrets=keep_secrets)
+        joined = None if session is None else self._joined(session, keep_secrets)
+        tell: Callable[[Reading | Imported], object] = on_progress or (lambda step: None)
         report = ImportReport()
         names: set[str] = set()
         for place in files:
             with closing(self._resources.open_log(place)) as file:
                 log = format_of(format, file)
-                called = name or new_name(file.stem, place, names)
-                names.add(called)
+                file_name = name or new_name(file.stem, place, names)
+                names.add(file_name)
                 lines = read_on(file, on_progress)
                 try:
                     if joined is None:
-                        done = await self.import_log(
-                            lines, log, name=called, keep_secrets=keep_secrets, on_progress=on_progress
+                        imported = await self.import_log(
+                            lines, log, name=file_name, keep_secrets=keep_secrets, on_progress=on_progress
                         )
                     else:
-                        done = ImportReport(sessions=(await joined.import_log(lines, log, name=called),))
-                        if on_progress is not None:
-                            on_progress(done.sessions[0])
+                        imported = ImportReport(sessions=(await joined.import_log(lines, log, name=file_name),))
+                        tell(imported.sessions[0])
                 except BadInput as fault:
                     if skip_empty and str(fault) == str(UnreadableLog()):
                         report = replace(report, empty=(*report.empty, file.label))
                         continue
                     raise type(fault)(f"{file.label}: {fault}") from fault
                 finally:
-                    at_end = ended(file)
-                    if on_progress is not None:
-                        on_progress(at_end)
+                    end = ended(file)
+                    tell(end)
             report = replace(
                 report,
-                sessions=report.sessions + done.sessions,
-                left_out=report.left_out + at_end.left_out,
-                damage=report.damage or at_end.damage,
+                sessions=report.sessions + imported.sessions,
+                left_out=report.left_out + end.left_out,
+                damage=report.damage or end.damage,
             )
             if joined is not None and report.damage:
-                # What follows would stand behind messages that are missing.
+                # The next file would continue after messages that are missing.
                 return report
         if joined is not None and report.sessions:
             *others, last = report.sessions
@@ -199,9 +203,9 @@ class Memory:
         keep_secrets: bool | None = None,
         on_progress: OnProgress[Reading | Imported | LearnedSession] = None,
     ) -> LearnReport:
-        """Take a log in, as `import_file` does, and learn from its sessions.
+        """Import a log as `import_file` does, and learn from its sessions.
 
-        A file of which each byte was learned from before is passed over, so that it may be done as often as you like.
+        A file whose exact content was learned from before is skipped, so this may be repeated.
         """
         with closing(self._resources.open_log(file)) as log:
             digest = log.digest()
@@ -225,13 +229,12 @@ class Memory:
         keep_secrets: bool | None = None,
         on_progress: OnProgress[LearnStep] = None,
     ) -> LearnReport:
-        """Learn from many logs, as `learn_from` does from one; what can't be read is left out, and told.
+        """Learn from many logs, as `learn_from` does from one; unreadable ones are reported and skipped.
 
-        They are read, redacted and analysed `on` ``"local:4"``, processes on this machine, or on the workers of a
-        cluster at ``"dask://scheduler:8786"`` (the extra `dask`); empty: here. This process alone writes, in the order
-        of the logs, so that the lessons are the same for any number of workers. `on_progress` is told of each log as
-        well. Raises BadInput where workers can't be reached or run another release, MissingExtra; what was learned by
-        then stays.
+        Logs are read, redacted and analysed `on` ``"local:4"`` (processes of this machine) or the workers of a cluster
+        at ``"dask://scheduler:8786"`` (the extra `dask`); by default in this process. Only this process writes, in the
+        order of the logs, so the lessons don't depend on the number of workers. Raises MissingExtra, and BadInput if
+        workers can't be reached or run another release; what was learned by then stays.
         """
         learner = LogLearner(self._resources, self.space, self.learn_from, keep_secrets, on_progress)
         return await learner.run(logs, on)
@@ -246,41 +249,34 @@ class Memory:
         keep_secrets: bool | None = None,
         on_progress: OnProgress[Imported] = None,
     ) -> ImportReport:
-        """Store the sessions of a log, one at a time as they are read, or all of it as `session`; `name` is the file's.
+        """Store the sessions of a log as they are read, or all of it as `session`; `name` is the file's name.
 
-        What is there already is left as it is, so that a log that has grown can be imported again. A chat that people
-        edit stands as it is now, and what was said here since is kept on a branch where it goes on otherwise (`kept` of
-        what is returned). Keys, tokens and
-        passwords become marks such as ``[REDACTED password]`` before anything is stored, unless `keep_secrets` says
-        otherwise, here or where the memory was opened. A message that is stored already is found again, with its
-        secrets or without them. `on_progress` is told of each session.
+        Stored messages are left as they are, so a log that has grown can be imported again. The main branch of an
+        editable chat moves to where the chat ends now, and messages added here that it lacks are kept on a branch
+        (`Imported.kept`). Keys, tokens and passwords are replaced by marks such as ``[REDACTED password]`` before
+        anything is stored, unless `keep_secrets` is set here or on opening. A stored message is recognised with or
+        without its secrets.
         """
-        if session is not None:
-            joined = self._joined(session, keep_secrets=keep_secrets)
-            one = await joined.import_log(lines, log, name=name)
-            one = replace(one, kept=await joined.settle())
-            if on_progress is not None:
-                on_progress(one)
-            return ImportReport(sessions=(one,))
-        done: list[Imported] = []
-        await run_steps(self._importing(lines, log, name, keep_secrets), done.append, on_progress)
-        return ImportReport(sessions=tuple(done))
+        imported: list[Imported] = []
+        steps = self._importing(lines, log, name, session, keep_secrets)
+        await run_steps(steps, imported.append, on_progress)
+        return ImportReport(sessions=tuple(imported))
 
     async def _importing(
-        self, lines: Iterable[bytes], log: LogFormat, name: str, keep_secrets: bool | None
+        self, lines: Iterable[bytes], log: LogFormat, name: str, session: str | None, keep_secrets: bool | None
     ) -> AsyncGenerator[Imported, None]:
-        if isinstance(log, LinearFormat):
-            joined = self._joined(name, only_adds=False, keep_secrets=keep_secrets)
-            linear = await joined.import_log(lines, log, name=name)
-            yield replace(linear, kept=await joined.settle())
+        if session is not None or isinstance(log, LinearFormat):
+            joined = self._joined(name if session is None else session, keep_secrets, only_adds=session is not None)
+            imported = await joined.import_log(lines, log, name=name)
+            yield replace(imported, kept=await joined.settle())
             return
         with self._resources.spool() as spool:
             found = sessions_of(log, lines, name, spool)
-            # Each is read in a thread: a large log takes its time.
+            # Parsing a large log takes long: read each session in a thread.
             while (logged := await asyncio.to_thread(next, found, None)) is not None:
                 cleaning = self._resources.cleaning(keep_secrets)
                 source = f"{log.name}:{cleaning.text(name)}"
-                done = await import_session(
+                imported = await import_session(
                     self._store,
                     self.space,
                     logged,
@@ -290,8 +286,8 @@ class Memory:
                     follows=log.name in CONVERSATIONS,
                 )
                 if preset_of(source, self._resources.preset).story is None:
-                    await (await self.session(done.session)).catch_up()
-                yield done
+                    await (await self.session(imported.session)).catch_up()
+                yield imported
 
     async def work(
         self,
@@ -302,13 +298,12 @@ class Memory:
         leases: bool = True,
         on_progress: OnProgress[WorkResult] = None,
     ) -> WorkReport:
-        """Write what is due behind the conversation, in this and in any number of processes.
+        """Do the background work that is due, in this and any number of other processes.
 
-        Without a model the summaries that the structure gives; with one its texts, under a lease of `lease_seconds`
-        each, which is renewed while the model is waited for. It ends when nothing is due any more, or, unless
-        `until_idle`, never: then run it as a task, and cancel that. Each session is worked on as it is looked at; with
-        `preset`, all of them so. What was done is remembered as well: episodes and failures of each turn of work and
-        each leaf of a story, and, where enough is new, what follows from them. `on_progress` is told of each piece.
+        Writes the structural summaries, and with a model its texts, each under a lease of `lease_seconds` that is
+        renewed while the model is awaited; stores the facts users state, the episodes and failures of turns and story
+        leaves, and reflects once enough is new. Sessions use their own preset unless `preset` is given. Runs forever
+        unless `until_idle`: run it as a task and cancel that. `on_progress` receives each piece of work.
         """
         chosen = preset_named(preset) if isinstance(preset, str) else preset
         worker = Worker(self._store, self._resources.clock, lease_seconds=lease_seconds, leases=leases)
@@ -318,33 +313,32 @@ class Memory:
     async def doctor(
         self, *, repair: bool = False, quick: bool = False, on_progress: OnProgress[Examined] = None
     ) -> Sequence[Finding]:
-        """Look over the store and every session of the space: what is wrong, and what is worth knowing.
+        """Check the store and every session of the space.
 
-        With `repair` what can be repaired is: broken summaries are taken out, since they are made again from the log;
-        stale leases and failures are forgotten; counters, indexes, vectors and what was learned from runs are put
-        right. The log is never changed. `quick` leaves out whether each message is what its id says and each row what
-        was stored, which reads all of it.
+        With `repair`, whatever follows from the log is repaired: broken summaries are removed (they are made again),
+        stale leases and failures are dropped, and counters, indexes, vectors and learned runs are corrected. The log is
+        never changed. `quick` skips the checks that read the whole log: message hashes and row checksums.
         """
         now = self._resources.clock.now()
         return await examine(self._store, self.space, now, repair=repair, quick=quick, on_looked=counting(on_progress))
 
     async def secrets(self, *, repair: bool = False, on_progress: OnProgress[Examined] = None) -> Secrets:
-        """Look for keys, tokens and passwords in all that is kept of the space: how many of which sort stand where.
+        """Find keys, tokens and passwords in everything stored of the space, counted by kind and place.
 
-        With `repair` they are taken out, and out of every byte of the store. Messages get the ids that they have
-        without them, so that their logs are known when they are imported again; branches, pins and the sources of
-        memories follow, summaries over what has changed are dropped.
+        With `repair` they are removed from every byte of the store. Messages get the ids that they have without them,
+        so re-imported logs are recognised; branches, pins and sources of memories follow, and summaries of changed
+        messages are dropped.
         """
         return await secrets(self._resources, self.space, repair=repair, on_looked=counting(on_progress))
 
     async def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         await self._compile_traps()
         await self._store.close()
 
     async def _compile_traps(self) -> None:
-        """Make the traps ready for hooks, which would have to do it themselves."""
-        # What can't be kept (the store is closed, busy, or only to be read) is compiled by whoever asks.
+        """Compile the traps ahead, so that hooks don't have to."""
+        # If the store is closed, busy or read-only, the next `check` or hook compiles them.
         with suppress(StoreError):
             if await self._store.read(lambda tx: tx.traps.due(self.space)):
                 await self._store.write(keep_traps, self.space)
@@ -352,11 +346,11 @@ class Memory:
     async def learn(
         self, sessions: Iterable[str] | None = None, *, on_progress: OnProgress[LearnedSession] = None
     ) -> LearnReport:
-        """Learn from every session of the space that was not learned from as far as it stands now, or from `sessions`.
+        """Learn from the given sessions, or from every session that has grown since it was last learned from.
 
-        It may be stopped, killed and run by several at once: what was learned stays, and nothing is learned twice.
-        With a model each run is also read by it, and then what is new beside what is known, so that one lesson in
-        several words becomes one; its failure is told, and changes nothing. `on_progress` is told of each session.
+        It may be stopped, killed and run concurrently: what was learned stays, and nothing is learned twice. With a
+        model each run is also read by it, and new lessons are merged with known ones of the same meaning; if it fails,
+        that is reported and nothing else changes.
         """
         done: list[LearnedSession] = []
         await run_steps(learn(self._resources, self.space, sessions), done.append, on_progress)
@@ -366,7 +360,7 @@ class Memory:
         return LearnReport(sessions=tuple(done), merged=merged)
 
     async def unlearned(self) -> int:
-        """How many sessions of the space `learn` would learn from."""
+        """Return how many sessions `learn` would learn from."""
         return len(await self._store.read(due_runs, self.space))
 
     async def lessons(
@@ -376,34 +370,29 @@ class Memory:
         category: Category | None = None,
         disputed: bool = False,
     ) -> Sequence[Lesson]:
-        """What runs taught and still holds: rulings first, then what most runs showed.
+        """Return the lessons that hold: rulings first, then by the number of runs that showed them.
 
-        With `project` what was seen there or is marked as general; with `disputed` also what counts no longer since
-        somebody spoke against it, with the reason that was given.
+        With `project` those seen there or marked as general; with `disputed` also those that no longer count because
+        somebody disputed them, with the reason.
         """
         return await self._store.read(
-            listing.lessons,
-            self._resources,
-            self.space,
-            project=project,
-            category=category,
-            disputed=disputed,
+            listing.lessons, self._resources, self.space, project=project, category=category, disputed=disputed
         )
 
     async def review(self, id: str, verdict: Verdict, *, text: str = "", reason: str = "") -> Record:
-        """The user's word on a lesson: ``"keep"`` it as it stands, ``"edit"`` it to `text`, or ``"drop"`` it.
+        """Record the user's verdict on a lesson: ``"keep"`` it, ``"edit"`` it to `text`, or ``"drop"`` it.
 
-        Whatever runs show later, it stays so: a kept lesson is not reworded and not overturned, a dropped one does not
-        come back, also not in other words, unless it is kept. Raises MemoryNotFound and BadInput.
+        The verdict outlasts whatever runs show later: a kept lesson is neither reworded nor overturned, and a dropped
+        one does not return in other words. Raises MemoryNotFound and BadInput.
         """
         return await review(self._resources, self.space, id, verdict, text, reason)
 
     async def runs(self) -> Sequence[LearnedRun]:
-        """The runs that were learned from, each with its diary, the one that ended last standing first."""
+        """Return the runs that were learned from, with their diaries, the one that ended last first."""
         return await self._store.read(lambda tx: tx.runs.list(self.space))
 
     async def claims(self, *, least_runs: int = 1) -> Sequence[ClaimTotals]:
-        """What the runs show together: every claim that held in so many of them, and what that cost."""
+        """Return every claim that held in at least `least_runs` runs, with what it cost."""
         return await self._store.read(lambda tx: tx.runs.claims(self.space, least_runs=least_runs))
 
     async def check(
@@ -416,20 +405,19 @@ class Memory:
         log: LogFormat | None = None,
         lines: Iterable[bytes] = (),
     ) -> GuardAdvice | None:
-        """Say before a call is made whether it steps into a known trap; None where nothing speaks against it.
+        """Check a call before it is made against the known traps; None if there is no objection.
 
-        A trap is what a lesson knows to go wrong, with a way out, or a rule of the user's. With `session` as things
-        stand there now: who has met the trap there, or has taken the way out, is told nothing. Where the session is not
-        stored, its log so far may be given as `lines` in the format `log`. With `project`, a name or the directory
-        where it lies, only what was seen there or is marked as general. It is advice, and never raises for what a call
-        says.
+        A trap is a lesson with a trigger and a way out, or a ruling. With `session`, traps that it has already met or
+        avoided are left out; for a session that is not stored, pass its log so far as `lines` in the format `log`. With
+        `project` (a name or directory) only lessons seen there or marked as general. The result is advice: nothing in a
+        call makes this raise.
         """
         if log is None and not (isinstance(lines, Sequence) and not lines):
             raise BadInput("`lines` of a log are given, and not in which format they are; name it as `log`.")
-        so_far = so_far_in_log(log, lines, session or "") if log is not None else None
+        so_far = None if log is None else so_far_in_log(log, lines, session or "")
         look_back = None if so_far is None else lambda: so_far
         call = Call(id="", name=tool, arguments=arguments if isinstance(arguments, str) else dict(arguments))
-        # What runs taught was drawn from calls without their secrets.
+        # Traps were compiled from calls whose secrets were redacted.
         call = self._resources.drawing().choices(Draft(role="assistant", parts=(call,))).drafts[0].calls[0]
         await self._compile_traps()
         return await self._store.read(
@@ -445,40 +433,38 @@ class Memory:
     async def lookup(
         self, id: str, *, session: str = "", project: str | None = None, viewpoint: str = ""
     ) -> LookupResult:
-        """What an id names, wherever in the space: a block, a message, a memory, a pin, a session's diary.
+        """Return what an id names: a summary, message, memory, annotation, or a session's diary.
 
-        Its beginning will do where nothing else begins so. With `session` what stands in sessions is looked for in
-        that one alone. Raises NotFound, and BadInput where it might name several.
-
-        With `project` what belongs to another one is not opened, with `viewpoint` what that character doesn't remember.
+        A unique prefix is enough. With `session` only that session is searched; with `project` whatever belongs to
+        another one is not opened, with `viewpoint` whatever that character does not know. Raises NotFound, and BadInput
+        if the prefix is ambiguous.
         """
         return await lookup(self._resources, self.space, id, session, project_asked(project), viewpoint)
 
     async def dispute(
         self, id: str, reason: str, *, claim: str = "", origin: Source = "agent", project: str | None = None
     ) -> Annotation | Remembered:
-        """Say that the block or the memory `id` is wrong, and why; of a block one `claim` alone may be.
+        """Dispute a summary (or one `claim` of it) or a memory, with a reason.
 
-        The reason is kept with whose word it is, `origin`. With `project` what belongs to another one is not
-        disputed. Raises NotFound, and BadInput without a reason.
+        The reason is stored as `origin`'s word. With `project` whatever belongs to another one is not disputed. Raises
+        NotFound, and BadInput without a reason.
         """
         return await dispute_id(self._resources, self.space, id, reason, claim, origin, project_asked(project))
 
     def count(self, text: str) -> int:
-        """What `text` costs, in tokens, as this memory counts them."""
+        """Return the number of tokens of `text`, as this memory counts them."""
         return self._resources.count(text)
 
     async def remember(self, text: str, **told: Unpack[MemoryDetails]) -> Remembered:
-        """Remember `text`, and tell what became of it: added, reinforced, superseded, disputed, overturned or ignored.
+        """Remember `text`: it is added, reinforces, supersedes, disputes or overturns a memory, or is ignored.
 
-        Of which kind it is, and what slot a plain statement has, is found by rules where it is not `told`. Raises
-        BadInput, with nothing written, where something of it can't be used. Keys, tokens and passwords become marks,
-        unless the memory was opened with `keep_secrets`.
+        Kind and slot are derived from the text unless they are given. Raises BadInput, with nothing written, for
+        unusable details. Secrets are redacted unless the memory was opened with `keep_secrets`.
         """
         return await remember(self._resources, self.space, text, **told)
 
     async def remember_all(self, texts: Iterable[tuple[str, MemoryDetails]]) -> Sequence[Remembered]:
-        """Remember many texts, each with what is told of it, in one transaction: all of them or, on BadInput, none."""
+        """Remember many texts, each with its details, in one transaction: all of them or, on BadInput, none."""
         return await self._store.write(remember_all, self._resources, self.space, texts)
 
     async def memories(
@@ -493,21 +479,14 @@ class Memory:
         limit: int = PAGE,
         after: str = "",
     ) -> MemoryPage:
-        """The memories of which all that is given is true, the newest first, at most `limit` of them.
+        """Return a page of the memories that match every filter, the newest first.
 
-        Those that stand, active or disputed, where no `state` is given; ``"any"`` and ``"archived"`` are states here.
-        With `project` as they are seen from there; with `text` those that have these words in them. The next page is
-        asked with the `after` of this one, and what is written meanwhile neither repeats nor hides one.
+        By default the active and disputed ones; ``"any"`` and ``"archived"`` are states too. With `project` they are
+        seen from there; `text` must occur word for word. Pass `after` of a page for the next one; concurrent writes
+        neither repeat nor hide a memory.
         """
         asked = ListQuery(
-            kind=kind,
-            subject=subject,
-            project=project,
-            label=label,
-            state=state,
-            text=text,
-            limit=limit,
-            after=after,
+            kind=kind, subject=subject, project=project, label=label, state=state, text=text, limit=limit, after=after
         )
         return await list_memories(self._resources, self.space, asked)
 
@@ -525,11 +504,11 @@ class Memory:
         at: datetime | None = None,
         origin: Source = "user",
     ) -> Record:
-        """Change a memory, and give it as it is then; what is not given stays. Nothing is rewritten in place.
+        """Change a memory and return it as it is then; what is not given stays.
 
-        New words or another slot are a word of `origin`, which takes the place of the old one, `at` a time or now.
-        `labels` are all that it has then; the `project` is where it belongs, ``"*"`` for every one. An agent changes
-        only what agents remembered. Raises MemoryNotFound and BadInput.
+        Nothing is rewritten in place: new words or another slot are evidence of `origin` that supersedes the old one,
+        at `at` or now. `labels` replaces all labels; `project` ``"*"`` means every project. An agent may change only
+        what agents remembered. Raises MemoryNotFound and BadInput.
         """
         edit = MemoryEdit(
             text=text,
@@ -544,25 +523,25 @@ class Memory:
         return await update(self._resources, self.space, id, edit, origin)
 
     async def merge(self, ids: Sequence[str], *, text: str | None = None, origin: Source = "user") -> Record:
-        """Put memories that say the same together: the first stays, worded as `text` if that is given.
+        """Merge memories that say the same: the first stays, reworded as `text` if given.
 
-        It has the evidence and the labels of all; the others no longer count, and say into which they went. Raises
-        MemoryNotFound, and BadInput for memories of several kinds, and for lessons.
+        It gets the evidence and labels of all; the others are retired and point to it. Raises MemoryNotFound, and
+        BadInput for memories of different kinds and for lessons.
         """
         return await merge(self._resources, self.space, ids, text, origin)
 
     async def delete(
         self, ids: Sequence[str], *, source: bool = False, preview: bool = False, origin: Source = "user"
     ) -> Deleted:
-        """Erase memories for good, with what was drawn from them alone, out of every byte of the store.
+        """Erase memories, and what was derived from them alone, from every byte of the store.
 
-        The messages that said so stay, and are named in what this gives; with `source` they go as well. With `preview`
-        nothing is done. Raises MemoryNotFound with nothing erased, and BadInput.
+        The messages they come from stay and are listed in the result; with `source` they are erased too. With `preview`
+        nothing is changed. Raises MemoryNotFound with nothing erased, and BadInput.
         """
         return await delete(self._resources, self.space, ids, source=source, preview=preview, origin=origin)
 
     async def get(self, ids: Sequence[str]) -> Sequence[Record]:
-        """The memories whose ids begin with one of `ids`, in the order asked; unknown ones are passed over."""
+        """Return the memories whose ids begin with one of `ids`, in that order; unknown ones are skipped."""
         return await self._store.read(lambda tx: tx.memories.get(self.space, ids))
 
     async def history(
@@ -574,10 +553,10 @@ class Memory:
         believed_at: datetime | None = None,
         project: str | None = None,
     ) -> Sequence[Fact]:
-        """What is known of a subject, or of one of its attributes, over time: with what was corrected and disputed.
+        """Return the facts about a subject (or one attribute) over time, including superseded and disputed ones.
 
-        With `at` only what was true at that moment; with `believed_at` as we believed then, having been told no more;
-        with `project` what was told there or is marked as general.
+        With `at` only what was true then; with `believed_at` as it was known then; with `project` what was stated there
+        or is marked as general.
         """
         if project is not None:
             await place_all(self._store, self.space)
@@ -587,7 +566,7 @@ class Memory:
         )
 
     async def used(self, ids: Sequence[str], *, helped: bool | None = None) -> Sequence[Record]:
-        """Note that memories were acted on now and, where that is known, whether it helped or harmed.
+        """Record that memories were acted on now and, if known, whether they helped or harmed.
 
         Raises MemoryNotFound.
         """
@@ -608,16 +587,15 @@ class Memory:
         undone: bool = False,
         explain: bool = False,
     ) -> RecallResults:
-        """What answers the question `text`, best first: at most `limit` messages and memories.
+        """Return the messages and memories that answer the question `text`, best first, at most `limit`.
 
-        With `kind` only memories of that kind, with `at` what was the case then and what was said by then. With
-        `session` only what comes from there, and with a `branch` of it what lies on the path to that branch's head.
-        With `project`, a name or the directory where it lies, what belongs to it or is marked as general; with
-        `viewpoint` what that character was present for (``"Vera = the Countess"`` of one with several names), on the
-        main branch of each session where none is named. What a rewind left behind is found with `undone` alone.
-        `budget` is what the texts may cost together, in tokens. `explain` gives the parts of each score.
+        `kind` restricts to memories of that kind, `at` to what held and was said by then, `session` and `branch` to
+        what comes from there, `project` (a name or directory) to what belongs to it or is marked as general,
+        `viewpoint` to what that character was present for (``"Vera = the Countess"`` for several names), on the main
+        branches if none is named. `undone` adds what a rewind left behind. `budget` limits the tokens of all texts
+        together; `explain` adds the parts of each score.
 
-        Raises BadInput for an empty question, a kind, limit, branch or character that there is not, and a naive time.
+        Raises BadInput for an empty question, an unknown kind, branch or character, a bad limit, and a naive time.
         """
         asked = RecallQuery(
             text=text,
@@ -635,10 +613,10 @@ class Memory:
         return await recall(self._resources, self.space, self._held, asked)
 
     async def embed(self, *, on_progress: OnProgress[Embedded] = None) -> Embedded:
-        """Give everything that is searched its vectors by the memory's embedder, and say how many were made.
+        """Compute the missing vectors of all messages and memories; returns how many were made.
 
-        It may be stopped and goes on where it was; `on_progress` is told what was done so far. Nothing where there is
-        no embedder. Raises EmbedderError.
+        It may be stopped and continues where it was; `on_progress` receives the total so far. Does nothing without an
+        embedder. Raises EmbedderError.
         """
         done = Embedded(documents=0, left=False)
         while self._resources.embedder is not None:
@@ -665,17 +643,15 @@ class Memory:
         task: str | None = None,
         budget: int = BUDGET,
     ) -> Brief:
-        """What a turn is given: how the user wants to be answered, and what serves it, in `budget` tokens.
+        """Return what a turn needs within `budget` tokens: standing instructions and whatever serves it.
 
-        That are memories of all kinds and messages that serve the `goal`, each with its date; procedures of just this
-        `task_type`, episodes like the `situation`, failures of the action `about_to` be taken; and the scratchpad of
-        `task`. Nothing where nothing serves. With a `project` its lessons stand before them, by what they are expected
-        to save, and what neither belongs to it nor is marked as general is left out. With `session` only what comes
-        from there, and with a `branch` of it what lies on that path; with `viewpoint` what that character was present
-        for, with `undone` also what a rewind left behind. No model is asked. What is shown is marked as used.
+        These are the memories and messages that serve the `goal`, procedures of exactly `task_type`, episodes like
+        `situation`, failures of the action `about_to` be taken, and the scratchpad of `task`. With `project` its
+        lessons come first, ordered by what they are expected to save, and other projects are left out. `session`,
+        `branch`, `viewpoint` and `undone` limit it as in `recall`. No model is asked. What is shown is marked as used.
 
-        Raises BadInput under 64 tokens, for a character, session or branch that there is not, and for the scratchpad
-        of another project.
+        Raises BadInput under 64 tokens, for an unknown character, session or branch, and for another project's
+        scratchpad.
         """
         cue = BriefCue(
             goal=goal,
@@ -691,41 +667,40 @@ class Memory:
         return await briefs.brief(self._resources, self.space, self._held, cue, task, budget)
 
     def scratchpad(self, task: str, *, project: str | None = None) -> Scratchpad:
-        """The scratchpad of a task: the contexts of the session called `task` show it. Raises BadInput for no name.
+        """Return the scratchpad of a task, which contexts of the session of that name show. Raises BadInput.
 
-        With `project` it is that project's alone: its calls raise BadInput where the pad, or the session that is called
-        as the task is, is not of it.
+        With `project` its calls raise BadInput if the pad, or the session named like the task, belongs to another one.
         """
         return Scratchpad(self._resources, self.space, task, project_asked(project))
 
     async def pads(self) -> Sequence[Pad]:
-        """Every scratchpad of the space, the one that was written last standing first."""
+        """Return every scratchpad of the space, the most recently written first."""
         return await self._store.read(lambda tx: tx.pads.list(self.space))
 
     async def reflect(self, *, force: bool = False) -> Reflected:
-        """Look back: draw up to three conclusions from what happened, and reconsider those that lost their ground.
+        """Draw up to three conclusions from what happened, and reconsider those whose sources changed.
 
-        It is done where enough is new; with `force` wherever anything is. `work` does it by itself.
+        Done only if enough is new or, with `force`, if anything is. `work` does this by itself.
         """
         return await reflect(self._resources, self.space, force=force)
 
     async def archive_candidates(self, limit: int = 20) -> Sequence[ArchiveCandidate]:
-        """The memories that would be put away next, the least retained first, and why."""
+        """Return the memories that would be archived next, the least retained first, with the reason."""
         return await self._store.read(archive_candidates, self._resources, self.space, limit)
 
     async def archived(self, limit: int = 20) -> Sequence[Record]:
-        """The memories that were put away, the last of them first; each says when (`archived_at`) and why."""
+        """Return the archived memories, the most recent first; each says when (`archived_at`) and why."""
         return await self._store.read(archived, self.space, limit)
 
     async def archive(self, keep: int) -> Sequence[MemoryId]:
-        """Put the least retained memories away until `keep` are left in use; pinned ones never; returns which.
+        """Archive the least retained memories until `keep` are left; returns their ids.
 
-        They are not recalled any more; `restore` takes them out again.
+        Pinned ones are never archived. Archived ones are not recalled until `restore`.
         """
         return await archive(self._resources, self.space, keep)
 
     async def restore(self, ids: Sequence[str]) -> Sequence[Record]:
-        """Take memories out again that were put away. Raises NotFound."""
+        """Take memories out of the archive. Raises NotFound."""
         return await self._store.write(restore, self._resources, self.space, ids)
 
     async def forget(
@@ -739,17 +714,17 @@ class Memory:
         also: Collection[str] = (),
         preview: bool = False,
     ) -> ErasureReceipt:
-        """Erase a message, a session, a memory or all that names a subject, with what was derived from it alone.
+        """Erase a message, session, memory, or everything that names a subject, with what was derived from it alone.
 
-        `space` erases all of the space; give its name, so that nobody does it by chance. Summaries are taken out and
-        made again without what is erased; memories lose that source, or go; indexes and vectors as well; and then no
-        byte of the store has it any more (`Receipt.complete`; where not, its note says what is left to do). An erased
-        message leaves its place, so that all that follow stay as they are; stored again it stays erased.
+        `space` erases the whole space; it must be the name of the space, so that this never happens by accident.
+        Affected summaries are removed and made again without it; memories lose that source, or go; indexes and vectors
+        too, until no byte of the store holds it (`ErasureReceipt.complete`; otherwise its note says what remains to be
+        done). An erased message keeps its place in the tree, and stays erased if it is imported again.
 
-        With `preview` nothing is done, and the receipt says what would be. Its `also` lists what may be meant as well
-        and stays: sentences that may speak of the subject by another name, a role or a pronoun, and the messages that a
-        memory was drawn from; give the ids of those to take as `also`. Raises BadInput unless exactly one thing is
-        named, NotFound where it is not there.
+        With `preview` nothing is changed, and the receipt says what would be. Its `also` lists candidates that would
+        stay: sentences that may refer to the subject by another name, role or pronoun, and the messages a memory was
+        drawn from; pass their ids as `also` to erase them too. Raises BadInput unless exactly one thing is named, and
+        NotFound.
         """
         return await forget(
             self._resources,
@@ -770,24 +745,24 @@ class Memory:
         there: Callable[[str], bytes | None] = lambda path: None,
         on_progress: OnProgress[Exported] = None,
     ) -> Sequence[Exported]:
-        """Give every memory as a file: one Markdown file each, or, as ``"jsonl"``, one file with a line for each.
+        """Export every memory: one Markdown file each or, as ``"jsonl"``, one file with a line for each.
 
-        `there` gives what stands under a path already: what was edited there and not imported yet is told as such.
-        `on_progress` is told of each file.
+        `there` returns the current content of a path, so that edits that were not imported yet are reported
+        (`Exported.stands`). `on_progress` receives each file.
         """
         return await export_memories(self._resources, self.space, to, there, on_progress)
 
     async def import_memories(
         self, files: Iterable[MemoryFile], *, on_progress: OnProgress[MemoriesImported] = None
     ) -> MemoriesImported:
-        """Store the memories in files that `export_memories` gave, or that were written or edited by hand.
+        """Import memories from exported, edited or hand-written files.
 
-        The same file twice changes nothing. Edited words are their user's, and take the place of those before. What
-        can't be read is told, with its line, and the rest is stored. `on_progress` is told what was done so far.
+        Importing a file twice changes nothing. Edited words are the user's, and supersede the previous ones. Unreadable
+        entries are reported with their line, and the rest is stored.
         """
         return await import_memories(self._resources, self.space, files, on_progress)
 
-    def _joined(self, session: str, *, only_adds: bool = True, keep_secrets: bool | None = None) -> JoinedImport:
+    def _joined(self, session: str, keep_secrets: bool | None, *, only_adds: bool = True) -> JoinedImport:
         cleaning = self._resources.cleaning(keep_secrets)
         key, preset = SessionKey(self.space, session), self._resources.preset
         return JoinedImport(self._store, key, self._resources.count, cleaning, only_adds=only_adds, preset=preset)

@@ -12,9 +12,8 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.projects import place_all
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import RecallQuery, Scope
+from ireneo.engine.scope import RecallQuery, Scope, place_all
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import EmbedderError
 from ireneo.language.words import terms

@@ -8,7 +8,7 @@ be seen don't speak, for it or against it, and what then follows is settled anew
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate, pairwise
 from typing import TypeAlias, get_args
@@ -16,18 +16,20 @@ from typing import TypeAlias, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.turns import weightiest
-from ireneo.engine.viewpoints import character_asked
+from ireneo.engine.turns import DIRECTORY, places, weightiest
 from ireneo.errors import BadInput
+from ireneo.language.words import terms
 from ireneo.lessons.lessons import projects_of
-from ireneo.log.message import Draft, MessageId, heard_by
-from ireneo.log.tree import MAIN, SessionKey
+from ireneo.lessons.run import project_named, project_of
+from ireneo.log.message import SAME, Draft, MessageId, heard_by, is_called, name_key, names_of
+from ireneo.log.tree import MAIN, Head, SessionKey
 from ireneo.memories.index import session_of
 from ireneo.memories.kinds import KINDS
-from ireneo.memories.record import GENERAL, Evidence, Kind, MemoryDraft, MemoryId, Record, supporting
+from ireneo.memories.record import GENERAL, Evidence, Kind, MemoryDraft, MemoryId, Record, slot, supporting
 from ireneo.memories.signature import action_of
+from ireneo.memories.slots import attribute_of
 from ireneo.ports.memories import FoundMessage, FoundSession
-from ireneo.ports.store import Transaction
+from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.summary import SummaryId
 
 MOST_RESULTS = 1_000
@@ -504,3 +506,160 @@ def _aside(tx: Transaction, key: SessionKey, branch: str) -> Sequence[tuple[int,
             f"Branch {branch!r} of session {key.session} has no message; there is nothing to be found on it."
         )
     return tx.search.off_path(key, head.id)
+
+
+ALIAS = "alias"
+"""The attribute of the facts that say how somebody is called besides."""
+NAMED = 12
+"""Names that are told where one is not known."""
+LOOKED_AT = 64
+"""Memories with the words of a name that are looked at."""
+
+
+def character_asked(tx: Transaction, space: str, session: str | None, viewpoint: str) -> str:
+    """The character who is meant, with all her names (``Vera = Countess``), in a session or in all of a space.
+
+    Raises BadInput with those who are known, where nobody called so speaks or is said to be there.
+    """
+    who = all_names(tx, space, viewpoint)
+    given = names_of(viewpoint)
+    speak = tx.search.authors(space) if session is None else ()
+    missing = [name for name in given if name not in speak and not tx.log.speakers(space, session, name)]
+    if missing:
+        known = tx.log.speakers(space, session)
+        if len(names_of(who)) == len(given) or not any(is_called(who, each) for each in known):
+            raise BadInput(_unknown(missing[0], space, session, sorted(known)))
+    return who
+
+
+def all_names(tx: Transaction, space: str, viewpoint: str) -> str:
+    """A character with the names that she is given, and those that facts join to them."""
+    given = {name_key(name): name for name in names_of(viewpoint)}
+    joined = {name_key(name): name for name in _linked_names(tx, space, list(given.values()))}
+    # Whichever of her names is given, it is the same memory.
+    return SAME.join({**given, **joined}[key] for key in {**joined, **given})
+
+
+def _unknown(name: str, space: str, session: str | None, known: Sequence[str]) -> str:
+    where = f"session {session}" if session is not None else f"space {space!r}"
+    if not known:
+        return f"Nobody called {name!r} is known: the messages of {where} name no one who speaks or is there."
+    more = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
+    return f"Nobody called {name!r} is known in {where}; take one of {', '.join(known[:NAMED])}{more}."
+
+
+def _linked_names(tx: Transaction, space: str, given: Sequence[str]) -> list[str]:
+    """All names of those who are called by one that is given, her own first; none where no fact joins any."""
+    own: dict[str, str] = {}
+    for name in given:
+        key = name_key(name)
+        for record in _aliases(_with_words(tx, space, name)):
+            if key in (name_key(record.subject), name_key(record.value)):
+                own.setdefault(name_key(record.subject), record.subject)
+    out = list(own.values())
+    for subject in own.values():
+        out += sorted(each.value for each in _aliases(tx.memories.of_key(space, "semantic", slot(subject, ALIAS))))
+    return out
+
+
+def _with_words(tx: Transaction, space: str, name: str) -> Iterable[Record]:
+    """The memories that have all words of a name."""
+    listed = tx.search.postings(space, "memories", list(dict.fromkeys(terms(name))))
+    found = [set(numbers) for numbers in listed.values()]
+    both = sorted(set.intersection(*found))[:LOOKED_AT] if found else []
+    return [each.record for each in tx.search.memories(space, both)]
+
+
+def _aliases(records: Iterable[Record]) -> Iterator[Record]:
+    """Those that say how somebody is called besides, told by hand."""
+    for record in records:
+        by_hand = any(each.origin == "user" and not each.sources and not each.against for each in record.evidence)
+        if record.holds and by_hand and record.value and attribute_of(record.attribute) == ALIAS:
+            yield record
+
+
+FIRST_MESSAGES = 40
+"""So many messages from its beginning tell where a session worked, or none does."""
+SESSIONS_AT_A_TIME = 100
+"""Sessions that are looked into in one transaction."""
+
+
+def session_project(tx: Transaction, key: SessionKey, head: Head) -> str:
+    """The project of the session on the path to `head`: as it was told, or by where its first messages were said."""
+    info = tx.sessions.get(key)
+    return (info and info.project) or _project_on(tx, key, head)
+
+
+def place_session(tx: Transaction, key: SessionKey, project: str = "", drafts: Sequence[Draft] = ()) -> None:
+    """Note the project of a session in which `drafts` were just stored: the one that is named, or where they were said.
+
+    Raises BadInput where it is known to be of another one than is named.
+    """
+    info = tx.sessions.get(key)
+    if info is None:
+        return
+    if project:
+        check_project(key.session, info.project, project)
+        if info.project != project:
+            tx.sessions.set_project(key, project)
+    elif info.project is None or (not info.project and _may_tell(info.messages, drafts)):
+        _settle(tx, key, info.project)
+
+
+async def place_all(store: Store, space: str) -> None:
+    """Note of every session its project of which nobody has yet: of those that an earlier version stored."""
+    unplaced = await store.read(lambda tx: tx.sessions.without_project(space))
+    for start in range(0, len(unplaced), SESSIONS_AT_A_TIME):
+
+        def settle(tx: Transaction, start: int) -> None:
+            for key in unplaced[start : start + SESSIONS_AT_A_TIME]:
+                _settle(tx, key, None)
+
+        await store.write(settle, start)
+
+
+def check_project(session: str, known: str | None, named: str) -> None:
+    """Raise BadInput where a session is known to be of another project than is named, which is none of all."""
+    if known and named not in (known, GENERAL):
+        raise BadInput(f"Session {session} belongs to project {known!r}, not to {named!r}; leave the project out.")
+
+
+def project_asked(given: str | None) -> str | None:
+    """The project that is meant by its name or a directory of it; None where none is asked for.
+
+    Empty: what belongs to no project.
+    """
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        raise BadInput(f"`project` is {type(given).__name__}; give its name, or a directory of it.")
+    return project_named(given)
+
+
+def project_told(given: str) -> str:
+    """The project that something is said to belong to; empty where nothing is said. Raises BadInput for none."""
+    named = project_asked(given) or ""
+    if given.strip() and not named:
+        raise BadInput(f"{given!r} names no project; give the project's name.")
+    return named
+
+
+def _may_tell(messages: int, drafts: Sequence[Draft]) -> bool:
+    """Whether what was just stored stands at the beginning of its session, and a log says where it was said."""
+    return messages - len(drafts) < FIRST_MESSAGES and any(each.record is not None for each in drafts[:FIRST_MESSAGES])
+
+
+def _settle(tx: Transaction, key: SessionKey, known: str | None) -> None:
+    head = tx.log.head(key, MAIN)
+    found = _project_on(tx, key, head) if head else project_of(session=key.session)
+    if found != known:
+        tx.sessions.set_project(key, found)
+
+
+def _project_on(tx: Transaction, key: SessionKey, head: Head) -> str:
+    first = tx.log.path(key, head.id, 0, min(FIRST_MESSAGES, head.position))
+    found = places(tx, key, [message.id for message in first])
+    # A session may begin in a home and move on: the first directory that names a project counts.
+    directories = dict.fromkeys(place[DIRECTORY] for message in first if (place := found.get(message.id)))
+    named = (project_of(directory=directory) for directory in directories)
+    return next(filter(None, named), "") or project_of(session=key.session)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from ireneo.engine.projects import place_all
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import is_open, open_projects
+from ireneo.engine.scope import is_open, open_projects, place_all
 from ireneo.errors import BadInput
 from ireneo.log.tree import SessionKey
 from ireneo.memories.intake import MemoryDetails, memory_draft

@@ -35,14 +35,12 @@ from ireneo.engine.expand import tools as tools_of
 from ireneo.engine.leasing import Worker
 from ireneo.engine.models import Models
 from ireneo.engine.notes import NotesTaken
-from ireneo.engine.projects import project_asked
 from ireneo.engine.reports import OnProgress, SummariseReport, WorkReport, run_steps, work_report
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import Scope, ScopeLimits, is_open, open_projects
+from ireneo.engine.scope import Scope, ScopeLimits, all_names, character_asked, is_open, open_projects, project_asked
 from ireneo.engine.story_notes import StoryThread
 from ireneo.engine.summarise import Summarised, task_of
 from ireneo.engine.tree import Tree
-from ireneo.engine.viewpoints import all_names, character_asked
 from ireneo.engine.work import SummaryWork, TextWriter, WorkResult, summarised_by
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.formats.chat.format import FormatName, ThinkingRule

@@ -18,14 +18,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.compose import ContextOptions
-from ireneo.engine.archive import archive
 from ireneo.engine.context import StoredReader, due_ahead, is_pruned, keep, write_ahead
-from ireneo.engine.episodes import Gathered, Gatherer
-from ireneo.engine.intake import Heard, Listener
+from ireneo.engine.intake import Gathered, Gatherer, Heard, Listener
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, Worker
 from ireneo.engine.models import Models
 from ireneo.engine.notes import keep_texts
 from ireneo.engine.reflect import is_due, reflect
+from ireneo.engine.remember import archive
 from ireneo.engine.resources import Resources
 from ireneo.engine.summarise import DueTexts, Summarised, due_summaries, due_texts, task_of, told, write_text
 from ireneo.engine.texts import text_id
