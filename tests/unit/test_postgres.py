@@ -26,6 +26,8 @@ from ireneo.log.message import Text
 from ireneo.log.tree import SessionKey
 from ireneo.memories.scratchpad import Pad
 from ireneo.ports.store import Transaction
+from ireneo.testing.conformance.learned import learned
+from ireneo.testing.conformance.material import SPACE
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 OF_NO_SPACE = frozenset(
@@ -287,6 +289,34 @@ def test_what_was_sent_and_went_wrong_is_never_committed(url: str) -> None:
             await store.close()
 
     asyncio.run(all_of_them())
+
+
+def test_a_damaged_vector_is_removed_by_a_repair(url: str) -> None:
+    def fill(tx: Transaction) -> None:
+        record = learned("The ferry leaves at noon.")
+        tx.memories.put(SPACE, [record, learned("The mill is closed.")])
+        documents = tx.vectors.due(SPACE, "memories", "one", 2)
+        tx.vectors.put(SPACE, "memories", "one", dict.fromkeys(documents, b"\x01\x02"))
+
+    def repair(tx: Transaction) -> int:
+        assert [fault for fault in tx.upkeep.corrupted().faults if fault.startswith("Vector ")]
+        tx.upkeep.repair()
+        assert tx.upkeep.corrupted().faults == ()
+        return len(tx.vectors.due(SPACE, "memories", "one", 2))
+
+    async def use() -> None:
+        store = await open_postgres(url)
+        try:
+            await store.write(fill)
+            with psycopg.connect(url, autocommit=True) as driver:
+                driver.execute(
+                    "UPDATE vectors SET vector = %s WHERE document = (SELECT min(document) FROM vectors)", (b"no",)
+                )
+            assert await store.write(repair) == 1
+        finally:
+            await store.close()
+
+    asyncio.run(use())
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ from ireneo.adapters.sql.database import (
     Row,
     SqlTransaction,
     Value,
+    in_postgres,
     load_queries,
 )
 from ireneo.errors import BadInput, ReadOnlyStore, StoreBusy, StoreError, Unreachable
@@ -42,7 +43,7 @@ def to_driver(query: str) -> str:
     return _BINDING.sub(r"%(\1)s", query.replace("%", "%%"))
 
 
-QUERIES: Mapping[str, str] = load_queries(Path(__file__).with_name("queries"))
+QUERIES: Mapping[str, str] = load_queries(Path(__file__).with_name("queries"), in_postgres)
 SQL: Mapping[str, str] = MappingProxyType({name: to_driver(query) for name, query in QUERIES.items()})
 COPIED: Mapping[str, Copied | None] = MappingProxyType({name: as_copy(query) for name, query in QUERIES.items()})
 

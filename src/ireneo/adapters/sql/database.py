@@ -227,15 +227,35 @@ def writes(method: Callable[Concatenate[Q, P], T]) -> Callable[Concatenate[Q, P]
     return within
 
 
+_DIALECT = lazy_re(r"\{(?:(sqlite): )?([^{}]*)\}")
+_BYTES_OF = lazy_re(r"\bbytes_of\((\w+)\)")
+_LISTED = lazy_re(r"\bSELECT listed\((:\w+)\)")
+
+
+def in_postgres(text: str) -> str:
+    """Render shared SQL for PostgreSQL: ``{...}`` is kept, ``{sqlite: ...}`` is dropped."""
+    return _DIALECT.sub(lambda found: "" if found[1] else found[2], text)
+
+
+def in_sqlite(text: str) -> str:
+    """Render shared SQL for SQLite: ``{sqlite: ...}`` is kept, ``{...}`` is dropped.
+
+    Most of what is dropped is the space in a key: here a session's key is unique in the whole file. The two functions
+    that the schema of PostgreSQL defines are written out.
+    """
+    rendered = _DIALECT.sub(lambda found: found[2] if found[1] else "", text)
+    return _LISTED.sub(r"SELECT value FROM json_each(\1)", _BYTES_OF.sub(r"CAST(\1 AS BLOB)", rendered))
+
+
 _NAME = lazy_re(r"^-- name: (\w+)\n", re.MULTILINE)
 _LIKE = lazy_re(r"-- like: (\w+), where (.+)")
 _OF_SPACE = "WHERE space = :space"
 
 
 def parse_queries(text: str) -> dict[str, str]:
-    """Split the text of a .sql file into its queries by name; what stands before the first name is a comment.
+    """Split the text of a .sql file into its queries by name; text before the first name is a comment.
 
-    A query may be one above it with a condition more: ``-- like: list_lessons, where stale = 1``.
+    A query may be defined as an earlier one with an additional condition: ``-- like: list_lessons, where stale = 1``.
     """
     _, *pieces = _NAME.split(text)
     queries: dict[str, str] = {}
@@ -247,11 +267,11 @@ def parse_queries(text: str) -> dict[str, str]:
     return queries
 
 
-def load_queries(folder: Path) -> Mapping[str, str]:
-    """Read every query of an adapter; a name stands once in all its files together."""
+def load_queries(folder: Path, render: Callable[[str], str]) -> Mapping[str, str]:
+    """Load the shared queries in an adapter's dialect, and those in `folder` that are its own; names are unique."""
     found: dict[str, str] = {}
-    for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        queries = parse_queries(file.read_text(encoding="utf-8"))
+    for file in (*Path(__file__).with_name("queries").iterdir(), *folder.iterdir()):
+        queries = parse_queries(render(file.read_text(encoding="utf-8")))
         if twice := found.keys() & queries.keys():
             raise ValueError(f"two queries are named {', '.join(sorted(twice))}")
         found |= queries

@@ -253,8 +253,8 @@ class SqlUpkeep(Port, UpkeepPort):
 
 def _repair(database: Database) -> None:
     wrong = [row for row in database.scan("rows_of_vectors") if not is_sound("vectors", row)]
-    for number, *_ in wrong:
-        database.send("drop_vector", number=int(number))
+    for _, key, document, *_ in wrong:
+        database.send("drop_vector", key=int(key), document=int(document))
     # Runs are learned again from their sessions.
     runs = {
         (space.decode(errors="replace"), session.decode(errors="replace"))

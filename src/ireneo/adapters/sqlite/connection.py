@@ -22,11 +22,12 @@ from ireneo.adapters.sql.database import (
     NamedQueries,
     SqlTransaction,
     Value,
+    in_sqlite,
     load_queries,
 )
 from ireneo.errors import BadInput, NotADatabase, ReadOnlyStore, StoreBusy, StoreError, Unreachable
 
-SQL = load_queries(Path(__file__).with_name("queries"))
+SQL = load_queries(Path(__file__).with_name("queries"), in_sqlite)
 
 SHORTEST_SECONDS = 0.001
 LONGEST_SECONDS = 0.025
