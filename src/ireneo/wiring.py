@@ -26,7 +26,7 @@ from ireneo.summaries.policy import preset as preset_named
 
 if TYPE_CHECKING:
     from ireneo.engine.copying import CopyTally
-    from ireneo.ports.fleet import Workers
+    from ireneo.ports.files import Workers
     from ireneo.ports.models import Embedder, LanguageModel, Tokenizer
     from ireneo.ports.store import Migrated
 

@@ -43,8 +43,7 @@ from ireneo.formats.logs.format import LinearFormat, LogFormat
 from ireneo.formats.logs.registry import LOG_FORMATS, LogFormatName
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import MAIN, SessionKey
-from ireneo.ports.files import LogPlace
-from ireneo.ports.fleet import Workers
+from ireneo.ports.files import LogPlace, Workers
 from ireneo.ports.store import Transaction
 from ireneo.summaries.policy import preset_of
 

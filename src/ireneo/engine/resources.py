@@ -26,8 +26,7 @@ from ireneo.log.message import Count, Draft, Message, MessageId, message_id
 from ireneo.log.redaction import cleaned_fields, redacted
 from ireneo.log.tree import CountParts, Head, SessionKey, chain, head_of
 from ireneo.memories.intake import MemoryDetails
-from ireneo.ports.files import LogPlace, LogSource, OpensLog
-from ireneo.ports.fleet import OpensWorkers, Workers
+from ireneo.ports.files import LogPlace, LogSource, OpensLog, OpensWorkers, Workers
 from ireneo.ports.models import Clock, Embedder, Redactor
 from ireneo.ports.store import Store, Transaction
 from ireneo.prompts.replies import Voice

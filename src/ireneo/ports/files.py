@@ -1,19 +1,20 @@
-"""Port for log files: where the lines of one come from."""
+"""The ports for log files and for the workers that analyse them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from os import PathLike
 from typing import BinaryIO, Protocol, TypeAlias
 
 
 class LogSource(Protocol):
-    """A log file that is open, whatever it is packed in."""
+    """An open log file, however it is compressed."""
 
     label: str
-    """What it is called where something is wrong with it."""
+    """Its name in messages about it."""
     stem: str
-    """What its sessions are called that have no id of their own."""
+    """The name of sessions in it that have no id of their own."""
     damage: str | None
     """Why its lines ended before the file did."""
 
@@ -23,30 +24,48 @@ class LogSource(Protocol):
 
     @property
     def size(self) -> int:
-        """How long it is, in bytes as it lies there."""
+        """Its size in bytes on disk."""
 
     @property
     def bytes_read(self) -> int:
-        """How far it was read, in bytes as it lies there."""
+        """How many bytes of it on disk were read so far."""
 
     def sample(self) -> bytes:
-        """Its beginning; the reading starts there all the same. Raises BadInput."""
+        """Its beginning; `lines` still starts there. Raises BadInput."""
 
     def digest(self) -> str:
-        """What tells it by its content; empty where it can't be read twice."""
+        """A digest of its content; empty if it can't be read twice."""
 
     def raw(self) -> bytes:
-        """All of its bytes as it lies there."""
+        """All of its bytes, as they are on disk."""
 
     def lines(self) -> Iterator[bytes]:
-        """Its lines, one at a time."""
+        """Iterate over its lines."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close it."""
 
 
 LogPlace: TypeAlias = str | PathLike[str] | BinaryIO
-"""Where a log is: a file, a folder of events, or an open file that can be wound back."""
+"""Where a log is: a file, a folder of events, or an open seekable file."""
 
 OpensLog: TypeAlias = Callable[[LogPlace], LogSource]
-"""Opens one. Raises BadInput where it can't be read."""
+"""Opens a log. Raises BadInput if it can't be read."""
+
+
+class Workers(Protocol):
+    """Running worker processes, here or elsewhere; they share nothing, not even a disk, and may die at any time."""
+
+    @property
+    def width(self) -> int:
+        """How many tasks to submit at a time."""
+
+    async def run(self, task: bytes) -> bytes | None:
+        """Run a task and return its answer, retrying on another worker if one dies; None if all that tried it died.
+
+        Raises BadInput if no worker can be reached (any more).
+        """
+
+
+OpensWorkers: TypeAlias = Callable[[str], AbstractAsyncContextManager[Workers]]
+"""Opens the workers at an address. Raises BadInput for an invalid address, MissingExtra."""

@@ -1,4 +1,4 @@
-"""What the engine needs beside a store: a model, an embedder, a tokenizer, a redactor, a clock."""
+"""The ports beside the store: a model, an embedder, a tokenizer, a redactor, a clock."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Clock(Protocol):
     """Tells the time."""
 
     def now(self) -> datetime:
-        """The time, with its zone."""
+        """The current time, with its zone."""
 
 
 class Tokenizer(Protocol):
-    """Counts what a text costs a model to read."""
+    """Counts tokens."""
 
     name: str
 
@@ -28,33 +28,32 @@ class Tokenizer(Protocol):
 
 
 class Embedder(Protocol):
-    """A model that gives texts which mean the same nearly the same direction, wherever it runs."""
+    """A model that maps texts of similar meaning to vectors of similar direction, wherever it runs."""
 
     @property
     def name(self) -> str:
-        """What its vectors are kept under: model, version, dimensions. Another name means other vectors."""
+        """The name under which its vectors are stored: model, version, dimensions. Other vectors need another name."""
 
     @property
     def dimensions(self) -> int:
-        """Bytes of a vector; 0 where that is not known before the first answer."""
+        """The length of a vector in bytes; 0 if it is unknown before the first answer."""
 
     async def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Vector]:
-        """The vector of each of `texts`, in their order; `query` says that they are questions, and not what is kept.
+        """Return the vector of each text, in order; `query` marks texts as questions rather than stored content.
 
-        A text that is longer than the model reads is cut. Timeouts, batches and bounded retries are the adapter's, and
-        it never holds up the event loop. Raises EmbedderError, in which case there is nothing of any of them, and
-        MissingExtra where what the embedder needs is not installed.
+        Texts longer than the model reads are cut. The adapter does timeouts, batching and bounded retries, and never
+        blocks the event loop. Raises EmbedderError, then without any result, and MissingExtra if a package is missing.
         """
 
 
 Task = Literal["notes", "story", "reflect", "facts", "lessons", "act"]
-"""What a model is asked for; each task may have a model of its own, since a small literal one is right for memory."""
+"""What a model is asked for; each task may use a model of its own, since a small literal one suits memory."""
 
 R = TypeVar("R", bound=Struct)
 
 
 class Prompt(Struct, frozen=True, kw_only=True):
-    """What a model is asked, rendered."""
+    """A rendered prompt."""
 
     task: Task
     name: str
@@ -62,11 +61,11 @@ class Prompt(Struct, frozen=True, kw_only=True):
     system: str
     user: str
     max_tokens: int
-    """What the reply may cost."""
+    """The limit of the reply."""
 
 
 class Usage(Struct, frozen=True, kw_only=True):
-    """What was billed, failed attempts included as far as the provider told."""
+    """What was billed, including failed attempts as far as the provider reported them."""
 
     calls: int = 1
     tokens_in: int = 0
@@ -86,37 +85,35 @@ class LanguageModel(Protocol):
     """A model, wherever it runs."""
 
     async def ask(self, prompt: Prompt, reply: type[R]) -> Reply[R]:
-        """Ask once, and read the answer as a `reply`.
+        """Ask once, and parse the answer as a `reply`.
 
-        Timeouts and bounded retries are the adapter's. Raises ModelError: ModelTimeout, ModelUnavailable (no
-        connection, 429, 5xx, a wrong key), ModelRefused, BadReply (empty, cut off, not what was asked for).
+        The adapter does timeouts and bounded retries. Raises ModelError: ModelTimeout, ModelUnavailable (no
+        connection, 429, 5xx, wrong key), ModelRefused, BadReply (empty, truncated, not the requested shape).
         """
 
 
 class Redactor(Protocol):
-    """Takes the secrets out of the texts of one message, which are handed to it in their order.
+    """Removes secrets from the texts of one message, which are given to it in order.
 
-    It remembers what it found, so that a password that was named once is found again where it stands bare; equal
-    texts in an equal order give equal texts. Each message has a redactor of its own: what becomes of it then depends
-    on nothing but itself, so that it has one id through whichever door it comes.
+    It remembers what it found, so that a password that was named once is recognised where it appears alone; equal texts
+    in equal order give equal results. Each message has a redactor of its own, so that its id depends on nothing else.
     """
 
     def redact(self, text: str, name: str = "") -> str:
-        """`text` with a mark such as ``[REDACTED password]`` for each secret; the very same object where it has none.
+        """Replace each secret by a mark such as ``[REDACTED password]``; return the same object if there is none.
 
-        `name` is what the text stands under, where that may give it away: a key of an object, an option of a command.
+        `name` is the label of the text, which may reveal a secret: a key of an object, an option of a command.
         """
 
     def redact_record(self, text: str, name: str = "") -> str:
-        """The same for what a provider or a log wrote beside a message.
+        """Redact what a provider or a log stored beside a message.
 
-        No id comes of it, so it may go by what was looked through in other messages: a log writes a whole file down
-        again with each edit.
+        No id depends on it, so it may use results from other messages: logs repeat a whole file with each edit.
         """
 
     def know(self, secrets: Mapping[str, str]) -> None:
-        """Take these for found, each with its kind: they are looked for where they stand bare."""
+        """Add known secrets, each with its kind, which are then recognised where they appear alone."""
 
     @property
     def secrets(self) -> Mapping[str, str]:
-        """The secrets that were found so far, each with its kind."""
+        """The secrets found so far, each with its kind."""

@@ -1,4 +1,4 @@
-"""What the engine needs of a store: a log, the sessions in it, what is derived from it, and what was spent on that.
+"""The ports of a store: the log, the sessions in it, what is derived from them, leases, spending, erasure and upkeep.
 
 All ports share one transaction, and a transaction is a function::
 
@@ -7,19 +7,19 @@ All ports share one transaction, and a transaction is a function::
 
     head = await store.read(look, key)
 
-The store calls it in a thread of its own, with a connection to itself. When it returns, what it wrote is committed and
-durable, and then the store gives what it returned; an exception leaves nothing behind and comes through. `store.read`
-gives it a snapshot, in which nothing can be written (StoreError). Every call names its space; nothing reaches across
-spaces. A call that raises has changed nothing, so a function may catch it and go on.
+The store calls the function in a thread, with a connection of its own. When the function returns, its writes are
+committed and durable before `write` returns the result. If it raises, nothing is kept and the exception is propagated.
+`store.read` gives the function a snapshot, in which writing raises StoreError. Every call names its space, and no call
+reaches another one. A call that raises has changed nothing, so a function may catch the error and continue.
 
-Nothing can wait inside: a function that would run later (a coroutine, a generator) is refused, and so is another
-transaction of the store, since who holds one connection and waits for another one keeps both from everybody else
-(StoreError). A task that is cancelled leaves at once: a function that has not begun never does, and one that has is
-rolled back unless its commit has begun. A store that is reached over a network may call a function again from its
-beginning, where what it did before was lost: it changes nothing but what it is given, or does that twice.
+A function must not wait: coroutine functions and generators are refused with StoreError, and so is opening another
+transaction of the same store inside one, since both would hold a connection while waiting for another. If the task
+is cancelled, a function that has not started never does, and a running one is rolled back unless its commit has begun.
+A store that is reached over a network may call a function again from the start after it lost the connection, so a
+function should change nothing but the transaction, or be safe to repeat.
 
-A session that was never made reads as an empty one; writing to it raises SessionNotFound. `to` must be stored wherever
-it is asked for; MessageNotFound is raised where it is not.
+Reading a session that was never created finds nothing; writing to it raises SessionNotFound. A message given as `to`
+must be stored, otherwise MessageNotFound is raised.
 """
 
 from __future__ import annotations
@@ -47,128 +47,120 @@ from ireneo.summaries.summary import Summary, SummaryId
 
 
 class Lease(Struct, frozen=True, kw_only=True):
-    """The right to do one piece of work, until it expires."""
+    """The right to do one piece of work until a given time."""
 
     key: SessionKey
     work: str
-    """The name of the piece: the anchor of the summary that is to be written, or what is to be caught up with."""
+    """The name of the work: the anchor of the summary to write, or the backlog to process."""
     holder: str
-    """Who has it; empty where nobody has it, and what is kept is only how the work failed."""
+    """Who holds it; empty if nobody does and only its failures are kept."""
     token: int
-    """Grows each time that the work is taken, also after it was given back or forgotten: whoever comes with an older
-    one was overtaken. The works of a session count together, so it may grow by more than one."""
+    """Grows with each take, also after a release or `forget`: an older token belongs to a lost lease. All work of
+    a session shares one counter, so it may grow by more than one."""
     until: datetime
     """When it expires."""
     failures: int = 0
     """How often the work failed in a row."""
     error: str = ""
-    """How it failed last, in a sentence."""
+    """The last failure, in a sentence."""
     retry_at: datetime | None = None
-    """Before this time it is not tried again."""
+    """The work must not be tried before this time."""
 
 
 class LeasesPort(Protocol):
-    """The leases on a session's work, so that two writers seldom do the same.
+    """Leases on a session's work, so that two processes rarely do the same work.
 
-    Leases save money and nothing else: the truth is kept by the names of what is written, which two writers of one
-    stretch share. A lease spans the call of a model, and no transaction does.
+    Leases only save money. Correctness comes from the ids of what is written, which are the same for all writers of a
+    stretch. A lease spans a model call; a transaction never does.
 
-    Times are compared exactly, to the microsecond, and come back in UTC; one without a zone is taken for UTC. As with
-    every port, writing to a session that was never made raises SessionNotFound.
+    Times are compared to the microsecond and returned in UTC; a time without a zone is taken as UTC.
     """
 
     def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
-        """Take the lease on `work` until `until`; None while another holds it, or before its `retry_at`.
+        """Take the lease on `work` until `until`; None while another holder has it, or before its `retry_at`.
 
-        One that `holder` has already is taken anew, and one that has expired at `now` is taken over. So is one that
-        would outlast `until` by more than ten minutes, and by more than the time from `now` to `until`: nobody leases
-        for so long, so the clock was set back since. (By less it may: not everybody leases for as long.) For the same
-        reason a `retry_at` that lies a day ahead or more is passed over. The number of failures and the last
-        error are carried on, the `retry_at` is not. Raises BadInput where `holder` is empty.
+        A lease of the same holder is taken anew, an expired one is taken over. To survive a clock that was set back,
+        so is a lease that would outlast `until` by more than ten minutes and by more than `until - now`, and a
+        `retry_at` a day or more ahead is ignored. The failures and the last error are carried over, `retry_at` is not.
+        Raises BadInput for an empty `holder`.
         """
 
     def take_first(
         self, space: str, sessions: Sequence[str], work: str, holder: str, now: datetime, until: datetime
     ) -> Lease | None:
-        """Take the lease on `work` of the first of `sessions` where `take` would give it; None where it gives none.
+        """Take the lease on `work` of the first of `sessions` for which `take` would succeed; None if there is none.
 
-        A session that was never made is passed over, and so may be one that somebody is just writing to: who looks for
-        something to do waits for nobody.
+        Sessions that were never created are skipped. A store may also skip sessions that are being written to, so that
+        the caller waits for nobody.
         """
 
     def renew(self, lease: Lease, until: datetime) -> bool:
-        """Make it last until `until`; False, and nothing changed, where it was taken over or let go of.
+        """Extend a lease until `until`; return False and change nothing if it was taken over or released.
 
-        One that has expired is renewed too, as long as nobody has taken it since.
+        An expired lease can be renewed as long as nobody has taken it.
         """
 
     def release(self, lease: Lease) -> bool:
-        """Let go of it, the work being done: nothing is kept of it, nor of its failures.
-
-        False, and nothing changed, where it was taken over or let go of.
-        """
+        """Release a lease after success and delete its failures; return False if it was taken over or released."""
 
     def fail(self, lease: Lease, error: str, retry_at: datetime) -> bool:
-        """Let go of it, the work having failed: how often, how and when to try again is kept, without a holder.
-
-        False, and nothing changed, where it was taken over or let go of.
-        """
+        """Release a lease after a failure, which is counted and kept; return False if it was taken over or released."""
 
     def of_session(self, key: SessionKey) -> Sequence[Lease]:
-        """Every lease that is held and every failure that is kept, by the name of the work."""
+        """All leases and kept failures of a session, ordered by the name of the work."""
 
     def forget(self, key: SessionKey, work: str) -> bool:
-        """Drop a lease whoever holds it, and what is kept of its failures. False where there is none."""
+        """Delete a lease, whoever holds it, and its failures; return False if there is none."""
 
 
 class Scrubbed(Struct, frozen=True, kw_only=True):
-    """What a scrub came to."""
+    """The result of a scrub."""
 
     complete: bool
-    """Nothing that was erased stands in any byte of the store any more."""
+    """No byte of the store holds erased content any more."""
     note: str = ""
-    """Where it is not: why, and what finishes it."""
+    """If not complete: why, and what to do."""
 
 
 class ErasurePort(Protocol):
-    """Taking content out for good, and out of every byte that the store keeps.
+    """Permanent deletion of content.
 
-    What is taken out through other ports in the same transaction (summaries, leases, memories, scratchpads) counts as
-    erased too, once `begin` was called in it. The bytes are gone when `Store.scrub` has said so.
+    After `begin`, whatever other ports delete in the same transaction (summaries, leases, memories, scratchpads) counts
+    as erased, too. The bytes are gone once `Store.scrub` reports that it is complete.
     """
 
     def begin(self) -> None:
-        """Say that this transaction erases, before it takes anything out: the store is to be scrubbed after it."""
+        """Mark this transaction as an erasure, before it deletes anything; the store then needs a scrub."""
 
     def count(self, key: SessionKey) -> int:
-        """How many messages of a session were erased and left their place: it only grows.
+        """The number of erased messages that keep their place in a session; it only grows.
 
-        Whoever writes down what was made of messages asks again: where it has grown since they were read, an erasure
-        came between.
+        A caller that stores something derived from messages compares it with the count at the time of reading: if it
+        has grown, an erasure happened in between.
         """
 
     def messages(self, key: SessionKey, messages: Sequence[Message]) -> int:
-        """Put what is left of erased messages (`ireneo.log.redaction`) in their place; returns how many there were.
+        """Replace messages by their erased form (see `ireneo.log.redaction`); return how many.
 
-        Their payloads, records and source ids go, and so does what made them searchable. Positions, turns, tokens and
-        times stay as they are stored. Raises MessageNotFound, and BadInput for one that is not marked as erased.
+        Their payloads, records, source ids and index entries are deleted. Positions, turns, tokens and times stay as
+        stored. Raises MessageNotFound, and BadInput for a message that is not marked as erased.
         """
 
     def notes(self, key: SessionKey, annotations: Sequence[AnnotationId], marks: Sequence[Rebuild]) -> int:
-        """Take out annotations and the marks of rebuilds; returns how many there were of both."""
+        """Delete annotations and rebuild marks; return how many existed."""
 
     def session(self, key: SessionKey) -> bool:
-        """Take a session out with all that hangs on it, its run included. False where it was not made.
+        """Delete a session and everything that belongs to it, its run included; return False if it doesn't exist.
 
-        What it spent counts on for its space, and no longer names it.
+        Its spending still counts for the space, without the session's name.
         """
 
     def space(self, space: str) -> int:
-        """Take out all that is kept of a space, its spending included; returns how many sessions it had."""
+        """Delete everything in a space, its spending included; return how many sessions it had."""
 
 
 class Pruned(Struct, frozen=True, kw_only=True):
-    """What was taken out of a session, since no branch leads to it."""
+    """What was deleted from a session because no branch leads to it."""
 
     messages: int = 0
     tokens: int = 0
@@ -176,64 +168,63 @@ class Pruned(Struct, frozen=True, kw_only=True):
 
 
 TOGETHER = 20_000
-"""Messages that are looked at in one transaction."""
+"""How many messages are checked or processed in one transaction."""
 
 
 class CorruptionReport(Struct, frozen=True, kw_only=True):
-    """What was found of values that are not what was stored, and how far it was looked."""
+    """The values found that differ from what was stored, and how far the check got."""
 
     faults: tuple[str, ...] = ()
     looked: int = 0
-    """How many messages were looked at."""
+    """How many messages were checked."""
     after: int | None = None
-    """From where to go on; None: it is done."""
+    """Where to continue; None when the check is finished."""
 
 
 class UpkeepPort(Protocol):
-    """The upkeep of a store."""
+    """Checks and repairs of a store."""
 
     def faults(self) -> Sequence[str]:
-        """What is wrong with the store itself, a sentence each: damage, rows that point to what is not there.
+        """The faults of the store itself, one sentence each: damage, and rows that refer to missing ones.
 
-        It looks at every space, since damage keeps to none. Of one kind of fault it names so many, and then says that
-        there are more.
+        All spaces are checked, since damage is not limited to one. Only the first faults of a kind are listed, with a
+        note that there are more.
         """
 
     def corrupted(self, after: int = 0, limit: int = TOGETHER) -> CorruptionReport:
-        """What in the store is not what was stored, a sentence each: `limit` messages after the place `after`.
+        """Find values that differ from what was stored, among the `limit` messages after `after`.
 
-        With the last of them all that is no message. Over every space, as `faults`; whatever stands there is told and
-        never raised.
+        The last call also checks everything other than messages. All spaces are checked. Damaged values are reported,
+        and never raise.
         """
 
     def repair(self) -> None:
-        """Put right what `faults` and `corrupted` told of and what follows from the log: counters, indexes, vectors.
+        """Repair what `faults` and `corrupted` report and what can be derived: counters, indexes, vectors.
 
-        What can't be made again from the rest stays as it is.
+        Data that can't be derived from the rest is left as it is.
         """
 
     def spaces(self) -> Sequence[str]:
-        """Every space in which something is kept, by name."""
+        """The names of all spaces that hold anything, sorted."""
 
     def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
-        """The id of every summary of a session, on whatever path, by its first and then its last position."""
+        """The ids of all summaries of a session, on any path, ordered by first and then last position."""
 
     def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:
-        """Take out summaries by id; the log has all that they were made from. Returns how many were there."""
+        """Delete summaries, which can be written again from the log; return how many existed."""
 
     def abandoned_heads(self, key: SessionKey) -> Sequence[Head]:
-        """Where the tree ends on no branch: the last message of each path that was abandoned, by position, then id."""
+        """The last message of each path that no branch leads to, ordered by position, then id."""
 
     def drop_branch(self, key: SessionKey, branch: str) -> bool:
-        """Forget the name of a branch; its messages stay until `prune`. False where there is no such branch."""
+        """Delete a branch but not its messages (see `prune`); return False if there is no such branch."""
 
     def prune(self, key: SessionKey) -> Pruned:
-        """Take out every message that no branch leads to, with all that hangs on it: payloads, summaries, marks, notes.
+        """Delete every message that no branch leads to, and its payloads, summaries, marks and annotations.
 
-        So does the run that was learned from the session, where its head goes.
-
-        What is taken out is always whole subtrees, so what stays still has its whole path. Raises SessionNotFound,
-        and BadInput where the session has messages and no branch, since nothing would be left.
+        The session's run is deleted if its head is. Only whole subtrees are deleted, so every remaining message keeps
+        its path. Raises SessionNotFound, and BadInput if the session has messages but no branch, since nothing would
+        be left.
         """
 
 
@@ -242,7 +233,7 @@ T = TypeVar("T")
 
 
 class SessionInfo(Struct, frozen=True, kw_only=True):
-    """What a list of sessions says of one; `messages` and `tokens` are those of all its branches together."""
+    """A session as it is listed; `messages` and `tokens` count all its branches together."""
 
     key: SessionKey
     source: str | None
@@ -251,11 +242,11 @@ class SessionInfo(Struct, frozen=True, kw_only=True):
     first_at: datetime | None
     last_at: datetime | None
     project: str | None = None
-    """The project that it worked on; empty: of none that is known; None: nobody looked yet."""
+    """The project that it worked on; empty if it has none, None if that was not determined yet."""
 
 
 class Rebuild(Struct, frozen=True, kw_only=True):
-    """The mark that a rebuild of a context left, so that its beginning stays the same until the next one."""
+    """The mark left by a rebuild of a context, so that the start of the context stays the same until the next one."""
 
     summarizer: str
     budget_tokens: int
@@ -263,20 +254,20 @@ class Rebuild(Struct, frozen=True, kw_only=True):
     """The head for which it was rebuilt."""
     at_position: int
     target_tokens: int
-    """What the rebuilt context was allowed to cost."""
+    """The tokens that the rebuilt context was limited to."""
     taken_up: tuple[str, ...] = ()
-    """The summaries by a model that it shows, and the disputes that were known."""
+    """The summaries by a model that it shows, and the disputes known at the time."""
 
 
 class Spent(Struct, frozen=True, kw_only=True):
-    """Calls of a model and the tokens that went in and came out."""
+    """Calls of a model, and their input and output tokens together."""
 
     calls: int = 0
     tokens: int = 0
 
 
 class Span(Struct, frozen=True, kw_only=True):
-    """What a summary covers, without the summary."""
+    """The stretch that a summary covers, without the summary."""
 
     id: SummaryId
     first_position: int
@@ -284,169 +275,171 @@ class Span(Struct, frozen=True, kw_only=True):
 
 
 class LogPort(Protocol):
-    """The messages of a session's tree. Ids are given by the caller; an id that is there already is left as it is."""
+    """The messages of a session's tree. The caller gives the ids; a message that is stored already is not changed."""
 
     def head(self, key: SessionKey, branch: str = "main") -> Head | None:
-        """Where `branch` stands; None when it has no message or does not exist."""
+        """The head of `branch`; None if it points before the first message or doesn't exist."""
 
     def insert(self, key: SessionKey, messages: Sequence[Message]) -> int:
-        """Store `messages`, each the child of the one before, the first the child of a stored message or of none.
+        """Store a chain of messages, each the child of the one before; return how many were new.
 
-        Returns how many were new. Raises MessageNotFound when the first one's parent is not stored, BadInput when
-        they don't follow each other or a payload is no JSON.
+        The first is the child of a stored message or a root. Raises MessageNotFound if its parent is not stored, and
+        BadInput if the messages are not a chain or a payload is not JSON.
         """
 
     def move(self, key: SessionKey, branch: str, to: MessageId | None) -> None:
-        """Make `branch` (made when it is not there) point to `to`; None: before the first message."""
+        """Point `branch` at `to`, or before the first message (None); the branch is created if necessary."""
 
     def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
-        """Read positions `first` to `last` of the path that ends in `to`, in order, without natives and records.
+        """Read positions `first` to `last` of the path to `to`, in order, without payloads and log records.
 
-        Positions that the path doesn't have are left out.
+        Positions outside the path are left out.
         """
 
     def find(self, key: SessionKey, ids: Sequence[str]) -> Sequence[Message]:
-        """Read the messages whose ids begin with one of `ids` (the source ids count too, whole), at most 100.
+        """Read the messages whose id starts with one of `ids`, or whose source id equals one; at most 100.
 
-        They come in the order asked, each once; those of one beginning by id, those of one source id by position.
+        They are returned once each, in the order of `ids`; those with one prefix by id, those with one source id by
+        position.
         """
 
     def on_branch(
         self, space: str, named: Sequence[tuple[str, Sequence[MessageId]]], branch: str | None = None
     ) -> Sequence[bool]:
-        """Of each session's messages in `named` whether all of them lie on a branch of it, or on the one called so.
+        """For each pair of a session and messages: whether all of the messages are on a branch, or on `branch`.
 
-        Those that are not stored (any more) lie on none. Of a session that is not stored nothing can be said: True.
+        Messages that are not stored are on none. For a session that is not stored the answer is True, since nothing is
+        known.
         """
 
     def speakers(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
-        """Who speaks by name in a session's messages, or in all of a space, and who is said to have been there.
+        """The names of those who speak or are said to be present, in one session or in the whole space.
 
-        With `name` only that one is looked for, and none is given where it is not there.
+        With `name` the result holds only that name, or nothing if it doesn't occur.
         """
 
     def drafts(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
-        """Read whole drafts, native payload and log record included; unknown ids are passed over."""
+        """Read whole drafts, with native payload and log record; unknown ids are skipped."""
 
 
 class SessionsPort(Protocol):
     """The sessions of a space."""
 
     def create(self, key: SessionKey, source: str | None) -> bool:
-        """Make a session unless it is there; says whether it was made.
+        """Create a session unless it exists; return whether it was created.
 
-        One that was made without a source takes the first that it is given later.
+        A session created without a source takes the first source given later.
         """
 
     def list(self, space: str) -> Sequence[SessionInfo]:
-        """Every session of a space, the one that was made or appended to last standing first."""
+        """All sessions of a space, the most recently created or appended to first."""
 
     def get(self, key: SessionKey) -> SessionInfo | None:
-        """What the list says of one session; None where it was not made."""
+        """One session as it is listed; None if it doesn't exist."""
 
     def set_project(self, key: SessionKey, project: str) -> None:
-        """Note which project a session worked on; empty: none that is known. Raises SessionNotFound."""
+        """Set the project that a session worked on; empty for none. Raises SessionNotFound."""
 
     def without_project(self, space: str) -> Sequence[SessionKey]:
-        """The sessions of which nobody noted that yet."""
+        """The sessions whose project was not determined yet."""
 
     def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:
-        """The projects of sessions, by name; those of none, and those that are not stored, are left out."""
+        """The project of each of `sessions` that exists and has one."""
 
     def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
-        """Each branch of a session by name. Raises SessionNotFound."""
+        """The head of each branch of a session, by name. Raises SessionNotFound."""
 
 
 class SummariesPort(Protocol):
     """The summaries over a session's tree."""
 
     def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
-        """Store summaries; one whose anchor is taken is left as it is. Returns how many were new.
+        """Store summaries, except those whose anchor is taken; return how many were new.
 
-        Raises MessageNotFound when the first or last message is not stored, BadInput when it stands elsewhere.
+        Raises MessageNotFound if the first or last message is not stored, BadInput if it is at another position.
         """
 
     def frontier(self, key: SessionKey, to: MessageId, summarizer: str) -> Sequence[Summary]:
-        """The widest summaries along the path to `to`, in order, none overlapping.
+        """The widest summaries along the path to `to`, in order, without overlap.
 
-        From the start of the path: of those of `summarizer` that begin nearest, the one that reaches furthest (and
-        lies wholly on the path), and of two alike the deeper; then on from its end.
+        Starting at the beginning of the path: of the summaries by `summarizer` that start nearest and are wholly on the
+        path, the one that reaches furthest, and of equal ones the deepest; then on from its end.
         """
 
     def get(self, key: SessionKey, ids: Sequence[SummaryId]) -> Sequence[Summary]:
-        """Read summaries by id, in the order asked; unknown ids are passed over."""
+        """Read summaries by id, in the order of `ids`; unknown ids are skipped."""
 
     def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
-        """Read the summaries whose id begins with `prefix`, the newest stretch first, at most 10."""
+        """Read the summaries whose id starts with `prefix`, the newest stretch first, at most 10."""
 
     def spans(self, key: SessionKey, to: MessageId, summarizer: str, depth: int, first: int = 0) -> Sequence[Span]:
-        """What the summaries of `summarizer` at `depth` cover that lie wholly on the path to `to`, from `first` on.
+        """The stretches covered by the summaries of `summarizer` at `depth` that are wholly on the path to `to`.
 
-        Those that begin before `first` are left out, however far they reach. In order of their first positions, then
-        their last ones, then their ids; their records are not read.
+        Those that start before position `first` are left out. Ordered by first position, last position, id. No summary
+        record is read.
         """
 
     def summarizers(self, key: SessionKey) -> Sequence[str]:
-        """The summarizers of which the session has summaries, in order of their names."""
+        """The summarizers of which the session has summaries, sorted."""
 
 
 class RebuildsPort(Protocol):
     """The marks of rebuilds."""
 
     def last(self, key: SessionKey, to: MessageId, summarizer: str, budget_tokens: int) -> Rebuild | None:
-        """The mark for this summarizer and budget whose head lies furthest along the path to `to`."""
+        """The mark for this summarizer and budget whose head is furthest along the path to `to`."""
 
     def put(self, key: SessionKey, rebuild: Rebuild) -> None:
-        """Store a mark; one at the same head, summarizer and budget is replaced. Raises as `SummariesPort.put` does."""
+        """Store a mark, replacing one with the same head, summarizer and budget. Raises as `SummariesPort.put` does."""
 
     def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
-        """Every mark of a session, on whatever path, by position, then head, summarizer and budget."""
+        """All marks of a session, on any path, ordered by position, head, summarizer, budget."""
 
 
 class AnnotationsPort(Protocol):
     """The pins, releases and disputes of a session's tree."""
 
     def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
-        """Store annotations; one whose id is taken is left as it is. Returns how many were new.
+        """Store annotations, except those whose id is taken; return how many were new.
 
-        One that is at no message (an empty id) stands before the first, at position -1. Raises MessageNotFound when
-        the message that one is at is not stored, BadInput when it stands elsewhere.
+        An annotation with an empty `at` is before the first message, at position -1. Raises MessageNotFound if its
+        message is not stored, BadInput if that is at another position.
         """
 
     def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
-        """Every annotation at a message of the path to `to`, by position, those of one position by id.
+        """All annotations of the messages on the path to `to`, ordered by position, then id.
 
-        Those before the first message are on every path, and alone where there is none (None).
+        Those before the first message are on every path, and the only ones if `to` is None.
         """
 
 
 class ReadMarksPort(Protocol):
-    """How far what is said was read into memories, by whom: a path is read from its beginning on."""
+    """How far each reader has read the paths of a session for memories."""
 
     def read_to(self, key: SessionKey, to: MessageId, reader: str) -> int:
-        """The position up to which `reader` has read the path to `to`; -1 where it has read none of it."""
+        """The position up to which `reader` has read the path to `to`; -1 if it has read nothing of it."""
 
     def put(self, key: SessionKey, to: MessageId, reader: str) -> None:
-        """Note that `reader` has read the path up to `to`, and whatever it had read beyond stays read.
+        """Record that `reader` has read the path up to `to`; what it has read beyond that stays read.
 
         Raises SessionNotFound, MessageNotFound.
         """
 
     def of_session(self, key: SessionKey) -> Sequence[tuple[str, MessageId]]:
-        """Readers, each with a message up to which it has read, on whatever path, by position, then message."""
+        """Each reader with the last message it has read, on any path, ordered by position, message, reader."""
 
 
 class SpendingPort(Protocol):
-    """What was spent on models, so that a limit holds over processes and restarts."""
+    """What was spent on models, so that a limit holds across processes and restarts."""
 
     def add(self, key: SessionKey, day: date, spent: Spent) -> None:
-        """Add to what `key` spent on that day; negative numbers give back what was reserved. Makes no session."""
+        """Add to the spending of `key` on a day; negative numbers return a reservation. Creates no session."""
 
     def of_session(self, key: SessionKey) -> Spent:
-        """What a session spent on all days together."""
+        """The spending of a session on all days."""
 
     def of_day(self, space: str, day: date) -> Spent:
-        """What all sessions of a space spent on one day."""
+        """The spending of all sessions of a space on one day."""
 
 
 class Transaction(Protocol):
@@ -473,42 +466,42 @@ class Transaction(Protocol):
 
 
 class Migrated(Struct, frozen=True, kw_only=True):
-    """What bringing a database up to date did, or would do."""
+    """What a migration of a database did, or would do."""
 
     before: int
-    """The number of the last migration that it held; 0: none, it is new."""
+    """The number of the last migration applied before; 0 for a new database."""
     after: int
-    """That of the last one that it holds then."""
+    """The number of the last migration applied afterwards."""
     applied: tuple[str, ...] = ()
-    """What stands between both, by name."""
+    """The names of those in between."""
 
 
 HearsOfWork: TypeAlias = Callable[[float, float], Awaitable[None]]
-"""Waits so many seconds; where the store tells of messages and memories that others commit, until it does, and at most
-as many as are given second. What is committed between two such waits is heard of too."""
+"""Waits for new work. The first argument is how long to wait, in seconds, if the store can't notify; the second is how
+long to wait at most for a notification. Commits between two waits are noticed as well."""
 
 
 class Store(Protocol):
     """A place that keeps everything."""
 
     async def read(self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call `function` with a snapshot, and give what it returns: all that it reads belongs together."""
+        """Call `function` with a consistent snapshot, and return its result."""
 
     async def write(
         self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Call `function` with a transaction, alone among writers, commit, and give what it returned."""
+        """Call `function` with a transaction, alone among writers, commit, and return its result."""
 
     def hearing(self, space: str) -> AbstractAsyncContextManager[HearsOfWork]:
-        """A block in which whoever works in a space may wait for more to do."""
+        """A context manager that gives a function to wait for new work in a space."""
 
     async def scrub(self, *, look: bool = False) -> Scrubbed:
-        """Overwrite whatever erasures have left behind in bytes that no transaction sees; outside of any transaction.
+        """Overwrite the bytes that erasures left behind where no transaction sees them; outside of any transaction.
 
-        It does nothing where nothing was erased since the last one that was complete. It waits a bounded time for
-        readers who still see what was; where they stay it is not complete, and is to be called again. With `look` it
-        only says whether there is anything to do.
+        Does nothing if nothing was erased since the last complete scrub. It waits a limited time for readers of older
+        snapshots; if they stay it is not complete and has to be called again. With `look` it only reports whether there
+        is anything to do.
         """
 
     async def close(self) -> None:
-        """Let go of the file or the connections; may be called twice. A transaction that is open may still end."""
+        """Close the file or the connections; may be called twice. Open transactions may still finish."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ireneo.errors import BadInput, MissingExtra
 
 if TYPE_CHECKING:
-    from ireneo.ports.fleet import Workers
+    from ireneo.ports.files import Workers
 
 LOCAL, CLUSTER = "local:", "dask://"
 """How the addresses begin."""
