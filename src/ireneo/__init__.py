@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from ireneo.engine.memory import Memory
     from ireneo.engine.models import Limits
     from ireneo.engine.session import Session
-    from ireneo.engine.summarise import Summarised
     from ireneo.engine.tree import Tree
-    from ireneo.engine.work import WorkResult
+    from ireneo.engine.work import Summarised, WorkResult
     from ireneo.errors import (
         BadInput,
         BadReply,
@@ -135,9 +134,8 @@ _NAMES = {
     "ireneo.engine.memory": "Memory",
     "ireneo.engine.models": "Limits",
     "ireneo.engine.session": "Session",
-    "ireneo.engine.summarise": "Summarised",
     "ireneo.engine.tree": "Tree",
-    "ireneo.engine.work": "WorkResult",
+    "ireneo.engine.work": "Summarised WorkResult",
     "ireneo.errors": (
         "BadInput BadReply BudgetTooSmall EmbedderError IreneoError MemoryNotFound MessageNotFound "
         "MissingExtra ModelError ModelRefused ModelTimeout ModelUnavailable NewerDatabase NotADatabase "

@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 from tests.golden.story import GOOD, OPEN, OWED, STORY, SUMMARIZER, WHERE, logged, quarters, record, say, thread
 
-from ireneo.engine.story_reply import told
-from ireneo.engine.story_writing import MOST_WORDS, StoryJob, StoryTask, known_names, story_text, words_in
+from ireneo.engine.story_judging import MAX_WORDS, told, words_in
+from ireneo.engine.story_writing import StoryJob, StoryTask, known_names, story_text
 from ireneo.engine.texts import text_id, text_summarizer
 from ireneo.engine.writing import WrittenSummary, write
 from ireneo.errors import BadReply, ModelRefused
@@ -250,13 +250,22 @@ def test_a_model_that_fails_raises(error: Exception) -> None:
         wrote(error)
 
 
+def test_a_repair_that_fails_leaves_what_stands_of_the_first_answer() -> None:
+    written, model = wrote({**GOOD, "text": f"{TEXT} Zarkon laughed."}, ModelRefused("It refused."))
+    assert len(model.prompts) == 2
+    assert (written.verdict, story_text(written.text)) == ("repaired", TEXT)
+    assert "It refused." in written.faults
+    assert written.text.writing is not None
+    assert (written.text.writing.struck, written.text.writing.repaired) == (1, False)
+
+
 def test_a_text_that_is_too_long_is_cut_behind_a_sentence() -> None:
     more = ["Holm struck the table with his left hand and looked for the letter."] * 30
     long = " ".join([TEXT, *more])
-    assert words_in(long) > MOST_WORDS
+    assert words_in(long) > MAX_WORDS
     written = twice(long)
     told = story_text(written.text)
-    assert 300 < words_in(told) <= MOST_WORDS
+    assert 300 < words_in(told) <= MAX_WORDS
     assert told.endswith(".")
     assert long.startswith(told)
     assert any("write at most 250" in fault for fault in written.faults)

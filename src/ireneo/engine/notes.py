@@ -19,13 +19,11 @@ from ireneo.engine.texts import WORDS_BEFORE, text_id, undisputed, waiting_notes
 from ireneo.engine.work_writing import (
     REQUESTS_SHOWN,
     WORDS_PER_TOKEN,
-    Located,
-    Locator,
     NotesJob,
-    NotesJudge,
-    texts_of,
+    NotesTask,
     weightiest,
 )
+from ireneo.engine.writing import writing_record
 from ireneo.errors import BadInput, Overtaken, SummaryNotFound
 from ireneo.log.message import Message, MessageId, strings, texts
 from ireneo.log.tree import Head, SessionKey, atoms, head_of
@@ -34,7 +32,7 @@ from ireneo.prompts import NOTES_OWN
 from ireneo.prompts.replies import VOICES, Voice
 from ireneo.summaries.notes import Note, is_written, read_note, statements_of
 from ireneo.summaries.steps import clip
-from ireneo.summaries.summary import Line, PathReader, SectionName, Summary, SummaryId, SummaryLevel, Writing, anchor
+from ireneo.summaries.summary import Line, PathReader, SectionName, Summary, SummaryId, SummaryLevel, anchor
 from ireneo.summaries.work import WorkPath, is_kept
 
 STRETCH_SUMMARIZER = "stretch"
@@ -362,9 +360,14 @@ class _Taken(Struct, frozen=True, kw_only=True):
 
 def keep_texts(tx: Transaction, key: SessionKey, texts: Sequence[Summary], erased: int | None) -> bool:
     """Store texts that belong together; whether they were new. Raises Overtaken where messages were erased."""
+    check_not_erased(tx, key, erased)
+    return bool(tx.summaries.put(key, texts))
+
+
+def check_not_erased(tx: Transaction, key: SessionKey, erased: int | None) -> None:
+    """Raise Overtaken where more messages than `erased` of the session were erased meanwhile."""
     if was_erased(tx, key, erased):
         raise Overtaken(f"Messages of session {key.session!r} were erased while it was written; summarise again.")
-    return bool(tx.summaries.put(key, texts))
 
 
 def _own_job(
@@ -420,26 +423,18 @@ def _take(
     if not on:
         return _Taken(result=nothing, texts=(), made=made, erased=erased)
     known = {line.text for _, line in (*job.before, *job.taken)}
-    locator, judge = Locator(on), NotesJudge(job)
-    located: list[Located] = locator.locate_all([each for each in found if each.text not in known])
-    kept = judge.keep(located)
-    writing = Writing(
-        prompt=f"{NOTES_OWN.name}/{voice}",
-        model=BY_ITSELF,
-        tokens_in=0,
-        tokens_out=0,
-        supported=round(judge.supported(located), 4),
-        recall=round(judge.recall(kept.statements), 4),
-        struck=kept.struck,
-    )
+    task = NotesTask(job, options.count, among=on)
+    located = task.locate([each for each in found if each.text not in known])
+    judged = task.judge(located)
+    writing = writing_record(task, located, judged, NOTES_OWN.name, BY_ITSELF)
     result = NotesTaken(
-        notes=len(kept.statements),
-        struck=kept.struck,
-        reasons=kept.complaints,
+        notes=len(judged.notes),
+        struck=judged.struck,
+        reasons=judged.complaints,
         first_position=job.messages[0].position,
         last_position=last,
     )
-    texts = texts_of(job, kept, writing) if kept.trusted else ()
+    texts = task.texts(judged, writing)[0] if judged.trusted else ()
     return _Taken(result=result, texts=texts, made=made, erased=erased)
 
 

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from ireneo.engine.imports import Imported
 from ireneo.engine.learn import LearnedSession
 from ireneo.engine.merging import MergedLessons
-from ireneo.engine.summarise import Summarised
-from ireneo.engine.work import WorkResult
+from ireneo.engine.work import Summarised, WorkResult
 from ireneo.ports.files import LogSource
 
 T = TypeVar("T")

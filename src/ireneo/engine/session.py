@@ -16,7 +16,6 @@ from ireneo.engine import context as cutting
 from ireneo.engine import diary as diaries
 from ireneo.engine import expand as expanding
 from ireneo.engine import notes as own_notes
-from ireneo.engine import summarise as summarising
 from ireneo.engine import tree as seeing
 from ireneo.engine.annotations import Pin
 from ireneo.engine.append import Appended, Given, GivenPlace, append_given
@@ -33,15 +32,13 @@ from ireneo.engine.encode import (
 from ireneo.engine.expand import Expanded, Tool
 from ireneo.engine.expand import tools as tools_of
 from ireneo.engine.leasing import Worker
-from ireneo.engine.models import Models
 from ireneo.engine.notes import NotesTaken
 from ireneo.engine.reports import OnProgress, SummariseReport, WorkReport, run_steps, work_report
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits, all_names, character_asked, is_open, open_projects, project_asked
 from ireneo.engine.story_notes import StoryThread
-from ireneo.engine.summarise import Summarised, task_of
 from ireneo.engine.tree import Tree
-from ireneo.engine.work import SummaryWork, TextWriter, WorkResult, summarised_by
+from ireneo.engine.work import FAILURES_IN_A_ROW, Summarised, SummaryWork, TextWriter, WorkResult, summarised_by
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.formats.chat.format import FormatName, ThinkingRule
 from ireneo.formats.chat.registry import DEFAULT_FORMAT, chat_format, chat_format_of
@@ -231,7 +228,8 @@ class Session:
         They are checked against their sources, and taken up at the next rebuild. A model that fails changes nothing.
         `on_progress` is told of each. Raises BadInput where the memory was opened without a model.
         """
-        models, policy = self._writers(), self._policy(preset)
+        self._check_models()
+        policy = self._policy(preset)
         done: list[Summarised] = []
 
         def add(worked: WorkResult) -> None:
@@ -240,13 +238,9 @@ class Session:
                 if on_progress is not None:
                     on_progress(summarised)
 
-        if policy.story is not None:
-            await run_steps(self._work(policy, budget).visit(MAX_TEXTS), add)
-        else:
-            options = ContextOptions(budget=budget, policy=policy, count=self._count)
-            voice = self._resources.voice
-            steps = summarising.summarise(self._store, self.key, self.branch, options, voice, models)
-            await run_steps(steps, done.append, on_progress)
+        # Without leases, notes that failed may be asked for again at once.
+        work = self._work(policy, budget, leases=policy.story is not None)
+        await run_steps(work.visit(MAX_TEXTS, FAILURES_IN_A_ROW), add)
         return SummariseReport(summaries=tuple(done))
 
     async def notes_request(self, *, preset: str | Policy | None = None) -> str:
@@ -279,12 +273,8 @@ class Session:
 
         Raises BadInput where the memory was opened without a model.
         """
-        models, policy = self._writers(), self._policy(preset)
-        if policy.story is not None:
-            return await self._work(policy, budget).due()
-        options = ContextOptions(budget=budget, policy=policy, count=self._count)
-        due = await summarising.due_summaries(self._store, self.key, self.branch, options, self._resources.voice)
-        return sum(models.for_task(task_of(summary)) is not None for summary in due.ready)
+        self._check_models()
+        return await self._work(self._policy(preset), budget).due()
 
     async def catch_up(
         self, *, preset: str | Policy | None = None, viewpoint: str = "", on_progress: OnProgress[WorkResult] = None
@@ -420,15 +410,15 @@ class Session:
         policy = self._policy(None)
         return policy, self._resources.voice_of(policy)
 
-    def _work(self, policy: Policy, budget: int = 0) -> SummaryWork:
-        writer = TextWriter(self._resources, Worker(self._store, self._resources.clock), self.key, self.branch)
+    def _work(self, policy: Policy, budget: int = 0, *, leases: bool = True) -> SummaryWork:
+        worker = Worker(self._store, self._resources.clock, leases=leases)
+        writer = TextWriter(self._resources, worker, self.key, self.branch)
         return SummaryWork(writer, ContextOptions(budget=budget, policy=policy, count=self._count))
 
-    def _writers(self) -> Models:
+    def _check_models(self) -> None:
         models = self._resources.models_for(self.key)
         if models.for_task("notes") is None and models.for_task("story") is None:
             raise BadInput("This memory was opened without a model for summaries; open it with one: model=….")
-        return models
 
     async def check(self) -> None:
         """Raise SessionNotFound unless the session has the branch that this stands on."""

@@ -7,10 +7,8 @@ derived from what is there, so that whoever is killed in between loses one answe
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,23 +16,22 @@ from msgspec.structs import replace
 from ireneo.context.compose import ContextOptions
 from ireneo.engine.context import StoredReader, keep_made
 from ireneo.engine.encode import check_budget
-from ireneo.engine.models import Models
-from ireneo.engine.notes import due_stretches, keep_texts, notes_job
+from ireneo.engine.notes import due_stretches, notes_job
 from ireneo.engine.story_writing import StoryJob, StoryTask, known_names
 from ireneo.engine.texts import best_texts, text_id, undisputed
-from ireneo.engine.work_writing import write_notes
-from ireneo.engine.writing import WritingOutcome, WrittenSummary, write
-from ireneo.errors import BadReply, IreneoError, ModelError, ModelRefused, Overtaken, SummaryNotFound
+from ireneo.engine.work_writing import NotesTask
+from ireneo.engine.writing import WrittenSummary, write
+from ireneo.errors import SummaryNotFound
 from ireneo.log.message import Message, MessageId, heard_by
 from ireneo.log.tree import Head, SessionKey, head_of
-from ireneo.ports.models import LanguageModel, Task
+from ireneo.ports.models import LanguageModel
 from ireneo.ports.store import Lease, Span, Store, Transaction
 from ireneo.prompts.replies import Voice
 from ireneo.summaries.by_hand import with_threads_by_hand
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import settings, source_depth
 from ireneo.summaries.story_path import StoryPath, open_threads
-from ireneo.summaries.summary import Summary, SummaryLevel, anchor
+from ireneo.summaries.summary import Summary, anchor
 from ireneo.summaries.threads import join
 
 # Which texts of a story a model has still to write: derived from what is there, in the order of the story.
@@ -141,7 +138,7 @@ async def write_text(
         story = await store.read(_story_job, key, summary, options, voice)
         return await write(await asyncio.to_thread(StoryTask, story, options.count), model)
     notes = await store.read(notes_job, key, summary, options, voice)
-    return await write_notes(notes, model, options.count)
+    return await write(await asyncio.to_thread(NotesTask, notes, options.count), model)
 
 
 def _story_job(tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice) -> StoryJob:
@@ -211,70 +208,6 @@ def _head(tx: Transaction, key: SessionKey, summary: Summary) -> Head:
     return head_of((tx.log.path(key, summary.last, place, place))[0])
 
 
-FAILURES_IN_A_ROW = 3
-"""After so many answers that were none, no more are asked for: the model can't do it today."""
-
-_LOG = logging.getLogger("ireneo")
-
-
-class Summarised(Struct, frozen=True, kw_only=True):
-    """What came of one summary."""
-
-    id: str
-    """Of the text that is shown now."""
-    level: SummaryLevel
-    first_position: int
-    last_position: int
-    outcome: WritingOutcome | Literal["failed"]
-    """``written``, ``repaired``, ``offline`` (nothing that the model said could be trusted), or ``failed``."""
-    reason: str = ""
-    """Why it failed, or what was wrong."""
-    tokens_in: int = 0
-    tokens_out: int = 0
-    supported: float = 1.0
-    struck: int = 0
-    blocks: int = 1
-    """How many blocks it wrote: the notes on a stretch are for all that stand in it."""
-
-
-def task_of(summary: Summary) -> Task:
-    """What a model is asked for to write of a summary."""
-    return "story" if summary.level == "story" else "notes"
-
-
-async def summarise(
-    store: Store, key: SessionKey, branch: str, options: ContextOptions, voice: Voice, models: Models
-) -> AsyncGenerator[Summarised, None]:
-    """Write, one after the other, the texts that are due for a context on these `options`.
-
-    A model that fails changes nothing: the offline text is shown as before. The first failure is logged as a warning,
-    and where the model can't be reached, or a limit is reached, the rest is left for another time.
-    """
-    due = await due_summaries(store, key, branch, options, voice)
-    in_a_row, warned = 0, False
-    for summary in due.ready:
-        model = models.for_task(task_of(summary))
-        if model is None:
-            continue
-        try:
-            written = await write_text(store, key, summary, options, voice, model)
-            await store.write(keep_texts, key, written.texts, due.erased)
-            in_a_row = 0
-            yield told(written, summary)
-        except Overtaken as error:
-            yield _failed(summary, error)
-            return
-        except ModelError as error:
-            in_a_row += 1
-            patient = isinstance(error, (BadReply, ModelRefused)) and in_a_row < FAILURES_IN_A_ROW
-            if not warned:
-                warned = True
-                _LOG.warning("%s The offline text stands for what no model wrote.", error)
-            yield _failed(summary, error)
-            if not patient:
-                return
-
-
 async def due_summaries(store: Store, key: SessionKey, branch: str, options: ContextOptions, voice: Voice) -> DueTexts:
     """The stretches that a context rebuilt now would show and that nobody has written about yet, or are disputed."""
     check_budget(options.budget)
@@ -293,32 +226,3 @@ def _due_summaries(
     options = replace(options, notes=tuple(tx.annotations.on_path(key, head.id)))
     due, made = due_stretches(tx, key, head, options, voice)
     return DueTexts(ready=tuple(due), missing=len(due), options=options, erased=tx.erasure.count(key)), made
-
-
-def told(written: WrittenSummary, summary: Summary) -> Summarised:
-    """What came of the text of `summary`."""
-    writing = written.text.writing
-    return Summarised(
-        id=written.text.id,
-        level=summary.level,
-        first_position=summary.first_position,
-        last_position=summary.last_position,
-        outcome=written.verdict,
-        reason="; ".join(written.faults[:3]),
-        tokens_in=writing.tokens_in if writing else 0,
-        tokens_out=writing.tokens_out if writing else 0,
-        supported=writing.supported if writing else 1.0,
-        struck=writing.struck if writing else 0,
-        blocks=len(written.texts),
-    )
-
-
-def _failed(summary: Summary, error: IreneoError) -> Summarised:
-    return Summarised(
-        id=summary.id,
-        level=summary.level,
-        first_position=summary.first_position,
-        last_position=summary.last_position,
-        outcome="failed",
-        reason=str(error),
-    )

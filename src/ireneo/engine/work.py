@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -22,18 +23,20 @@ from ireneo.engine.context import StoredReader, due_ahead, is_pruned, keep, writ
 from ireneo.engine.intake import Gathered, Gatherer, Heard, Listener
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, Worker
 from ireneo.engine.models import Models
-from ireneo.engine.notes import keep_texts
+from ireneo.engine.notes import check_not_erased, keep_texts
 from ireneo.engine.reflect import is_due, reflect
 from ireneo.engine.remember import archive
 from ireneo.engine.resources import Resources
-from ireneo.engine.summarise import DueTexts, Summarised, due_summaries, due_texts, task_of, told, write_text
+from ireneo.engine.summarise import DueTexts, due_summaries, due_texts, write_text
 from ireneo.engine.texts import text_id
 from ireneo.engine.vectors import embed_due
-from ireneo.engine.writing import WrittenSummary
+from ireneo.engine.writing import WritingOutcome, WrittenSummary
 from ireneo.errors import (
+    BadReply,
     EmbedderError,
     MessageNotFound,
     ModelError,
+    ModelRefused,
     Overtaken,
     SpendingLimit,
     StoreBusy,
@@ -41,7 +44,7 @@ from ireneo.errors import (
     Unreachable,
 )
 from ireneo.log.tree import Head, SessionKey
-from ireneo.ports.models import Embedder, LanguageModel, Prompt, R, Reply
+from ireneo.ports.models import Embedder, LanguageModel, Prompt, R, Reply, Task
 from ireneo.ports.store import Lease, SessionInfo, Transaction
 from ireneo.summaries.policy import PRESETS, Policy, preset_of, story_of
 from ireneo.summaries.story_path import Grown, StoryPath
@@ -74,6 +77,7 @@ class WorkResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     level: SummaryLevel = "story"
     depth: int = 1
     summaries: int = 1
+    """How many were written: the notes on a stretch are for all blocks that stand in it."""
     reason: str = ""
     """Why it failed, or what was wrong."""
     tokens_in: int = 0
@@ -91,8 +95,28 @@ class WorkResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How many episodes were looked back on."""
 
 
+class Summarised(Struct, frozen=True, kw_only=True):
+    """What came of one text that a model was asked for."""
+
+    id: str
+    """Of the text that is shown now."""
+    level: SummaryLevel
+    first_position: int
+    last_position: int
+    outcome: WritingOutcome | Literal["failed"]
+    """``written``, ``repaired``, ``offline`` (nothing that the model said could be trusted), or ``failed``."""
+    reason: str = ""
+    """Why it failed, or what was wrong."""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    supported: float = 1.0
+    struck: int = 0
+    blocks: int = 1
+    """How many blocks it wrote: the notes on a stretch are for all that stand in it."""
+
+
 def summarised_by(worked: WorkResult) -> Summarised | None:
-    """What came of a text, as `summarise` tells it; None for what needed no model, or was another's."""
+    """The result of a text as `Session.summarise` reports it; None for what needed no model, or was another's."""
     if worked.did not in ("written", "repaired", "offline", "failed"):
         return None
     return Summarised(
@@ -109,6 +133,9 @@ def summarised_by(worked: WorkResult) -> Summarised | None:
         blocks=worked.summaries,
     )
 
+
+FAILURES_IN_A_ROW = 3
+"""After so many answers that were none, an explicit request for summaries gives up: the model can't do it today."""
 
 Ask = Callable[[Summary], Awaitable[WrittenSummary]]
 
@@ -127,6 +154,8 @@ class TextWriter:
         self.branch = branch
         self.waits = False
         """Whether something may be due that another worker is at, or was: then it is worth looking again soon."""
+        self.failures = 0.0
+        """How many calls of a model failed in a row; infinite where calling again is of no use for now."""
         self.erased: int | None = None
         """How many messages of the session had been erased when what is to be written was read; None: unknown."""
         self._at: tuple[Lease, SummaryId]
@@ -165,6 +194,7 @@ class TextWriter:
         lease, name = self._at
 
         def is_mine(tx: Transaction) -> bool:
+            check_not_erased(tx, self.key, self.erased)
             return not tx.summaries.get(self.key, [name]) and self.worker.still_has(tx, lease)
 
         if not await self.store.write(is_mine):
@@ -184,9 +214,12 @@ class TextWriter:
         try:
             written = await ask(summary)
         except SpendingLimit as error:
+            self.failures = math.inf
             return replace(worked, reason=str(error))
         except ModelError as error:
-            _LOG.warning("%s The offline text stands for what no model wrote.", error)
+            if not self.failures:
+                _LOG.warning("%s The offline text stands for what no model wrote.", error)
+            self.failures = self.failures + 1 if isinstance(error, (BadReply, ModelRefused)) else math.inf
             await self.worker.failed(lease, str(error))
             return replace(worked, reason=str(error))
 
@@ -195,18 +228,20 @@ class TextWriter:
             self.worker.done(tx, lease)
             return new
 
+        self.failures = 0
         new = await self.store.write(keep_it)
-        became = told(written, summary)
+        writing = written.text.writing
+        assert writing is not None
         return replace(
             worked,
-            id=became.id,
-            did=became.outcome if new else "taken_over",
-            reason=became.reason,
-            tokens_in=became.tokens_in,
-            tokens_out=became.tokens_out,
-            supported=became.supported,
-            struck=became.struck,
-            summaries=became.blocks,
+            id=written.text.id,
+            did=written.verdict if new else "taken_over",
+            reason="; ".join(written.faults[:3]),
+            tokens_in=writing.tokens_in,
+            tokens_out=writing.tokens_out,
+            supported=writing.supported,
+            struck=writing.struck,
+            summaries=len(written.texts),
         )
 
     async def _is_put_off(self, name: str) -> bool:
@@ -245,19 +280,20 @@ class SummaryWork:
         self._policy = options.policy
         self._voice = writer.resources.voice_of(options.policy)
 
-    async def visit(self, texts: int) -> AsyncGenerator[WorkResult, None]:
-        """Everything that needs no model, and at most so many texts; a text that fails ends it."""
+    async def visit(self, texts: int, patience: int = 1) -> AsyncGenerator[WorkResult, None]:
+        """Do everything that needs no model, and write at most so many texts; `patience` failures in a row end it.
+
+        Where the model can't be reached, or a limit is reached, the first failure does.
+        """
+        self._writer.failures = 0
         async for worked in self.catch_up():
             yield worked
-        models = self._writer.models()
-        if models.for_task("story" if self._policy.story else "notes") is None:
+        model = self._writer.models().for_task(self._task)
+        if model is None:
             return
         while texts > 0:
             due = await self._due()
             for place, summary in enumerate(due.ready):
-                model = models.for_task(task_of(summary))
-                if model is None:
-                    continue
                 name = summary.id if self._policy.story is None else self._name(summary, due.options)
                 done = await self._writer.write(summary, name, partial(self._ask, due.options, model))
                 if done is None:
@@ -265,7 +301,7 @@ class SummaryWork:
                 left = due.missing - (done.did != "failed") if self._policy.story else due.missing - place - 1
                 yield replace(done, due=left)
                 texts -= 1
-                if done.did == "failed" or not texts:
+                if self._writer.failures >= patience or not texts:
                     return
                 if self._policy.story:
                     break  # With a leaf that is told, the next one may be.
@@ -276,10 +312,16 @@ class SummaryWork:
         return text_id(summary, options.disputes_of(summary), self._voice)
 
     async def due(self) -> int:
-        """How many texts a model has still to write, once everything else is done."""
+        """How many texts a model has still to write, once everything else is done; 0 where no model writes them."""
+        if self._writer.models().for_task(self._task) is None:
+            return 0
         async for _ in self.catch_up():
             pass
         return (await self._due()).missing
+
+    @property
+    def _task(self) -> Task:
+        return "story" if self._policy.story else "notes"
 
     def catch_up(self) -> AsyncGenerator[WorkResult, None]:
         """Make the summaries that are due and need no model, some at a time."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from asyncio import to_thread
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
@@ -13,19 +12,27 @@ from math import log
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.texts import WAITING_DEPTH, text_id, text_summarizer, waiting_summarizer
-from ireneo.engine.writing import MOST_STRUCK, ShownPiece, WritingOutcome, WrittenSummary, doubts, shown_pieces
-from ireneo.errors import ModelError
+from ireneo.engine.texts import WAITING_DEPTH, waiting_summarizer
+from ireneo.engine.writing import (
+    MAX_FAULTS,
+    MAX_STRUCK,
+    Judged,
+    ShownPiece,
+    WritingTask,
+    as_text,
+    doubts,
+    shown_pieces,
+)
 from ireneo.grounding.check import Grounds, Struck, strike
 from ireneo.grounding.claims import artifacts
-from ireneo.grounding.evidence import critical, recall, source_texts, supported_rate
+from ireneo.grounding.evidence import critical, source_texts, supported_rate
 from ireneo.grounding.neutral import neutralise
 from ireneo.language.detect import other_language
 from ireneo.language.words import terms
 from ireneo.log.harness import GUTTER, REMINDER, TAB, line_numbers, without_reminders
 from ireneo.log.message import Call, Count, Media, Message, MessageId, Result, Text, arguments_text, as_read, as_said
 from ireneo.log.tree import Annotation
-from ireneo.ports.models import LanguageModel, Prompt
+from ireneo.ports.models import Prompt
 from ireneo.prompts import NOTES, NOTES_REPAIR
 from ireneo.prompts.replies import VOICES, NotesReply, PromptText, Voice
 from ireneo.summaries.notes import Note, Noted, line_of, note_id, noted, read_note
@@ -49,16 +56,15 @@ REQUESTS_SHOWN = 6
 REQUEST_CHARACTERS = 400
 OUTPUT_SHARE = 1 / 26
 """Of what a stretch costs, what the notes on it are to cost: a context of a 25th shows most of them."""
-LEAST_WORDS, MOST_WORDS = 120, 4_500
+MIN_WORDS, MAX_WORDS = 120, 4_500
 WORDS_PER_TOKEN = 0.5
 """Of notes, which are full of names and paths."""
 REPAIR_TOKENS = 3_000
 """What a repair shows of the messages that the notes in question rest on, at the most."""
 REPAIR_SHARE = 0.1
 """Of the first prompt, what a repair may cost at the most."""
-LEAST_LOST, LEAST_REPAIRED = 3, 4
+MIN_LOST, MIN_REPAIRED = 3, 4
 """A note of less worth is not asked for again, whether nothing of it stands, or a clause doesn't: that is struck."""
-FAULTS_TOLD = 12
 FRAME_TOKENS = 1_200
 """What a prompt says besides."""
 
@@ -192,16 +198,7 @@ class NotesJob(Struct, frozen=True, kw_only=True):
     @property
     def words(self) -> int:
         """In how many words, about, the notes are to be told."""
-        return max(min(int(self.tokens * OUTPUT_SHARE * WORDS_PER_TOKEN), MOST_WORDS), LEAST_WORDS)
-
-    def name_of(self, block: Summary) -> Summary:
-        """A block under the name of the text that a model writes of it."""
-        disputes = [each.id for each in self.disputes if each.about == block.stretch]
-        return replace(
-            block,
-            id=text_id(block, disputes, self.voice),
-            summarizer=text_summarizer(block, disputes, self.voice),
-        )
+        return max(min(int(self.tokens * OUTPUT_SHARE * WORDS_PER_TOKEN), MAX_WORDS), MIN_WORDS)
 
 
 class Located(Struct, frozen=True, kw_only=True):
@@ -223,11 +220,6 @@ class Locator:
         """Look among `messages`, of which there is at least one."""
         self._messages = messages
         self._at = {message.position: message for message in messages}
-
-    def locate(self, statement: Note) -> Located:
-        """The messages that a statement gives; of one that gives none the one that shows most of its words."""
-        (found,) = self.locate_all([statement])
-        return found
 
     def locate_all(self, statements: Sequence[Note]) -> list[Located]:
         """The same for statements that are told in the order in which it happened, or nearly so.
@@ -306,96 +298,27 @@ def _words_of(text: str) -> set[str]:
     return {*terms(text), *artifacts(text)}
 
 
-class Kept(Struct, frozen=True, kw_only=True):
-    """What of some statements stands."""
+class NotesJudged(Judged, frozen=True, kw_only=True):
+    """What of some notes stands."""
 
-    statements: tuple[Located, ...]
-    complaints: tuple[str, ...]
-    """Why the rest doesn't."""
-    struck: int
-    """How many statements were struck, or lost a clause."""
-    trusted: bool
-    """Whether so much stands that any of it is believed."""
+    notes: tuple[Located, ...]
 
 
-class NotesJudge:
-    """Holds notes to the messages that they are on."""
+class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
+    """Notes on a stretch as they are asked for, held to the messages that they are on, and given to its blocks."""
 
-    def __init__(self, job: NotesJob) -> None:
-        """Read the sources; the user's requests and earlier notes may be told again."""
+    reply = NotesReply
+
+    def __init__(self, job: NotesJob, count: Count, among: Sequence[Message] | None = None) -> None:
+        """`among` are the messages that a note may rest on, where not all of the job's are."""
         self.job = job
-        asked = [message.text for message in job.asked]
-        before = [line.text for _, line in (*job.before, *job.taken)]
-        self._grounds = Grounds(job.evidence, asked=asked, notes=before, voice=job.voice)
-        self._at: dict[int, Grounds] = {}
-
-    def struck(self, located: Located) -> Struck:
-        """What of one statement stands, as things stood at the end of its block; of a state, at the very end."""
-        statement, end = located.statement, self.job.messages[-1].position
-        if statement.section != "status":
-            end = next(
-                (block.last_position for block in self.job.blocks if located.position <= block.last_position), end
-            )
-        if end not in self._at:
-            grounds = copy(self._grounds)
-            grounds.outcomes = last_outcomes([each for each in self.job.evidence if each.position <= end])
-            self._at[end] = grounds
-        places = {message.position for message in located.messages} if statement.at else set()
-        beside = {place + step for place in places for step in (-1, 0, 1)}
-        cited = [message for message in self.job.evidence if message.position in beside]
-        return strike(statement.text, self._at[end], status=statement.section == "status", cited=cited)
-
-    def language(self, statements: Sequence[Located]) -> str:
-        """What is wrong with the language of all of it together; nothing where that is the agent's."""
-        text = " ".join(each.statement.text for each in statements)
-        own = [message for message in self.job.messages if message.role in ("assistant", "user")]
-        language = other_language(text, " ".join([*_said(own), *_said(self.job.asked)]) or self._all_words)
-        return f"It is in {language}, and the agent wrote in another language." if language else ""
-
-    @property
-    def _all_words(self) -> str:
-        return " ".join(_said(self.job.messages))
-
-    def keep(self, statements: Sequence[Located]) -> Kept:
-        """Strike what doesn't stand; nothing is believed where most of it doesn't."""
-        foreign = self.language(statements)
-        kept: list[Located] = []
-        complaints: list[str] = [foreign] if foreign else []
-        struck = wrong = 0
-        for each in statements:
-            left = self.struck(each)
-            complaints += left.complaints
-            struck += bool(left.complaints)
-            wrong += not left.text
-            if left.text:
-                kept.append(replace(each, statement=replace(each.statement, text=left.text)))
-        trusted = bool(kept) and not foreign and wrong <= MOST_STRUCK * len(statements)
-        return Kept(
-            statements=tuple(kept) if trusted else (), complaints=tuple(complaints), struck=struck, trusted=trusted
-        )
-
-    def supported(self, statements: Sequence[Located]) -> float:
-        """Of the claims that were made, the share that the sources support; 1 where nothing can be looked up."""
-        return supported_rate("\n".join(each.statement.text for each in statements), self._grounds.shown)
-
-    def recall(self, statements: Sequence[Located]) -> float:
-        """Of what must not be lost, the share that the statements keep."""
-        return recall(critical(self.job.messages), " ".join(each.statement.text for each in statements))
-
-
-def _said(messages: Sequence[Message]) -> list[str]:
-    return [message.text for message in messages if message.text.strip()]
-
-
-class NotesTask:
-    """Notes on a stretch as they are asked for, and what becomes of them."""
-
-    def __init__(self, job: NotesJob, count: Count) -> None:
-        """Read the sources."""
-        self.job = job
-        self.judge = NotesJudge(job)
+        self.voice = job.voice
         self._count = count
-        self._locator = Locator(job.messages)
+        self._locator = Locator(job.messages if among is None else among)
+        before = [line.text for _, line in (*job.before, *job.taken)]
+        asked = [message.text for message in job.asked]
+        self._grounds = Grounds(job.evidence, asked=asked, notes=before, voice=job.voice)
+        self._grounds_at: dict[int, Grounds] = {}
 
     @cached_property
     def prompt(self) -> Prompt:
@@ -413,38 +336,131 @@ class NotesTask:
         )
         return _limited(prompt, NOTES, job.words)
 
-    def read(self, answer: NotesReply) -> list[Located]:
-        """The statements of an answer, each with the messages that it rests on; what has no kind is a finding."""
-        read = [read_note(line, otherwise="found") for text in answer.notes for line in text.splitlines()]
-        return self._locator.locate_all([each for each in read if each])
+    @property
+    def critical(self) -> Sequence[str]:
+        """The artifacts of the messages that must not be lost."""
+        return critical(self.job.messages)
 
-    def offenders(self, statements: Sequence[Located]) -> list[tuple[Located, Struck]]:
-        """The notes that are worth asking for once more, since something in them doesn't stand."""
-        if self.judge.language(statements):
-            return []
-        found = [(each, self.judge.struck(each)) for each in statements]
-        wrong = [(each, left) for each, left in found if left.complaints]
-        if len(wrong) > MOST_STRUCK * len(statements):
-            return []
-        worthy = [
-            (each, left)
-            for each, left in wrong
-            if each.statement.worth >= (LEAST_REPAIRED if left.text else LEAST_LOST)
-        ]
-        return worthy[:FAULTS_TOLD]
+    def read(self, reply: NotesReply) -> list[Located]:
+        """The notes of a reply, each with the messages that it rests on; what has no kind is a finding."""
+        read = [read_note(line, otherwise="found") for text in reply.notes for line in text.splitlines()]
+        return self.locate([each for each in read if each])
 
-    def repair(self, offenders: Sequence[tuple[Located, Struck]]) -> Prompt:
-        """The question for these notes alone, with the messages that they rest on and nothing else."""
-        cited = {message.position: message for each, _ in offenders for message in each.messages}
-        room = max(min(REPAIR_TOKENS, int(self._count(self.prompt.user) * REPAIR_SHARE)), LEAST_WORDS)
-        notes = "\n".join(f"{_written(each)}\n  {' '.join(left.complaints)}" for each, left in offenders)
+    def locate(self, notes: Sequence[Note]) -> list[Located]:
+        """The notes with the messages that they rest on."""
+        return self._locator.locate_all(notes)
+
+    def repair(self, answer: list[Located]) -> tuple[Prompt, list[Located]] | None:
+        """The question for the notes that are worth it alone, with the messages that they rest on and nothing else."""
+        wrong = self._worth_repair(answer)
+        if not wrong:
+            return None
+        asked = {id(each) for each, _ in wrong}
+        cited = {message.position: message for each, _ in wrong for message in each.messages}
+        room = max(min(REPAIR_TOKENS, int(self._count(self.prompt.user) * REPAIR_SHARE)), MIN_WORDS)
+        notes = "\n".join(f"{_written(each)}\n  {' '.join(left.complaints)}" for each, left in wrong)
         prompt = NOTES_REPAIR.render(
             voice=VOICES[self.job.voice],
             messages=transcript([cited[place] for place in sorted(cited)], room, self._count),
             notes=notes,
         )
-        words = sum(len(each.statement.text.split()) + 12 for each, _ in offenders)
-        return _limited(prompt, NOTES_REPAIR, words)
+        words = sum(len(each.statement.text.split()) + 12 for each, _ in wrong)
+        return _limited(prompt, NOTES_REPAIR, words), [each for each in answer if id(each) not in asked]
+
+    def repaired(self, rest: list[Located], again: list[Located]) -> list[Located]:
+        """The notes that were not asked for again, and the new ones."""
+        return [*rest, *again]
+
+    def judge(self, answer: Sequence[Located]) -> NotesJudged:
+        """Strike what doesn't stand; nothing is believed where most of it doesn't."""
+        foreign = self._foreign_language(answer)
+        kept: list[Located] = []
+        complaints = [foreign] if foreign else []
+        struck = lost = 0
+        for each in answer:
+            left = self._struck(each)
+            complaints += left.complaints
+            struck += bool(left.complaints)
+            lost += not left.text
+            if left.text:
+                kept.append(replace(each, statement=replace(each.statement, text=left.text)))
+        trusted = bool(kept) and not foreign and lost <= MAX_STRUCK * len(answer)
+        notes = tuple(kept) if trusted else ()
+        return NotesJudged(
+            kept=[each.statement.text for each in notes],
+            complaints=tuple(complaints),
+            struck=struck,
+            trusted=trusted,
+            notes=notes,
+        )
+
+    def supported(self, answer: Sequence[Located]) -> float:
+        """The share of the claims that the sources support; 1 where nothing can be looked up."""
+        return supported_rate("\n".join(each.statement.text for each in answer), self._grounds.shown)
+
+    def texts(self, judged: NotesJudged, writing: Writing) -> tuple[Sequence[Summary], Sequence[str]]:
+        """Give each note to the block that covers where it rests; what is behind the last block waits for its own."""
+        job = self.job
+        last = job.messages[-1].position
+        seen = replace(writing, seen_first=job.messages[0].position, seen_last=last)
+        unpaid = replace(seen, tokens_in=0, tokens_out=0)
+        lines = sorted(_lines(job, judged.notes), key=lambda each: each[1].position)
+        out: list[Summary] = []
+        begin = 0
+        for number, block in enumerate(job.blocks):
+            is_last = number == len(job.blocks) - 1 and not job.waits
+            end = last if is_last else block.last_position
+            own = [(name, line) for name, line in (*job.taken, *lines) if begin <= line.position <= end]
+            begin = block.last_position + 1
+            disputes = [each for each in job.disputes if each.about == block.stretch]
+            text = as_text(block, disputes, job.voice)
+            sections = tuple(noted(block, own, lambda _: True)) if judged.trusted else text.sections
+            paid = replace(unpaid if out else seen, disputes=tuple(each.id for each in disputes))
+            out.append(replace(text, sections=sections, writing=paid))
+        if job.waits and judged.trusted:
+            rest = [message for message in job.messages if message.position >= begin]
+            own = [(name, line) for name, line in lines if line.position >= begin]
+            out.append(_waiting(job, rest, own, unpaid if out else seen))
+        return out, ()
+
+    def _struck(self, located: Located) -> Struck:
+        """What of one note stands, by the outcomes up to the end of its block; of a state, up to the very end."""
+        note, end = located.statement, self.job.messages[-1].position
+        if note.section != "status":
+            ends = (block.last_position for block in self.job.blocks if located.position <= block.last_position)
+            end = next(ends, end)
+        if end not in self._grounds_at:
+            grounds = copy(self._grounds)
+            grounds.outcomes = last_outcomes([each for each in self.job.evidence if each.position <= end])
+            self._grounds_at[end] = grounds
+        places = {message.position for message in located.messages} if note.at else set()
+        beside = {place + step for place in places for step in (-1, 0, 1)}
+        cited = [message for message in self.job.evidence if message.position in beside]
+        return strike(note.text, self._grounds_at[end], status=note.section == "status", cited=cited)
+
+    def _foreign_language(self, answer: Sequence[Located]) -> str:
+        """What is wrong with the language of all notes together; empty where it is the agent's."""
+        text = " ".join(each.statement.text for each in answer)
+        own = [message for message in self.job.messages if message.role in ("assistant", "user")]
+        said = [*_said(own), *_said(self.job.asked)] or _said(self.job.messages)
+        language = other_language(text, " ".join(said))
+        return f"It is in {language}, and the agent wrote in another language." if language else ""
+
+    def _worth_repair(self, answer: Sequence[Located]) -> list[tuple[Located, Struck]]:
+        """The notes that are worth asking for once more, since something in them doesn't stand."""
+        if self._foreign_language(answer):
+            return []
+        wrong = [(each, left) for each in answer if (left := self._struck(each)).complaints]
+        if len(wrong) > MAX_STRUCK * len(answer):
+            return []
+        worthy = [
+            (each, left) for each, left in wrong if each.statement.worth >= (MIN_REPAIRED if left.text else MIN_LOST)
+        ]
+        return worthy[:MAX_FAULTS]
+
+
+def _said(messages: Sequence[Message]) -> list[str]:
+    return [message.text for message in messages if message.text.strip()]
 
 
 def earlier(job: NotesJob, room: int, count: Count) -> str:
@@ -481,75 +497,6 @@ def _written(each: Located) -> str:
     statement = each.statement
     numbers = ",".join(str(message.position) for message in each.messages)
     return f"{statement.kind} {statement.worth} [{numbers}] {statement.text}"
-
-
-async def write_notes(job: NotesJob, model: LanguageModel, count: Count) -> WrittenSummary:
-    """Ask `model` for the notes on a stretch, once more for what in them doesn't stand, and strike the rest.
-
-    Raises ModelError where the first question fails: then there is nothing to keep.
-    """
-    task = await to_thread(NotesTask, job, count)
-    prompt = await to_thread(lambda: task.prompt)
-    answer = await model.ask(prompt, NotesReply)
-    usage, statements = [answer.usage], await to_thread(task.read, answer.value)
-    first = statements
-    complaints: list[str] = []
-    offenders = await to_thread(task.offenders, statements)
-    if offenders:
-        try:
-            mended = await model.ask(task.repair(offenders), NotesReply)
-        except ModelError as error:
-            # What doesn't stand is struck all the same.
-            complaints.append(str(error))
-        else:
-            usage.append(mended.usage)
-            wrong = {id(each) for each, _ in offenders}
-            statements = [each for each in statements if id(each) not in wrong]
-            statements += await to_thread(task.read, mended.value)
-    kept = await to_thread(task.judge.keep, statements)
-    writing = Writing(
-        prompt=f"{prompt.name}/{job.voice}",
-        model=answer.model,
-        tokens_in=sum(each.tokens_in for each in usage),
-        tokens_out=sum(each.tokens_out for each in usage),
-        supported=round(await to_thread(task.judge.supported, first), 4),
-        recall=round(await to_thread(task.judge.recall, kept.statements), 4),
-        repaired=len(usage) > 1,
-        trusted=kept.trusted,
-        struck=kept.struck,
-    )
-    verdict: WritingOutcome = "repaired" if kept.struck or writing.repaired else "written"
-    if not kept.trusted:
-        verdict = "offline"
-    texts = await to_thread(texts_of, job, kept, writing)
-    return WrittenSummary(texts=tuple(texts), verdict=verdict, faults=(*complaints, *kept.complaints))
-
-
-def texts_of(job: NotesJob, kept: Kept, writing: Writing) -> list[Summary]:
-    """Give each statement to the block that stands where it rests; what is behind the last block waits for its own."""
-    seen = replace(writing, seen_first=job.messages[0].position, seen_last=job.messages[-1].position)
-    lines = sorted(_lines(job, kept.statements), key=lambda each: each[1].position)
-    out: list[Summary] = []
-    begin = 0
-    last = job.messages[-1].position
-    for number, block in enumerate(job.blocks):
-        end = block.last_position
-        if number == len(job.blocks) - 1 and not job.waits:
-            end = last
-        own = [(name, line) for name, line in (*job.taken, *lines) if begin <= line.position <= end]
-        begin = end + 1
-        text = job.name_of(block)
-        disputes = tuple(each.id for each in job.disputes if each.about == block.stretch)
-        paid = seen if not out else replace(seen, tokens_in=0, tokens_out=0)
-        sections = text.sections
-        if kept.trusted:
-            sections = tuple(noted(block, own, lambda _: True))
-        out.append(replace(text, sections=sections, writing=replace(paid, disputes=disputes)))
-    if job.waits and kept.trusted:
-        rest = [message for message in job.messages if message.position >= begin]
-        own = [(name, line) for name, line in lines if line.position >= begin]
-        out.append(_waiting(job, rest, own, seen if not out else replace(seen, tokens_in=0, tokens_out=0)))
-    return out
 
 
 def _lines(job: NotesJob, statements: Iterable[Located]) -> Iterator[tuple[SectionName, Line]]:

@@ -1,48 +1,44 @@
-"""Let a model write the text of one summary: ask, check, ask once more with what was wrong, and settle.
+"""Have a model write the texts of summaries: ask, judge, ask once more with what is wrong, and keep what stands.
 
-What is asked and how an answer is judged is the `WritingTask`'s: there is one for an agent's work, and one for stories.
+What is asked, and what an answer is held to, is the `WritingTask`'s: `engine/work_writing.py` has the one for
+an agent's work, `engine/story_writing.py` the one for stories.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from asyncio import to_thread
-from collections.abc import Callable, Iterable, Sequence
-from typing import Generic, Literal, Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Generic, Literal, TypeVar
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.parts import share, shorten
 from ireneo.engine.texts import text_id, text_summarizer
-from ireneo.grounding.claims import TextClaim
+from ireneo.errors import ModelError
 from ireneo.grounding.evidence import recall
-from ireneo.grounding.neutral import instruction_like
-from ireneo.grounding.status import error_text
 from ireneo.log.message import Count, short
 from ireneo.log.tree import Annotation
 from ireneo.ports.models import LanguageModel, Prompt, Usage
 from ireneo.prompts.replies import Voice
 from ireneo.summaries.summary import Summary, Writing
 
-R = TypeVar("R", bound=Struct)
-
-MOST_STRUCK = 0.5
-"""Where more than this share of what a model said doesn't stand, none of it is trusted."""
-FAULTS_TOLD = 12
-CLAIMS_TOLD = 5
-"""Claims that one fault names; a model that invents more gets the idea."""
-LEAST_TOKENS = 40
+MAX_STRUCK = 0.5
+"""An answer of which more than this share is struck is not trusted at all."""
+MAX_FAULTS = 12
+"""Faults that a repair names."""
+MIN_PIECE_TOKENS = 40
 """No piece of what a model is shown is shortened to less."""
 
 WritingOutcome = Literal["written", "repaired", "offline"]
 
 
 class WrittenSummary(Struct, frozen=True, kw_only=True):
-    """What came of a job."""
+    """The texts that came of one question to a model."""
 
     texts: tuple[Summary, ...]
-    """Of an agent's work one for each block of the stretch, the first of which tells what all of them cost."""
+    """Of an agent's work one for each block of the stretch; the first one carries the cost of all of them."""
     verdict: WritingOutcome
     """``written``: it stood as it was; ``repaired``: it was asked again, or lines were struck; ``offline``: nothing of
     it could be trusted, and the offline text stands for it."""
@@ -55,166 +51,126 @@ class WrittenSummary(Struct, frozen=True, kw_only=True):
         return self.texts[0]
 
 
-class ModelAnswer(Struct, Generic[R], frozen=True, kw_only=True):
-    """What a model answered, asked once or twice."""
+class Judged(Struct, frozen=True, kw_only=True):
+    """What of an answer stands."""
 
-    first: R
-    last: R
-    faults: tuple[str, ...]
-    """What is wrong with the last answer."""
-    usage: tuple[Usage, ...]
-    """Of each time that it was asked."""
-    model: str
+    kept: Sequence[str]
+    """The statements that stand, in their order."""
+    complaints: tuple[str, ...]
+    """What is wrong with the answer, a sentence each."""
+    struck: int
+    """How many statements were struck, or lost a clause."""
+    trusted: bool
+    """Whether enough stands for any of it to be believed."""
+
+
+R = TypeVar("R", bound=Struct)
+A = TypeVar("A")
+J = TypeVar("J", bound=Judged)
+
+
+class WritingTask(ABC, Generic[R, A, J]):
+    """One question to a model with the sources read, which replies `R`, is read as `A`, and judged as `J`."""
+
+    reply: type[R]
+    voice: Voice
 
     @property
-    def repaired(self) -> bool:
-        """Whether it was asked twice."""
-        return len(self.usage) > 1
+    @abstractmethod
+    def prompt(self) -> Prompt:
+        """The question."""
 
     @property
-    def tokens_in(self) -> int:
-        """What the questions cost."""
-        return sum(each.tokens_in for each in self.usage)
+    @abstractmethod
+    def critical(self) -> Sequence[str]:
+        """The names in the sources that must not be lost."""
 
-    @property
-    def tokens_out(self) -> int:
-        """What the answers cost."""
-        return sum(each.tokens_out for each in self.usage)
+    @abstractmethod
+    def read(self, reply: R) -> A:
+        """What a reply states."""
 
-    def verdict(self, *, trusted: bool, struck: int) -> WritingOutcome:
-        """What became of the answer, of which `struck` lines were struck out."""
-        if not trusted:
-            return "offline"
-        return "repaired" if struck or self.repaired else "written"
+    @abstractmethod
+    def repair(self, answer: A) -> tuple[Prompt, A] | None:
+        """The question about what is wrong with an answer, and the rest of it; None where nothing is to be asked."""
+
+    @abstractmethod
+    def repaired(self, rest: A, again: A) -> A:
+        """The rest of an answer with what the repair gave."""
+
+    @abstractmethod
+    def judge(self, answer: A) -> J:
+        """Decide what of an answer stands."""
+
+    @abstractmethod
+    def supported(self, answer: A) -> float:
+        """The share of the answer's claims that the sources support; 1 where nothing can be looked up."""
+
+    @abstractmethod
+    def texts(self, judged: J, writing: Writing) -> tuple[Sequence[Summary], Sequence[str]]:
+        """The records of what stands; and what was left out besides, a sentence each."""
 
 
-async def ask_twice(
-    model: LanguageModel, prompt: Prompt, reply: type[R], faults: Callable[[R], Sequence[str]]
-) -> ModelAnswer[R]:
-    """Ask, and where the answer has `faults`, ask once more with them. Raises ModelError.
+async def write(task: WritingTask[R, A, J], model: LanguageModel) -> WrittenSummary:
+    """Ask `model`, once more for what does not stand, and strike the rest.
 
-    The faults are looked for in another thread, since that reads all of the sources.
+    Sources are read and looked up in another thread. Raises ModelError where the first question fails.
     """
-    answer = await model.ask(prompt, reply)
-    first, usage, wrong = answer.value, [answer.usage], await to_thread(faults, answer.value)
-    if wrong:
-        answer = await model.ask(with_faults(prompt, first, wrong), reply)
-        usage.append(answer.usage)
-        wrong = await to_thread(faults, answer.value)
-    return ModelAnswer(first=first, last=answer.value, faults=tuple(wrong), usage=tuple(usage), model=answer.model)
-
-
-def with_faults(prompt: Prompt, answer: Struct, faults: Sequence[str]) -> Prompt:
-    """The same question again, with the answer that was given and what is wrong with it."""
-    listed = "\n".join(f"- {fault}" for fault in faults[:FAULTS_TOLD])
-    given = msgspec.json.encode(answer).decode()
-    return replace(
-        prompt,
-        user=f"{prompt.user}\n\nYou wrote:\n{given}\n\nThis is wrong with it:\n{listed}\n\n"
-        "Write it again without these faults: leave out what the messages don't show, and change nothing else.",
+    answer = await model.ask(await to_thread(lambda: task.prompt), task.reply)
+    usage = [answer.usage]
+    failed: tuple[str, ...] = ()
+    first = said = await to_thread(task.read, answer.value)
+    repair = await to_thread(task.repair, first)
+    if repair is not None:
+        question, rest = repair
+        try:
+            again = await model.ask(question, task.reply)
+        except ModelError as error:
+            # The first answer is paid for, and what doesn't stand of it is struck all the same.
+            failed = (str(error),)
+        else:
+            usage.append(again.usage)
+            said = task.repaired(rest, await to_thread(task.read, again.value))
+    judged = await to_thread(task.judge, said)
+    writing = await to_thread(writing_record, task, first, judged, task.prompt.name, answer.model, usage)
+    texts, left_out = await to_thread(task.texts, judged, writing)
+    verdict: WritingOutcome = "repaired" if judged.struck or writing.repaired else "written"
+    return WrittenSummary(
+        texts=tuple(texts),
+        verdict=verdict if judged.trusted else "offline",
+        faults=(*failed, *judged.complaints, *left_out),
     )
 
 
+def writing_record(
+    task: WritingTask[R, A, J], first: A, judged: J, prompt: str, model: str, usage: Sequence[Usage] = ()
+) -> Writing:
+    """How a text came about; `usage` has an entry for each time that the model was asked."""
+    return Writing(
+        prompt=f"{prompt}/{task.voice}",
+        model=model,
+        tokens_in=sum(each.tokens_in for each in usage),
+        tokens_out=sum(each.tokens_out for each in usage),
+        supported=round(task.supported(first), 4),
+        recall=round(recall(task.critical, " ".join(judged.kept)), 4),
+        repaired=len(usage) > 1,
+        trusted=judged.trusted,
+        struck=judged.struck,
+    )
+
+
+def as_text(canonical: Summary, disputes: Sequence[Annotation], voice: Voice) -> Summary:
+    """A canonical summary under the name of the text that a model writes of it in view of `disputes`."""
+    names = [each.id for each in disputes]
+    return replace(canonical, id=text_id(canonical, names, voice), summarizer=text_summarizer(canonical, names, voice))
+
+
 def doubts(disputes: Sequence[Annotation]) -> str:
-    """What a prompt says about the disputes of an earlier text; nothing where there are none."""
+    """What a prompt says about the disputes of an earlier text; empty where there are none."""
     if not disputes:
         return ""
     disputed = [f"- {each.text}" + (f" (of: “{each.claim}”)" if each.claim else "") for each in disputes]
     told = ["", "Earlier notes on these messages were disputed. Look at the messages again for this:", *disputed, ""]
     return "\n".join(told)
-
-
-class WritingJob(Struct, frozen=True, kw_only=True):
-    """A summary that a model is to write."""
-
-    offline: Summary
-    """The canonical summary of the stretch, as the structure gives it."""
-    disputes: tuple[Annotation, ...] = ()
-    """Why an earlier text of it was disputed."""
-    voice: Voice = "first"
-
-    def named(self, writing: Writing) -> Summary:
-        """The offline text under the name of a model's."""
-        return replace(
-            self.offline,
-            id=text_id(self.offline, writing.disputes, self.voice),
-            summarizer=text_summarizer(self.offline, writing.disputes, self.voice),
-            writing=writing,
-        )
-
-
-class Judged(Struct, frozen=True, kw_only=True):
-    """What of an answer may stand."""
-
-    kept: Sequence[str]
-    """The statements that stand, as they were said."""
-    struck: int
-    """How many do not."""
-    trusted: bool
-    """Whether so much stands that any of it is believed."""
-
-
-class WritingTask(Protocol[R]):
-    """A job made ready: the question, and who judges the answer."""
-
-    @property
-    def job(self) -> WritingJob:
-        """What is to be written."""
-
-    @property
-    def prompt(self) -> Prompt:
-        """The question."""
-
-    @property
-    def reply(self) -> type[R]:
-        """What an answer has to be."""
-
-    @property
-    def critical(self) -> Sequence[str]:
-        """The names of the sources that must not be lost."""
-
-    def faults(self, answer: R) -> list[str]:
-        """All that is wrong with an answer and worth asking again for, a sentence each."""
-
-    def judge(self, answer: R) -> Judged:
-        """What of an answer may stand."""
-
-    def supported(self, answer: R) -> float:
-        """Of the claims that were made, the share that the sources support; 1 where nothing can be looked up."""
-
-    def settle(self, answer: R, judged: Judged, writing: Writing) -> tuple[Summary, Sequence[str]]:
-        """The record of what stands, beside what the structure shows; and what else was left out."""
-
-
-async def write(task: WritingTask[R], model: LanguageModel) -> WrittenSummary:
-    """Ask `model` for the text of a summary. Raises ModelError; then there is nothing to keep."""
-    asked = await ask_twice(model, task.prompt, task.reply, task.faults)
-    judged, supported = await to_thread(lambda: (task.judge(asked.last), task.supported(asked.first)))
-    writing = Writing(
-        prompt=f"{task.prompt.name}/{task.job.voice}",
-        model=asked.model,
-        tokens_in=asked.tokens_in,
-        tokens_out=asked.tokens_out,
-        supported=round(supported, 4),
-        recall=round(recall(task.critical, " ".join(judged.kept)), 4),
-        repaired=asked.repaired,
-        trusted=judged.trusted,
-        struck=judged.struck,
-        disputes=tuple(each.id for each in task.job.disputes),
-    )
-    text, notes = await to_thread(task.settle, asked.last, judged, writing)
-    verdict = asked.verdict(trusted=judged.trusted, struck=judged.struck)
-    return WrittenSummary(texts=(text,), verdict=verdict, faults=(*asked.faults, *notes))
-
-
-def ungrounded(text: str, claims: Iterable[TextClaim], *, what: str, whence: str) -> list[str]:
-    """Why a statement is held to be made up: `claims` of it stand nowhere, or it is no `what`, or an order `whence`."""
-    if error_text(text):
-        return [f"It is an error text, and no {what}."]
-    found = [f"The {claim.kind} “{claim.text}” stands nowhere in the messages." for claim in list(claims)[:CLAIMS_TOLD]]
-    if instruction_like(text):
-        found.append(f"It repeats an instruction that {whence}.")
-    return found
 
 
 class ShownPiece(Struct, frozen=True):
@@ -226,15 +182,15 @@ class ShownPiece(Struct, frozen=True):
 
 
 def shown_pieces(pieces: Sequence[ShownPiece], room: int, count: Count, tidy: Callable[[str], str]) -> str:
-    """Write the pieces one below the other, each text made `tidy`, the long ones shortened to fit into `room` tokens.
+    """Write the pieces line by line, each text made `tidy`, the long ones shortened to fit into `room` tokens.
 
-    As they are where there is room for them together: what each costs alone doesn't add up to what they cost.
+    Nothing is shortened where they fit as a whole: the costs of the pieces don't add up to the cost of all.
     """
     whole = "\n".join(f"{each.head} {tidy(each.text)}" for each in pieces)
     if not pieces or count(whole) <= room:
         return whole
     left = room - sum(count(each.head) + 1 for each in pieces)
-    rooms = share([count(each.text) for each in pieces], max(left, 0), floor=LEAST_TOKENS)
+    rooms = share([count(each.text) for each in pieces], max(left, 0), floor=MIN_PIECE_TOKENS)
     lines = []
     for each, tokens in zip(pieces, rooms, strict=True):
         cut = shorten(each.text, tokens, short(each.opener), count)

@@ -1,0 +1,457 @@
+"""What of a model's reply about a story stands: its sentences and threads, held to the passages that it was shown."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.grounding.neutral import instruction_like
+from ireneo.grounding.status import error_text
+from ireneo.grounding.story import StorySourceIndex, sentences, standing_part, with_quotation_marks
+from ireneo.grounding.voice import names_oneself, telling_faults, tells_of_itself
+from ireneo.language.detect import other_language
+from ireneo.language.files import either, topic
+from ireneo.language.story_topics import Turns
+from ireneo.language.topics import Speech
+from ireneo.log.message import SHORT, MessageId, short
+from ireneo.patterns import lazy_re
+from ireneo.prompts.replies import StoryReply, ThreadSaid, Voice
+from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, thread_id
+
+# The passages of the sources, and which of them a sentence rests on.
+
+MAX_RESTS = 3
+NEAR = 0.6
+"""A passage that shares this much of what the best one shares is rested on as well."""
+MAX_SOURCES = 6
+_WORD = lazy_re(r"[^\W_]+")
+_DENSE = lazy_re(r"[\u3040-\u30ff\u3400-\u9fff]")
+_STEM = 6
+
+
+class StoryPassage(Struct, frozen=True, kw_only=True):
+    """A piece of what a summary is written from, and where it stands."""
+
+    text: str
+    position: int
+    sources: tuple[MessageId, ...]
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The stems of the words that say something; of scripts without spaces each pair of signs."""
+    out: set[str] = set()
+    for word in _WORD.findall(text):
+        if _DENSE.search(word):
+            out.update(word[place : place + 2] for place in range(len(word) - 1))
+        elif len(word) > 3 or word[0].isupper() or word[0].isdigit():
+            out.add(word.casefold()[:_STEM])
+    return frozenset(out)
+
+
+class Finder:
+    """Finds the passages, given in the order of the story, that a text rests on."""
+
+    def __init__(self, passages: Sequence[StoryPassage]) -> None:
+        self.passages = passages
+        self._words = [content_words(passage.text) for passage in passages]
+        self._spread = Counter(word for words in self._words for word in words)
+
+    def rests(self, text: str, place: float = 1.0) -> list[StoryPassage]:
+        """The passages that share most words with `text`, the best first, and of equals the one nearest to `place`.
+
+        `place` is from 0 (the beginning) to 1; the passage there is the answer where none shares anything.
+        """
+        if not self.passages:
+            return []
+        wanted = content_words(text)
+        worth = {word: math.log(1 + len(self._words) / self._spread[word]) for word in wanted if word in self._spread}
+        scores = [sum(worth[word] for word in words & worth.keys()) for words in self._words]
+        last = max(len(scores) - 1, 1)
+        order = sorted(range(len(scores)), key=lambda number: (-scores[number], abs(number / last - place)))
+        best = scores[order[0]]
+        if not best:
+            return [self.passages[round(place * (len(self.passages) - 1))]]
+        return [self.passages[number] for number in order[:MAX_RESTS] if scores[number] >= NEAR * best]
+
+    def shared(self, text: str) -> float:
+        """The largest share of the words of `text` that a single passage has."""
+        wanted = content_words(text)
+        return max((len(wanted & words) / len(wanted) for words in self._words), default=0.0) if wanted else 1.0
+
+
+def place_of(rests: Sequence[StoryPassage]) -> tuple[int, tuple[MessageId, ...]]:
+    """The position of the last of these passages, and the messages that they come from, in order."""
+    ordered = sorted(rests, key=lambda passage: passage.position)
+    sources = dict.fromkeys(source for passage in ordered for source in passage.sources)
+    return max((passage.position for passage in rests), default=0), tuple(sources)[-MAX_SOURCES:]
+
+
+# The sentences of a reply, each with what it is worth.
+
+WORTH = 5.0
+"""The worth, 1 to 10, of a sentence for which a model gives none."""
+MAX_WORTH = 10
+MAX_JOINED = 400
+"""Characters up to which a sentence is joined with the one before it that it refers back to."""
+_WORTH = lazy_re(r"(?:(?<!\s)\s++)?\[(10|[1-9])(?:/10)?\](?P<ends>[.!?…]*)")
+_ENDS = ".!?…。！？"
+_CLOSES = "\"'”’»」』)]*_ "
+_POINTS_BACK = lazy_re(lambda: rf"{either(topic(Turns).points_back)}\b", re.IGNORECASE)
+
+
+class ToldSentence(Struct, frozen=True):
+    """A sentence of a model, and the worth that it gives to it."""
+
+    text: str
+    worth: float
+
+
+def told(reply: StoryReply) -> list[ToldSentence]:
+    """The sentences of a reply's text, each with the worth in brackets behind it, or else before it."""
+    text = with_quotation_marks(reply.text)
+    marks = list(_WORTH.finditer(text))
+    if not marks:
+        return [ToldSentence(each, WORTH) for each in sentences(text)]
+    leads = not text[: marks[0].start()].strip()
+    starts = [0, *(mark.end() for mark in marks)]
+    ends = [*(mark.start() for mark in marks), len(text)]
+    worths = [float(mark[1]) for mark in marks]
+    worths = [WORTH, *worths] if leads else [*worths, WORTH]
+    out: list[ToldSentence] = []
+    held, most = "", 0.0
+    for number, (start, end, worth) in enumerate(zip(starts, ends, worths, strict=True)):
+        ending = marks[number]["ends"] if number < len(marks) and not leads else ""
+        held, most = f"{held}{text[start:end]}{ending}", max(most, worth)
+        # A bracket within a sentence is for all of it.
+        if held.rstrip(_CLOSES)[-1:] not in _ENDS and number < len(marks) and not leads:
+            continue
+        out += [ToldSentence(each, most) for each in sentences(held)]
+        held, most = "", 0.0
+    return out
+
+
+def points_back(text: str) -> bool:
+    """Whether a sentence needs the one before it to be understood, such as “She told him”."""
+    return bool(_POINTS_BACK.match(text))
+
+
+def standing_alone(kept: Iterable[ToldSentence]) -> list[ToldSentence]:
+    """Join each sentence that refers back with the one before it, so that any of them may be shown alone."""
+    out: list[ToldSentence] = []
+    for each in kept:
+        whole = f"{out[-1].text} {each.text}" if out and points_back(each.text) else ""
+        if whole and len(whole) <= MAX_JOINED:
+            out[-1] = ToldSentence(whole, max(out[-1].worth, each.worth))
+        else:
+            out.append(each)
+    return out
+
+
+# What a reply is held to.
+
+MAX_WORDS = 350
+"""Words of a leaf's text; a longer one is cut after a sentence."""
+SPARE_WORDS = 100
+"""A text is asked for in so many words fewer than it may have."""
+MIN_WORDS, MIN_DEEP_WORDS, MIN_SHARE = 8, 40, 0.05
+"""A text of fewer words than this, and than this share of its sources, stands for nothing. Where little happens, a
+single sentence is all that there is to say; of a long stretch it isn't."""
+CLAIMS_NAMED = 5
+"""Claims that one fault names; a model that invents more gets the idea."""
+RETOLD, RETOLD_HERE, RETOLD_WORDS = 0.8, 0.5, 5
+"""A sentence retells what was known if it shares the first share of its words with that, and less than the second
+with any passage that is to be told; a sentence of fewer words isn't looked at."""
+_JUDGED_WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+
+def words_in(text: str) -> int:
+    """The number of words of `text`; in scripts without spaces two signs count as one."""
+    return len(_JUDGED_WORD.findall(_DENSE.sub(" ", text))) + len(_DENSE.findall(text)) // 2
+
+
+class StoryManner(Struct, frozen=True, kw_only=True):
+    """How a story is to be told."""
+
+    voice: Voice
+    seen_by: str
+    """The character whose memory it is; empty: nobody's."""
+    named: bool
+    """Whether those who speak have names."""
+    max_words: int = MAX_WORDS
+    min_words: int = MIN_WORDS
+
+
+class StoryJudge:
+    """Holds a reply to its sources."""
+
+    def __init__(
+        self, passages: Sequence[StoryPassage], before: str, manner: StoryManner, shown: Sequence[str] = ()
+    ) -> None:
+        """`before` is what was known before, which is no evidence; `shown` are texts that are evidence for names."""
+        self._manner = manner
+        self._before = [content_words(sentence) for sentence in sentences(before)]
+        self._texts = [passage.text for passage in passages]
+        self.finder = Finder(passages)
+        own = [manner.seen_by] if manner.seen_by else []
+        self.evidence = StorySourceIndex([*self._texts, *own], names=shown)
+
+    def faults(self, reply: StoryReply) -> tuple[str, ...]:
+        """All that is wrong with a reply and worth asking again for, a sentence each."""
+        suspects = self.suspects(reply)
+        checked = [(each.text, self.sentence_faults(each.text, suspects)) for each in told(reply)]
+        checked += [(each.text, self.thread_faults(each, suspects)) for each in reply.opened]
+        found = [f"“{text[:120]}”: {fault}" for text, faults in checked for fault in faults]
+        return (*self.fatal(reply), *self._manner_faults(reply), *found)
+
+    def fatal(self, reply: StoryReply) -> list[str]:
+        """What is so wrong with a reply that nothing of it can stand."""
+        text = _bare(reply)
+        size = words_in(text)
+        if not size:
+            return ["The text is empty."]
+        if error_text(text):
+            return ["The text is an error text, and no story."]
+        language = other_language(_spaced(text), _spaced(" ".join(self._texts)))
+        if language:
+            return [f"The text is in {language}, and the story is in another language."]
+        if size < min(self._manner.min_words, MIN_SHARE * self._size):
+            return [f"The text has {size} words, and stands for far more."]
+        return []
+
+    def sentence_faults(self, text: str, suspects: Sequence[str]) -> list[str]:
+        """What is wrong with one sentence; empty where it may stand."""
+        found = [*self._ungrounded(text, suspects), *self._voice_faults(text)]
+        return [*found, "It tells again what was known before."] if self._retells(text) else found
+
+    def standing(self, text: str, suspects: Sequence[str]) -> str:
+        """What of one sentence may stand: it, its clauses that are not wrong, or nothing."""
+        if not self.sentence_faults(text, suspects):
+            return text
+
+        def is_wrong(clause: str) -> bool:
+            return bool(self.evidence.look(clause, suspects)[1] or self._voice_faults(clause))
+
+        left = standing_part(text, is_wrong)
+        return left if left and not self.sentence_faults(left, suspects) else ""
+
+    def thread_faults(self, thread: ThreadSaid, suspects: Sequence[str]) -> list[str]:
+        """What is wrong with one thread; empty where it may stand."""
+        if not words_in(thread.text):
+            return ["The thread says nothing."]
+        found = [*self._ungrounded(thread.text, suspects), *telling_faults(thread.text, "third", False, self._labels)]
+        unknown = [name for name in (thread.who, thread.whom) if name and not self._is_person(name)]
+        return [*found, *(f"The name “{name[:80]}” stands nowhere in the messages." for name in unknown)]
+
+    def named(self, thread: ThreadSaid) -> ThreadSaid:
+        """The thread with the character's name in the place of “I”."""
+        own = self._manner.seen_by
+        who, whom = (
+            own if own and name.strip().casefold() in topic(Speech).myself else name
+            for name in (thread.who, thread.whom)
+        )
+        return replace(thread, text=with_quotation_marks(thread.text), who=who, whom=whom)
+
+    def names(self, reply: StoryReply) -> list[str]:
+        """The names of the reply that the sources have, each once."""
+        listed = dict.fromkeys(" ".join(name.split()) for name in reply.names)
+        return [
+            name
+            for name in listed
+            if 0 < words_in(name) <= 8 and self.evidence.has_name(name) and not instruction_like(name)
+        ]
+
+    def suspects(self, reply: StoryReply) -> list[str]:
+        """The words of names in the reply that the sources don't have, in small letters: names wherever they stand."""
+        listed = [*reply.names, *(name for each in reply.opened for name in (each.who, each.whom))]
+        unknown = [name for name in listed if words_in(name) and not self._is_person(name)]
+        for text in _statements(reply):
+            unknown += [claim.text for claim in self.evidence.look(text)[1] if claim.kind == "name"]
+        words = [word for name in unknown for word in _JUDGED_WORD.findall(name) if word[:1].isupper()]
+        return sorted({word.casefold() for word in words if not self.evidence.has_name(word)})
+
+    def supported(self, reply: StoryReply) -> float:
+        """The share of the reply's claims that the sources support; 1 where nothing can be looked up."""
+        made = wrong = 0
+        suspects = self.suspects(reply)
+        for text in _statements(reply):
+            claimed, unsupported = self.evidence.look(text, suspects)
+            made, wrong = made + max(claimed, len(unsupported)), wrong + len(unsupported)
+        return 1 - wrong / made if made else 1.0
+
+    def _manner_faults(self, reply: StoryReply) -> list[str]:
+        text, most = _bare(reply), self._manner.max_words
+        size = words_in(text)
+        found = [f"The text has {size} words; write at most {most - SPARE_WORDS}."] if size > most else []
+        if self._manner.voice == "first" and self._english and len(told(reply)) > 2 and not tells_of_itself(text):
+            found.append(f"Nobody says “I”, and it is the memory of {self._manner.seen_by or 'one of them'}.")
+        return found
+
+    def _voice_faults(self, text: str) -> list[str]:
+        voice, own = self._manner.voice, self._manner.seen_by
+        found = telling_faults(text, voice, self._english, self._labels)
+        if own and voice != "third" and names_oneself(text, own):
+            found.append(f"It tells of {own} as of somebody else, and this is the memory of {own}.")
+        return found
+
+    def _ungrounded(self, text: str, suspects: Sequence[str]) -> list[str]:
+        if error_text(text):
+            return ["It is an error text, and no story."]
+        unsupported = self.evidence.look(text, suspects)[1][:CLAIMS_NAMED]
+        found = [f"The {claim.kind} “{claim.text}” stands nowhere in the messages." for claim in unsupported]
+        if instruction_like(text):
+            found.append("It repeats an instruction that stands in the messages.")
+        if not found and self.evidence.is_foreign(text):
+            found.append("Nothing of what it says stands in the messages.")
+        return found
+
+    def _retells(self, text: str) -> bool:
+        words = content_words(text)
+        if len(words) < RETOLD_WORDS or not self._before:
+            return False
+        known = max(len(words & before) for before in self._before) / len(words)
+        return known >= RETOLD and self.finder.shared(text) < RETOLD_HERE
+
+    def _labels(self, role: str) -> bool:
+        """Whether a role is only a label of the log, and nobody of the story is called so."""
+        return self._manner.named and not self.evidence.has_name(role)
+
+    def _is_person(self, name: str) -> bool:
+        return name.strip().casefold() in topic(Speech).myself or self.evidence.has_name(name)
+
+    @property
+    def _english(self) -> bool:
+        return self.evidence.language in (None, "en")
+
+    @cached_property
+    def _size(self) -> int:
+        return sum(map(words_in, self._texts))
+
+
+def _bare(reply: StoryReply) -> str:
+    """The text of a reply without the worths of its sentences."""
+    return _WORTH.sub(r"\g<ends>", reply.text)
+
+
+def _statements(reply: StoryReply) -> list[str]:
+    return [*(each.text for each in told(reply)), *(each.text for each in reply.opened)]
+
+
+def _spaced(text: str) -> str:
+    """`text` with each sign of a script without spaces as a word: a few of them are enough to tell the language."""
+    return _DENSE.sub(r" \g<0> ", text)
+
+
+# What became of threads: what a model says of them, beside what rules found.
+#
+# A model is better than rules at telling a promise from a figure of speech. So where its reply is trusted, its threads
+# stand, and of those by rules only the ones that are surely threads. What it was shown and did not call resolved stays
+# open: a thread that is carried too long costs a line, one that is closed too early is gone.
+
+SURE = 1.5
+"""The weight from which on a thread that rules found stands beside a model's; also that of a model's thread of even
+worth."""
+ALIKE, ALIKE_BETWEEN_KINDS = 0.5, 0.75
+"""With this share of the words of the shorter one, two threads are one; of different kinds only with more."""
+_KIND_WORDS = content_words(
+    "promise promised promises vow vowed swore sworn debt owes owed quest threat threatened lie lied"
+    " secret hides hidden keeps wound wounded hurt"
+    " question asked wonders whether that this with from will would have they them their"
+)
+"""Words that many threads of a kind have, whatever they are about."""
+_NO_ID = ThreadId("")
+
+
+def settle_threads(
+    said: Sequence[ThreadSaid],
+    resolved: Sequence[str],
+    shown: Sequence[Thread],
+    offline: ThreadChanges,
+    finder: Finder,
+) -> tuple[ThreadChanges, list[str]]:
+    """Settle what was `said` of threads that a stretch opens, and `resolved` of those that were `shown` as open.
+
+    The second value says what was left out and is no reason to ask again.
+    """
+    left_out: list[str] = []
+    opened: list[Thread] = []
+    for each in said:
+        thread = _thread(each, offline, finder)
+        if any(_alike(thread, other) for other in shown):
+            left_out.append(f"The thread “{thread.text}” is open already.")
+        elif not any(_alike(thread, other) for other in opened):
+            opened.append(thread)
+    sure = [thread for thread in offline.opened if thread.weight >= SURE]
+    opened += [thread for thread in sure if not any(_alike(thread, one) for one in opened)]
+    ends, unknown = _closed(resolved, shown, finder)
+    left_out += [f"No open thread is called {name!r}." for name in unknown]
+    seen = {thread.id for thread in shown}
+    closed = [*ends, *(name for name in offline.closed if name not in seen)]
+    known = {end.id: end for end in offline.ends if end.id in closed}
+    known.update((name, end) for name, end in ends.items() if end is not None)
+    changes = ThreadChanges(
+        opened=tuple(sorted(opened, key=lambda thread: thread.position)),
+        closed=tuple(closed),
+        forgotten=offline.forgotten,
+        ends=tuple(known.values()),
+    )
+    return changes, left_out
+
+
+def _alike(one: Thread, other: Thread) -> bool:
+    """Whether two threads are the same one in other words."""
+    if one.text.casefold() == other.text.casefold():
+        return True
+    people, others = (content_words(f"{each.who} {each.whom}") for each in (one, other))
+    if people and others and not people & others:
+        return False
+    left, right = (content_words(each.text) - _KIND_WORDS - people - others for each in (one, other))
+    if not left or not right:
+        return False
+    needed = ALIKE if one.kind == other.kind else ALIKE_BETWEEN_KINDS
+    return len(left & right) >= needed * min(len(left), len(right))
+
+
+def _thread(said: ThreadSaid, offline: ThreadChanges, finder: Finder) -> Thread:
+    text, who, whom = (" ".join(each.split()) for each in (said.text, said.who, said.whom))
+    rests = finder.rests(f"{text} {who} {whom}")[:1]
+    source = rests[0].sources[-1] if rests and rests[0].sources else None
+    position = rests[0].position if rests else 0
+    # Of twice the worth it outlasts one that is newer: the room for threads is the scarcest there is.
+    weight = SURE * (min(max(said.worth, 1), MAX_WORTH) / WORTH) ** 2
+    found = Thread(id=_NO_ID, kind=said.kind, text=text, who=who, whom=whom, weight=weight)
+    # Rules know for certain where they found it.
+    known = next((other for other in offline.opened if other.source and _alike(found, other)), None)
+    if known is not None:
+        source, position, weight = known.source, known.position, max(weight, known.weight)
+    return replace(found, id=thread_id(said.kind, text, source), position=position, source=source, weight=weight)
+
+
+def _closed(
+    resolved: Sequence[str], shown: Sequence[Thread], finder: Finder
+) -> tuple[dict[ThreadId, ThreadEnd | None], list[str]]:
+    """The ids of what was resolved, with what ended each where that was said; and the names that no thread has."""
+    closed: dict[ThreadId, ThreadEnd | None] = {}
+    unknown: list[str] = []
+    for given in resolved:
+        name, _, how = given.strip(" []()`'\".,").partition(" ")
+        bare = name.strip(" []()`'\".,:")
+        meant = [thread for thread in shown if thread.id == bare or (short(thread.id) == bare[:SHORT] == bare)]
+        if len(meant) == 1:
+            closed[meant[0].id] = _end(meant[0], " ".join(how.strip(" ]):—–-").split()), finder)
+        elif given.strip():
+            unknown.append(given)
+    return closed, unknown
+
+
+def _end(thread: Thread, how: str, finder: Finder) -> ThreadEnd | None:
+    """What ended a thread, placed where the stretch tells it; None where that wasn't said, or is in no message."""
+    rests = finder.rests(f"{how} {thread.who}")[:1] if how and not instruction_like(how) else ()
+    if not rests or not rests[0].sources:
+        return None
+    return ThreadEnd(id=thread.id, text=how, position=rests[0].position, source=rests[0].sources[-1])
