@@ -9,8 +9,8 @@ import pytest
 
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.openai import OpenAIChat
-from ireneo.formats.logs.atif import Atif
 from ireneo.formats.logs.format import LoggedSession
+from ireneo.formats.logs.trajectories import Atif
 from ireneo.log.message import Call, Draft, Opaque, Text, Thinking
 
 Raw = dict[str, object]

@@ -10,7 +10,7 @@ import pytest
 
 from ireneo.errors import UnreadableLog
 from ireneo.formats.logs.format import LoggedSession
-from ireneo.formats.logs.mini_swe_agent import MiniSweAgent
+from ireneo.formats.logs.trajectories import MiniSweAgent
 from ireneo.log.message import Call, Draft, Native, Text
 
 TASK = [{"role": "system", "content": "You act."}, {"role": "user", "content": "Mend it."}]

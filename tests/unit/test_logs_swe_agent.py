@@ -9,7 +9,7 @@ import pytest
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.openai import OpenAIChat
 from ireneo.formats.logs.format import LoggedSession
-from ireneo.formats.logs.swe_agent import SweAgent
+from ireneo.formats.logs.trajectories import SweAgent
 from ireneo.log.message import Call, Draft, Text, Thinking
 
 Raw = dict[str, object]

@@ -1,8 +1,7 @@
 """aider's chat histories: Markdown to which each start of aider adds a session.
 
-JSON lines may carry such files as `markdown`. The edits that a reply asks for are its calls. So are the linter and the
-tests, which aider runs behind each edit by itself: their outcome is an answer to that reply. What else aider says is
-the harness's.
+JSON lines may hold such files as `markdown`. The edits that a reply asks for are its calls, and so are the linter and
+the tests that aider runs after each edit. Other words of aider are messages of the harness.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ireneo.formats.logs.documents import markdown_files
-from ireneo.formats.logs.format import LogFault, LoggedSession, UniqueNames, linear_session, with_faults
+from ireneo.formats.logs.documents import Found, LogReader, markdown_files
+from ireneo.formats.logs.format import LogFault, SessionBuilder
 from ireneo.formats.values import mapping, moment, string
-from ireneo.log.message import Call, Draft, Native, Origin, Part, Result, Role, Text, opens_turn
+from ireneo.log.message import Call, Draft, Origin, Part, Result, Role, Text
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
 
-EDIT = "edit"
+_EDIT = "edit"
 _SEARCH = lazy_re(r"<{5,9} SEARCH>?\s*$")
 _DIVIDER = lazy_re(r"={5,9}\s*$")
 _REPLACE = lazy_re(r">{5,9} (?:REPLACE|UPDATED)\s*$")
@@ -30,21 +29,14 @@ _PATH = lazy_re(r"[\w.~@+\\/-]+[\w)\]]|[\w.~@+\\/ -]+\.\w{1,10}")
 _NAMED_FILE = lazy_re(r"^(?:\+\+\+) (?:b/)?(?P<path>\S+)", re.M)
 
 
-class Edit(Struct, frozen=True, kw_only=True):
-    """A change that a reply asks for."""
-
+class _Edit(Struct, frozen=True, kw_only=True):
     arguments: dict[str, object]
     path: str
-    """Of the file; empty where the reply does not tell."""
-
-    @property
-    def old(self) -> str:
-        """What is to be replaced."""
-        return str(self.arguments.get("old_text", ""))
+    """The file; empty where the reply does not name it."""
 
 
-def pieces(lines: Sequence[str]) -> Iterator[str | Edit]:
-    """The words and the edits of a reply, in order."""
+def _pieces(lines: Sequence[str]) -> Iterator[str | _Edit]:
+    """Split a reply into words and edits."""
     words: list[str] = []
     path = ""
     at = 0
@@ -72,7 +64,7 @@ def pieces(lines: Sequence[str]) -> Iterator[str | Edit]:
 
 
 def _block_end(lines: Sequence[str], start: int) -> int | None:
-    """The index behind the block that begins at `start`; None if it is broken."""
+    """Return the index behind the block that begins at `start`; None if it is malformed."""
     divided = False
     for at in range(start + 1, len(lines)):
         if _SEARCH.match(lines[at]):
@@ -83,18 +75,18 @@ def _block_end(lines: Sequence[str], start: int) -> int | None:
     return None
 
 
-def _edit(block: Sequence[str], path: str) -> Edit:
+def _edit(block: Sequence[str], path: str) -> _Edit:
     divider = next(at for at, line in enumerate(block) if _DIVIDER.match(line))
     arguments: dict[str, object] = {
         **({"path": path} if path else {}),
         "old_text": "\n".join(block[1:divider]),
         "new_text": "\n".join(block[divider + 1 : -1]),
     }
-    return Edit(arguments=arguments, path=path)
+    return _Edit(arguments=arguments, path=path)
 
 
 def _take_path(words: list[str]) -> str | None:
-    """The file that is named over a block, which is taken off the words with its fence."""
+    """Remove the file name above a block and its fence from `words`; returns the name."""
     fence = _FENCE.match(words[-1]) if words else None
     if fence is not None:
         words.pop()
@@ -106,8 +98,8 @@ def _take_path(words: list[str]) -> str | None:
     return info if "/" in info or "." in info else None
 
 
-def _diff(lines: Sequence[str], at: int) -> tuple[Edit, int] | None:
-    """The diff in the fence that opens at `at`, with the index behind it."""
+def _diff(lines: Sequence[str], at: int) -> tuple[_Edit, int] | None:
+    """Read the diff in the fence that opens at `at`; returns it with the index behind it."""
     fence = _FENCE.match(lines[at])
     if fence is None or fence["info"] != "diff":
         return None
@@ -115,7 +107,7 @@ def _diff(lines: Sequence[str], at: int) -> tuple[Edit, int] | None:
         if lines[end].rstrip() == fence["ticks"]:
             text = "\n".join(lines[at + 1 : end])
             named = _NAMED_FILE.search(text)
-            return (Edit(arguments={"patch": text}, path=named["path"]), end + 1) if named else None
+            return (_Edit(arguments={"patch": text}, path=named["path"]), end + 1) if named else None
     return None
 
 
@@ -140,8 +132,8 @@ _REPORTED_REPLACE = lazy_re(r">{5,9} REPLACE")
 _HARD_ENDS = (_USAGE, _APPLIED, _LINT, _LINT_ASKED, _TEST_ASKED)
 
 
-class Missed(Struct, frozen=True, kw_only=True):
-    """An edit that could not be made, as aider tells it."""
+class _Missed(Struct, frozen=True, kw_only=True):
+    """An edit that failed."""
 
     path: str
     text: str
@@ -149,39 +141,37 @@ class Missed(Struct, frozen=True, kw_only=True):
     new: str
 
 
-class AiderReport(Struct, kw_only=True):
-    """What aider says behind a reply."""
+class _Report(Struct, kw_only=True):
+    """What aider prints after a reply."""
 
     applied: list[str] = field(default_factory=list)
     """The files that were changed."""
     skipped: dict[str, str] = field(default_factory=dict)
-    """The files that were left as they are, each with what is said of it."""
-    missed: list[Missed] = field(default_factory=list)
+    """The files that were not changed, each with aider's message."""
+    missed: list[_Missed] = field(default_factory=list)
     refused: str = ""
-    """That no edit could be read in the reply at all, and why."""
+    """Why no edit of the reply could be read at all."""
     others_applied: bool = False
     lint: str = ""
     lint_command: str = ""
     tests: str = ""
     test_command: str = ""
     tests_failed: bool | None = None
-    """None: what they printed tells."""
+    """None: to be derived from their output."""
     ran: list[str] = field(default_factory=list)
-    """The commands that the model proposed and the user let run."""
+    """Commands of the model that the user allowed to run."""
     usage: list[str] = field(default_factory=list)
-    """What the reply behind it cost, or the one before it."""
+    """What a reply cost."""
     rest: list[str] = field(default_factory=list)
 
 
-def read_report_beside(lines: Sequence[str]) -> AiderReport:
-    """Read what aider says behind no reply: its own words, and what a reply cost."""
+def _read_remarks(lines: Sequence[str]) -> _Report:
     usage = [line for line in lines if _USAGE.match(line)]
-    return AiderReport(usage=usage, rest=[line for line in lines if not _USAGE.match(line)])
+    return _Report(usage=usage, rest=[line for line in lines if not _USAGE.match(line)])
 
 
-def read_report(lines: Sequence[str]) -> AiderReport:
-    """Read what aider says behind a reply."""
-    out = AiderReport()
+def _read_report(lines: Sequence[str]) -> _Report:
+    out = _Report()
     at = 0
     while at < len(lines):
         line = lines[at]
@@ -212,7 +202,7 @@ def read_report(lines: Sequence[str]) -> AiderReport:
 
 
 def _end(lines: Sequence[str], at: int, through: re.Pattern[str] | None = None) -> int:
-    """The index behind a section: at what can't be in it, or behind the line that is its last."""
+    """Return the end of a section: before a line that can't be in it, or after a last line that matches `through`."""
     while at < len(lines):
         if any(mark.match(lines[at]) for mark in _HARD_ENDS):
             return at
@@ -222,18 +212,18 @@ def _end(lines: Sequence[str], at: int, through: re.Pattern[str] | None = None) 
     return at
 
 
-def _missed(lines: Sequence[str], out: AiderReport) -> None:
+def _missed(lines: Sequence[str], out: _Report) -> None:
     heads = [(at, found["path"].strip()) for at, line in enumerate(lines) if (found := _BLOCK_MISSED.match(line))]
     out.others_applied = out.others_applied or any(_OTHERS_APPLIED.match(line) for line in lines)
     if not heads:
         out.refused = "\n".join(lines).strip()
     for (head, path), end in zip(heads, [*(at for at, _ in heads[1:]), len(lines)], strict=bool(heads)):
         old, new = _sides(lines[head:end])
-        out.missed.append(Missed(path=path, text="\n".join(lines[head:end]).strip(), old=old, new=new))
+        out.missed.append(_Missed(path=path, text="\n".join(lines[head:end]).strip(), old=old, new=new))
 
 
 def _sides(section: Sequence[str]) -> tuple[str, str]:
-    """What was to be replaced, and by what."""
+    """Return the text that was to be replaced, and its replacement."""
     sides: tuple[list[str], list[str]] = ([], [])
     side: int | None = None
     for line in section:
@@ -248,13 +238,13 @@ def _sides(section: Sequence[str]) -> tuple[str, str]:
     return "\n".join(sides[0]), "\n".join(sides[1])
 
 
-def _linted(lines: Sequence[str], out: AiderReport) -> None:
+def _linted(lines: Sequence[str], out: _Report) -> None:
     out.lint = "\n".join([*([out.lint] if out.lint else []), *lines]).strip()
     out.lint_command = out.lint_command or _command(lines, _LINTED_BY)
 
 
-def _tested(out: AiderReport, *, failed: bool | None) -> None:
-    """Take what was left so far for what the tests printed."""
+def _tested(out: _Report, *, failed: bool | None) -> None:
+    """Take the lines so far as the output of the tests."""
     text = "\n".join(line for line in out.rest if not _LINT_ASKED.match(line)).strip()
     out.tests = text or "The tests failed; what they printed was not logged."
     out.test_command = _command(out.rest, _TESTED_BY)
@@ -265,56 +255,53 @@ def _command(lines: Sequence[str], named: re.Pattern[str]) -> str:
     return next((found["command"] for line in lines if (found := named.match(line))), "")
 
 
-# An aider history cut into its sessions, and a session into stretches of one speaker.
-#
-# A user's line begins with `#### `, aider's own with `> `, and both end in two spaces; every other line is the model's.
+# Sessions and speakers: a user's line begins with `#### `, aider's own with `> `, both end in two spaces; others are
+# the model's.
 
-
-STARTED = lazy_re(r"^# aider chat started at (?P<time>\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?)\s*$", re.M)
+_STARTED = lazy_re(r"^# aider chat started at (?P<time>\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?)\s*$", re.M)
 _SPACED = lazy_re(r"(?:#### |> ?).*  $")
 _USER = "####"
 _TOOL = ">"
 
-Speaker = Literal["user", "aider", "model"]
+_Speaker = Literal["user", "aider", "model"]
 
 
-class Started(Struct, kw_only=True):
-    """One session: the time at which aider was started, and the lines behind that."""
+class _Started(Struct, kw_only=True):
+    """The lines of one session, and the time when it began."""
 
     time: str
     lines: list[str] = field(default_factory=list)
 
 
-Stretch = tuple[Speaker, list[str]]
-"""Lines of one speaker, without their marks."""
+_Stretch = tuple[_Speaker, list[str]]
+"""Consecutive lines of one speaker, without their marks."""
 
 
-def starts(lines: Iterable[str | LogFault]) -> Iterator[Started | LogFault]:
-    """The sessions of a file, one at a time; what stands before the first start is one without a time."""
-    started: Started | None = None
+def _starts(lines: Iterable[str | LogFault]) -> Iterator[_Started | LogFault]:
+    """Split a file into its sessions; lines before the first start are one without a time."""
+    started: _Started | None = None
     for line in lines:
         if isinstance(line, LogFault):
             yield line
             continue
-        found = STARTED.match(line)
+        found = _STARTED.match(line)
         if found is None:
             if started is None and line.strip():
-                started = Started(time="")
+                started = _Started(time="")
             if started is not None:
                 started.lines.append(line.rstrip("\r\n"))
             continue
         if started is not None:
             yield started
-        started = Started(time=found["time"])
+        started = _Started(time=found["time"])
     if started is not None:
         yield started
 
 
-def stretches(lines: Sequence[str]) -> list[Stretch]:
-    """The stretches of a session, in order."""
-    # An editor that trims lines takes the two spaces away, everywhere.
+def _stretches(lines: Sequence[str]) -> list[_Stretch]:
+    # An editor that trims lines removes the two spaces everywhere.
     spaced = any(_SPACED.match(line) for line in lines)
-    out: list[Stretch] = []
+    out: list[_Stretch] = []
     for line in lines:
         speaker, text = _marked(line, spaced)
         if out and out[-1][0] == speaker:
@@ -324,7 +311,7 @@ def stretches(lines: Sequence[str]) -> list[Stretch]:
     return out
 
 
-def _marked(line: str, spaced: bool) -> tuple[Speaker, str]:
+def _marked(line: str, spaced: bool) -> tuple[_Speaker, str]:
     marked = not spaced or line.endswith("  ")
     if marked and (line.startswith(f"{_USER} ") or line.rstrip() == _USER):
         return "user", line[len(_USER) + 1 :].rstrip()
@@ -343,18 +330,18 @@ _TESTS_FAILED = lazy_re(r"^>>>>> (?:Some Tests Failed|Tests (?:Timed Out|Errored
 _TESTS_PASSED = lazy_re(r"^>>>>> All Tests Passed", re.M)
 
 
-class Chat:
-    """One session, read."""
+class _Chat:
+    """Reads one session."""
 
-    def __init__(self, started: Started, about: Mapping[str, object]) -> None:
+    def __init__(self, started: _Started, about: Mapping[str, object]) -> None:
         self.at = moment(started.time)
-        """When it began: aider notes no zone and no other time."""
+        """When the session began: aider notes no zone and no other time."""
         self.about: dict[str, object] = {**about, "started": started.time}
         self.drafts: list[Draft] = []
         self.calls = 0
         self.usage: list[str] = []
-        self.waiting: list[tuple[Call, Edit]] = []
-        found = stretches(started.lines)
+        self.waiting: list[tuple[Call, _Edit]] = []
+        found = _stretches(started.lines)
         places = (_PLACE.search("\n".join(lines)) for speaker, lines in found if speaker == "aider")
         place = next(filter(None, places), None)
         self.cwd = (place["told"] or place["dir"] or place["repo"]).rstrip("/") if place else ""
@@ -366,55 +353,50 @@ class Chat:
             else:
                 self.tells(lines)
 
-    def session(self, name: str) -> LoggedSession:
-        """The session, which is called `name`, with what is known of it, and where each turn is worked."""
-        drafts = []
-        for index, draft in enumerate(self.drafts):
-            payload: list[object] = [{"cwd": self.cwd}] if self.cwd and opens_turn(draft) else []
-            if index == 0:
-                payload.append({**self.about, **({"usage": self.usage} if self.usage else {})})
-            drafts.append(replace(draft, record=Native(format=FORMAT, payload=payload)) if payload else draft)
-        return linear_session(name, drafts)
+    def build(self) -> SessionBuilder:
+        builder = SessionBuilder(FORMAT, {**self.about, **({"usage": self.usage} if self.usage else {})})
+        for draft in self.drafts:
+            builder.add(draft, turns_in=self.cwd or None)
+        return builder
 
     def say(self, role: Role, parts: Sequence[Part], origin: Origin = "spoken") -> None:
-        """Put a message behind the others."""
         self.drafts.append(Draft(role=role, parts=tuple(parts), origin=origin, at=self.at))
 
     def asks(self, text: str) -> None:
-        """Take in what the user says; a command to aider itself asks the model for nothing."""
+        """Add the user's words; a command to aider itself is no message to the model."""
         self.waiting = []
         if text.strip():
             to_aider = _COMMAND.match(text) and not _TO_MODEL.match(text)
             self.say("user", [Text(text=text)], "injected" if to_aider else "spoken")
 
     def replies(self, lines: Sequence[str]) -> None:
-        """Take in a reply, with its edits as calls."""
+        """Add a reply, with its edits as calls."""
         parts: list[Part] = []
         self.waiting = []
-        for piece in pieces(lines):
+        for piece in _pieces(lines):
             if isinstance(piece, str):
                 parts.append(Text(text=piece))
             else:
-                call = self.call(EDIT, piece.arguments)
+                call = self.call(_EDIT, piece.arguments)
                 self.waiting.append((call, piece))
                 parts.append(call)
         if parts:
             self.say("assistant", parts)
 
     def call(self, name: str, arguments: dict[str, object]) -> Call:
-        """A call with an id of its own."""
         self.calls += 1
         return Call(id=f"call_{self.calls}", name=name, arguments=arguments)
 
     def also_called(self, name: str, arguments: dict[str, object]) -> Call:
-        """The same, put to those of the last reply."""
+        """Add a call to the last reply."""
         call = self.call(name, arguments)
         self.drafts[-1] = replace(self.drafts[-1], parts=(*self.drafts[-1].parts, call))
         return call
 
     def tells(self, lines: Sequence[str]) -> None:
-        """Take in what aider says: what became of the reply before it, and the rest as the harness's words."""
-        said = read_report(lines) if self.drafts and self.drafts[-1].role == "assistant" else read_report_beside(lines)
+        """Add aider's words: the results of the reply before, and the rest as a message of the harness."""
+        replied = bool(self.drafts) and self.drafts[-1].role == "assistant"
+        said = _read_report(lines) if replied else _read_remarks(lines)
         self.usage += said.usage
         results = self.edited(said)
         if said.lint:
@@ -429,7 +411,7 @@ class Chat:
             self.say("user", [Text(text=rest)], "injected")
 
     def also(self, name: str, command: str, text: str, *, failed: bool | None) -> Result:
-        """What aider ran behind the reply, put to its calls."""
+        """Add to the last reply a call of what aider ran after it; returns the result."""
         call = self.also_called(name, {"command": command} if command else {})
         if failed is None and _TESTS_FAILED.search(text):
             failed = True
@@ -437,11 +419,11 @@ class Chat:
             failed = False if _TESTS_PASSED.search(text) else derive_failed(text, call)
         return _result(call, text, failed=failed)
 
-    def edited(self, said: AiderReport) -> list[Result]:
-        """What became of each edit of the reply."""
+    def edited(self, said: _Report) -> list[Result]:
+        """Return the results of the edits of the last reply."""
         results = [self.missed(each) for each in said.missed]
         if said.refused:
-            waiting = [call for call, _ in self.waiting] or [self.also_called(EDIT, {})]
+            waiting = [call for call, _ in self.waiting] or [self.also_called(_EDIT, {})]
             results += [_result(call, said.refused, failed=True) for call in waiting]
             self.waiting = []
         for call, edit in self.waiting:
@@ -455,20 +437,20 @@ class Chat:
         told_of = {str(call.arguments.get("path")) for call in replied if isinstance(call.arguments, dict)}
         for path in dict.fromkeys(said.applied):
             if path not in told_of and all(edit.path for _, edit in self.waiting):
-                # The reply held the file whole, or worded the edit in a way of its own.
-                call = self.also_called(EDIT, {"path": path})
+                # The reply held the whole file, or an edit in another notation.
+                call = self.also_called(_EDIT, {"path": path})
                 results.append(_result(call, f"Applied edit to {path}", failed=False))
         order = [call.id for call in (self.drafts[-1].calls if self.drafts else ())]
         return sorted(results, key=lambda result: order.index(result.call_id))
 
-    def missed(self, miss: Missed) -> Result:
-        """That an edit could not be made: the one of the same file and text, or else of the same file."""
+    def missed(self, miss: _Missed) -> Result:
+        """Return the failure of an edit: the one of the same file and text, or else of the same file."""
         same = [each for each in self.waiting if each[1].path == miss.path]
-        exact = [each for each in same if each[1].old.strip() == miss.old.strip()]
+        exact = [each for each in same if str(each[1].arguments.get("old_text", "")).strip() == miss.old.strip()]
         if chosen := next(iter(exact or same), None):
             self.waiting.remove(chosen)
             return _result(chosen[0], miss.text, failed=True)
-        call = self.also_called(EDIT, {"path": miss.path, "old_text": miss.old, "new_text": miss.new})
+        call = self.also_called(_EDIT, {"path": miss.path, "old_text": miss.old, "new_text": miss.new})
         return _result(call, miss.text, failed=True)
 
 
@@ -480,11 +462,13 @@ _BEGINNING = lazy_re(rb"\s*# aider chat started at \d{4}-\d\d-\d\d")
 _CARRIED = lazy_re(rb'"markdown":\s*"(?:\s|\\[nr])*# aider chat started at \d{4}-\d\d-\d\d')
 
 
-class Aider:
-    """Reads `.aider.chat.history.md`, and JSON lines that hold such files."""
+class Aider(LogReader):
+    """aider's `.aider.chat.history.md`, and JSON lines that hold such files.
+
+    Each session is named after the file and the time when it began.
+    """
 
     name = FORMAT
-    chat = "openai"
 
     def recognises(self, sample: bytes) -> bool:
         """Whether `sample` begins with the line that aider writes when it starts."""
@@ -492,22 +476,19 @@ class Aider:
             return _CARRIED.search(sample) is not None
         return _BEGINNING.match(sample) is not None
 
-    @with_faults
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
-        """Read the sessions of a file, each called after the file and the time when it began."""
-        names = UniqueNames()
-        for file in markdown_files(lines, "chat of aider's", STARTED.search):
+    def _find(self, lines: Iterable[bytes], name: str) -> Iterator[Found]:
+        for file in markdown_files(lines, "chat of aider's", _STARTED.search):
             if isinstance(file, LogFault):
                 yield file
                 continue
             ids = mapping(file.about.get("meta")).get("instance_id"), file.about.get("session_id")
             wished = next(filter(None, map(string, ids)), name)
-            for started in starts(file.lines):
+            for started in _starts(file.lines):
                 if isinstance(started, LogFault):
                     yield started
                     continue
-                chat = Chat(started, file.about)
-                # A session that was opened and left again says nothing.
+                chat = _Chat(started, file.about)
+                # Without words it is a session that was opened and left again.
                 if any(draft.origin == "spoken" for draft in chat.drafts):
                     label = re.sub(r"\D+", "-", started.time)
-                    yield chat.session(names.give(f"{wished}-{label}"))
+                    yield [f"{wished}-{label}"], chat.build()

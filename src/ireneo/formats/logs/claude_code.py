@@ -1,11 +1,12 @@
-"""Claude Code's session logs: JSON lines that name their parents, one line a block.
+"""Claude Code's session logs: JSON lines that name their parents, one line a content block.
 
-In the order of the reading: which session a line is of and what is held of it, the words that were queued, the pieces
-(which message a line belongs to), what each says, and the tree (what it follows).
+In the order of reading: sessions (a `_Batch`, and what is held of each line, a `_Stub`), queued prompts, messages
+(`_SessionPiece`s), drafts, and the tree.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -21,7 +22,6 @@ from ireneo.formats.logs.format import (
     LogFault,
     LoggedNode,
     LoggedSession,
-    Planting,
     Spool,
     StreamedSession,
     line_fault,
@@ -33,41 +33,39 @@ from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
 
 
-class SessionLine(Struct, frozen=True, kw_only=True):
+class _SessionLine(Struct, frozen=True, kw_only=True):
     """One JSON object of the log."""
 
     number: int
     raw: dict[str, object]
-    """The line as it stands, for the record."""
+    """The whole line, for the record."""
     entry: Mapping[str, object]
-    """What is read: `raw` itself or, where a sub-agent's words came wrapped in a progress line, those words."""
+    """`raw` itself, or the sub-agent's message that a progress line wraps."""
 
     @property
     def kind(self) -> str:
-        """Its `type`."""
         return string(self.entry.get("type")) or ""
 
     @property
     def message(self) -> Mapping[str, object]:
-        """The provider's message that it carries."""
         return mapping(self.entry.get("message"))
 
     @property
     def blocks(self) -> list[dict[str, object]]:
-        """The blocks of its content, where it is part of the conversation; a plain text is a block of text."""
+        """The content blocks of a line that is part of the conversation."""
         content = self.message.get("content") if self.kind in ("user", "assistant") else _queued_command(self.entry)
         items = [content] if isinstance(content, str) else content if isinstance(content, list) else []
         return objects([{"type": "text", "text": item} if isinstance(item, str) else item for item in items])
 
 
 def _queued_command(entry: Mapping[str, object]) -> object:
-    """What the user typed while the agent worked, where the log hands it in as an attachment."""
+    """Return what the user typed while the agent worked, where it is logged as an attachment."""
     attachment = mapping(entry.get("attachment"))
     return attachment.get("prompt") if attachment.get("type") == "queued_command" else None
 
 
-# A command with a prompt of its own (`<command-message>` first) is the user's way to ask for that; a command to the
-# harness itself (`<command-name>` first: /exit, /model, /clear) asks the model for nothing.
+# A command with a prompt of its own (`<command-message>` first) is a request of the user; a command to the harness
+# itself (`<command-name>` first: /exit, /model, /clear) is no message to the model.
 _HARNESS = lazy_re(
     r"\s*(?:<(?:system-reminder|local-command-[a-z]+|command-name|bash-(?:input|stdout|stderr)|user-prompt-submit-hook"
     r"|ide_[a-z_]+|(?:agent|task)-notification|user-memory-input)[ >]"
@@ -78,8 +76,8 @@ _SYNTHETIC = "<synthetic>"
 _COMPACTION = "This session is being continued from a previous conversation"
 
 
-def origin_of(line: SessionLine, texts: Iterable[str]) -> Origin:
-    """Who speaks in `line`, whose words (tool results left out) are `texts`."""
+def _origin_of(line: _SessionLine, texts: Iterable[str]) -> Origin:
+    """Derive the origin of `line`, whose texts outside of tool results are `texts`."""
     entry = line.entry
     if entry.get("isCompactSummary"):
         return "summary"
@@ -93,47 +91,46 @@ def origin_of(line: SessionLine, texts: Iterable[str]) -> Origin:
 
 
 def is_of_harness(texts: Iterable[str]) -> bool:
-    """Whether every one of `texts`, put there in the user's place, is what the harness writes."""
+    """Whether all `texts` of a user message were written by the harness."""
     words = [text for text in texts if text.strip()]
     return bool(words) and all(_HARNESS.match(text) for text in words)
 
 
 def is_compaction(texts: Iterable[str]) -> bool:
-    """Whether `texts` begin with the words of a compaction, for an export that does not mark it."""
+    """Whether `texts` begin like a compaction's summary, for exports that don't mark it."""
     first = next((text for text in texts if text.strip()), "")
     return first.lstrip().startswith(_COMPACTION)
 
 
-class Stub(Struct, frozen=True, kw_only=True, gc=False):
-    """A line without its content: a large log has hundreds of thousands of them."""
+class _Stub(Struct, frozen=True, kw_only=True, gc=False):
+    """A line without its content, of which a large log has hundreds of thousands."""
 
     number: int
     place: Place
     is_wrapped: bool
-    """A sub-agent's words, which came wrapped in a progress line."""
+    """The line is a progress line that wraps a sub-agent's message."""
     kind: str
     may_begin: bool
-    """A user's words or notes: a conversation may begin with them."""
+    """A conversation may begin with it: a user's words or notes."""
     speaks: bool
     uuid: str | None = None
     names_parent: bool = False
-    """Whether it says what it follows, be it nothing."""
+    """It has a `parentUuid`, which may be null."""
     parent: str | None = None
-    """The id of the line that it follows."""
     sidechain: object = None
-    """What it says of being a sub-agent's."""
+    """`isSidechain`: whether a sub-agent wrote it."""
     is_boundary: bool = False
     """A compaction begins here."""
     reply: str | None = None
-    """The id of the model's reply that it is a block of."""
+    """The id of the reply that it is a block of."""
     answers: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
     words: str | None = None
-    """What the user typed while the agent worked, where this line only took it off the queue."""
+    """A queued prompt that this line only took off the queue."""
 
 
-def stub_of(line: SessionLine, place: Place, known: str | None = None) -> Stub:
-    """What must be known of `line`, which is kept at `place`; `known` is its parent's id, where it is held."""
+def _stub_of(line: _SessionLine, place: Place, known: str | None = None) -> _Stub:
+    """Make the stub of `line`, kept at `place`; `known` is its parent's id as it is held already."""
     entry, of_kind, blocks = line.entry, line.kind, line.blocks
     parent = entry.get("parentUuid") or entry.get("logicalParentUuid")
 
@@ -142,7 +139,7 @@ def stub_of(line: SessionLine, place: Place, known: str | None = None) -> Stub:
         return tuple(name for name in found if name is not None)
 
     answers = named("user", "tool_result", "tool_use_id")
-    return Stub(
+    return _Stub(
         number=line.number,
         place=place,
         is_wrapped=line.entry is not line.raw,
@@ -160,56 +157,55 @@ def stub_of(line: SessionLine, place: Place, known: str | None = None) -> Stub:
     )
 
 
-def open_line(stub: Stub, lines: Lines) -> SessionLine:
-    """The line of `stub`, with all that it says."""
+def _open_line(stub: _Stub, lines: Lines) -> _SessionLine:
+    """Read the whole line of `stub`."""
     raw = lines.open(stub.place, stub.number)
     entry = mapping(mapping(raw.get("data")).get("message")) if stub.is_wrapped else raw
     if stub.words is not None:
         message = {"role": "user", "content": stub.words}
         entry = {"type": "user", "message": message, "timestamp": entry.get("timestamp")}
-    return SessionLine(number=stub.number, raw=raw, entry=entry)
+    return _SessionLine(number=stub.number, raw=raw, entry=entry)
 
 
-PieceKind = Literal["reply", "results", "words"]
+_PieceKind = Literal["reply", "results", "words"]
 
 
-class SessionPiece(Struct, kw_only=True):
-    """The lines of one message, and all lines that are kept with it."""
+class _SessionPiece(Struct, kw_only=True):
+    """The lines of one message, and the lines that are recorded with it."""
 
-    kind: PieceKind
-    lines: list[Stub]
-    kept: list[Stub]
+    kind: _PieceKind
+    lines: list[_Stub]
+    kept: list[_Stub]
     """Its own lines and the notes after them, in the order of the file."""
     before: int | None
-    """The piece that the message line before its first one belongs to."""
+    """The piece of the message line before its first one."""
 
 
-class SessionPieces:
-    """A session cut into pieces, with the ways to find them."""
+class _SessionPieces:
+    """The pieces of one session, and indexes of them."""
 
-    def __init__(self, stubs: Iterable[Stub], lines: Lines) -> None:
-        """Put the lines of one session together."""
-        self.all: list[SessionPiece] = []
+    def __init__(self, stubs: Iterable[_Stub], lines: Lines) -> None:
+        self.all: list[_SessionPiece] = []
         self.of_uuid: dict[str, int] = {}
         self.of_call: dict[str, int] = {}
         """The first piece that makes a call."""
         self.again: dict[str, list[int]] = {}
-        """The other pieces that make one of the same id."""
+        """Other pieces with a call of the same id."""
         self.last: int | None = None
-        """The piece of the last message line; None where no line says anything."""
+        """The piece of the last message line."""
         self.faults: list[LogFault] = []
         self._lines = lines
         self._of_reply: dict[str, int] = {}
         self._answered: set[str] = set()
-        self._early: list[Stub] = []
+        self._early: list[_Stub] = []
         for stub in stubs:
             self._add(stub)
 
-    def _add(self, line: Stub) -> None:
+    def _add(self, line: _Stub) -> None:
         if line.uuid is not None and line.uuid in self.of_uuid:
             first = next(each for each in self.all[self.of_uuid[line.uuid]].lines if each.uuid == line.uuid)
-            # A resumed session copies lines; an equal copy says nothing, a changed one is kept as a note.
-            if line.speaks and open_line(line, self._lines).entry == open_line(first, self._lines).entry:
+            # A resumed session copies lines: an equal copy is dropped, a changed one recorded.
+            if line.speaks and _open_line(line, self._lines).entry == _open_line(first, self._lines).entry:
                 return
         elif line.speaks:
             if not line.answers or not self._answered.issuperset(line.answers):
@@ -220,12 +216,12 @@ class SessionPieces:
             )
         (self._early if self.last is None else self.all[self.last].kept).append(line)
 
-    def _place(self, line: Stub) -> None:
+    def _place(self, line: _Stub) -> None:
         index = self._of_reply.get(line.reply) if line.reply else None
         if index is None:
             index = len(self.all)
-            kind: PieceKind = "reply" if line.kind == "assistant" else "results" if line.answers else "words"
-            self.all.append(SessionPiece(kind=kind, lines=[], kept=self._early, before=self.last))
+            kind: _PieceKind = "reply" if line.kind == "assistant" else "results" if line.answers else "words"
+            self.all.append(_SessionPiece(kind=kind, lines=[], kept=self._early, before=self.last))
             self._early = []
         piece = self.all[index]
         piece.lines.append(line)
@@ -241,87 +237,80 @@ class SessionPieces:
         self.last = index
 
 
-# What the user typed while the agent worked.
-#
-# Older logs note only that the words were queued and that the queue was emptied; the model was given them, and no line
-# of their own was written. Here they get one.
-
+# Queued prompts, which the user typed while the agent worked: older logs note only that they were queued and that the
+# queue was emptied, and no line of their own. Here they get one.
 
 _COMMAND = lazy_re(r"/[\w:-]+(?:\s|$)")
 _NEAR = 10
-"""How many lines after the words left the queue a line of their own may stand."""
+"""How many lines after a prompt left the queue its own line may stand."""
 
 
-def with_queued_words(stubs: Sequence[Stub], lines: Lines) -> Iterator[Stub]:
-    """`stubs`, with each queued text that no other line carries said where it was taken off the queue."""
+def _with_queued_words(stubs: Sequence[_Stub], lines: Lines) -> Iterator[_Stub]:
+    """Make messages of the queued prompts that no other line holds, where they were taken off the queue."""
     queue: deque[tuple[int, str]] = deque()
     for index, stub in enumerate(stubs):
-        entry = open_line(stub, lines).entry if stub.kind == "queue-operation" else {}
+        entry = _open_line(stub, lines).entry if stub.kind == "queue-operation" else {}
         operation = entry.get("operation")
         if operation == "enqueue" and (words := string(entry.get("content"))):
             queue.append((index, words))
         elif operation == "popAll":
-            # The user took them back into the prompt; what was sent in the end has its own line.
+            # The user took them back into the prompt; what was sent later has its own line.
             queue.clear()
         elif operation in ("dequeue", "remove") and queue:
             since, words = queue.popleft()
             if operation == "remove" and not _is_told(words, stubs[since : index + _NEAR], lines):
                 place, wrapped = stub.place, stub.is_wrapped
-                mine = Stub(
+                mine = _Stub(
                     number=stub.number, place=place, is_wrapped=wrapped, kind="user", may_begin=True, speaks=True
                 )
                 stub = replace(mine, words=words)
         yield stub
 
 
-def _is_told(words: str, stubs: Sequence[Stub], lines: Lines) -> bool:
-    # A command to the harness is carried out, and tells of itself.
+def _is_told(words: str, stubs: Sequence[_Stub], lines: Lines) -> bool:
+    # A command to the harness has lines of its own.
     return bool(_COMMAND.match(words)) or any(
         str(block.get("text")).strip() == words.strip()
         for stub in stubs
         if stub.kind != "assistant" and stub.speaks
-        for block in open_line(stub, lines).blocks
+        for block in _open_line(stub, lines).blocks
     )
 
 
-# A file's lines told apart by session, and a session's by who works in it: the agent itself, or one of its sub-agents.
-#
-# A file is one session as a rule, and is named after it. A resumed session begins with lines copied from the older one,
-# under the older id. So: where the file's name holds a session's id, all of the file is that session; otherwise another
-# id begins another session, unless its line follows one of those before it. An id that comes back after that is told as
-# one more session of the same name: only one is held in memory, and its lines name their parents in any case.
-
+# Sessions. A file is usually one session and named after it; a resumed session begins with lines copied from the older
+# one, under the older id. So where the file's name holds a session's id, the whole file is that session; otherwise
+# another id begins another session, unless its line follows an earlier one. An id that comes back later is one more
+# session of the same name: only one is held in memory.
 
 _UUID = lazy_re(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _OWN = ""
-"""What the agent's own story is called; a sub-agent's is called after it."""
+"""The suffix of the agent's own session; those of sub-agents are added to its id."""
 
 
-class Batch:
-    """The lines of one session, its sub-agents' included."""
+class _Batch:
+    """The lines of one session and its sub-agents."""
 
     def __init__(self, named: str | None, lines: Lines) -> None:
-        """Begin without a line, to keep them in `lines`; `named` is the session's id that the file's name holds."""
+        """Keep lines in `lines`; `named` is the session's id in the file's name."""
         self.id: str | None = None
         self.is_named = False
-        """Whether one of its lines is of the session that the file is named after."""
+        """One of its lines is of the session that the file is named after."""
         self.faults: list[LogFault] = []
         self.lines = lines
-        self.links: dict[str, Stub] = {}
-        """The lines by their ids, those that only pass the conversation on included."""
+        self.links: dict[str, _Stub] = {}
+        """All lines by their ids."""
         self._named = named
         self._spoken = False
-        self._stories: dict[str, list[Stub]] = {_OWN: []}
+        self._stories: dict[str, list[_Stub]] = {_OWN: []}
         self._roots: dict[str, str] = {}
         self._latest: str | None = None
 
-    def add(self, line: SessionLine, place: Place) -> None:
-        """Take `line` in, which is kept at `place`."""
+    def add(self, line: _SessionLine, place: Place) -> None:
         stub = self._stub(line, place)
         if stub.uuid:
             self.links.setdefault(stub.uuid, stub)
         self._spoken = self._spoken or stub.speaks
-        # The last id is the session's own: what was copied stands at the beginning.
+        # The last id is the session's own: copied lines are at the beginning.
         session = string(line.raw.get("sessionId"))
         self.id = session or self.id
         self.is_named = self.is_named or (session is not None and session == self._named)
@@ -334,31 +323,29 @@ class Batch:
         else:
             self._stories[_OWN].append(stub)
 
-    def is_followed_by(self, line: SessionLine) -> bool:
-        """Whether `line` goes on with this session."""
+    def is_followed_by(self, line: _SessionLine) -> bool:
         session = string(line.raw.get("sessionId"))
         if session is None or session == self.id or not (self._spoken and line.blocks):
             return True
         return any(line.raw.get(key) in self.links for key in ("parentUuid", "logicalParentUuid"))
 
-    def stories(self) -> dict[str, list[Stub]]:
-        """The lines of each session by its id, the agent's own first."""
+    def stories(self) -> dict[str, list[_Stub]]:
+        """Return the lines of each session by its id, the agent's own first."""
         own = self._stories[_OWN]
         out = {f"{self.id or ''}{name}": stubs for name, stubs in self._stories.items()}
         if not any(stub.speaks for stub in own) and len(out) > 1:
-            # A sub-agent's own file: what is noted in it is about that sub-agent.
+            # A sub-agent's own file: its notes are about that sub-agent.
             del out[self.id or ""]
             first = next(iter(out))
             out[first] = sorted(own + out[first], key=lambda stub: stub.number)
         return out
 
-    def _stub(self, line: SessionLine, place: Place) -> Stub:
-        # A parent's id is held once, and not again by each line that follows it.
+    def _stub(self, line: _SessionLine, place: Place) -> _Stub:
         parent = line.entry.get("parentUuid")
         before = self.links.get(parent) if isinstance(parent, str) else None
-        return stub_of(line, place, before.uuid if before else None)
+        return _stub_of(line, place, before.uuid if before else None)
 
-    def _sidechain(self, line: SessionLine, stub: Stub) -> str:
+    def _sidechain(self, line: _SessionLine, stub: _Stub) -> str:
         agent = string(line.entry.get("agentId"))
         if agent is not None:
             return f"/agent-{agent}"
@@ -374,11 +361,11 @@ class Batch:
         return found
 
 
-def batches(lines: Iterable[bytes], name: str, new_lines: Callable[[], Lines]) -> Iterator[Batch]:
-    """The sessions of a file, one at a time; `new_lines` gives each a place for its lines."""
+def _batches(lines: Iterable[bytes], name: str, new_lines: Callable[[], Lines]) -> Iterator[_Batch]:
+    """Split a file into its sessions; `new_lines` makes the place where the lines of each are kept."""
     found = _UUID.search(name)
     named = found[0] if found else None
-    batch = Batch(named, new_lines())
+    batch = _Batch(named, new_lines())
     for number, text in enumerate(lines, 1):
         values, faults = parse_line(text, number)
         batch.faults.extend(faults)
@@ -386,10 +373,10 @@ def batches(lines: Iterable[bytes], name: str, new_lines: Callable[[], Lines]) -
             if not isinstance(value, dict):
                 batch.faults.append(line_fault(number, "is JSON, but no object; it was left out."))
                 continue
-            line = SessionLine(number=number, raw=value, entry=value)
+            line = _SessionLine(number=number, raw=value, entry=value)
             if not named and not batch.is_followed_by(line):
                 yield batch
-                batch = Batch(named, new_lines())
+                batch = _Batch(named, new_lines())
             batch.add(line, batch.lines.keep(value, index, text, number))
     if named and batch.is_named:
         batch.id = named
@@ -397,8 +384,8 @@ def batches(lines: Iterable[bytes], name: str, new_lines: Callable[[], Lines]) -
     yield batch
 
 
-def _reported(line: SessionLine) -> tuple[SessionLine, str] | None:
-    """The words of a sub-agent that a progress line passes on, and the sub-agent's id."""
+def _reported(line: _SessionLine) -> tuple[_SessionLine, str] | None:
+    """Return the message of a sub-agent that a progress line wraps, and the sub-agent's id."""
     data = mapping(line.entry.get("data"))
     if line.kind != "progress" or data.get("type") != "agent_progress":
         return None
@@ -406,21 +393,21 @@ def _reported(line: SessionLine) -> tuple[SessionLine, str] | None:
     agent = string(data.get("agentId")) or string(line.entry.get("parentToolUseID"))
     if not inner or agent is None:
         return None
-    return SessionLine(number=line.number, raw=line.raw, entry=inner), agent
+    return _SessionLine(number=line.number, raw=line.raw, entry=inner), agent
 
 
 FORMAT = "claude-code"
-Calls: TypeAlias = Callable[[str], Call | None]
-"""Finds the call of an id."""
+_Calls: TypeAlias = Callable[[str], Call | None]
+"""Finds a call by its id."""
 _CHAT = AnthropicMessages()
 
 
-def drafts_of(piece: SessionPiece, calls: Calls, lines: Lines) -> list[Draft]:
-    """The draft of `piece`, which is read from `lines`; two, where the user's words came in one line with results.
+def _drafts_of(piece: _SessionPiece, calls: _Calls, lines: Lines) -> list[Draft]:
+    """Read `piece`: one draft, or two where the user's words came in one line with results.
 
-    `calls` are those made before, for the outcome of results that carry no flag.
+    `calls` finds earlier calls, from which the outcome of results without a flag is derived.
     """
-    opened = {id(stub): open_line(stub, lines) for stub in piece.kept}
+    opened = {id(stub): _open_line(stub, lines) for stub in piece.kept}
     own = [opened[id(stub)] for stub in piece.lines]
     blocks = [block for line in own for block in line.blocks]
     flags = {str(block.get("tool_use_id")): block.get("is_error") for block in blocks}
@@ -432,7 +419,7 @@ def drafts_of(piece: SessionPiece, calls: Calls, lines: Lines) -> list[Draft]:
         draft = replace(
             draft,
             parts=tuple(_with_outcome(part, flags, calls) for part in draft.parts),
-            origin=draft.origin if ours else origin_of(own[0], texts),
+            origin=draft.origin if ours else _origin_of(own[0], texts),
             at=moment(own[0].entry.get("timestamp")),
             source_id=string(own[0].entry.get("uuid")),
             record=None if out else record,
@@ -442,7 +429,7 @@ def drafts_of(piece: SessionPiece, calls: Calls, lines: Lines) -> list[Draft]:
 
 
 def _decoded(role: Role, blocks: Sequence[dict[str, object]]) -> list[Draft]:
-    # That a call did not fail is kept as its outcome; the provider's message has no need to say it.
+    # `is_error: false` becomes the outcome, and is not sent to the provider again.
     said = [without(block, "is_error") if block.get("is_error") is False else block for block in blocks]
     content: object = said
     if role == "user" and len(said) == 1 and said[0].get("type") == "text" and set(said[0]) == {"type", "text"}:
@@ -454,7 +441,7 @@ def _decoded(role: Role, blocks: Sequence[dict[str, object]]) -> list[Draft]:
 
 
 def _block_by_block(role: Role, blocks: Sequence[dict[str, object]]) -> list[Draft]:
-    """The drafts of a message with a block that is none of the provider's: it stays as it is."""
+    """Read a message with a malformed block, which becomes opaque."""
     parts: list[Part] = []
     for block in blocks:
         try:
@@ -469,7 +456,7 @@ def _block_by_block(role: Role, blocks: Sequence[dict[str, object]]) -> list[Dra
     return [*out, Draft(role=role, parts=words, joined=bool(results))] if words else out
 
 
-def _with_outcome(part: Part, flags: Mapping[str, object], calls: Calls) -> Part:
+def _with_outcome(part: Part, flags: Mapping[str, object], calls: _Calls) -> Part:
     if not isinstance(part, Result):
         return part
     flag = flags.get(part.call_id)
@@ -477,39 +464,30 @@ def _with_outcome(part: Part, flags: Mapping[str, object], calls: Calls) -> Part
     return part if part.failed == failed else replace(part, failed=failed)
 
 
-# The pieces of a session as a tree.
-#
-# A piece names the line that it followed, but that walk alone is not the conversation: of two calls made at once, each
-# result follows its own line of the reply, so the next reply would be seen to follow one result only. So a reply and
-# all its results are one trail, in which they stand one behind the other, and what follows any of them follows the
-# last.
+# The tree. A piece names the line that it followed, but of two calls made at once each result follows its own line of
+# the reply, so that the next reply would follow one result only. So a reply and all its results are one trail, a
+# sequence of nodes, and what follows any of them follows the last.
+
+_Links: TypeAlias = Mapping[str, _Stub]
+_Followed: TypeAlias = int | Literal["root", "untold"]
 
 
-Links: TypeAlias = Mapping[str, Stub]
-"""The lines of the file by their ids, those that only pass the conversation on included."""
-
-Followed: TypeAlias = int | Literal["root", "untold"]
-
-
-def grow(pieces: SessionPieces, last: int, links: Links, lines: Lines) -> Generator[LoggedNode, None, int]:
-    """The nodes of the tree, one trail read after the other; in the end the index of its head.
-
-    The head is the end of the trail that the last line, in the piece `last`, belongs to.
-    """
+def _grow(pieces: _SessionPieces, last: int, links: _Links, lines: Lines) -> Generator[LoggedNode, None, int]:
+    """Read the nodes of the tree trail by trail; returns its head, the end of the trail with the piece `last`."""
     homes = _homes(pieces)
     parents = {home: _parent(home, pieces, homes, links) for home, at in enumerate(homes) if home == at}
     others: dict[int, list[int]] = {}
     for index, home in enumerate(homes):
         if index != home:
             others.setdefault(home, []).append(index)
-    planting = Planting()
+    planting = _Planting()
     for home in _in_order(parents):
         yield from planting.add(home, parents[home], _trail(home, others.get(home, ()), pieces, lines))
     return planting.tails[homes[last]]
 
 
-def _homes(pieces: SessionPieces) -> list[int]:
-    """For each piece the one in whose trail it stands."""
+def _homes(pieces: _SessionPieces) -> list[int]:
+    """Return for each piece the one that begins its trail."""
     homes: list[int] = []
     for index, piece in enumerate(pieces.all):
         home = None
@@ -517,17 +495,14 @@ def _homes(pieces: SessionPieces) -> list[int]:
             answered = (pieces.of_call.get(call) for call in piece.lines[0].answers)
             home = next((found for found in answered if found is not None), None)
         elif piece.kind == "words" and piece.before is not None and piece.lines[0].uuid is None:
-            # No line can say that it follows words without an id; what follows the piece before them follows them.
+            # No line can name words without an id as its parent, so they belong to the trail before.
             home = homes[piece.before]
         homes.append(index if home is None else home)
     return homes
 
 
-def _trail(home: int, others: Sequence[int], pieces: SessionPieces, lines: Lines) -> list[Draft]:
-    """The drafts of the trail called `home`, in which the pieces `others` stand as well.
-
-    A result may stand in the file before the reply that it answers.
-    """
+def _trail(home: int, others: Sequence[int], pieces: _SessionPieces, lines: Lines) -> list[Draft]:
+    """Read the trail that begins with the piece `home` and goes on with the pieces `others`."""
     made: dict[str, Call] = {}
 
     def calls(name: str) -> Call | None:
@@ -536,26 +511,26 @@ def _trail(home: int, others: Sequence[int], pieces: SessionPieces, lines: Lines
     results: list[Draft] = []
     words: list[Draft] = []
     for index in (home, *others):
-        drafts = drafts_of(pieces.all[index], calls, lines)
+        drafts = _drafts_of(pieces.all[index], calls, lines)
         made.update({call.id: call for draft in drafts for call in draft.calls})
         for draft in drafts:
-            # Words that came with one result wait until all results of the reply are told.
+            # Words that came with a result follow all results of the reply.
             (results if index == home or draft.role == "tool" else words).append(draft)
     return results + words
 
 
-def _made_before(name: str, home: int, pieces: SessionPieces, lines: Lines) -> Call | None:
-    """The call of that id in the nearest trail before `home`, which is read once more for it."""
+def _made_before(name: str, home: int, pieces: _SessionPieces, lines: Lines) -> Call | None:
+    """Read the call of that id in the nearest trail before `home` once more."""
     if name not in pieces.of_call:
         return None
     made = [pieces.of_call[name], *pieces.again.get(name, ())]
     before = max((index for index in made if index < home), default=None)
-    drafts = [] if before is None else drafts_of(pieces.all[before], lambda _: None, lines)
+    drafts = [] if before is None else _drafts_of(pieces.all[before], lambda _: None, lines)
     return next((call for draft in drafts for call in draft.calls if call.id == name), None)
 
 
-def _parent(home: int, pieces: SessionPieces, homes: Sequence[int], links: Links) -> int | None:
-    """The trail that the one of `home` follows; None for the root."""
+def _parent(home: int, pieces: _SessionPieces, homes: Sequence[int], links: _Links) -> int | None:
+    """Return the trail that the one of `home` follows; None for the root."""
     piece = pieces.all[home]
     for line in piece.lines:
         followed = _followed(line, pieces.of_uuid, links)
@@ -570,13 +545,13 @@ def _parent(home: int, pieces: SessionPieces, homes: Sequence[int], links: Links
     return homes[piece.before]
 
 
-def _followed(line: Stub, of_uuid: Mapping[str, int], links: Links) -> Followed:
-    """The piece that `line` says it followed, looked up through the lines between that say nothing."""
+def _followed(line: _Stub, of_uuid: Mapping[str, int], links: _Links) -> _Followed:
+    """Return the piece that `line` follows, through lines that are no messages."""
     at = line
     seen: set[str] = set()
     while at.names_parent:
         if at.parent is None:
-            # A user may rewind to before the first message; a reply, a result or a compaction is no beginning.
+            # A user may rewind to before the first message; replies, results and compactions begin nothing.
             begins = line.may_begin and not at.is_boundary and at.sidechain == line.sidechain
             return "root" if begins else "untold"
         if at.parent in of_uuid:
@@ -589,7 +564,7 @@ def _followed(line: Stub, of_uuid: Mapping[str, int], links: Links) -> Followed:
 
 
 def _in_order(parents: dict[int, int | None]) -> list[int]:
-    """The trails, each behind its parent; where parents go in a circle, it is opened at a root."""
+    """Sort the trails so that each follows its parent; a cycle of parents is opened at a root."""
     done: set[int] = set()
     out: list[int] = []
     for start in parents:
@@ -605,21 +580,71 @@ def _in_order(parents: dict[int, int | None]) -> list[int]:
     return out
 
 
+_ROOT = -1
+
+
+class _Planting:
+    """Builds a tree whose nodes are passed on, so that only a few numbers are held of each."""
+
+    def __init__(self) -> None:
+        self.tails: dict[int, int] = {}
+        """The last node of each trail."""
+        self._parents = array("q")
+        self._spoken = bytearray()
+        """Of each node, whether it or a descendant was said by someone other than the harness."""
+        self._newest_child = array("q")
+        self._newest_root = _ROOT
+        self._ends: dict[int, int] = {}
+        """The last node of the trail that begins at a node."""
+
+    def add(self, name: int, parent: int | None, trail: Sequence[Draft]) -> Iterator[LoggedNode]:
+        """Add `trail` behind the earlier trail `parent`, or at the root."""
+        at = self._end_of_quiet(_ROOT if parent is None else self.tails[parent])
+        first = len(self._parents)
+        for draft in trail:
+            at = self._plant(at, is_spoken=draft.origin != "injected")
+            yield LoggedNode(draft=draft, parent=None if self._parents[at] == _ROOT else self._parents[at])
+        self.tails[name] = self._ends[first] = len(self._parents) - 1
+
+    def _plant(self, parent: int, *, is_spoken: bool) -> int:
+        node = len(self._parents)
+        if parent == _ROOT:
+            self._newest_root = node
+        else:
+            self._newest_child[parent] = node
+        self._parents.append(parent)
+        self._newest_child.append(_ROOT)
+        self._spoken.append(False)
+        at = node
+        while is_spoken and at != _ROOT and not self._spoken[at]:
+            self._spoken[at] = True
+            at = self._parents[at]
+        return node
+
+    def _end_of_quiet(self, at: int) -> int:
+        """Move from `at` behind branches in which only the harness speaks: nobody rewound those."""
+        while True:
+            child = self._newest_root if at == _ROOT else self._newest_child[at]
+            if child == _ROOT or self._spoken[child]:
+                return at
+            at = self._ends[child]
+
+
 _MARKS = ((b'"sessionId"', b'"type"', b'"uuid"'), (b'"type":"summary"', b'"leafUuid"'), (b'"isSnapshotUpdate"',))
 
 
 class ClaudeCode:
-    """Reads `~/.claude/projects/<folder>/<session>.jsonl`."""
+    """Claude Code's `~/.claude/projects/<folder>/<session>.jsonl`."""
 
     name = FORMAT
     chat = "anthropic"
 
     def __init__(self, held_bytes: int = HELD_BYTES) -> None:
-        """Hold so much of a session's text; what is more is put aside, where there is a place for it."""
+        """Hold `held_bytes` of a session's text in memory; the rest goes to the spool, if there is one."""
         self._held_bytes = held_bytes
 
     def recognises(self, sample: bytes) -> bool:
-        """Whether the keys of its lines stand in `sample`; a quote inside a text would be escaped, so these can't."""
+        """Whether the keys of its lines stand in `sample`; within a text, their quotes would be escaped."""
         return sample.lstrip().startswith(b"{") and any(all(mark in sample for mark in marks) for marks in _MARKS)
 
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
@@ -627,19 +652,19 @@ class ClaudeCode:
         return (session.whole() for session in self.grow(lines, name, None))
 
     def grow(self, lines: Iterable[bytes], name: str, spool: Spool | None) -> Iterator[StreamedSession]:
-        """The same, each read a node at a time: of a line that is in `spool` only its ids are held."""
+        """Read the same sessions a node at a time; of a line that is in `spool` only its stub is held."""
         found = False
         faults: list[LogFault] = []
-        for batch in batches(lines, name, partial(Lines, spool, self._held_bytes)):
+        for batch in _batches(lines, name, partial(Lines, spool, self._held_bytes)):
             faults = batch.faults
             for session, stubs in batch.stories().items():
-                pieces = SessionPieces(with_queued_words(stubs, batch.lines), batch.lines)
+                pieces = _SessionPieces(_with_queued_words(stubs, batch.lines), batch.lines)
                 if pieces.last is None:
                     continue
                 found = True
                 ordered = tuple(sorted([*faults, *pieces.faults], key=lambda fault: fault.line))
-                # The file's faults are told once, with the first of its sessions.
+                # The file's faults are reported once, with its first session.
                 faults = []
-                yield StreamedSession(session, grow(pieces, pieces.last, batch.links, batch.lines), ordered)
+                yield StreamedSession(session, _grow(pieces, pieces.last, batch.links, batch.lines), ordered)
         if not found:
             raise nothing_readable(faults)

@@ -1,16 +1,27 @@
-"""JSON in a log, read in pieces: lines, documents of many lines, entries of a long list, and lines kept aside."""
+"""Reading log files: damaged JSON, documents and Markdown, the base of the formats, and lines kept out of memory."""
 
 from __future__ import annotations
 
 import json
+import re
+from abc import ABC
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from ireneo.formats.logs.format import LogFault, Spool, line_fault
+from ireneo.formats.logs.format import (
+    LogFault,
+    LoggedSession,
+    SessionBuilder,
+    Spool,
+    UniqueNames,
+    line_fault,
+    nothing_readable,
+)
 from ireneo.formats.values import BOM, mapping, string, without
 
 _DECODER = msgspec.json.Decoder()
@@ -19,7 +30,7 @@ _SPACE = " \t\r\n\x00"
 
 
 def parse_line(line: bytes, number: int) -> tuple[list[object], list[LogFault]]:
-    """Every JSON value that stands on `line`, and what is wrong with it."""
+    """Return every JSON value on `line`, and the faults found there."""
     try:
         return [_DECODER.decode(line)], []
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -28,7 +39,7 @@ def parse_line(line: bytes, number: int) -> tuple[list[object], list[LogFault]]:
 
 
 def readable(line: bytes, number: int) -> tuple[str, LogFault | None]:
-    """`line` as text, and what is wrong with it; `number` is its own, from 1."""
+    """Decode line `number`; returns its text, and a fault where it is not valid UTF-8."""
     line = line.removeprefix(BOM)
     try:
         return line.decode(), None
@@ -68,7 +79,7 @@ def _behind_space(text: str, at: int) -> int:
 
 
 def whole_text(value: object) -> object:
-    """`value` with each lone surrogate replaced, since no store takes one; `value` itself if it has none."""
+    """Return `value` with each lone surrogate replaced, since no store takes one; `value` itself if it has none."""
     try:
         msgspec.json.encode(value)
     except (UnicodeEncodeError, RecursionError):
@@ -87,7 +98,7 @@ def _without_surrogates(value: object) -> object:
 
 
 class JsonDocument(Struct, frozen=True, kw_only=True):
-    """A JSON value of the file, and what was wrong where it stood."""
+    """A JSON value of a file, and the faults found where it stands."""
 
     number: int
     """The line that it begins on, from 1."""
@@ -97,7 +108,7 @@ class JsonDocument(Struct, frozen=True, kw_only=True):
 
 
 def documents(lines: Iterable[bytes]) -> Iterator[JsonDocument]:
-    """The values of the file, one at a time; only a file that is one value over many lines is read as a whole."""
+    """Read the JSON values of a file one at a time; a file that is one value over many lines is read as a whole."""
     rest = iter(lines)
     first = []
     for line in rest:
@@ -116,9 +127,9 @@ def documents(lines: Iterable[bytes]) -> Iterator[JsonDocument]:
 
 
 def _begun(lines: list[bytes], rest: Iterator[bytes]) -> Iterator[JsonDocument]:
-    """The values of a file whose first line is none: it is held until two lines say that it is JSON lines.
+    """Read a file whose first line is no value: it is held until two lines show that it is JSON lines.
 
-    Two objects on lines of their own, one behind the other without a comma, stand in no JSON document.
+    No single JSON document has two objects on consecutive lines without a comma between them.
     """
     whole = 0
     for line in rest:
@@ -140,7 +151,7 @@ def _begun(lines: list[bytes], rest: Iterator[bytes]) -> Iterator[JsonDocument]:
 
 
 def _holds_object(line: bytes, *, whole: bool = False) -> bool:
-    """Whether an object, which is not empty, stands on the line; with `whole`, and nothing else."""
+    """Whether the line begins with a non-empty object; with `whole`, and holds nothing else."""
     values, faults = parse_line(line, 1)
     return bool(values) and isinstance(values[0], dict) and bool(values[0]) and not (whole and faults)
 
@@ -151,7 +162,7 @@ def _fault_of(text: bytes) -> LogFault | None:
     except json.JSONDecodeError as error:
         line = error.lineno
     except RecursionError:
-        line = 1  # Nested deeper than can be read: no place in it is more to blame than another.
+        line = 1  # Nested too deeply, which no line alone is the cause of.
     else:
         return None
     return LogFault(line=line, message=f"The file is one JSON document that is broken in line {line}; it was left out.")
@@ -170,19 +181,19 @@ def _documents_on_line(number: int, values: Sequence[object], faults: Sequence[L
 
 
 class MarkdownFile(Struct, frozen=True, kw_only=True):
-    """A file of Markdown: one of its own, or one that a line of JSON carries as `markdown`."""
+    """A Markdown file, or the `markdown` of a line of JSON."""
 
     lines: Iterable[str | LogFault]
     about: Mapping[str, object] = {}
-    """What is noted beside it."""
+    """The other fields of the line."""
     number: int | None = None
-    """The line that carries it, where it does not stand in a file of its own."""
+    """The line of JSON that holds it; None for a file of its own."""
 
 
 def markdown_files(
     lines: Iterable[bytes], what: str, fits: Callable[[str], object]
 ) -> Iterator[MarkdownFile | LogFault]:
-    """The Markdown of a file, or what its JSON lines carry, as far as it `fits`; `what` is what it is called."""
+    """Read a Markdown file, or the Markdown in its JSON lines that `fits`; `what` names it in faults."""
     rest = iter(lines)
     first: list[bytes] = []
     for line in rest:
@@ -211,21 +222,86 @@ def _readable_lines(numbered: Iterable[tuple[int, bytes]]) -> Iterator[str | Log
         yield text
 
 
+Found: TypeAlias = LogFault | tuple[Sequence[str], SessionBuilder]
+"""What a reader finds in a file: a fault, or a session with the ids that it would take, the best first."""
+
+
+class LogReader(ABC):
+    """Base of the formats that ship with Ireneo: a `LogFormat` made of what a subclass finds in a file."""
+
+    name: str
+    chat: str = "openai"
+    begins: tuple[bytes, ...] = (b"{", b"[")
+    """What a file of the format begins with, one of these."""
+    marks: tuple[tuple[re.Pattern[bytes], ...], ...] = ()
+    """What is found near the beginning of such a file: all patterns of one of these."""
+    holds: str
+    """What a document of such a file holds, for the fault of one that doesn't."""
+
+    def recognises(self, sample: bytes) -> bool:
+        """Whether a file that begins with `sample` is of this format."""
+        begins = sample.lstrip().startswith(self.begins)
+        return begins and any(all(mark.search(sample) for mark in marks) for marks in self.marks)
+
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+        """Read the sessions of a file; `name` is the id of those that have none of their own.
+
+        Each session has the faults that were found behind it, the first one also those before it. One session is held
+        back for that: the last line of a file is the one that is cut off.
+        """
+        names = UniqueNames()
+        held: LoggedSession | None = None
+        faults: list[LogFault] = []
+        for found in self._find(lines, name):
+            if isinstance(found, LogFault):
+                faults.append(found)
+                continue
+            wished, builder = found
+            if not builder.nodes:
+                faults += builder.faults
+                continue
+            if held is not None:
+                yield _with_more_faults(held, faults)
+                faults.clear()
+            held = builder.session(names.give(*wished))
+        if held is None:
+            raise nothing_readable(faults)
+        yield _with_more_faults(held, faults)
+
+    def _find(self, lines: Iterable[bytes], name: str) -> Iterator[Found]:
+        """Find the sessions of a file; by default those that its JSON documents hold."""
+        for document in documents(lines):
+            yield from document.faults
+            if document.value is None:
+                continue
+            found = list(self._within(document.value, document.number, name))
+            yield from found or [line_fault(document.number, f"holds no {self.holds}; it was left out.")]
+
+    def _within(self, value: object, number: int, name: str) -> Iterable[Found]:
+        """Find the sessions in the JSON document `value` on line `number`; nothing where it is of another kind."""
+        raise NotImplementedError
+
+
+def _with_more_faults(session: LoggedSession, faults: Sequence[LogFault]) -> LoggedSession:
+    return replace(session, faults=tuple(sorted([*session.faults, *faults], key=lambda fault: fault.line)))
+
+
 IsEntry: TypeAlias = Callable[[Mapping[str, object]], bool]
+Document: TypeAlias = Mapping[str, object]
 
 
 class Entries(Struct, frozen=True, kw_only=True):
-    """The entries of one run, before they are read."""
+    """The entries of one run."""
 
-    entries: tuple[tuple[int, Mapping[str, object]], ...]
-    """Each with the number of the line that it stands on, from 1; one at the least."""
-    besides: Mapping[str, object]
-    """What was noted about the run beside its entries."""
+    entries: tuple[tuple[int, Document], ...]
+    """Each with its line; at least one."""
+    besides: Document
+    """What the file holds about the run besides its entries."""
 
 
 def entry_runs(lines: Iterable[bytes], is_entry: IsEntry) -> Iterator[Entries | LogFault]:
-    """Read the runs of a file, and what can't be read among them; entries on lines of their own are one run."""
-    single: list[tuple[int, Mapping[str, object]]] = []
+    """Read the runs of a file whose entries stand in lists, or on lines of their own, which are one run."""
+    single: list[tuple[int, Document]] = []
     for document in documents(lines):
         yield from document.faults
         value, number = document.value, document.number
@@ -247,7 +323,7 @@ def _runs_within(value: object, number: int, is_entry: IsEntry) -> Iterator[Entr
     lists = [("", value)] if isinstance(value, list) else list(mapping(value).items())
     for key, listed in lists:
         pairs = listed if isinstance(listed, list) else []
-        # An action and what came of it may stand together as a list of their own.
+        # An action and its observation may be paired in a list.
         items = [item for pair in pairs for item in (pair if isinstance(pair, list) else [pair])]
         kept = [item for item in items if isinstance(item, dict) and is_entry(item)]
         if kept:
@@ -261,32 +337,27 @@ def _runs_within(value: object, number: int, is_entry: IsEntry) -> Iterator[Entr
             yield from _runs_within(item, number, is_entry)
 
 
-IsDocument: TypeAlias = Callable[[Mapping[str, object]], bool]
+def records_within(value: object, is_record: IsEntry) -> Iterator[tuple[Document, Document]]:
+    """Find the records of a format in `value`, each with what its data set holds about it."""
+    if isinstance(value, list):
+        for item in value:
+            if isinstance(item, dict):
+                yield from records_within(item, is_record)
+    elif isinstance(value, dict):
+        if is_record(value):
+            yield value, {}
+            return
+        for key, item in value.items():
+            if isinstance(item, dict) and is_record(item):
+                yield item, without(value, key)
+
+
 _NAMES = ("session_id", "instance_id", "conversation_id", "trajectory_id", "run_id", "id")
 _PLACES = ("source_path", "path", "file", "filename")
 
 
-class HeldDocument(Struct, frozen=True, kw_only=True):
-    """A document, and what its data set noted about it."""
-
-    number: int
-    """The line that it stands on, from 1."""
-    document: Mapping[str, object]
-    besides: Mapping[str, object]
-
-
-def held_documents(lines: Iterable[bytes], is_document: IsDocument) -> Iterator[HeldDocument | LogFault]:
-    """Read the documents of a file, and what can't be read among them."""
-    for document in documents(lines):
-        yield from document.faults
-        if document.value is None:
-            continue
-        found: list[HeldDocument | LogFault] = [*_documents_within(document.value, document.number, is_document)]
-        yield from found or [line_fault(document.number, "holds no run of this format; it was left out.")]
-
-
-def wished_names(besides: Mapping[str, object]) -> list[str]:
-    """What a data set's record calls its run: by an id, or by the file it was taken from."""
+def wished_names(besides: Document) -> list[str]:
+    """Return the ids that a data set gives a run: an id, or the name of the file it was taken from."""
     names = [name for key in _NAMES if (name := string(besides.get(key)))][:1]
     for key in _PLACES:
         if place := string(besides.get(key)):
@@ -296,46 +367,32 @@ def wished_names(besides: Mapping[str, object]) -> list[str]:
     return [name for name in names if name]
 
 
-def _documents_within(value: object, number: int, is_document: IsDocument) -> Iterator[HeldDocument]:
-    if isinstance(value, list):
-        for item in value:
-            if isinstance(item, dict):
-                yield from _documents_within(item, number, is_document)
-    elif isinstance(value, dict):
-        if is_document(value):
-            yield HeldDocument(number=number, document=value, besides={})
-            return
-        for key, item in value.items():
-            if isinstance(item, dict) and is_document(item):
-                yield HeldDocument(number=number, document=item, besides=without(value, key))
-
-
 HELD_BYTES = 16_000_000
-"""So much of a session's text is held, parsed, which takes several times as much room; what is more is put aside."""
+"""How much of a session's text is held in memory, parsed, which takes several times as much room."""
 
 
 class Aside(Struct, frozen=True, gc=False):
-    """Where a value was put aside: its line, and which of the values on it."""
+    """A value in the spool: the key of its line, and its index among the values on it."""
 
     place: int
     index: int
 
 
 Place = dict[str, object] | Aside
-"""A value that is held, or where it was put aside."""
+"""A value in memory, or where it is in the spool."""
 
 
 class Lines:
-    """The values of one session's lines, each to be opened again."""
+    """The values of one session's lines, which are read again later."""
 
     def __init__(self, spool: Spool | None, held_bytes: int = HELD_BYTES) -> None:
-        """Put aside into `spool` what is more than `held_bytes`; without a spool all of it is held."""
+        """Hold `held_bytes` in memory and move the rest to `spool`; without a spool, hold everything."""
         self._spool = spool
         self._left = held_bytes
         self._last: tuple[int, int] | None = None
 
     def keep(self, value: dict[str, object], index: int, text: bytes, number: int) -> Place:
-        """Keep `value`, the one at `index` of those that `parse_line` finds in line `number`, which is `text`."""
+        """Keep `value`, the one at `index` of those that `parse_line` finds in `text`, line `number`."""
         if self._spool is None:
             return value
         if index == 0 or self._last is None or self._last[0] != number:
@@ -347,7 +404,7 @@ class Lines:
         return Aside(self._last[1], index)
 
     def open(self, place: Place, number: int) -> dict[str, object]:
-        """The value that was kept as `place`, from line `number`."""
+        """Return the value that was kept as `place`, from line `number`."""
         if isinstance(place, dict):
             return place
         if self._spool is None:

@@ -1,8 +1,8 @@
-"""Gemini CLI's chats: one JSON document or, in newer versions, JSON lines that are added to and rewound.
+"""Gemini CLI's chats: one JSON document or, in newer versions, JSON lines that are appended to and rewound.
 
-A message that is written again under its id takes the place of the older writing. A checkpoint lists the messages that
-the tool goes on with after it made its history shorter: those it lists that were there already stay as they were said,
-and those that are new, its summary above all, stand behind what was said before them.
+A message that is written again under its id replaces the older version. A checkpoint (`$set`) lists the messages that
+the tool goes on with after a compaction: those that are known stay where they are, and new ones, the summary above all,
+are appended.
 """
 
 from __future__ import annotations
@@ -13,16 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.formats.logs.documents import documents
-from ireneo.formats.logs.format import (
-    LogFault,
-    LoggedNode,
-    LoggedSession,
-    NotedTree,
-    UniqueNames,
-    line_fault,
-    with_faults,
-)
+from ireneo.formats.logs.documents import Found, LogReader, documents
+from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
 from ireneo.formats.values import mapping, moment, objects, string, without
 from ireneo.log.message import Call, Draft, Media, Opaque, Origin, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed, runs_something
@@ -30,15 +22,15 @@ from ireneo.patterns import lazy_re
 
 FORMAT = "gemini-cli"
 _SUMMARY = "<state_snapshot>"
-"""What the summary of a chat that was made shorter holds."""
+"""Stands in the summary of a compacted chat."""
 _FAILED = ("error", "cancelled")
 _DONE = ("success", *_FAILED)
 
 
-def drafts_of(raw: Mapping[str, object], answered: set[str], *, checkpoint: bool) -> list[Draft]:
-    """The drafts of a message: none, one, or a reply and the results of its calls.
+def _drafts_of(raw: Mapping[str, object], answered: set[str], *, checkpoint: bool) -> list[Draft]:
+    """Read a message: none, one draft, or a reply and the results of its calls.
 
-    `answered` are the calls whose results were told before; it grows. In a checkpoint the tool itself speaks.
+    `answered` collects the ids of the calls whose results were read. In a checkpoint the tool itself speaks.
     """
     said = _parts(raw.get("content"))
     at, name = moment(raw.get("timestamp")), string(raw.get("id"))
@@ -67,7 +59,7 @@ def drafts_of(raw: Mapping[str, object], answered: set[str], *, checkpoint: bool
 
 
 def _worded(raw: Mapping[str, object], said: list[Part], named: set[str]) -> list[Part]:
-    """Thoughts and words; what the model wrote may hold both them and its calls, which are noted beside it as well."""
+    """Return the thoughts and words of a reply, without the calls and thoughts that are noted beside it as well."""
     thoughts = [Thinking(text=text) for thought in objects(raw.get("thoughts")) if (text := _thought(thought))]
     out: list[Part] = [*thoughts]
     for part in said:
@@ -92,7 +84,7 @@ def _result(each: Mapping[str, object], calls: Mapping[str, Call]) -> Result | N
     status, found = each.get("status"), each.get("result")
     call = calls.get(str(each.get("id")))
     if call is None or (status not in _DONE and found is None):
-        return None  # It was still waited for when the log ended.
+        return None  # It was pending when the log ended.
     said = _parts(found)
     answers = [part for part in said if isinstance(part, Result)]
     parts = tuple(part for result in answers for part in result.parts)
@@ -105,13 +97,13 @@ def _result(each: Mapping[str, object], calls: Mapping[str, Call]) -> Result | N
     if status in _FAILED or any(answer.failed for answer in answers):
         failed = True
     elif status == "success":
-        # A command that was run and returned another code than 0 is a success to the tool that ran it.
+        # The tool calls it a success when a command was run, whatever it returned.
         failed = bool(failed) and runs_something(call)
     return replace(result, failed=failed)
 
 
 def _parts(content: object) -> list[Part]:
-    """The parts of what the provider calls a part, a text, or a list of both."""
+    """Read a text, a part of Gemini's API, or a list of both."""
     if isinstance(content, str):
         return [Text(text=content)] if content.strip() else []
     if isinstance(content, dict):
@@ -150,31 +142,27 @@ _SET = "$set"
 
 
 class _Said(Struct, kw_only=True):
-    """A message in its newest writing, and the one that it follows."""
+    """The newest version of a message, and the one that it follows."""
 
     raw: dict[str, object]
     before: int | None
     checkpoint: bool
 
 
-class History:
-    """One chat, while its lines come in."""
-
+class _History:
     def __init__(self) -> None:
         self.about: dict[str, object] = {}
-        """What is noted about the chat besides its messages."""
+        """The fields of the chat besides its messages."""
         self._said: list[_Said] = []
         self._place: dict[str, int] = {}
         """The newest message of each id."""
         self._last: int | None = None
 
     def is_followed_by(self, value: Mapping[str, object]) -> bool:
-        """Whether `value` goes on with this chat, rather than beginning another."""
         begun = string(value.get("sessionId"))
         return begun is None or not self.about or begun == self.about.get("sessionId")
 
     def add(self, value: dict[str, object], number: int) -> Iterator[LogFault]:
-        """Take in one object of the file, which stands on line `number`."""
         if _REWOUND in value:
             yield from self._rewind(value[_REWOUND], number)
         elif _SET in value:
@@ -213,50 +201,44 @@ class History:
     def _rewind(self, name: object, number: int) -> Iterator[LogFault]:
         found = self._place.get(name) if isinstance(name, str) else None
         if found is None:
-            # The tool itself begins anew then.
+            # As the tool itself does.
             self._last = None
             yield line_fault(number, "rewinds to a message that is not there: to the start.")
             return
         self._last = self._said[found].before
 
-    def grown(self) -> tuple[tuple[LoggedNode, ...], int]:
-        """The tree of the chat, and where it stands."""
-        tree = NotedTree(FORMAT, *([self.about] if self.about else []))
+    def build(self) -> SessionBuilder:
+        builder = SessionBuilder(FORMAT, *([self.about] if self.about else []))
         listed = self.about.get("directories")
         directory = string(listed[0]) if isinstance(listed, list) and listed else None
         ends: list[int | None] = []
         answered: set[str] = set()
         for said in self._said:
-            at = None if said.before is None else ends[said.before]
-            drafts = drafts_of(said.raw, answered, checkpoint=said.checkpoint)
+            builder.head = None if said.before is None else ends[said.before]
+            drafts = _drafts_of(said.raw, answered, checkpoint=said.checkpoint)
             for index, draft in enumerate(drafts):
-                at = tree.add(draft, at, *([] if index else [said.raw]), directory=directory)
+                builder.add(draft, *([] if index else [said.raw]), turns_in=directory)
             if not drafts:
-                tree.note(at, said.raw)
-            ends.append(at)
-        nodes = tree.nodes
-        head = None if self._last is None else ends[self._last]
-        return nodes, head if head is not None else max(len(nodes) - 1, 0)
+                builder.note(said.raw, at=builder.head)
+            ends.append(builder.head)
+        builder.head = None if self._last is None else ends[self._last]
+        return builder
 
 
-_MARKS = (lazy_re(rb'"sessionId":\s*"'), lazy_re(rb'"projectHash":\s*"'))
+_SESSION, _PROJECT = lazy_re(rb'"sessionId":\s*"'), lazy_re(rb'"projectHash":\s*"')
 
 
-class GeminiCli:
-    """Reads `~/.gemini/tmp/<project>/chats/session-*.json` and `.jsonl`."""
+class GeminiCli(LogReader):
+    """Gemini CLI's `~/.gemini/tmp/<project>/chats/session-*.json` and `.jsonl`."""
 
     name = FORMAT
     chat = "gemini"
+    begins = (b"{",)
+    marks = ((_SESSION, _PROJECT),)
 
-    def recognises(self, sample: bytes) -> bool:
-        """Whether a session with the hash of its project stands in `sample`."""
-        return sample.lstrip().startswith(b"{") and all(mark.search(sample) for mark in _MARKS)
-
-    @with_faults
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
-        """Read the session of a file; where several were put one behind the other, each of them."""
-        names = UniqueNames()
-        history = History()
+    def _find(self, lines: Iterable[bytes], name: str) -> Iterator[Found]:
+        # A file may hold several sessions, one behind the other.
+        history = _History()
         for document in documents(lines):
             yield from document.faults
             value = document.value
@@ -265,17 +247,8 @@ class GeminiCli:
             if not isinstance(value, dict):
                 yield line_fault(document.number, "is JSON, but no object; it was left out.")
                 continue
-            if history.is_followed_by(value):
-                yield from history.add(value, document.number)
-                continue
-            yield from _told(history, names, name)
-            history = History()
+            if not history.is_followed_by(value):
+                yield [string(history.about.get("sessionId")) or name], history.build()
+                history = _History()
             yield from history.add(value, document.number)
-        yield from _told(history, names, name)
-
-
-def _told(history: History, names: UniqueNames, name: str) -> Iterator[LoggedSession]:
-    nodes, head = history.grown()
-    if nodes:
-        given = names.give(string(history.about.get("sessionId")) or name)
-        yield LoggedSession(id=given, nodes=nodes, head=head)
+        yield [string(history.about.get("sessionId")) or name], history.build()

@@ -1,11 +1,11 @@
-"""OpenHands: the event histories of its first generation, and the events of the SDK that followed it.
+"""OpenHands: the event histories of its first generation ("classic"), and the events of its later SDK.
 
-A history is a list of events, one a line, or a record that holds the list (`history`, `events`); in the oldest ones an
-action and its observation stand together as a pair. The SDK's events say what they are under `kind`.
+A history is a list of events, one event a line, or a record that holds the list (`history`, `events`); in the oldest
+ones an action and its observation are a pair. The SDK's events have their type under `kind`.
 
 Not covered: `base_state.json` beside a directory of the SDK's events (each file there holds one event, and is read as a
-session of its own unless they are put together as JSON lines), the calls of agents that are reached over ACP, and
-attachments; their events are kept as records only. An action that the user ran is told as the harness tells it.
+session of its own unless they are joined to JSON lines), the calls of agents that are reached over ACP, and
+attachments; their events are only recorded. An action that the user ran is a message of the harness.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from ireneo.formats.chat.format import ANTHROPIC, RESPONSES
-from ireneo.formats.logs.documents import Entries, entry_runs, wished_names
-from ireneo.formats.logs.format import LogFault, LoggedSession, SessionBuilder, UniqueNames, read_runs, with_faults
+from ireneo.formats.logs.documents import Found, LogReader, entry_runs, wished_names
+from ireneo.formats.logs.format import LogFault, SessionBuilder, UniqueNames
 from ireneo.formats.values import mapping, moment, objects, parsed_arguments, string, without
 from ireneo.log.message import Call, Draft, Media, Origin, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
@@ -33,13 +33,13 @@ ACTIONS = frozenset(
     }
 )
 """The actions of the first generation."""
-QUIET_ACTIONS = frozenset(
+_QUIET_ACTIONS = frozenset(
     {
         *("start", "null", "pause", "resume", "stop", "change_agent_state", "push", "send_pr", "condensation_request"),
         *("recall", "loop_recovery", "modify_task", "add_task"),
     }
 )
-"""Those by which the harness works itself; nobody says anything in them."""
+"""Actions of the harness itself, in which nobody speaks."""
 OBSERVATIONS = frozenset(
     {
         *("read", "write", "edit", "browse", "run", "run_ipython", "chat", "delegate", "message", "error", "success"),
@@ -47,8 +47,8 @@ OBSERVATIONS = frozenset(
         *("task_tracking", "loop_detection"),
     }
 )
-"""What comes of them."""
-QUIET_OBSERVATIONS = frozenset({"null", "agent_state_changed", "loop_detection"})
+"""The observations of the first generation."""
+_QUIET_OBSERVATIONS = frozenset({"null", "agent_state_changed", "loop_detection"})
 
 KINDS = frozenset(
     {
@@ -65,21 +65,18 @@ _FAILED = lazy_re(r"ERROR:\n|\[(?:Your proposed edit has introduced|No exact mat
 _EDITED = lazy_re(
     r"(?:The file [^\n]{1,300} has been edited\.|File created successfully at)|\[File: [^\n]* after edit\)\]"
 )
-"""What the tools for files begin with."""
-STILL_RUNNING = -1
-"""The exit code of a command that was not over when the harness stopped waiting for it."""
+"""How the output of the tools for files begins."""
+_STILL_RUNNING = -1
+"""The exit code of a command that still ran when the harness stopped waiting for it."""
 
 
-def outcome(seen: Mapping[str, object], flag: object, text: str, call: Call | None) -> bool | None:
-    """Whether it failed: from its exit code, the harness's flag of an error, and its words, in this order.
-
-    The exit code is noted beside its output, `seen`, or in the metadata.
-    """
+def _outcome(seen: Mapping[str, object], flag: object, text: str, call: Call | None) -> bool | None:
+    """Whether a call failed: by the harness's error `flag`, the exit code in the observation `seen`, or the `text`."""
     codes = (place.get("exit_code") for place in (mapping(seen.get("metadata")), seen))
     code = next((code for code in codes if isinstance(code, int) and not isinstance(code, bool)), None)
     if flag is True:
         return True
-    if code is not None and code != STILL_RUNNING:
+    if code is not None and code != _STILL_RUNNING:
         return code != 0
     if _FAILED.match(text):
         return True
@@ -93,36 +90,32 @@ _NO_ARGUMENT = {
     *(*_ABOUT, "tool_call_metadata", "thought", "is_confirmed", "confirmation_state", "action_risk", "security_risk"),
     *("keep_prompt", "kernel_init_code", "timeout", "blocking", "hidden", "is_static", "cwd"),
 }
-"""What the harness itself put beside the arguments of an action."""
+"""Fields of an action that are no arguments of the model's call."""
 _KNOWLEDGE = ("repo_instructions", "additional_agent_instructions", "conversation_instructions")
 
 
-def is_classic(value: Mapping[str, object]) -> bool:
-    """Whether `value` is an event of the first generation."""
+def _is_classic(value: Mapping[str, object]) -> bool:
     return string(value.get("action")) in ACTIONS or string(value.get("observation")) in OBSERVATIONS
 
 
-class Classic:
-    """Reads the events of one run, one after the other."""
-
-    def __init__(self, growth: SessionBuilder) -> None:
-        self._growth = growth
+class _Classic:
+    def __init__(self, builder: SessionBuilder) -> None:
+        self._builder = builder
         self._ids = UniqueNames()
         self._waiting: dict[str, Call] = {}
-        """Calls without a result, by the id of their event."""
+        """Unanswered calls by the ids of their events."""
         self._last: str | None = None
-        """The event whose call the next observation answers if it names none."""
+        """The event whose call an observation without a cause answers."""
         self._users_turn = True
-        """Whether the user would speak next, where an event does not say who does."""
+        """Whether a message without a source is the user's."""
 
     def take(self, event: Mapping[str, object]) -> None:
-        """Read one event."""
         kind = string(event.get("action"))
         args = mapping(event.get("args")) or event
         if kind not in ACTIONS:
             self._observation(event)
-        elif kind in QUIET_ACTIONS:
-            self._growth.note(event)
+        elif kind in _QUIET_ACTIONS:
+            self._builder.note(event)
         elif kind == "system":
             self._say("system", _words(event, args), event)
         elif kind == "message":
@@ -140,7 +133,7 @@ class Classic:
     def _call(self, event: Mapping[str, object], args: Mapping[str, object]) -> None:
         name, given = _model_call(event) or (str(event.get("action")), None)
         arguments = without(args, *_NO_ARGUMENT) if given is None else given
-        self._last = str(event.get("id", f"call_{len(self._growth.nodes)}"))
+        self._last = str(event.get("id", f"call_{len(self._builder.nodes)}"))
         given_id = string(mapping(event.get("tool_call_metadata")).get("tool_call_id"))
         call = Call(id=self._ids.give(given_id or f"event_{self._last}"), name=name, arguments=arguments)
         parts: list[Part] = [Thinking(text=text) for text in [string(_reply(event).get("reasoning_content"))] if text]
@@ -153,10 +146,10 @@ class Classic:
     def _observation(self, event: Mapping[str, object]) -> None:
         kind = string(event.get("observation"))
         extras = mapping(event.get("extras")) or event
-        self._growth.work_in(string(mapping(extras.get("metadata")).get("working_dir")))
+        self._builder.work_in(string(mapping(extras.get("metadata")).get("working_dir")))
         text = string(event.get("content")) or ""
-        if kind in QUIET_OBSERVATIONS:
-            self._growth.note(event)
+        if kind in _QUIET_OBSERVATIONS:
+            self._builder.note(event)
         elif kind == "recall":
             self._say("user", _recalled(extras), event, "injected")
         elif kind == "condense":
@@ -165,13 +158,13 @@ class Classic:
             self._say("user", text or string(event.get("message")) or "", event, "injected")
         else:
             flag = True if kind in ("error", "user_rejected") else extras.get("is_error")
-            failed = outcome(extras, flag, text, call)
+            failed = _outcome(extras, flag, text, call)
             result = Result(call_id=call.id, parts=(Text(text=text),) if text else (), failed=failed)
-            # The model's message stands with its action already.
+            # The model's message is recorded with its action.
             self._add("tool", (result,), without(event, "tool_call_metadata"))
 
     def _answered(self, event: Mapping[str, object]) -> Call | None:
-        """The call that an observation belongs to; one that names no cause answers the call just before it."""
+        """Return the call that an observation belongs to; without a cause it is the call just before it."""
         cause = event.get("cause")
         name = self._last if cause is None else str(cause)
         if name == self._last:
@@ -187,7 +180,7 @@ class Classic:
         name = event.get("id")
         source = None if name is None else str(name)
         draft = Draft(role=role, parts=parts, origin=origin, at=moment(event.get("timestamp")), source_id=source)
-        self._growth.add(draft, event)
+        self._builder.add(draft, event)
 
 
 def _words(event: Mapping[str, object], args: Mapping[str, object]) -> str:
@@ -202,21 +195,20 @@ def _closing(event: Mapping[str, object], args: Mapping[str, object]) -> str:
 
 
 def _recalled(extras: Mapping[str, object]) -> str:
-    """What the harness looked up and showed to the model."""
     texts = [string(extras.get(key)) for key in _KNOWLEDGE]
     texts += [string(item.get("content")) for item in objects(extras.get("microagent_knowledge"))]
     return "\n\n".join(text for text in texts if text)
 
 
 def _reply(event: Mapping[str, object]) -> Mapping[str, object]:
-    """The model's own message behind an action."""
+    """Return the model's own message behind an action."""
     response = mapping(mapping(event.get("tool_call_metadata")).get("model_response"))
     choices = objects(response.get("choices"))
     return mapping(choices[0].get("message")) if choices else {}
 
 
 def _model_call(event: Mapping[str, object]) -> tuple[str, dict[str, object] | str | None] | None:
-    """The call as the model made it: its name, and its arguments where the log has them."""
+    """Return the name and, where the log has them, the arguments of the model's own call."""
     metadata = mapping(event.get("tool_call_metadata"))
     name = string(metadata.get("function_name"))
     if name is None:
@@ -229,34 +221,30 @@ def _model_call(event: Mapping[str, object]) -> tuple[str, dict[str, object] | s
 
 
 _ROOT = "__root__"
-"""What an event names as its parent that begins anew."""
+"""The parent of an event that begins a new root."""
 _ANSWERS = ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation")
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 
 
-def is_sdk(value: Mapping[str, object]) -> bool:
-    """Whether `value` is an event of the SDK."""
+def _is_sdk(value: Mapping[str, object]) -> bool:
     kind = value.get("kind")
     if not isinstance(kind, str):
         return False
     return kind in KINDS or (kind.endswith("Event") and isinstance(value.get("source"), str))
 
 
-class Sdk:
-    """Reads the events of one conversation, one after the other."""
-
-    def __init__(self, growth: SessionBuilder) -> None:
-        self._growth = growth
+class _Sdk:
+    def __init__(self, builder: SessionBuilder) -> None:
+        self._builder = builder
         self._ids = UniqueNames()
         self._ends: dict[str, int | None] = {}
-        """The last message on the way to each event."""
+        """The last node on the path to each event."""
         self._calls: dict[str, Call] = {}
-        """Calls without a result, by the id that the model gave them."""
+        """Unanswered calls by the ids that the model gave them."""
         self._reply: list[Mapping[str, object]] = []
-        """Actions of one reply of the model."""
+        """The actions of the reply that is being read."""
 
     def take(self, event: Mapping[str, object]) -> None:
-        """Read one event."""
         kind = event.get("kind")
         reply = event.get("llm_response_id")
         goes_on = kind == "ActionEvent" and reply is not None
@@ -276,11 +264,10 @@ class Sdk:
         elif kind in ("Condensation", "CondensationSummaryEvent") and (summary := string(event.get("summary"))):
             self._say(event, "user", [Text(text=summary)], "summary")
         else:
-            self._growth.note(event)
+            self._builder.note(event)
         self._mark(event)
 
     def settle(self) -> None:
-        """End the reply that is being read."""
         actions, self._reply = self._reply, []
         if not actions:
             return
@@ -289,24 +276,24 @@ class Sdk:
         for action in actions:
             parts += [*_thinking(action), *_content(action.get("thought"))]
         parts += [self._call(action) for action in actions]
-        self._growth.add(_draft(actions[0], "assistant", parts), *actions)
+        self._builder.add(_draft(actions[0], "assistant", parts), *actions)
         for action in actions:
             self._mark(action)
 
     def _stand(self, event: Mapping[str, object]) -> None:
-        """Go where `event` goes on from; one that names no parent goes on from the event before it."""
+        """Move the head to the parent of `event`, or leave it where there is none."""
         parent = string(event.get("parent_id"))
         if parent == _ROOT:
-            self._growth.head = None
+            self._builder.head = None
         elif parent is not None and parent in self._ends:
-            self._growth.head = self._ends[parent]
+            self._builder.head = self._ends[parent]
 
     def _mark(self, event: Mapping[str, object]) -> None:
         if name := string(event.get("id")):
-            self._ends[name] = self._growth.head
+            self._ends[name] = self._builder.head
 
     def _say(self, event: Mapping[str, object], role: Role, parts: Sequence[Part], origin: Origin = "spoken") -> None:
-        self._growth.add(replace(_draft(event, role, parts), origin=origin), event)
+        self._builder.add(replace(_draft(event, role, parts), origin=origin), event)
 
     def _message(self, event: Mapping[str, object]) -> None:
         message = mapping(event.get("llm_message"))
@@ -315,7 +302,7 @@ class Sdk:
         self._say(event, role, [*_thinking(message), *_content(message.get("content"))], origin)
         if added := list(_content(event.get("extended_content"))):
             draft = _draft(event, "user", added)
-            self._growth.add(replace(draft, origin="injected", source_id=None))
+            self._builder.add(replace(draft, origin="injected", source_id=None))
 
     def _call(self, action: Mapping[str, object]) -> Call:
         made = mapping(action.get("tool_call"))
@@ -330,14 +317,14 @@ class Sdk:
 
     def _answer(self, event: Mapping[str, object]) -> None:
         seen = mapping(event.get("observation"))
-        self._growth.work_in(string(mapping(seen.get("metadata")).get("working_dir")))
+        self._builder.work_in(string(mapping(seen.get("metadata")).get("working_dir")))
         parts: tuple[Text | Media, ...]
         if event.get("kind") == "AgentErrorEvent":
             parts = (Text(text=string(event.get("error")) or "An error."),)
         elif event.get("kind") == "UserRejectObservation":
             parts = (Text(text=f"Action rejected: {string(event.get('rejection_reason')) or 'no reason given'}"),)
         else:
-            # Earlier versions wrote words alone, some of them under another name.
+            # Earlier versions wrote only text, some of them under another key.
             content = seen.get("content") or seen.get("output") or seen.get("message")
             parts = (*_content(content), *_content(event.get("extended_content")))
         call = self._calls.pop(string(event.get("tool_call_id")) or "call", None)
@@ -346,8 +333,8 @@ class Sdk:
             return
         flag = seen.get("is_error") if event.get("kind") == "ObservationEvent" else True
         result = Result(call_id=call.id, parts=parts)
-        result = replace(result, failed=outcome(seen, flag, result.text, call))
-        self._growth.add(_draft(event, "tool", [result]), event)
+        result = replace(result, failed=_outcome(seen, flag, result.text, call))
+        self._builder.add(_draft(event, "tool", [result]), event)
 
 
 def _draft(event: Mapping[str, object], role: Role, parts: Sequence[Part]) -> Draft:
@@ -393,7 +380,7 @@ def _picture(url: str) -> Media:
     return Media(media_type="image/*", url=url)
 
 
-_KINDS = lazy_re(rb'(?<!\\)"kind":\s*"(?:%s)"' % "|".join(sorted(KINDS)).encode())
+_KIND = lazy_re(rb'(?<!\\)"kind":\s*"(?:%s)"' % "|".join(sorted(KINDS)).encode())
 _LISTED = lazy_re(rb'(?<!\\)"(?:history|events)":\s*\[\s*(?:\[\s*)?\{|\A\s*\[\s*(?:\[\s*)?\{|\A\s*\{\s*"id":')
 _EVENT = lazy_re(
     rb'(?<!\\)"(?:action":\s*"(?:%s)|observation":\s*"(?:%s))"'
@@ -402,39 +389,27 @@ _EVENT = lazy_re(
 _ABOUT_RUN = lazy_re(rb'(?<!\\)"agent_class":\s*"')
 
 
-class OpenHands:
-    """Reads OpenHands' events of both generations."""
+class OpenHands(LogReader):
+    """OpenHands' events of both generations."""
 
     name = FORMAT
-    chat = "openai"
+    marks = ((_LISTED, _EVENT), (_KIND,), (_ABOUT_RUN,))
 
-    def recognises(self, sample: bytes) -> bool:
-        """Whether events of either generation stand in `sample`, or what an evaluation notes before them."""
-        if not sample.lstrip().startswith((b"{", b"[")):
-            return False
-        classic = _LISTED.search(sample) is not None and _EVENT.search(sample) is not None
-        return classic or _KINDS.search(sample) is not None or _ABOUT_RUN.search(sample) is not None
-
-    @with_faults
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
-        """Read the runs, each a session called after its instance, or else `name`."""
-        runs = entry_runs(lines, lambda value: is_sdk(value) or is_classic(value))
-        return read_runs(runs, lambda run: [(_read(run), _wished(run.besides, name))])
-
-
-def _read(run: Entries) -> SessionBuilder:
-    growth = SessionBuilder(FORMAT)
-    if run.besides:
-        growth.note(dict(run.besides))
-    classic, sdk = Classic(growth), Sdk(growth)
-    for _, event in run.entries:
-        (sdk if is_sdk(event) else classic).take(event)
-    sdk.settle()
-    return growth
+    def _find(self, lines: Iterable[bytes], name: str) -> Iterator[Found]:
+        for run in entry_runs(lines, lambda value: _is_sdk(value) or _is_classic(value)):
+            if isinstance(run, LogFault):
+                yield run
+                continue
+            builder = SessionBuilder(FORMAT, *([dict(run.besides)] if run.besides else []))
+            classic, sdk = _Classic(builder), _Sdk(builder)
+            for _, event in run.entries:
+                (sdk if _is_sdk(event) else classic).take(event)
+            sdk.settle()
+            yield _wished(run.besides) or [name], builder
 
 
-def _wished(besides: Mapping[str, object], name: str) -> list[str]:
+def _wished(besides: Mapping[str, object]) -> list[str]:
     issue = besides.get("issue")
     if isinstance(issue, dict) and "number" in issue and isinstance(issue.get("repo"), str):
         return [f"{issue['repo']}-{issue['number']}"]
-    return wished_names(besides) or [name]
+    return wished_names(besides)

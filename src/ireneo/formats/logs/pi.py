@@ -1,7 +1,4 @@
-"""pi's sessions: JSON lines whose first describes the session; newer ones name the entry that they follow.
-
-A session without such names is a straight line.
-"""
+"""pi's sessions: JSON lines, the first of which describes the session; the entries of newer ones name their parents."""
 
 from __future__ import annotations
 
@@ -9,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
-from ireneo.formats.logs.documents import parse_line
-from ireneo.formats.logs.format import LogFault, LoggedSession, NotedTree, UniqueNames, line_fault, with_faults
+from ireneo.formats.logs.documents import Found, LogReader, parse_line
+from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
 from ireneo.formats.values import mapping, moment, objects, string
 from ireneo.log.message import Call, Draft, Media, Opaque, Origin, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
@@ -20,12 +17,12 @@ FORMAT = "pi"
 _SUMMARIES = ("compaction", "branch_summary", "compactionSummary", "branchSummary")
 _INJECTED = ("custom_message", "custom", "hookMessage")
 _SIGNERS = {"anthropic-messages": "anthropic"}
-"""The chat format whose provider signed a reply's thinking, by the interface it was asked through."""
+"""By the interface that was used: the chat format whose provider signed a reply's thinking."""
 _BROKEN_OFF = ("aborted", "error")
 
 
-def draft_of(entry: Mapping[str, object]) -> tuple[Draft | None, str | None]:
-    """The draft of `entry`, or None where it is a note; and what is wrong with it, to stand behind its line."""
+def _draft_of(entry: Mapping[str, object]) -> tuple[Draft | None, str | None]:
+    """Read an entry: its draft, or None for a note; and its fault, which completes "Line 3 …"."""
     kind = entry.get("type")
     if kind == "message":
         message = mapping(entry.get("message"))
@@ -44,7 +41,6 @@ def draft_of(entry: Mapping[str, object]) -> tuple[Draft | None, str | None]:
 
 
 def _said(role: str, message: Mapping[str, object]) -> tuple[Role, list[Part], Origin]:
-    """Who speaks, what, and for whom."""
     if role in _SUMMARIES:
         return "user", _texts(message.get("summary")), "summary"
     if role in (*_INJECTED, "user"):
@@ -65,7 +61,6 @@ def _texts(value: object) -> list[Part]:
 
 
 def _blocks(content: object) -> list[Part]:
-    """Words and pictures."""
     if isinstance(content, str):
         return _texts(content)
     return [part for block in objects(content) if (part := _shown(block)) is not None]
@@ -127,7 +122,7 @@ def _result(message: Mapping[str, object]) -> list[Part]:
 
 
 def _own_command(message: Mapping[str, object]) -> str | None:
-    """What the user ran past the model, told the way pi tells it to the model."""
+    """Describe a command that the user ran, in the words that pi uses towards the model."""
     command = string(message.get("command"))
     if command is None:
         return None
@@ -141,49 +136,46 @@ def _own_command(message: Mapping[str, object]) -> str | None:
     return text
 
 
-class PiTree:
-    """The tree of one session, while its entries come in."""
+class _PiTree:
+    """Builds the tree of one session from its entries."""
 
     def __init__(self, header: Mapping[str, object]) -> None:
         self.header = header
-        self.head: int | None = None
-        """The node where the session stands now; None before the first message."""
-        self.tree = NotedTree(FORMAT, *([header] if header else []))
+        self.builder = SessionBuilder(FORMAT, *([header] if header else []))
         self._node_of: dict[str, int | None] = {}
-        """The node at which an entry stands, or behind which it was noted."""
+        """The node of each entry, or the one that it was noted at."""
 
     def add(self, entry: dict[str, object], number: int) -> Iterator[LogFault]:
-        """Take the entry of line `number` in, and name what is wrong with it."""
         name = string(entry.get("id"))
         if name is not None and name in self._node_of:
             yield line_fault(number, "has the id of an earlier entry; it was left out.")
             return
-        parent = self.head
+        parent = self.builder.head
         if "parentId" in entry:
             follows = string(entry.get("parentId"))
             if follows is None or follows in self._node_of:
                 parent = None if follows is None else self._node_of[follows]
             else:
                 yield line_fault(number, "follows an entry that is not there; it was put behind the one before it.")
-        draft, fault = draft_of(entry)
+        draft, fault = _draft_of(entry)
         if fault:
-            yield line_fault(number, f"{fault}")
-        self.head = parent
+            yield line_fault(number, fault)
+        self.builder.head = parent
         if draft is None:
-            self.tree.note(parent, entry)
+            self.builder.note(entry, at=parent)
         else:
-            # The header that stands with the first message tells it as well.
-            cwd = None if self.header in self.tree.early else string(self.header.get("cwd"))
-            self.head = self.tree.add(draft, parent, entry, directory=cwd)
+            # The header, which is recorded with the first message, has the directory as well.
+            cwd = string(self.header.get("cwd")) if self.builder.nodes else None
+            self.builder.add(draft, entry, turns_in=cwd)
         if name is not None:
-            self._node_of[name] = self.head
+            self._node_of[name] = self.builder.head
 
 
 _RESULT = (lazy_re(rb'"role":\s*"toolResult"'), lazy_re(rb'"type":\s*"message"'))
 
 
-class Pi:
-    """Reads `~/.pi/agent/sessions/<folder>/<time>_<id>.jsonl`."""
+class Pi(LogReader):
+    """pi's `~/.pi/agent/sessions/<folder>/<time>_<id>.jsonl`."""
 
     name = FORMAT
     chat = "anthropic"
@@ -196,11 +188,9 @@ class Pi:
         values, _ = parse_line(sample.split(b"\n", 1)[0], 1)
         return any(_is_header(value) for value in values) or all(mark.search(sample) for mark in _RESULT)
 
-    @with_faults
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
-        """Read the session of a file; where several were put one behind the other, each of them."""
-        names = UniqueNames()
-        growth = PiTree({})
+    def _find(self, lines: Iterable[bytes], name: str) -> Iterator[Found]:
+        # A file may hold several sessions, one behind the other.
+        tree = _PiTree({})
         for number, text in enumerate(lines, 1):
             values, faults = parse_line(text, number)
             yield from faults
@@ -208,20 +198,14 @@ class Pi:
                 if not isinstance(value, dict):
                     yield line_fault(number, "is JSON, but no object; it was left out.")
                 elif value.get("type") == "session":
-                    yield from _told(growth, names, name)
-                    growth = PiTree(value)
+                    yield [string(tree.header.get("id")) or name], tree.builder
+                    tree = _PiTree(value)
                 else:
-                    yield from growth.add(value, number)
-        yield from _told(growth, names, name)
+                    yield from tree.add(value, number)
+        yield [string(tree.header.get("id")) or name], tree.builder
 
 
 def _is_header(value: object) -> bool:
     if not isinstance(value, dict) or value.get("type") != "session" or not string(value.get("id")):
         return False
     return any(string(value.get(key)) for key in ("timestamp", "cwd"))
-
-
-def _told(growth: PiTree, names: UniqueNames, name: str) -> Iterator[LoggedSession]:
-    if nodes := growth.tree.nodes:
-        given = names.give(string(growth.header.get("id")) or name)
-        yield LoggedSession(id=given, nodes=nodes, head=growth.head or 0)

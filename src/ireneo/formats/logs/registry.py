@@ -1,4 +1,4 @@
-"""The log formats that Ireneo reads, and how to tell which one a file is."""
+"""The log formats that ship with Ireneo, and how the format of a file is recognised."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ LogFormatName: TypeAlias = Literal[
 
 
 class _Row(NamedTuple):
-    """What is known of a format before its module is loaded."""
+    """A format that is loaded when it is first needed."""
 
     name: LogFormatName
     home: str
     marks: tuple[bytes, ...] = ()
-    """One of these stands near the beginning of every file of the format; none: it is always asked."""
+    """One of these is near the beginning of every file of the format; empty: the format is always loaded."""
 
 
 _ROWS: Final = (
-    # Those first whose files begin with a mark of their own.
+    # First the formats whose files begin with a mark of their own.
     _Row("specstory", "specstory.SpecStory", (b"<!-- ",)),
     _Row("aider", "aider.Aider", (b"# aider chat started at ",)),
     _Row("pi", "pi.Pi", (b'"session"', b'"toolResult"')),
@@ -60,48 +60,48 @@ _ROWS: Final = (
             *(b'"reasoning"', b'"ghost_snapshot"', b'"compaction"'),
         ),
     ),
-    _Row("atif", "atif.Atif", (b'"schema_version"', b'"step_id"')),
-    # Before mini-SWE-agent, whose mark of a run's cost stands in its older sibling's files as well.
-    _Row("swe-agent", "swe_agent.SweAgent", (b'"trajectory"', b'"message_type"')),
+    _Row("atif", "trajectories.Atif", (b'"schema_version"', b'"step_id"')),
+    # Before mini-SWE-agent, whose mark of a run's cost is in SWE-agent's files as well.
+    _Row("swe-agent", "trajectories.SweAgent", (b'"trajectory"', b'"message_type"')),
     _Row("openhands", "openhands.OpenHands", (b'"kind"', b'"agent_class"', b'"action"', b'"observation"')),
     _Row(
         "mini-swe-agent",
-        "mini_swe_agent.MiniSweAgent",
+        "trajectories.MiniSweAgent",
         (b'"trajectory_format"', b'"mini_version"', b'"instance_cost"'),
     ),
-    # Chats that people keep; before lists of messages, which an export of them holds as well.
-    _Row("sillytavern", "sillytavern.SillyTavern", (b'"mes"', b'"user_name"', b'"chat_metadata"')),
+    # Chats of people; before lists of messages, which such an export holds as well.
+    _Row("sillytavern", "chats.SillyTavern", (b'"mes"', b'"user_name"', b'"chat_metadata"')),
     _Row(
         "character-card",
-        "character_card.CharacterCard",
+        "chats.CharacterCard",
         (b"\x89PNG", b'"chara_card_v', b'"lorebook_v', b'"first_mes"', b'"keysecondary"'),
     ),
-    _Row("character-ai", "character_ai.CharacterAI", (b'"turn_key"', b'"histories"')),
-    _Row("chatgpt", "chatgpt.ChatGPT", (b'"mapping"',)),
-    _Row("discord", "discord.Discord", (b'"guild"',)),
-    _Row("oobabooga", "oobabooga.Oobabooga", (b'"internal"', b'"data"')),
+    _Row("character-ai", "chats.CharacterAI", (b'"turn_key"', b'"histories"')),
+    _Row("chatgpt", "chats.ChatGPT", (b'"mapping"',)),
+    _Row("discord", "chats.Discord", (b'"guild"',)),
+    _Row("oobabooga", "chats.Oobabooga", (b'"internal"', b'"data"')),
     _Row("anthropic", "transcripts.AnthropicTranscript", (b'"role"',)),
     _Row("openai", "transcripts.OpenAITranscript", (b'"role"',)),
-    # The last: whatever another format knows is an agent's log and no story.
+    # The last: what another format recognises is no story.
     _Row("chat", "dialogue.Dialogue"),
 )
-"""Asked in this order whether they recognise a file; another format is one more row."""
+"""The formats in the order in which they are asked whether they recognise a file."""
 
 
 CONVERSATIONS: Final = frozenset(
     {"sillytavern", "character-card", "character-ai", "chatgpt", "discord", "oobabooga", "chat"}
 )
-"""Formats of what people write and edit: such a log, taken in again, says what stands now."""
+"""Formats of chats that people edit: importing one again updates the session to its present state."""
 
 
 class _LogFormats(Sequence["LogFormat"]):
-    """The formats; the module of one is loaded when it is first asked for."""
+    """The formats, each loaded when it is first asked for."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, LogFormat] = {}
 
     def of(self, row: _Row) -> LogFormat:
-        """The format that a row tells of."""
+        """Load the format of a row."""
         if row.name not in self._loaded:
             module, _, of = row.home.partition(".")
             self._loaded[row.name] = getattr(import_module(f"ireneo.formats.logs.{module}"), of)()
@@ -127,7 +127,7 @@ LOG_FORMATS: Final[Sequence[LogFormat]] = _FORMATS
 
 
 def log_format(name: str) -> LogFormat:
-    """The format called `name`."""
+    """Return the format of that name. Raises UnknownFormat."""
     for row in _ROWS:
         if row.name == name:
             return _FORMATS.of(row)
@@ -135,8 +135,7 @@ def log_format(name: str) -> LogFormat:
 
 
 def recognise(sample: bytes, filename: str) -> LogFormat:
-    """The format of the file that begins with `sample`."""
-    # A byte order mark says nothing about the format.
+    """Return the format of the file that begins with `sample`. Raises UnknownFormat."""
     sample = sample.removeprefix(BOM)
     for row in _ROWS:
         marked = not row.marks or any(mark in sample for mark in row.marks)

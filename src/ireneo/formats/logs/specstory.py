@@ -17,17 +17,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.formats.logs.claude_code import is_compaction, is_of_harness
-from ireneo.formats.logs.documents import markdown_files
-from ireneo.formats.logs.format import LogFault, LoggedSession, UniqueNames, linear_session, with_faults
+from ireneo.formats.logs.documents import Found, LogReader, markdown_files
+from ireneo.formats.logs.format import LogFault, SessionBuilder, UniqueNames
 from ireneo.formats.values import moment, string
-from ireneo.log.message import Call, Draft, Native, Origin, Part, Result, Role, Text, Thinking
+from ireneo.log.message import Call, Draft, Origin, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
 
 _FENCE = lazy_re(r"(?P<ticks>`{3,})(?P<language>[\w+.#-]*)\s*$")
 
 
-class Fenced(Struct, frozen=True, kw_only=True):
+class _Fenced(Struct, frozen=True, kw_only=True):
     """A fenced block."""
 
     start: int
@@ -38,7 +38,7 @@ class Fenced(Struct, frozen=True, kw_only=True):
     text: str
 
 
-def fenced(lines: Sequence[str], start: int = 0, *, to_the_last: bool) -> Fenced | None:
+def _fenced(lines: Sequence[str], start: int = 0, *, to_the_last: bool) -> _Fenced | None:
     """The first block from `start` on; up to the last line that may close it, or only to the first.
 
     What a tool printed is closed by the last one, since it was not looked at for fences of its own.
@@ -51,16 +51,16 @@ def fenced(lines: Sequence[str], start: int = 0, *, to_the_last: bool) -> Fenced
     closing = [at for at in range(first + 1, len(lines)) if lines[at].rstrip() == opened["ticks"]]
     end = (closing[-1] if to_the_last else closing[0]) if closing else len(lines)
     text = "\n".join(lines[first + 1 : end])
-    return Fenced(start=first, end=min(end + 1, len(lines)), language=opened["language"], text=text)
+    return _Fenced(start=first, end=min(end + 1, len(lines)), language=opened["language"], text=text)
 
 
-def asked_then_printed(lines: Sequence[str], *, whole_file: bool) -> tuple[Fenced | None, Fenced | None]:
+def _asked_then_printed(lines: Sequence[str], *, whole_file: bool) -> tuple[_Fenced | None, _Fenced | None]:
     """The block that says what was asked, and the one that says what came back.
 
     The second opens behind an empty line behind the end of the first; of a `whole_file`, which may hold just that, the
     last such place counts.
     """
-    first = fenced(lines, to_the_last=False)
+    first = _fenced(lines, to_the_last=False)
     if first is None:
         return None, None
     ticks = _FENCE.match(lines[first.start])
@@ -71,11 +71,11 @@ def asked_then_printed(lines: Sequence[str], *, whole_file: bool) -> tuple[Fence
         if lines[at].rstrip() == closing and not lines[at + 1].strip() and _FENCE.match(lines[at + 2])
     ]
     if not seams:
-        return fenced(lines, to_the_last=True), None
+        return _fenced(lines, to_the_last=True), None
     seam = seams[-1] if whole_file else seams[0]
     text = "\n".join(lines[first.start + 1 : seam])
-    asked = Fenced(start=first.start, end=seam + 1, language=first.language, text=text)
-    return asked, fenced(lines, seam + 1, to_the_last=True)
+    asked = _Fenced(start=first.start, end=seam + 1, language=first.language, text=text)
+    return asked, _fenced(lines, seam + 1, to_the_last=True)
 
 
 # A tool's piece of a SpecStory export as a call and what came back from it.
@@ -108,7 +108,7 @@ _EXITED = lazy_re(r"\A(?:(?:Chunk ID|Wall time): [^\n]*\n){0,2}Process exited wi
 _SHELLS = ("shell", "bash", "exec_command", "shell_command", "run_terminal_cmd", "command", "run_shell_command")
 
 
-class Used(Struct, frozen=True, kw_only=True):
+class _Used(Struct, frozen=True, kw_only=True):
     """A tool's piece, read."""
 
     name: str
@@ -131,7 +131,7 @@ class Used(Struct, frozen=True, kw_only=True):
         return Result(call_id=call.id, parts=(Text(text=text),) if text else (), failed=failed)
 
 
-def used(lines: Sequence[str]) -> Used:
+def _used(lines: Sequence[str]) -> _Used:
     """Read the lines of a tool's piece."""
     text = "\n".join(lines)
     tag = _TAG.match(text)
@@ -164,7 +164,7 @@ def _inner(text: str) -> list[str]:
     return lines
 
 
-def _of_kind(name: str, kind: str, rest: str, body: list[str]) -> Used:
+def _of_kind(name: str, kind: str, rest: str, body: list[str]) -> _Used:
     if any(line.startswith("**Input:**") for line in body[:3]):
         return _generic(name, body)
     if kind == "shell" or name.casefold() in _SHELLS:
@@ -172,19 +172,19 @@ def _of_kind(name: str, kind: str, rest: str, body: list[str]) -> Used:
     if any(_PATCHED.match(line) for line in body[:3]) or any(line.startswith("```diff") for line in body):
         return _patch(name, rest, body)
     if name == "Write" and body:
-        asked, printed = asked_then_printed(body, whole_file=True)
+        asked, printed = _asked_then_printed(body, whole_file=True)
         if asked and (printed or asked.language != "text"):
-            return Used(name=name, arguments={"content": asked.text}, output=printed.text if printed else None)
-    printed = fenced(body, to_the_last=True)
+            return _Used(name=name, arguments={"content": asked.text}, output=printed.text if printed else None)
+    printed = _fenced(body, to_the_last=True)
     head = "\n".join(body[: printed.start] if printed else body).strip()
     if kind == "task" or name in ("TodoWrite", "update_plan"):
         arguments: dict[str, object] = {"plan": head} if head else {}
     else:
         arguments = _arguments(name, kind, rest, head)
-    return Used(name=name, arguments=arguments, output=printed.text if printed else None)
+    return _Used(name=name, arguments=arguments, output=printed.text if printed else None)
 
 
-def _generic(name: str, body: list[str]) -> Used:
+def _generic(name: str, body: list[str]) -> _Used:
     """A tool without wording of its own: its input key by key, then its result or its error."""
     end = next((at for at, line in enumerate(body) if line.startswith(("**Result:**", "**Error:**"))), len(body))
     values: dict[str, list[str]] = {}
@@ -194,23 +194,23 @@ def _generic(name: str, body: list[str]) -> Used:
         elif values:
             lines.append(line)
     arguments: dict[str, object] = {key: "\n".join(lines).rstrip().removesuffix("`") for key, lines in values.items()}
-    printed = fenced(body, end, to_the_last=True)
+    printed = _fenced(body, end, to_the_last=True)
     error = end < len(body) and body[end].startswith("**Error:**")
-    return Used(name=name, arguments=arguments, output=printed.text if printed else None, error=error)
+    return _Used(name=name, arguments=arguments, output=printed.text if printed else None, error=error)
 
 
-def _shell(name: str, rest: str, body: list[str]) -> Used:
+def _shell(name: str, rest: str, body: list[str]) -> _Used:
     lines = ((at, _COMMAND_LINE.match(line)) for at, line in enumerate(body) if not line.startswith("```"))
     inline, line = next(((at, found) for at, found in lines if found), (None, None))
     command, labelled = _COMMAND_LINE.match(rest), _TOLD.match(rest)
-    block = fenced(body, to_the_last=False)
-    asked: Fenced | None = None
+    block = _fenced(body, to_the_last=False)
+    asked: _Fenced | None = None
     if command or (inline is not None and (block is None or inline < block.start)):
-        printed = fenced(body, inline or 0, to_the_last=True)
+        printed = _fenced(body, inline or 0, to_the_last=True)
     elif block and block.language in ("bash", "sh", "shell", "zsh", "powershell"):
-        asked, printed = asked_then_printed(body, whole_file=False)
+        asked, printed = _asked_then_printed(body, whole_file=False)
     else:
-        printed = fenced(body, to_the_last=True)
+        printed = _fenced(body, to_the_last=True)
     arguments: dict[str, object] = {}
     if asked:
         arguments["command"] = asked.text
@@ -219,10 +219,10 @@ def _shell(name: str, rest: str, body: list[str]) -> Used:
     ends = [at for at in (inline, block.start if block else None) if at is not None]
     if head := "\n".join(body[: min(ends, default=len(body))]).strip():
         arguments["description"] = head
-    return Used(name=name, arguments=arguments, output=printed.text if printed else None)
+    return _Used(name=name, arguments=arguments, output=printed.text if printed else None)
 
 
-def _patch(name: str, rest: str, body: list[str]) -> Used:
+def _patch(name: str, rest: str, body: list[str]) -> _Used:
     """Diffs, each under the name of its file."""
     patch: list[str] = []
     output: str | None = None
@@ -232,19 +232,19 @@ def _patch(name: str, rest: str, body: list[str]) -> Used:
             deed = "Update" if file["deed"] == "Modify" else file["deed"]
             patch.append(f"*** {deed} File: {file['path']}")
             at += 1
-        elif (block := fenced(body[at : at + 1], to_the_last=False)) is None:
+        elif (block := _fenced(body[at : at + 1], to_the_last=False)) is None:
             at += 1
         elif block.language == "diff":
-            block = fenced(body, at, to_the_last=False) or block
+            block = _fenced(body, at, to_the_last=False) or block
             patch.append(block.text)
             at = block.end
         else:
-            last = fenced(body, at, to_the_last=True) or block
+            last = _fenced(body, at, to_the_last=True) or block
             output, at = last.text, len(body)
     labelled = _TOLD.match(rest)
     if labelled and patch and not patch[0].startswith("***"):
         patch.insert(0, f"*** Update File: {labelled['value']}")
-    return Used(name=name, arguments={"patch": "\n".join(patch)}, output=output)
+    return _Used(name=name, arguments={"patch": "\n".join(patch)}, output=output)
 
 
 def _arguments(name: str, kind: str, rest: str, head: str) -> dict[str, object]:
@@ -284,13 +284,13 @@ _MESSAGE = lazy_re(r"<!-- message-id: (?P<id>\S{1,100}) -->\s*$")
 _BEFORE = timedelta(days=1)
 """No turn of a session lies further before its beginning; a line that does is quoted."""
 
-ExportKind = Literal["speaker", "text", "thinking", "tool"]
+_ExportKind = Literal["speaker", "text", "thinking", "tool"]
 
 
-class ExportPart(Struct, frozen=True, kw_only=True):
+class _ExportPart(Struct, frozen=True, kw_only=True):
     """Some lines of an export."""
 
-    kind: ExportKind
+    kind: _ExportKind
     start: int
     """The index of its first line."""
     lines: Sequence[str]
@@ -312,7 +312,7 @@ class _ExportCutter:
         self.last: datetime | None = None
         self.seen: set[str] = set()
 
-    def pieces(self) -> Iterator[ExportPart]:
+    def pieces(self) -> Iterator[_ExportPart]:
         """The pieces, in order; what stands before the first speaker is left out."""
         at = 0
         while at < len(self.lines) and self.speaker(at) is None:
@@ -322,7 +322,7 @@ class _ExportCutter:
             at += max(len(piece.lines), 1)
             yield piece
 
-    def piece(self, at: int) -> ExportPart:
+    def piece(self, at: int) -> _ExportPart:
         line = self.lines[at]
         if (speaker := self.speaker(at)) is not None:
             self.seen.add(line.strip())
@@ -335,11 +335,11 @@ class _ExportCutter:
             return self.thinking(at)
         if _BARE.match(line):
             end = self.until(at + 1, rules=True)
-            return ExportPart(kind="tool", start=at, lines=self.lines[at:end])
+            return _ExportPart(kind="tool", start=at, lines=self.lines[at:end])
         end = self.until(at + 1)
-        return ExportPart(kind="text", start=at, lines=self.lines[at:end])
+        return _ExportPart(kind="text", start=at, lines=self.lines[at:end])
 
-    def speaker(self, at: int) -> ExportPart | None:
+    def speaker(self, at: int) -> _ExportPart | None:
         """The speaker's line that stands at `at`, with the id of the message where it follows."""
         found = _SPEAKER.match(self.lines[at])
         if found is None:
@@ -349,7 +349,7 @@ class _ExportCutter:
         if spoken_at and self.begun and spoken_at < self.begun - _BEFORE:
             return None
         named = _MESSAGE.match(self.lines[at + 1]) if at + 1 < len(self.lines) else None
-        return ExportPart(
+        return _ExportPart(
             kind="speaker",
             start=at,
             lines=self.lines[at : at + (2 if named else 1)],
@@ -370,19 +370,19 @@ class _ExportCutter:
             at += 1
         return at
 
-    def thinking(self, start: int) -> ExportPart:
+    def thinking(self, start: int) -> _ExportPart:
         for at in range(start, len(self.lines)):
             if self.lines[at].rstrip().endswith(_THOUGHT_THROUGH):
-                return ExportPart(kind="thinking", start=start, lines=self.lines[start : at + 1])
+                return _ExportPart(kind="thinking", start=start, lines=self.lines[start : at + 1])
             if at > start and self.speaker(at):
                 break
         else:
             at = len(self.lines)
-        return ExportPart(
+        return _ExportPart(
             kind="thinking", start=start, lines=self.lines[start:at], fault="begins a thought without an end"
         )
 
-    def tool(self, start: int) -> ExportPart:
+    def tool(self, start: int) -> _ExportPart:
         depth = 0
         for at in range(start, len(self.lines)):
             line = self.lines[at]
@@ -393,11 +393,11 @@ class _ExportCutter:
                 depth += 1
             if _CLOSED.match(line) or (line.startswith("<tool-use") and line.rstrip().endswith("</tool-use>")):
                 if depth == 0 or self.is_followed_by_turn(at + 1):
-                    return ExportPart(kind="tool", start=start, lines=self.lines[start : at + 1])
+                    return _ExportPart(kind="tool", start=start, lines=self.lines[start : at + 1])
                 depth -= 1
         else:
             end = len(self.lines)
-        return ExportPart(
+        return _ExportPart(
             kind="tool", start=start, lines=self.lines[start:end], fault="begins a tool's work without an end"
         )
 
@@ -425,19 +425,19 @@ _RULES = ("", "---")
 _SYNTHETIC = "<synthetic>"
 
 
-def sessions(
+def _sessions(
     lines: Sequence[str], about: Mapping[str, object], number: int | None, name: str, names: UniqueNames
-) -> Iterator[LoggedSession | LogFault]:
-    """The sessions of an export: the agent's own, then those of its sub-agents.
+) -> Iterator[Found]:
+    """Read the sessions of an export: the agent's own, then those of its sub-agents.
 
-    `about` is what is noted beside the Markdown, and `number` the line that carries it, where it does not stand in a
-    file of its own; an export that does not say what it is called is called `name`.
+    `about` are the other fields of line `number`, which holds the Markdown; it is None for a file of its own. `name` is
+    the id of an export without one.
     """
     found = next((found for line in lines[:_HEADER] if (found := _SESSION.match(line.lstrip("\ufeff")))), None)
     begun = moment(found["time"]) if found else None
     main = now = _Story()
     sides: list[_Story] = []
-    # Whether the sub-agents' newest session still takes more.
+    # Whether the newest session of sub-agents is still going on.
     is_open = False
     for piece in _ExportCutter([line.rstrip("\r\n") for line in lines], begun).pieces():
         if piece.fault:
@@ -461,12 +461,12 @@ def sessions(
         return
     noted = {**about, **({"agent": found["agent"], "session": found["id"]} if found else {})}
     given = names.give(string(about.get("session_id")) or (found["id"] if found else None) or name)
-    # The sub-agents' sessions are called after the one that they worked for.
-    named = [(f"{given}-sidechain-{place}", drafts) for place, drafts in enumerate(beside, 1)]
-    for called, drafts in (given, main.drafts), *named:
-        if drafts:
-            first = replace(drafts[0], record=Native(format=FORMAT, payload=[noted]))
-            yield linear_session(called, [first, *drafts[1:]])
+    sidechains = [(f"{given}-sidechain-{place}", drafts) for place, drafts in enumerate(beside, 1)]
+    for called, drafts in (given, main.drafts), *sidechains:
+        builder = SessionBuilder(FORMAT, noted)
+        for draft in drafts:
+            builder.add(draft)
+        yield [called], builder
 
 
 class _Story:
@@ -485,7 +485,7 @@ class _Story:
         """Nothing was said since the speaker's line."""
         self.calls = 0
 
-    def speaks(self, piece: ExportPart) -> None:
+    def speaks(self, piece: _ExportPart) -> None:
         synthetic = _SYNTHETIC in piece.lines[0]
         if piece.user or self.user or synthetic != self.synthetic:
             self.flush()
@@ -493,7 +493,7 @@ class _Story:
         if not self.parts:
             self.begun, self.source_id = piece.at, piece.source_id
 
-    def says(self, piece: ExportPart) -> None:
+    def says(self, piece: _ExportPart) -> None:
         if piece.kind == "tool":
             self.uses(piece)
         elif piece.kind == "thinking":
@@ -503,7 +503,7 @@ class _Story:
             self.parts.append(Text(text=words))
         self.begins = False
 
-    def words(self, piece: ExportPart) -> str:
+    def words(self, piece: _ExportPart) -> str:
         """What is said, without the lines across that older exports put between the parts of a turn."""
         lines = list(piece.lines)
         while lines and lines[-1].strip() in _RULES:
@@ -513,8 +513,8 @@ class _Story:
             first += 1
         return "\n".join(lines[first:]).strip()
 
-    def uses(self, piece: ExportPart) -> None:
-        tool = used(piece.lines)
+    def uses(self, piece: _ExportPart) -> None:
+        tool = _used(piece.lines)
         self.calls += 1
         call = Call(id=f"call_{self.calls}", name=tool.name, arguments=tool.arguments)
         if self.user:
@@ -555,8 +555,8 @@ _SPEAKER_MARK = lazy_re(rb"^_\*\*(?:User|Agent|Assistant)\b.{0,200}\*\*_\s*$", r
 _CARRIED = lazy_re(rb'"markdown":\s*"(?:\\ufeff|\s|\\n)*<!-- Generated by SpecStory\b')
 
 
-class SpecStory:
-    """Reads `.specstory/history/*.md`, and JSON lines that hold such files."""
+class SpecStory(LogReader):
+    """SpecStory's `.specstory/history/*.md`, and JSON lines that hold such files."""
 
     name = FORMAT
     chat = "anthropic"
@@ -569,9 +569,7 @@ class SpecStory:
         marked = _GENERATED.search(beginning) or _SESSION_MARK.search(beginning)
         return marked is not None and _SPEAKER_MARK.search(sample) is not None
 
-    @with_faults
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
-        """Read the sessions of a file: for each the agent's own, then those of its sub-agents."""
+    def _find(self, lines: Iterable[bytes], name: str) -> Iterator[Found]:
         names = UniqueNames()
         for file in markdown_files(lines, "Markdown", lambda text: True):
             if isinstance(file, LogFault):
@@ -583,4 +581,4 @@ class SpecStory:
                     yield line
                 else:
                     export.append(line)
-            yield from sessions(export, file.about, file.number, name, names)
+            yield from _sessions(export, file.about, file.number, name, names)

@@ -1,7 +1,7 @@
 """Transcripts in a chat provider's own message format.
 
-A file holds a list of messages, an object with such a list (`messages`, or `traj` as tau-bench has it), a list of such
-objects, or any of these as JSON lines; one message a line is one session.
+A file holds a list of messages, an object with such a list (`messages`, or `traj` in tau-bench), a list of such
+objects, or any of these as JSON lines. Lines of one message each are one session.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from msgspec.structs import replace
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import ANTHROPIC, OPENAI
 from ireneo.formats.chat.registry import chat_format, mark_of, time_of
-from ireneo.formats.logs.documents import documents, parse_line
-from ireneo.formats.logs.format import LogFault, LoggedSession, UniqueNames, line_fault, linear_session, with_faults
+from ireneo.formats.logs.documents import Found, LogReader, documents, parse_line
+from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
 from ireneo.formats.values import string, without
-from ireneo.log.message import Call, Draft, Native, Result
+from ireneo.log.message import Call, Draft, Result
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
 
@@ -30,21 +30,21 @@ _ANTHROPIC = lazy_re(rb'"type":\s*"(?:tool_use|tool_result|thinking|redacted_thi
 
 
 class Run(Struct, kw_only=True):
-    """A session before its messages are read: each with the line that it stands on."""
+    """A session before its messages are read."""
 
     number: int
     """The line that it begins on."""
     messages: list[tuple[int, object]]
+    """Each with its line."""
     besides: dict[str, object]
-    """What was noted about the run."""
+    """The fields of the run besides its messages."""
     system: object = None
 
 
-class OpenAITranscript:
-    """Reads transcripts of OpenAI's chat completions, and of all that is plain."""
+class OpenAITranscript(LogReader):
+    """Transcripts of OpenAI's chat completions, and all plain ones."""
 
     name: str = OPENAI
-    chat: str = OPENAI
 
     def recognises(self, sample: bytes) -> bool:
         """Whether `sample` holds messages of this format; plain text without any block is taken for OpenAI's."""
@@ -52,20 +52,17 @@ class OpenAITranscript:
             return False
         return bool(_ANTHROPIC.search(sample)) == (self.name == ANTHROPIC)
 
-    @with_faults
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
-        """Read the runs; one without an id is called `name`, and numbered if it isn't the first."""
-        names = UniqueNames()
+    def _find(self, lines: Iterable[bytes], name: str) -> Iterator[Found]:
         for run in _runs(lines):
             if isinstance(run, LogFault):
                 yield run
                 continue
-            faults: list[LogFault] = []
-            drafts = self._drafts(run, faults)
-            if drafts:
-                yield linear_session(names.give(_id(run.besides) or name), drafts, faults)
-            else:
-                yield from faults
+            builder = SessionBuilder(self.name)
+            drafts = self._drafts(run, builder.faults)
+            builder.note(*([run.besides] if run.besides else []))
+            for draft in drafts:
+                builder.append(draft)
+            yield [_id(run.besides) or name], builder
 
     def _drafts(self, run: Run, faults: list[LogFault]) -> list[Draft]:
         out: list[Draft] = []
@@ -78,21 +75,18 @@ class OpenAITranscript:
         of_run = time_of(run.besides)
         for index, (number, message) in enumerate(run.messages):
             try:
-                # A run may begin with words that every format has, or go on with another provider.
-                mark = mark_of(message)
-                read = chat_format(mark or self.chat).decode([message])
+                # A run may begin with plain messages, or go on with another provider.
+                read = chat_format(mark_of(message) or self.chat).decode([message])
             except UnreadableLog as error:
                 faults.append(_left_out(number, f"message {index + 1}", error))
                 continue
             for draft in read:
                 calls.update({call.id: call for call in draft.calls})
                 out.append(_told(draft, time_of(message) or of_run, calls))
-        if out and run.besides:
-            out[0] = replace(out[0], record=Native(format=self.name, payload=[run.besides]))
         return out
 
     def _prompt(self, system: object) -> list[Draft]:
-        """The draft of a system prompt that stands beside the messages, also where the format has no such place."""
+        """Read a system prompt beside the messages, also where the format has no such field."""
         if not system:
             return []
         chat = chat_format(self.chat)
@@ -101,7 +95,7 @@ class OpenAITranscript:
 
 
 class AnthropicTranscript(OpenAITranscript):
-    """Reads transcripts of Anthropic's messages."""
+    """Transcripts of Anthropic's messages."""
 
     name = ANTHROPIC
     chat = ANTHROPIC
@@ -114,7 +108,7 @@ def _left_out(number: int, place: str, error: UnreadableLog) -> LogFault:
 
 
 def _told(draft: Draft, at: datetime | None, calls: Mapping[str, Call]) -> Draft:
-    """`draft` with the time `at`, where it has none, and with the outcome of results that carry none."""
+    """Add the time `at` and the outcomes of results where `draft` has none."""
     parts = tuple(
         replace(part, failed=derive_failed(part.text, calls.get(part.call_id)))
         if isinstance(part, Result) and part.failed is None
