@@ -1,4 +1,4 @@
-"""Anthropic Messages: content blocks, results in user messages, and the system prompt apart."""
+"""Anthropic Messages: content blocks, results in user messages, and a separate system prompt."""
 
 from __future__ import annotations
 
@@ -25,13 +25,11 @@ from ireneo.formats.chat.format import (
     flatten_summaries,
     halves,
     media_note,
-    placed_messages,
     read_draft,
-    recognise_summaries,
     text_block,
     with_parts,
 )
-from ireneo.formats.chat.rules import Outline, Outlines, Rule, Violation, each
+from ireneo.formats.chat.rules import Outline, Rule, Violation, each
 from ireneo.formats.values import (
     copied_messages,
     detached,
@@ -50,12 +48,12 @@ from ireneo.log.message import Call, Draft, Media, Native, Opaque, Part, Result,
 from ireneo.patterns import lazy_re
 
 _ROLES: Final = ("user", "assistant", "system")
-"""A system message has no place in the list, but is found in some; it is read, and reported."""
+"""System messages are invalid in the list, but found in some: they are read, and reported."""
 _CALL: Final = "tool_use"
 _RESULT: Final = "tool_result"
 THINKING: Final = ("thinking", "redacted_thinking")
 _OWN_PARTS = ("", "text", _CALL, _RESULT, *THINKING)
-"""Blocks that have parts of their own; one that was not read as such is broken."""
+"""Block types with parts of their own; one in an opaque part is malformed."""
 _FITTING_ID: Final = lazy_re(r"[A-Za-z0-9_-]+")
 
 
@@ -89,9 +87,9 @@ def _read_blocks(message: Json, place: str) -> list[tuple[Json, Part]]:
 
 
 def _read_block(block: Json, role: str, place: str) -> Part:
-    """The part that a block is; one of a kind that is not known here stays as it is."""
+    """Read a block; one of an unknown type is opaque."""
     name = type_of(block, place)
-    # Only what was said to have failed has a flag that tells: false is what harnesses write without looking.
+    # Harnesses write false without checking, so only true is an outcome.
     failed = True if block.get("is_error") is True else None
     if name == _CALL:
         name = words(block.get("name"), f"{place}, name")
@@ -111,7 +109,7 @@ def _read_block(block: Json, role: str, place: str) -> Part:
         elif name.endswith(_SERVER_CALL):
             part = _read_server_call(block)
         elif name.endswith(_SERVER_RESULT) and isinstance(block.get("tool_use_id"), str):
-            # Carried whole: much of it is sealed.
+            # Kept as a whole: much of it is sealed.
             whole = Opaque(format=ANTHROPIC, payload=block)
             part = Result(call_id=text_or(block["tool_use_id"]), parts=(whole,), failed=failed)
     return part or _read_content(block, place)
@@ -125,7 +123,7 @@ def _read_content(block: Json, place: str) -> Text | Media | Opaque:
 
 
 def read_media(block: Json) -> Media | Opaque:
-    """An image or document block; with a source of another kind (a file's id, text) it stays as it is."""
+    """Read an image or document block; one with another source (a file's id, text) is opaque."""
     source = mapping(block.get("source"))
     name = text_or(block.get("title")) if isinstance(block.get("title"), str) else None
     media_type, data, url = source.get("media_type"), source.get("data"), source.get("url")
@@ -136,14 +134,14 @@ def read_media(block: Json) -> Media | Opaque:
     return Opaque(format=ANTHROPIC, payload=block)
 
 
-# Writing: the format can carry the parts by then.
+# Writing, after the repairs: all parts can be written.
 
 _IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _PDF = "application/pdf"
 
 
 def _write_system(drafts: Sequence[Draft]) -> str | list[Json] | None:
-    """The system prompt, apart from the messages: a string where it is one plain text, else blocks."""
+    """Write the system prompt: a string where it is one plain text, else blocks."""
     if len(drafts) == 1 and len(drafts[0].parts) == 1 and isinstance(drafts[0].parts[0], Text) and not drafts[0].native:
         return drafts[0].parts[0].text
     blocks: list[Json] = []
@@ -160,7 +158,7 @@ def _write_system(drafts: Sequence[Draft]) -> str | list[Json] | None:
 
 
 def _write_message(group: Sequence[Draft]) -> Json:
-    """The one message that holds a draft, or several of one provider role."""
+    """Write one draft, or several that share a message."""
     written = [_write_draft(draft) for draft in group]
     if len(written) == 1:
         return written[0]
@@ -195,7 +193,7 @@ def _write_block(part: Part) -> Json | None:
         case Thinking() if part.sealed is not None:
             return {"type": "redacted_thinking", "data": part.sealed}
         case Thinking():
-            # Without its signature it is refused.
+            # The provider rejects thinking without a signature.
             if not part.signature:
                 return None
             return {"type": "thinking", "thinking": part.text, "signature": part.signature}
@@ -217,13 +215,13 @@ def _write_result(result: Result) -> Json:
         content = _write_blocks(result.parts)
     block: Json = {"type": _RESULT, "tool_use_id": result.call_id, "content": content}
     if result.failed:
-        # An error that says nothing is refused.
+        # The provider rejects an error without content.
         block |= {"content": content or WORDLESS_ERROR, "is_error": True}
     return block
 
 
 def write_media(media: Media) -> Json | None:
-    """The block that shows `media`; None where the format has none for it."""
+    """Write `media` as a block; None where the format has none for it."""
     source: Json
     if media.data is not None:
         source = {"type": "base64", "media_type": media.media_type, "data": media.data}
@@ -239,14 +237,14 @@ def write_media(media: Media) -> Json | None:
     return {"type": "document", "source": source, **title}
 
 
-# Calls, and those that the provider runs itself, whose results stand in the same assistant message.
+# Calls, also those that the provider runs itself, whose results are in the same assistant message.
 
 _MCP_CALL = "mcp_tool_use"
 _MCP = "mcp__"
 
 
 def _read_server_call(block: Json) -> Call | None:
-    """A call of a provider's tool, or of an MCP server that it connects to (named ``mcp__server__tool``)."""
+    """Read a call of a provider's tool, or of an MCP server that it connects to (named ``mcp__server__tool``)."""
     call_id, name, given = block.get("id"), block.get("name"), block.get("input")
     if not isinstance(call_id, str) or not isinstance(name, str) or not isinstance(given, dict):
         return None
@@ -267,7 +265,7 @@ def _write_call(call: Call) -> Json:
 
 
 def server_block(result: Result) -> Json | None:
-    """The block that `result` carries whole; None where it is no result of a provider's tool."""
+    """Return the block of a provider's tool result, which is kept as a whole; None for other results."""
     only = result.parts[0] if len(result.parts) == 1 else None
     if not isinstance(only, Opaque) or only.format != ANTHROPIC or not _kind(only.payload).endswith(_SERVER_RESULT):
         return None
@@ -280,10 +278,10 @@ _BESIDE_TEXT = frozenset({"type", "text", "cache_control", "citations"})
 
 
 def _adopt_plain(draft: Draft) -> Draft:
-    """Take over what other formats wrote in blocks of text, before anything told that the session is Anthropic's.
+    """Adopt text blocks that were read in another format, before the session was known to be Anthropic's.
 
-    Several formats write plain messages alike, but only here do the keys beside a text (where a cache may end, what is
-    cited) mean anything to every provider, so that a payload which holds nothing else may be sent as it is.
+    Several formats write plain messages alike. The keys beside a text (`cache_control`, `citations`) are Anthropic's,
+    so a payload with nothing else can be sent unchanged.
     """
     native = draft.native
     if native is None or draft.joined or draft.role == "tool":
@@ -304,15 +302,14 @@ def _adopt_plain(draft: Draft) -> Draft:
 
 
 def _is_foreign(part: Part) -> bool:
-    """Whether it is thinking that is unsigned, or signed elsewhere."""
+    """Whether it is thinking that is unsigned, or signed by another provider."""
     return isinstance(part, Thinking) and not (part.is_bound and part.format in (None, ANTHROPIC))
 
 
 def _whole_loops(drafts: Sequence[Draft]) -> list[Draft]:
-    """Take the signed thinking out of a tool loop in which a thought is no longer signed.
+    """Remove all thinking from a tool loop in which some has lost its signature, as where a secret was redacted.
 
-    Where a secret stood in it, a thought has lost its signature and is left out; the provider takes that of a whole
-    loop, or none.
+    The provider accepts the thinking of a whole loop, or none.
     """
     starts = [place for place, draft in enumerate(drafts) if opens_turn(draft) and not draft.joined]
     out: list[Draft] = []
@@ -332,7 +329,7 @@ def _whole_loops(drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def _blocks(holder: Json) -> list[Json]:
-    """The content blocks of a message or of a tool result, as far as they are blocks."""
+    """Return the well-formed content blocks of a message or a tool result."""
     content = holder.get("content")
     return [text_block(content)] if isinstance(content, str) else objects(content)
 
@@ -342,7 +339,7 @@ def _blocks_of(seen: Outline, *kinds: str) -> list[Json]:
 
 
 def _blank_system(system: object) -> Iterator[Violation]:
-    """No block of the system prompt is blank. It has no place in the list; it is reported at the list's beginning."""
+    """Find blank blocks of the system prompt, which are reported at index 0."""
     for place, block in enumerate(system if isinstance(system, list) else ()):
         if isinstance(block, dict) and _is_blank(block):
             yield Violation(rule="empty-text", index=0, message=f"system, block {place}: its text is blank.")
@@ -354,9 +351,9 @@ def _is_blank(block: Json) -> bool:
 
 
 def _blank_texts(seen: Outline) -> Iterator[Json]:
-    """The blank text blocks in a message, and in the lists that its tool results hold."""
+    """Find the blank text blocks of a message and of its tool results."""
     for block in _blocks(seen.message):
-        # A string is what a silent command printed; it may be empty.
+        # A result that is a string may be empty.
         listed = _kind(block) == _RESULT and isinstance(block.get("content"), list)
         yield from filter(_is_blank, _blocks(block) if listed else [block])
 
@@ -382,7 +379,7 @@ def _misplaced(seen: Outline) -> Iterator[str]:
 
 
 def _split_server_pairs(seen: Outline) -> Iterator[str]:
-    """A call that the provider ran and its result stand in one assistant message, the call first."""
+    """Find calls that the provider ran and their results which are not in one message, the call first."""
     pending: set[str] = set()
     for block in _blocks(seen.message) if seen.role == "assistant" else ():
         if _kind(block).endswith(_SERVER_CALL):
@@ -397,7 +394,7 @@ def _split_server_pairs(seen: Outline) -> Iterator[str]:
 
 
 def _calls(seen: Outline) -> list[Json]:
-    """The calls of a message, those that the provider runs included."""
+    """Return the calls of a message, also those that the provider runs."""
     kinds = ((block, _kind(block)) for block in _blocks(seen.message))
     return [block for block, kind in kinds if kind == _CALL or kind.endswith(_SERVER_CALL)]
 
@@ -447,7 +444,11 @@ _RULES = (
 
 
 class AnthropicMessages(ChatFormat):
-    """Anthropic Messages: the system prompt stands apart, and tool results stand in user messages."""
+    """Anthropic Messages.
+
+    Calls are answered and results follow their calls, the user begins, blank texts are dropped, and what can't be sent
+    becomes a note. Signed thinking is sent unchanged; unsigned thinking is left out.
+    """
 
     name = ANTHROPIC
     thinking: ThinkingRule = "prefix"
@@ -456,20 +457,20 @@ class AnthropicMessages(ChatFormat):
     rules = _RULES
     strict_names = True
 
-    def decode(self, payload: object) -> list[Draft]:
-        """Read a message list, or an object that holds one under `messages` and a prompt under `system`."""
+    @staticmethod
+    def _outline(message: Json, before: Json | None) -> Outline:
+        role, blocks = text_or(message.get("role")), _blocks(message)
+        called = (text_or(block.get("id")) for block in blocks if _kind(block) == _CALL and role == "assistant")
+        answered = (text_or(block.get("tool_use_id")) for block in blocks if _kind(block) == _RESULT and role == "user")
+        thinks = role == "assistant" and any(_kind(block) in THINKING for block in blocks[:1])
+        return Outline(role=role, message=message, calls=tuple(called), results=tuple(answered), thinks=thinks)
+
+    def _read_prompt(self, payload: object) -> list[Draft]:
         prompt = payload.system if isinstance(payload, Payload) else mapping(payload).get("system")
-        drafts = [] if prompt is None else self._read_system(detached(prompt, "system"))
-        for place, message in placed_messages(payload):
-            drafts += self.read_message(message, place)
-        return recognise_summaries(drafts)
+        return [] if prompt is None else self._read_system(detached(prompt, "system"))
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
-        """Write drafts as a valid message list, and the system drafts at its beginning apart.
-
-        Calls are answered and results follow their calls, the user begins, blank texts go, and what can't be shown
-        is told in a text. Signed thinking goes back as it came; unsigned thinking is left out.
-        """
+        """Write drafts as a valid message list, and the leading system drafts as the system prompt."""
         sound = self.repaired([_adopt_plain(draft) for draft in drafts])
         first = repairs.leading_systems(sound)
         system = _write_system(sound[:first])
@@ -479,11 +480,11 @@ class AnthropicMessages(ChatFormat):
         )
 
     def validate(self, payload: Payload, *, thinking: bool = False) -> list[Violation]:
-        """Name every rule that the list breaks; with `thinking`, as if extended thinking were on for the next call."""
+        """Return every violation, also of the system prompt."""
         return [*_blank_system(payload.system), *super().validate(payload, thinking=thinking)]
 
     def read_message(self, message: Json, place: str) -> list[Draft]:
-        """The draft that a message is, or two, where tool results and a user's words share it."""
+        """Read a message as one draft, or as two where it holds tool results and a user's words."""
         read = _read_blocks(message, place)
         if message["role"] != "user":
             return [self._draft("assistant" if message["role"] == "assistant" else "system", read, message)]
@@ -491,33 +492,33 @@ class AnthropicMessages(ChatFormat):
         return [self._draft(role, half, inner, joined=joined) for role, half, inner, joined in found]
 
     def read_native(self, payload: object) -> list[Draft] | None:
-        """A list of blocks is a system prompt."""
+        """Read a message, or the list of blocks of a system prompt."""
         if isinstance(payload, list):
             return None if any(_blank_system(payload)) else self._read_system(payload)
         return super().read_native(payload)
 
     def without_thinking(self, payload: Json) -> Json:
-        """The message without its blocks of thinking."""
+        """Return the message without its thinking blocks."""
         return filtered(payload, "content", lambda block: block.get("type") not in THINKING)
 
     def takes(self, part: Part, role: Role) -> bool:
-        """Thinking goes back with its signature; what is unsigned, or signed elsewhere, does not."""
+        """Whether the format takes `part`: all but thinking that is unsigned, or signed elsewhere."""
         return not _is_foreign(part)
 
     def carries(self, part: Media | Opaque, role: str) -> bool:
-        """Whether a message of that role has a block for it."""
+        """Whether a message of that role can hold `part`."""
         if isinstance(part, Media):
             return role in ("user", "tool") and write_media(part) is not None
         kind = _kind(part.payload)
         return part.format == ANTHROPIC and kind not in _OWN_PARTS and not _is_of_server(kind)
 
     def expressed_part(self, part: Part, role: Role) -> Part:
-        """What the provider ran itself, and what came of it, stay as they are."""
+        """Return `part`, or the text that replaces it; calls that the provider ran and their results stay."""
         served = part.server if isinstance(part, Call) else isinstance(part, Result) and server_block(part) is not None
         return part if served and role == "assistant" else super().expressed_part(part, role)
 
     def repair_steps(self) -> Iterable[Repair]:
-        """Calls and results meet, the user begins, and what is blank goes."""
+        """Return the repairs."""
         return (
             flatten_summaries,
             _whole_loops,
@@ -533,12 +534,7 @@ class AnthropicMessages(ChatFormat):
             repairs.open_with_user,
         )
 
-    def outlined(self, messages: Sequence[Json]) -> Outlines:
-        """What the rules see of `messages`: a user message answers the assistant message directly before it."""
-        return rules.outlined(messages, _outline)
-
     def _read_system(self, system: object) -> list[Draft]:
-        """The draft of a system prompt that stands apart from the messages."""
         if isinstance(system, str):
             return [Draft(role="system", parts=(Text(text=system),))]
         draft = Draft(role="system", parts=tuple(_read_system(system)))
@@ -547,11 +543,3 @@ class AnthropicMessages(ChatFormat):
     def _draft(self, role: Role, read: Sequence[tuple[Json, Part]], message: Json, *, joined: bool = False) -> Draft:
         draft = read_draft(role, (part for _, part in read), message.get("id"), joined=joined)
         return self.keep_native(draft, message, _write_draft(self.expressed(draft)))
-
-
-def _outline(message: Json, before: Json | None) -> Outline:
-    role, blocks = text_or(message.get("role")), _blocks(message)
-    called = (text_or(block.get("id")) for block in blocks if _kind(block) == _CALL and role == "assistant")
-    answered = (text_or(block.get("tool_use_id")) for block in blocks if _kind(block) == _RESULT and role == "user")
-    thinks = role == "assistant" and any(_kind(block) in THINKING for block in blocks[:1])
-    return Outline(role=role, message=message, calls=tuple(called), results=tuple(answered), thinks=thinks)

@@ -1,4 +1,4 @@
-"""What a chat format is, and what in its lists is ours: notes, summaries, and what the harness or memory injects."""
+"""The base of the chat formats, the notes that stand for what can't be sent, and how our summaries are recognised."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.rules import FITTING_NAME, Outlines, Rule, Violation, violations
+from ireneo.formats.chat.rules import FITTING_NAME, Outline, Outlines, Rule, Violation, draw_outlines, violations
 from ireneo.formats.values import detached, kind, record, text_or
 from ireneo.log.message import (
     BLOCK_TAGS,
@@ -42,8 +42,8 @@ PYDANTIC_AI: Final = "pydantic-ai"
 RESPONSES: Final = "openai-responses"
 
 ThinkingRule = Literal["prefix", "turn", "none"]
-"""When a model's signed thinking may go back: ``prefix``, as long as nothing before it was changed; ``turn``, within
-the turn that is running, whatever was changed before; ``none``, the format has no place for it."""
+"""When a model's signed thinking may be sent back: ``prefix``, while nothing before it was changed; ``turn``, within
+the current turn, whatever was changed before; ``none``, the format has no field for it."""
 
 Json: TypeAlias = dict[str, object]
 """A JSON object: a message, or a block of one."""
@@ -51,7 +51,7 @@ Repair: TypeAlias = Callable[[Sequence[Draft]], Sequence[Draft]]
 
 
 class Payload(Struct, frozen=True, kw_only=True):
-    """What is sent to a provider: its message list and, where the format keeps it apart, the system prompt."""
+    """What is sent to a provider: the message list and, in formats that separate it, the system prompt."""
 
     messages: list[Json]
     system: str | list[Json] | None = None
@@ -60,87 +60,105 @@ class Payload(Struct, frozen=True, kw_only=True):
 class ChatFormat(ABC):
     """One provider's message format: pure functions from its lists to drafts and back.
 
-    To write a list is to repair the drafts, a fault at a time (see `repair_steps`), and to write down what is sound.
+    To encode is to repair the drafts (see `repair_steps`) and to write the result without further checks.
     """
 
     name: FormatName
     thinking: ThinkingRule
     rules: tuple[Rule, ...]
-    """What a list must hold to."""
+    """The rules of a list."""
     local_rules: tuple[Rule, ...]
-    """Those of them that look at one message at a time."""
+    """Those of them that concern a single message."""
     thinking_rules: tuple[Rule, ...] = ()
-    """Those that hold besides where extended thinking is on for the next call."""
+    """Further rules where extended thinking is on for the next call."""
 
     strict_names = False
-    """Whether the name of a tool may hold letters, digits, underscores and hyphens alone, at most 128."""
+    """Whether a tool's name is limited to 128 letters, digits, underscores and hyphens."""
+    answering: tuple[str, ...] = ()
+    """The roles of messages that hold one result alone."""
 
+    @staticmethod
     @abstractmethod
+    def _outline(message: Json, before: Json | None) -> Outline:
+        """Draw the outline of a message; `before` is the message before it."""
+
     def decode(self, payload: object) -> list[Draft]:
-        """Read a message list, or an object that holds one under `messages`.
+        """Read a message list, or an object that holds one and perhaps a system prompt.
 
         Raises UnreadableLog with the fault's place.
         """
+        return recognise_summaries(self._read_all(payload))
 
     @abstractmethod
     def encode(self, drafts: Sequence[Draft]) -> Payload:
-        """Write drafts as a message list that passes `validate`, repairing what a cut left (see each format)."""
+        """Write drafts as a list that passes `validate`; what can't be sent is repaired or replaced by a note."""
 
     def validate(self, payload: Payload, *, thinking: bool = False) -> list[Violation]:
-        """Name every rule that the list breaks; an empty list is valid.
-
-        With `thinking`, those too that hold where extended thinking is on for the next call.
-        """
+        """Return every violation of the format's rules, with `thinking` also of the `thinking_rules`."""
         rules = (*self.rules, *self.thinking_rules) if thinking else self.rules
         return violations(self.outlined(payload.messages), rules)
 
     def without_thinking(self, payload: Json) -> Json | None:
-        """The payload of a message without the model's thinking; None where it can't be had so.
+        """Return a message without the model's thinking; None where that is not possible.
 
-        OpenAI's items, for one, name the reasoning that they go on from.
+        Items of OpenAI's Responses, for one, refer to their reasoning.
         """
         return None
 
-    @abstractmethod
     def outlined(self, messages: Sequence[Json]) -> Outlines:
-        """What the rules see of `messages`."""
+        """Draw the outlines of `messages`, which the rules check."""
+        return draw_outlines(messages, self._outline, self.answering)
 
     @abstractmethod
     def read_message(self, message: Json, place: str) -> list[Draft]:
-        """The drafts that a message is, each with its payload where the parts don't give it back."""
+        """Read one message as drafts, each with its payload where the parts don't reproduce it."""
 
     @abstractmethod
     def repair_steps(self) -> Iterable[Repair]:
-        """What puts drafts right for this format, in order, once the payloads are settled."""
+        """Return the repairs of this format in their order."""
 
     @abstractmethod
     def carries(self, part: Media | Opaque, role: str) -> bool:
-        """Whether a message of that role has a place for `part`."""
+        """Whether a message of that role can hold `part`."""
 
     def repaired(self, drafts: Sequence[Draft]) -> list[Draft]:
-        """`drafts`, sound for this format."""
+        """Repair drafts so that they can be written in this format."""
         out: Sequence[Draft] = [self._settled(draft) for draft in drafts]
         for repair in self.repair_steps():
             out = repair(out)
         return list(out)
 
+    def _read_all(self, payload: object) -> list[Draft]:
+        out = self._read_prompt(payload)
+        for place, message in placed_messages(payload, plain=self._plain):
+            out += self.read_message(message, place)
+        return out
+
+    def _read_prompt(self, payload: object) -> list[Draft]:
+        """Read the system prompt beside the messages, in formats that have one there."""
+        return []
+
+    def _plain(self, message: object, place: str) -> object:
+        """Convert a message to JSON, in formats that have objects of their own."""
+        return record(message, place)
+
     def express(self, drafts: Sequence[Draft]) -> list[Draft]:
-        """Say in text what the format has no part for, and leave out what it does not take."""
+        """Replace parts that the format can't hold by text, and drop those that it doesn't take."""
         return [self.expressed(draft) for draft in drafts]
 
     def expressed(self, draft: Draft) -> Draft:
-        """The same for one draft; one whose provider's payload stands for it is left as it is."""
+        """Do the same for one draft; one that is sent as its native payload stays as it is."""
         if draft.native is not None:
             return draft
         role = draft.role
         return with_parts(draft, [self.expressed_part(part, role) for part in draft.parts if self.takes(part, role)])
 
     def takes(self, part: Part, role: Role) -> bool:
-        """Whether the format takes `part` at all, in whatever form; thinking goes back only as it came."""
+        """Whether the format takes `part` at all, be it as text; by default all but thinking."""
         return not isinstance(part, Thinking)
 
     def expressed_part(self, part: Part, role: Role) -> Part:
-        """`part`, or the text that stands for it."""
+        """Return `part`, or the text that replaces it."""
         if isinstance(part, Call):
             name = part.name or UNNAMED
             if self.strict_names and not FITTING_NAME.fullmatch(name):
@@ -151,14 +169,11 @@ class ChatFormat(ABC):
         return self._carried(part, role) if isinstance(part, Media | Opaque) else part
 
     def keep_native(self, draft: Draft, payload: object, written: object) -> Draft:
-        """`draft` with `payload` beside it, unless the parts alone were `written` as the very same JSON."""
+        """Attach `payload` to `draft`, unless the parts alone were `written` as the same JSON."""
         return draft if written == payload else replace(draft, native=Native(format=self.name, payload=payload))
 
     def merging(self, write: Callable[[Sequence[Draft]], object]) -> Callable[[Draft, Draft], Native | None]:
-        """What gives the payload of two drafts that are one message, as `write` writes them.
-
-        None where their parts say it all.
-        """
+        """Return the function that makes the native payload of two drafts which are joined, by means of `write`."""
 
         def merge(before: Draft, draft: Draft) -> Native | None:
             if before.native is None and draft.native is None:
@@ -168,26 +183,26 @@ class ChatFormat(ABC):
         return merge
 
     def read_native(self, payload: object) -> list[Draft] | None:
-        """What a payload of this format says; None where it breaks a rule of its own, and may not be sent."""
+        """Read a payload of this format; None where it breaks a rule, so that it can't be sent."""
         if not isinstance(payload, dict) or violations(self.outlined([payload]), self.local_rules):
             return None
         return self.read_message(payload, "native")
 
     def _settled(self, draft: Draft) -> Draft:
-        """Leave a native only where it may be sent unchanged; the other drafts are built from their parts.
+        """Drop the native payload unless it can be sent unchanged.
 
-        A native may be sent if it is of this format, breaks no rule of its own, and says what the parts say: parts
-        that were changed since (a masked output, say) are the truth.
+        It must be of this format, break no rule, and equal the parts, which may have been changed since (a masked
+        output, say).
         """
         if draft.native is None:
             return draft
         try:
             said = self.read_native(draft.native.payload) if draft.native.format == self.name else None
         except UnreadableLog:
-            # Whoever handed it in wrote something else under this format's name; the parts are what there is.
+            # The caller wrote something else under this format's name; the parts are used.
             said = None
         if said is not None and len(said) == 1 and said[0].role == draft.role:
-            # Whether a call failed may have been derived from the text since; the payload needn't say so.
+            # An outcome may have been derived from the text since.
             read, held = (
                 [replace(part, failed=None) if isinstance(part, Result) else part for part in each.parts]
                 for each in (said[0], draft)
@@ -201,7 +216,7 @@ class ChatFormat(ABC):
 
 
 def read_draft(role: Role, parts: Iterable[Part], name: object, *, joined: bool = False) -> Draft:
-    """The draft of what stands in a message that its provider, or its framework, calls `name`."""
+    """Make the draft of a message with the id `name`, if it has one."""
     kept = tuple(parts)
     origin: Origin = origin_of(kept) if role == "user" else "spoken"
     source_id = name if isinstance(name, str) and name else None
@@ -214,10 +229,10 @@ PartT = TypeVar("PartT")
 def halves(
     message: Json, key: str, read: Sequence[tuple[Json, PartT]], brings: Callable[[tuple[Json, PartT]], bool]
 ) -> list[tuple[Role, Sequence[tuple[Json, PartT]], Json, bool]]:
-    """A user's message as the drafts that it is: results, words, or both, each as if it had held nothing else.
+    """Split a user's message into results and words, each as if it were a message of its own.
 
-    Each with its role, what was read of it, its message, and whether it is joined to the one before. `brings` says
-    whether what stands in the list under `key` is a result.
+    Returns of each half its role, what was `read`, its message, and whether it is joined to the half before. `brings`
+    says whether an item of the list under `key` is a result.
     """
     results, said = [each for each in read if brings(each)], [each for each in read if not brings(each)]
     if not results or not said:
@@ -229,13 +244,13 @@ def halves(
 
 
 def with_parts(draft: Draft, parts: Iterable[Part]) -> Draft:
-    """`draft` with other parts; its native payload, which would still say the old ones, goes unless they are equal."""
+    """Replace the parts of `draft`; the native payload is dropped unless they are equal."""
     new = tuple(parts)
     return draft if new == draft.parts else replace(draft, parts=new, native=None)
 
 
 def messages_of(payload: object, key: str = "messages") -> list[object]:
-    """The message list that `payload` is, or holds under `key`, or else under `messages`."""
+    """Return the message list that `payload` is, or holds under `key` or else under `messages`."""
     if isinstance(payload, Payload):
         return list(payload.messages)
     if isinstance(payload, dict):
@@ -248,11 +263,16 @@ def messages_of(payload: object, key: str = "messages") -> list[object]:
     return payload
 
 
-def placed_messages(payload: object, key: str = "messages") -> Iterator[tuple[str, dict[str, object]]]:
-    """Each message of `payload`, copied, with the words that name its place: ``message 3`` is the fourth."""
+def placed_messages(
+    payload: object, key: str = "messages", plain: Callable[[object, str], object] = record
+) -> Iterator[tuple[str, dict[str, object]]]:
+    """Copy the messages of `payload`, each with its place: ``message 3`` is the fourth.
+
+    `plain` makes JSON of a message that may be an object of a library.
+    """
     for index, message in enumerate(messages_of(payload, key)):
         place = f"message {index}"
-        yield place, record(detached(record(message, place), place), place)
+        yield place, record(detached(plain(message, place), place), place)
 
 
 UNANSWERED = "[no result: this call was not answered]"
@@ -268,7 +288,7 @@ _NO_LETTER = lazy_re(r"[^A-Za-z0-9_-]")
 
 
 def media_note(media: Media) -> str:
-    """What stands for a picture, a sound or a file that is not shown: a marker, so that it doesn't vanish unseen."""
+    """Return the text that stands for a picture, a sound or a file that can't be sent."""
     name = f" {media.name}" if media.name else ""
     if media.data is not None:
         return f"[{media.media_type}{name}, {_size(len(media.data) * 3 // 4)}, not shown]"
@@ -278,7 +298,7 @@ def media_note(media: Media) -> str:
 
 
 def unshown_note(part: Media | Opaque) -> str:
-    """The same for a block too, which only another format understands."""
+    """Return the text that stands for media, or for a block of another format."""
     if isinstance(part, Media):
         return media_note(part)
     called = text_or(part.payload.get("type"), "block")
@@ -286,20 +306,20 @@ def unshown_note(part: Media | Opaque) -> str:
 
 
 def call_note(call: Call) -> str:
-    """What stands for a call that can't be shown as one."""
+    """Return the text that stands for a call that can't be sent as one."""
     arguments = call.arguments if isinstance(call.arguments, str) else msgspec.json.encode(call.arguments).decode()
     return f"[call of {call.name}, not shown as one] {arguments}"
 
 
 def result_note(heading: str, result: Result) -> Text:
-    """What stands for a result that can't be shown as one; it is quoted whole, its media as markers."""
+    """Return the text that stands for a result that can't be sent as one: all of its text, with notes for media."""
     lines = [part.text if isinstance(part, Text) else unshown_note(part) for part in result.parts]
     quoted = "\n".join(lines)
     return Text(text=f"{heading} {quoted}".rstrip())
 
 
 def filtered(holder: Json, key: str, keeps: Callable[[Json], bool]) -> Json:
-    """`holder` with those alone of the objects in the list under `key` that `keeps`."""
+    """Remove objects from the list under `key` of `holder` unless `keeps` says otherwise."""
     listed = holder.get(key)
     if not isinstance(listed, list):
         return holder
@@ -307,14 +327,14 @@ def filtered(holder: Json, key: str, keeps: Callable[[Json], bool]) -> Json:
 
 
 def text_block(text: str) -> Json:
-    """Words as a block, as most formats have them."""
+    """Return a content block of text, as most formats have it."""
     return {"type": "text", "text": text}
 
 
 def blocks_of(
     parts: Sequence[Part], show: Callable[[Media], Json | None], say: Callable[[str], object] = text_block
 ) -> list[object]:
-    """Each of `parts` as a block: its words, what it shows (or the note that stands for it), or the block it was."""
+    """Write each of `parts` as a block: by `say` its text, by `show` its media (or a note), or the opaque block."""
     blocks: list[object] = []
     for part in parts:
         if isinstance(part, Text):
@@ -329,7 +349,7 @@ def blocks_of(
 def words_or_blocks(
     parts: Sequence[Part], show: Callable[[Media], Json | None], say: Callable[[str], object] = text_block
 ) -> str | list[object]:
-    """Content as most formats have it: a string where there is only text, which every server takes; else a list."""
+    """Write content as a string where there is only text, which every server accepts, else as a list."""
     texts = [part.text for part in parts if isinstance(part, Text)]
     if len(texts) == len(parts):
         return texts[0] if len(texts) == 1 else "\n\n".join(text for text in texts if text)
@@ -337,7 +357,7 @@ def words_or_blocks(
 
 
 def joined_text(drafts: Sequence[Draft]) -> str:
-    """The words of a system prompt that stands apart from the messages."""
+    """Return the text of a system prompt that is sent apart from the messages."""
     return "\n\n".join(part.text for draft in drafts for part in draft.parts if isinstance(part, Text))
 
 
@@ -353,10 +373,7 @@ _OPEN, _CLOSE = "<system-reminder>", "</system-reminder>"
 
 
 def origin_of(parts: Sequence[Part]) -> Origin:
-    """`injected` where a user message is nothing but reminders of the harness, or what memory put there itself.
-
-    That is pins, a scratchpad, a brief; else it is `spoken`.
-    """
+    """Return `injected` for a user message of harness reminders or our own pins, scratchpad or brief; else `spoken`."""
     texts = [part.text for part in parts if isinstance(part, Text)]
     return "injected" if len(texts) == len(parts) > 0 and all(map(_is_injected, texts)) else "spoken"
 
@@ -366,7 +383,7 @@ def _is_injected(text: str) -> bool:
 
 
 def _is_reminder(text: str) -> bool:
-    # A loop and no pattern: a lazy match would reach over the user's words between two reminders.
+    # No pattern: a lazy match would span the user's words between two reminders.
     rest = text.strip()
     found = bool(rest)
     while rest and found:
@@ -375,29 +392,29 @@ def _is_reminder(text: str) -> bool:
     return found
 
 
-# In whose voice a summary stands. First-person text in a user message reads as the user speaking; as the assistant's,
-# it must not be the last word.
+# The role of a summary: first-person text in a user message reads as the user's words, but an assistant message must
+# not be the last one.
 
 NOTES = "(My own notes on earlier work; not a request.)"
 
 
 def flatten_summaries(drafts: Sequence[Draft]) -> list[Draft]:
-    """Make plain text of each summary, so that no other rule has to know of them; its role is settled last."""
+    """Make each summary a plain user text for the other repairs; `cast_summaries` sets its role in the end."""
     out: list[Draft] = []
     for draft in drafts:
         if draft.origin == "summary":
             if draft.calls or draft.results:
-                # What acts is no summary, whatever it is called.
+                # A message with calls or results is no summary, whatever it is marked as.
                 draft = replace(draft, origin="spoken")
             elif draft.native is None:
-                # Without the line that marks it as notes: what is blank but for that is dropped as any blank text is.
+                # Without the line that marks it as notes, so that a blank one is dropped.
                 draft = replace(draft, role="user", parts=(Text(text=_unmarked(draft)),), joined=False)
         out.append(draft)
     return out
 
 
 def cast_summaries(drafts: Sequence[Draft]) -> list[Draft]:
-    """Give each summary its role: the assistant where a user message follows, else the user, marked as notes."""
+    """Set the role of each summary: assistant where a user message follows, else user, marked as notes."""
     out: list[Draft] = []
     for index, draft in enumerate(drafts):
         follows = _user_follows(drafts, index)
@@ -411,9 +428,9 @@ def cast_summaries(drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def recognise_summaries(drafts: Sequence[Draft]) -> list[Draft]:
-    """Find our own blocks in a list that was compacted before, so that they are not taken for what was said.
+    """Recognise our own summaries in a list that was compacted before.
 
-    Only where `cast_summaries` would give the block the very role it has, so that the list still comes back equal.
+    Only where `cast_summaries` would give them the role that they have, so that the list round-trips.
     """
     out = list(drafts)
     for index in reversed(range(len(out))):

@@ -1,4 +1,4 @@
-"""Gemini: contents of parts, calls answered in their order, and signatures on the parts that they belong to."""
+"""Gemini: contents of parts, calls answered in their order, and thought signatures on parts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from ireneo.log.message import Call, Draft, Media, Opaque, Part, Result, Role, T
 _PROMPTS = ("systemInstruction", "system_instruction", "system")
 _ROLES: Final = ("user", "model")
 _READ_ROLES: Final = (*_ROLES, "function")
-"""The last is an older name for who brings results; it is read, and reported."""
+"""The last is an older role for results: it is read, and reported."""
 
 _CALL: Final = "functionCall"
 _RESULT: Final = "functionResponse"
@@ -69,53 +69,53 @@ _SNAKE: Final = {
 }
 """The other spelling of each."""
 _STAND_IN: Final = "skip_thought_signature_validator"
-"""What the provider takes instead of a signature, for a call that it didn't make or whose signature is lost."""
+"""What the provider accepts in place of the signature of a call that it didn't make, or that was lost."""
 _TOLD = ("output", "result", "error")
-"""Under which of these a tool's words stand is its author's choice."""
+"""The keys under which a tool's output may be."""
 
 
 # Contents and parts, in both of their spellings.
 
 
 def _field(record: Json, name: str) -> object:
-    """What stands under `name`, in either spelling; None where nothing does."""
+    """Return the value of `name` in either spelling."""
     found = record.get(name)
     return found if found is not None else record.get(_SNAKE[name])
 
 
 def _without(record: Json, name: str) -> Json:
-    """`record` without `name`, in either spelling."""
+    """Remove `name` in both spellings."""
     return {key: value for key, value in record.items() if key not in (name, _SNAKE[name])}
 
 
 def _role(content: Json) -> str:
-    """Who speaks; a content that doesn't say so is the user's. Empty where it says something else than a word."""
+    """Return the role of a content; without one it is the user's. Empty where it is no string."""
     role = content.get("role")
     return "user" if role is None else text_or(role)
 
 
 def _parts(content: Json) -> list[Json]:
-    """The parts of a content, as far as they are parts."""
+    """Return the well-formed parts of a content."""
     return objects(content.get("parts"))
 
 
-# Which result answers which call, where neither needs to bear an id: by name, and in their order. A call without an id
-# is given one when it is read, made of its name and of its place among the calls of that name, so that a result that
-# is read later, and alone, comes to the same. It is never written.
+# Calls and results need no id: they match by name and order. A call without an id is given one that is made of its name
+# and its place among the calls of that name, so that a result that is read later, and alone, gets the same. It is never
+# written.
 
 _Named: TypeAlias = tuple[str, str]
-"""A call or a result: its own id, which may be empty, and its name."""
+"""The id of a call or a result, which may be empty, and its name."""
 _MADE_UP = "gemini-call-"
 
 
 def _named(parts: Iterable[Json], kind: str) -> list[_Named]:
-    """The calls or the results among `parts`, in order."""
+    """Return the calls, or the results, among `parts`."""
     inner = (_field(part, kind) for part in parts)
     return [(text_or(each.get("id")), text_or(each.get("name"))) for each in inner if isinstance(each, dict)]
 
 
 def _call_ids(calls: Sequence[_Named]) -> list[str]:
-    """The id of each call of a content: its own, or one that is made up."""
+    """Return the id of each call of a content: its own, or a made-up one."""
     counts: Counter[str] = Counter()
     out: list[str] = []
     for own, name in calls:
@@ -125,10 +125,10 @@ def _call_ids(calls: Sequence[_Named]) -> list[str]:
 
 
 def _result_ids(results: Sequence[_Named], calls: Sequence[_Named]) -> list[str]:
-    """The id of the call that each result answers, among those of the content before.
+    """Return for each result the id of the call that it answers, among the `calls` of the content before.
 
-    It is the one whose id the result bears, else the first left over that bears its name, else, for a result
-    without an id, the first left over; else its own.
+    That is the call with its id, else the first that is left with its name, else, for a result without an id, the first
+    that is left. A result that matches none keeps its own id.
     """
     left = list(zip(_call_ids(calls), (name for _, name in calls), strict=True))
     out = _call_ids(results)
@@ -147,11 +147,11 @@ def _result_ids(results: Sequence[_Named], calls: Sequence[_Named]) -> list[str]
     return out
 
 
-# Reading: a signature stands before what it was found on.
+# Reading: a signature becomes thinking before the part that it was found on.
 
 
 def _read_system(system: object) -> Draft:
-    """A system prompt that stands apart: words, a content, or its parts."""
+    """Read a separate system prompt: a string, a content, or its parts."""
     if isinstance(system, dict):
         system = system.get("parts")
     if isinstance(system, str):
@@ -164,11 +164,11 @@ def _read_system(system: object) -> Draft:
 
 
 def _read_content(content: Json, place: str, calls: Sequence[_Named] = ()) -> list[tuple[Json, list[Part]]]:
-    """The parts of a content with what each says; its results answer the `calls` of the content before."""
+    """Read the parts of a content, each with what it holds; results answer the `calls` of the content before."""
     role = "user" if content.get("role") is None else role_of(content, place, _READ_ROLES)
     listed = content.get("parts", [])
     if listed is None or "parts" not in content:
-        # As other formats say it; what can be read is read.
+        # Content as other formats write it.
         listed = [{"text": content["content"]}] if isinstance(content.get("content"), str) else []
     parts = list(placed(listed, f"{place}, parts", f"{place}, part"))
     ids = iter(_call_ids(_named((part for _, part in parts), _CALL)))
@@ -185,10 +185,7 @@ def _read_content(content: Json, place: str, calls: Sequence[_Named] = ()) -> li
 
 
 def _read_part(part: Json, role: str, place: str, call_id: str = "") -> list[Part]:
-    """What a part says, and the signature on it; `call_id` is what a call or a result is known by.
-
-    The stand-in for a signature says nothing, and goes back only with the part as it is.
-    """
+    """Read a part and the signature on it, but not the stand-in for one; `call_id` is of a call or a result."""
     signature = text_or(_field(part, _SIGNATURE))
     mark = signature if role == "model" and signature not in ("", _STAND_IN) else None
     text = part.get("text")
@@ -230,7 +227,7 @@ def _read_result(result: Json, call_id: str, place: str) -> Result:
 
 
 def _read_media(part: Json) -> Media | None:
-    """What a part shows, within it or at a URI; None where it shows nothing that is known here."""
+    """Read the media of a part, inline or at a URI; None where it has none that is known."""
     inline, file = _field(part, _INLINE), _field(part, _FILE)
     if isinstance(inline, dict):
         media_type, data = _field(inline, _MEDIA_TYPE), inline.get("data")
@@ -243,7 +240,7 @@ def _read_media(part: Json) -> Media | None:
     return None
 
 
-# Writing: the format can carry the parts by then.
+# Writing, after the repairs: all parts can be written.
 
 _IMAGES = ("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")
 _OTHERS = ("audio/", "video/", "text/", "application/pdf")
@@ -251,7 +248,7 @@ _PLACES = ("http://", "https://", "gs://")
 
 
 def _write_content(group: Sequence[Draft]) -> Json:
-    """The one content that holds a draft, or several of one provider role."""
+    """Write one draft, or several that share a content."""
     content: Json = {}
     parts: list[object] = []
     for draft in group:
@@ -260,7 +257,7 @@ def _write_content(group: Sequence[Draft]) -> Json:
         else:
             role = "model" if draft.role == "assistant" else "user"
             written = {"role": role, "parts": _write_parts(draft.parts)}
-            # In whatever turn it stands: else what was sent would change when the turn is over.
+            # In every turn: else what was sent would change when the turn is over.
             if (first := _unsigned_first(written)) is not None:
                 first[_SIGNATURE] = _STAND_IN
         content |= written
@@ -305,7 +302,7 @@ def _own_id(call_id: str) -> Json:
 
 
 def _write_media(media: Media) -> Json | None:
-    """The part that shows `media`; None where the format has none for it."""
+    """Write `media` as a part; None where the format has none for it."""
     if not (media.media_type in _IMAGES or media.media_type.startswith(_OTHERS)):
         return None
     if media.data is not None:
@@ -315,12 +312,11 @@ def _write_media(media: Media) -> Json | None:
     return None
 
 
-# Which calls must be signed: within the turn that is running, the first call of each of the model's steps; what came
-# before is not looked at.
+# In the current turn, the first call of each of the model's steps must be signed; earlier turns are not checked.
 
 
 def _unsigned_calls(contents: Sequence[Json]) -> Iterator[tuple[int, Json]]:
-    """The first call of each step of the running turn that lacks its signature, with its content's index."""
+    """Find the first calls of steps in the current turn that lack a signature, with the indexes of their contents."""
     begins = 0
     for index, content in enumerate(contents):
         if _role(content) == "user" and any(_field(part, _RESULT) is None for part in _parts(content)):
@@ -331,17 +327,17 @@ def _unsigned_calls(contents: Sequence[Json]) -> Iterator[tuple[int, Json]]:
 
 
 def _unsigned_first(content: Json) -> Json | None:
-    """The first call of a step, where it lacks its signature."""
+    """Return the first call of a step if it lacks a signature."""
     calls = (part for part in _parts(content) if _field(part, _CALL) is not None)
     first = next(calls, None) if _role(content) == "model" else None
     return first if first is not None and not _field(first, _SIGNATURE) else None
 
 
-# Repairs of this format alone: calls stand behind a user's content, and are answered in their order, by name.
+# Repairs of this format alone.
 
 
 def _answer_in_order(drafts: Sequence[Draft]) -> list[Draft]:
-    """Sort the results of each step as its calls are, and name them so.
+    """Give the results of each step the order and the names of its calls.
 
     Expects each call to be answered directly after it, once.
     """
@@ -364,7 +360,7 @@ def _answer_in_order(drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def _drop_mere_thoughts(drafts: Sequence[Draft]) -> list[Draft]:
-    """Drop the thoughts of a reply that says and does nothing else."""
+    """Drop the thoughts of a reply that holds nothing else."""
 
     def is_thought(part: Part) -> bool:
         return isinstance(part, Thinking) and bool(part.text)
@@ -412,12 +408,12 @@ def _all_named(seen: Outline) -> list[_Named]:
 
 
 def _answers_differ(outlines: Outlines) -> Iterator[Violation]:
-    """The results are those of the calls before, in the same order, under the same names and ids."""
+    """Check that results have the order, the names and the ids of the calls before."""
     contents = [outline.message for outline in outlines]
     for outline in outlines:
         if outline.answers is not None and outline.results:
             made = _named(_parts(contents[outline.answers]), _CALL)
-            # Results that are missing or too many are another rule's.
+            # Another rule reports missing and superfluous results.
             matched = sorted(outline.results) == sorted(_call_ids(made))
             if matched and _named(_parts(outline.message), _RESULT) != made:
                 says = "its results must stand in the order of the calls before, and bear their names and ids."
@@ -425,7 +421,7 @@ def _answers_differ(outlines: Outlines) -> Iterator[Violation]:
 
 
 def _call_not_after_user(outlines: Outlines) -> Iterator[Violation]:
-    """The model calls directly after the user has spoken or a call was answered."""
+    """Check that calls directly follow a content of the user's."""
     before = "user"
     for outline in outlines:
         if outline.calls and before != "user":
@@ -435,7 +431,7 @@ def _call_not_after_user(outlines: Outlines) -> Iterator[Violation]:
 
 
 def _unsigned_call(outlines: Outlines) -> Iterator[Violation]:
-    """In the turn that is running, the first call of each content is signed."""
+    """Check that in the current turn the first call of each content is signed."""
     for index, _ in _unsigned_calls([outline.message for outline in outlines]):
         says = f"its first call has no thoughtSignature; where none is to be had, {_STAND_IN!r} stands for it."
         yield breach("unsigned-call", index, says)
@@ -473,18 +469,27 @@ _RULES = (
 
 
 class GeminiContents(ChatFormat):
-    """Gemini contents: the system instruction stands apart, and calls are answered in their order."""
+    """Gemini contents, with a separate system instruction.
+
+    Calls are answered in their order, the user begins, empty texts are dropped, and what can't be sent becomes a note.
+    Signatures are sent on the parts that they were found on; a call that has lost its own gets the stand-in.
+    """
 
     name = GEMINI
     thinking: ThinkingRule = "turn"
     local_rules = _LOCAL_RULES
     rules = _RULES
 
-    def decode(self, payload: object) -> list[Draft]:
-        """Read a list of contents, or an object that holds one under `contents` (or `messages`).
+    @staticmethod
+    def _outline(message: Json, before: Json | None) -> Outline:
+        role = _role(message)
+        results = _result_ids(_named(_parts(message), _RESULT), _made(before)) if role == "user" else []
+        return Outline(role=role, message=message, calls=tuple(_call_ids(_made(message))), results=tuple(results))
 
-        The system instruction stands beside it, in either spelling, as words or as a content. Calls without an id
-        are given one.
+    def decode(self, payload: object) -> list[Draft]:
+        """Read a list of contents, or an object with `contents` (or `messages`) and perhaps a system instruction.
+
+        Calls without an id are given one.
         """
         prompt: object = payload.system if isinstance(payload, Payload) else None
         if isinstance(payload, dict):
@@ -497,12 +502,7 @@ class GeminiContents(ChatFormat):
         return recognise_summaries(out)
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
-        """Write drafts as valid contents, and the system drafts at its beginning apart, as words.
-
-        Calls are answered in their order, the user begins, empty texts go, and what can't be shown is told in a
-        text. Signatures go back on the parts that they were found on; a call that has lost its own gets the stand-in
-        that the provider takes.
-        """
+        """Write drafts as valid contents, and the leading system drafts as the system instruction."""
         sound = self.repaired(drafts)
         first = repairs.leading_systems(sound)
         contents = copied_messages(map(_write_content, repairs.provider_groups(sound[first:])))
@@ -511,27 +511,27 @@ class GeminiContents(ChatFormat):
         return Payload(messages=contents, system=joined_text(sound[:first]) if first else None)
 
     def read_message(self, message: Json, place: str) -> list[Draft]:
-        """The draft that a content is, or two, where results and a user's words share it."""
+        """Read a content as one draft, or as two where it holds results and a user's words."""
         return self._drafts(message, _read_content(message, place))
 
     def without_thinking(self, payload: Json) -> Json:
-        """The content without its thoughts and signatures."""
+        """Return the content without its thoughts and signatures."""
         parts = [_without(part, _SIGNATURE) for part in _parts(payload) if part.get("thought") is not True]
         return payload | {"parts": [part for part in parts if part != {"text": ""}]}
 
     def takes(self, part: Part, role: Role) -> bool:
-        """Neither the thinking of others, nor what says nothing, a system prompt apart."""
+        """Whether the format takes `part`: no thinking of other providers, and no empty text but in system prompts."""
         if isinstance(part, Thinking) and role != "system":
             return part.format == GEMINI and bool(part.text or part.signature)
         return role == "system" or not isinstance(part, Text) or part.text != ""
 
     def carries(self, part: Media | Opaque, role: str) -> bool:
-        """Whether a content of that role has a part for it."""
+        """Whether a content of that role can hold `part`."""
         if role not in ("user", "assistant"):
             return False
         if isinstance(part, Media):
             return _write_media(part) is not None
-        # One that would be read as something else has parts of its own, and is broken if it was not read so before.
+        # A part that would be read as something else was malformed before.
         own = ("text", _CALL, _SNAKE[_CALL], _RESULT, _SNAKE[_RESULT])
         says = any(value is not None for key, value in part.payload.items() if key != "thought")
         if part.format != GEMINI or not says or any(name in part.payload for name in own):
@@ -539,7 +539,7 @@ class GeminiContents(ChatFormat):
         return _read_part(part.payload, "model", "part") == [part]
 
     def repair_steps(self) -> Iterable[Repair]:
-        """Calls stand behind the user's content and are answered in their order, and the user begins."""
+        """Return the repairs."""
         merge = self.merging(_write_content)
         return (
             flatten_summaries,
@@ -558,10 +558,6 @@ class GeminiContents(ChatFormat):
             partial(repairs.join_calls, merge=merge),
         )
 
-    def outlined(self, messages: Sequence[Json]) -> Outlines:
-        """What the rules see of the contents: one of the user's answers the one of the model's directly before it."""
-        return rules.outlined(messages, _outline)
-
     def _drafts(self, content: Json, read: Sequence[tuple[Json, list[Part]]]) -> list[Draft]:
         if _role(content) == "model":
             return [self._draft("assistant", read, content)]
@@ -576,11 +572,4 @@ class GeminiContents(ChatFormat):
 
 
 def _made(content: Json | None) -> list[_Named]:
-    """The calls that a content of the model's makes."""
     return _named(_parts(content), _CALL) if content is not None and _role(content) == "model" else []
-
-
-def _outline(content: Json, before: Json | None) -> Outline:
-    role = _role(content)
-    results = _result_ids(_named(_parts(content), _RESULT), _made(before)) if role == "user" else []
-    return Outline(role=role, message=content, calls=tuple(_call_ids(_made(content))), results=tuple(results))

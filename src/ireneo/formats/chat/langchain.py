@@ -1,4 +1,4 @@
-"""LangChain: messages as `messages_to_dict` writes them, whatever provider is below."""
+"""LangChain messages, as `messages_to_dict` writes them, of any provider."""
 
 from __future__ import annotations
 
@@ -22,14 +22,12 @@ from ireneo.formats.chat.format import (
     cast_summaries,
     filtered,
     flatten_summaries,
-    messages_of,
     origin_of,
     words_or_blocks,
 )
-from ireneo.formats.chat.rules import Outline, Outlines, Rule, each, thinks
+from ireneo.formats.chat.rules import Outline, Rule, each, outline_of
 from ireneo.formats.values import (
     copied_messages,
-    detached,
     kind,
     mapping,
     objects,
@@ -52,27 +50,27 @@ _ROLES: Final[MappingProxyType[str, Role]] = MappingProxyType(
         "remove": "user",
     }
 )
-"""Whose message each type is; one of `chat` says itself who speaks."""
+"""The role of each message type; a `chat` message names its own."""
 _SPEAKERS: Final[MappingProxyType[str, Role]] = MappingProxyType(
     {"system": "system", "developer": "system", "assistant": "assistant", "ai": "assistant", "model": "assistant"}
 )
-"""The speakers of a `chat` message who are not the user."""
+"""The speakers of a `chat` message other than the user."""
 _CHUNK: Final = "MessageChunk"
-"""What the type of a streamed message ends with: ``AIMessageChunk``."""
+"""The end of a streamed message's type: ``AIMessageChunk``."""
 _SOURCE: Final = "lc_source"
-"""Which feature of the harness added a message that nobody said."""
+"""The key for the feature of the harness that added a message."""
 _SUMMARISED: Final = "summarization"
-"""What LangChain's own summarising marks its summaries with."""
+"""The mark of LangChain's own summaries."""
 _CALLS: Final = ("tool_use", "tool_call", "function_call", "invalid_tool_call", "tool_call_chunk")
-"""Blocks that say a call once more, as its provider spelled it."""
+"""Blocks that repeat a call as its provider wrote it."""
 _THOUGHTS: Final = ("thinking", "redacted_thinking", "reasoning", "reasoning_content")
 _TEXTS: Final = ("text", "refusal")
 _OWN_PARTS = (*_TEXTS, *_CALLS, *_THOUGHTS, "tool_result", "remove", "input_json_delta")
-"""Blocks that have parts or messages of their own; one that was not read as such is broken."""
+"""Block types with parts of their own; one in an opaque part is malformed."""
 
 
 def message_type(message: Mapping[str, object]) -> str:
-    """The type of a message, that of the whole one where it was streamed; empty where it has none that is known."""
+    """Return the type of a message, also of a streamed one; empty where it is unknown."""
     said = text_or(message.get("type"))
     if said.endswith(_CHUNK):
         said = said.removesuffix(_CHUNK).lower()
@@ -80,7 +78,7 @@ def message_type(message: Mapping[str, object]) -> str:
 
 
 def _role(message: Json) -> Role | None:
-    """Whose message it is; None where its type is unknown."""
+    """Return the role of a message; None where its type is unknown."""
     data = message.get("data")
     if message_type(message) == "chat" and isinstance(data, dict):
         return _SPEAKERS.get(text_or(data.get("role")).lower(), "user")
@@ -91,7 +89,7 @@ def _role(message: Json) -> Role | None:
 
 
 def _nested(item: object, place: str) -> Json:
-    """A message with its fields under `data`, whether they came so, flat, or as an object."""
+    """Convert a message to one with its fields under `data`, also from a flat one or an object."""
     if not isinstance(item, dict):
         dump = getattr(item, "model_dump", None)
         if not callable(dump) or not isinstance(getattr(item, "type", None), str):
@@ -105,7 +103,7 @@ def _nested(item: object, place: str) -> Json:
 
 
 def _as_json(artifact: object) -> object:
-    # What a tool hands to the program beside its words may be anything: a table, an open file. No model sees it.
+    # A tool's artifact for the program may be anything: a table, an open file. It is not sent to the model.
     try:
         return msgspec.json.decode(msgspec.json.encode(artifact))
     except (TypeError, ValueError, RecursionError):
@@ -113,7 +111,7 @@ def _as_json(artifact: object) -> object:
 
 
 def _read(message: Json, place: str) -> Draft:
-    """The draft that a message is, without its payload."""
+    """Read a message, without its payload."""
     said, role = message_type(message), _role(message)
     if role is None:
         known = ", ".join(_ROLES)
@@ -123,7 +121,7 @@ def _read(message: Json, place: str) -> Draft:
     if said == "remove":
         if source_id is None:
             raise UnreadableLog(f"{place}: it names no message to remove")
-        # It says nothing to a model; it is carried, so that whoever keeps the list can act on it.
+        # Not for the model, but for the program that keeps the list.
         carried = Opaque(format=LANGCHAIN, payload=message)
         return Draft(role="user", parts=(carried,), origin="injected", source_id=source_id)
     parts: Sequence[Part]
@@ -141,14 +139,14 @@ def _read_result(said: str, data: Json, place: str) -> Result:
     if said == "function":
         called = words(data.get("name"), f"{place}, name")
         return Result(call_id=openai.old_id(called), parts=parts, name=called)
-    # Only an error is a flag that tells: success is what stands there when nobody looked.
+    # Success is the default, so only an error is an outcome.
     failed = True if data.get("status") == "error" else None
     call_id = text_or(data.get("tool_call_id"))
     return Result(call_id=call_id, parts=parts, failed=failed, name=text_or(data.get("name")) or None)
 
 
 def _read_reply(data: Json, place: str) -> list[Part]:
-    """What a message of the model says: its thoughts, its words, and its calls, those among its blocks included."""
+    """Read a message of the model: thoughts, words, and calls, also those among its blocks."""
     calls = _read_calls(data, place)
     listed = {call.id for call in calls}
     parts: list[Part] = []
@@ -162,7 +160,7 @@ def _read_reply(data: Json, place: str) -> list[Part]:
             parts.append(_read_item(item, where))
     beside = mapping(data.get("additional_kwargs"))
     if not any(isinstance(part, Thinking) for part in parts):
-        # What some providers put of a model's reasoning beside its content.
+        # Some providers put the reasoning beside the content.
         thought = next(filter(None, (text_or(beside.get(key)) for key in openai.REASONING)), "")
         parts = [Thinking(text=thought), *parts] if thought else parts
     return [*parts, *calls]
@@ -204,7 +202,7 @@ def _read_thought(block: Json) -> Thinking:
 
 
 def _read_calls(data: Json, place: str) -> list[Call]:
-    """The calls of an AI message, as LangChain itself finds them: those that were read, and those that couldn't be."""
+    """Read the calls of an AI message: the parsed ones, and those that LangChain couldn't parse."""
     calls: list[Call] = []
     for index, item in enumerate(_listed(data, "tool_calls", place)):
         where = f"{place}, tool call {index}"
@@ -217,7 +215,7 @@ def _read_calls(data: Json, place: str) -> list[Call]:
     for item, given in unread:
         calls.append(Call(id=text_or(item.get("id")), name=text_or(item.get("name")), arguments=given))
     raw = data.get("additional_kwargs")
-    # As the provider wrote them: what was stored by older versions has them nowhere else.
+    # Older versions store calls only as the provider wrote them.
     return openai.read_calls(raw, f"{place}, additional_kwargs") if not calls and isinstance(raw, dict) else calls
 
 
@@ -227,7 +225,7 @@ def _listed(data: Json, key: str, place: str) -> list[Json]:
 
 
 def _block_call(block: Json) -> Call:
-    """The call that a content block of an AI message says."""
+    """Read a content block that is a call."""
     given = next((block[key] for key in ("input", "args", "arguments") if key in block), None)
     name = text_or(block.get("call_id")) or text_or(block.get("id"))
     return Call(id=name, name=text_or(block.get("name")), arguments=read_arguments(given))
@@ -243,7 +241,7 @@ def _origin(role: Role, data: Json, parts: Sequence[Part]) -> Origin:
 
 
 def _settle_marked(drafts: Sequence[Draft]) -> list[Draft]:
-    """Take a summary in the assistant's voice for one only where the user has the next word, as we write them."""
+    """Accept summaries in the assistant's role only where a user message follows, as we write them."""
     out = list(drafts)
     for index in reversed(range(len(out))):
         following = out[index + 1] if index + 1 < len(out) else None
@@ -253,7 +251,7 @@ def _settle_marked(drafts: Sequence[Draft]) -> list[Draft]:
     return out
 
 
-# Pictures, sounds and files: LangChain's own blocks, and those of the providers that it passes on.
+# Media: LangChain's own blocks, and those of providers.
 
 _KINDS = {"image": "image/", "audio": "audio/", "video": "video/"}
 _ANY = {"image": "image/*", "audio": "audio/*", "video": "video/*", "file": "application/octet-stream"}
@@ -261,7 +259,7 @@ _OPENAI = ("image_url", "input_audio", "file")
 
 
 def _read_media(block: Json) -> Media | Opaque:
-    """A block that is no text; one of a kind that is not known here stays as it is."""
+    """Read a block that is no text; one of an unknown type is opaque."""
     name = str(block.get("type"))
     found: Media | Opaque | None = _standard(block, name) if name in _ANY else None
     if found is None and name in _OPENAI:
@@ -274,7 +272,7 @@ def _read_media(block: Json) -> Media | Opaque:
 def _standard(block: Json, name: str) -> Media | None:
     data, url = block.get("base64"), block.get("url")
     if "source_type" in block:
-        # Before version 1 the data stood under the name of its own kind.
+        # The layout before version 1.
         data = block.get("data") if block.get("source_type") == "base64" else None
     media_type = text_or(block.get("mime_type")) or _ANY[name]
     filename = text_or(block.get("filename")) or None
@@ -284,7 +282,7 @@ def _standard(block: Json, name: str) -> Media | None:
 
 
 def _write_media(media: Media) -> Json | None:
-    """The block that shows `media`; None where there is nothing to show."""
+    """Write `media` as a block; None where it has neither data nor a URL."""
     name = next((name for name, begins in _KINDS.items() if media.media_type.startswith(begins)), "file")
     block: Json = {"type": name}
     if media.data is not None:
@@ -295,17 +293,17 @@ def _write_media(media: Media) -> Json | None:
         return None
     if media.media_type != _ANY[name]:
         block["mime_type"] = media.media_type
-    # A file without a name is refused by some providers.
+    # Some providers reject a file without a name.
     return block | ({"filename": media.name or "file"} if name == "file" else {})
 
 
-# Writing: the format can carry the parts by then.
+# Writing, after the repairs: all parts can be written.
 
 _TYPES = {"system": "system", "user": "human", "assistant": "ai"}
 
 
 def _written(draft: Draft) -> list[Json]:
-    """The messages that a draft is: one, or one for each result."""
+    """Write a draft as one message, or as one for each result."""
     if draft.native is not None:
         return [record(draft.native.payload, "native")]
     if draft.role == "tool":
@@ -327,13 +325,13 @@ def _write_result(result: Result, source_id: str | None) -> Json:
 
 
 def _message(name: str, content: object, source_id: str | None, more: Json) -> Json:
-    """Every field that LangChain itself would write."""
+    """Make a message with all fields that LangChain itself writes."""
     plain = {"content": content, "additional_kwargs": {}, "response_metadata": {}}
     return {"type": name, "data": plain | {"type": name, "name": None, "id": source_id} | more}
 
 
 def _write_calls(calls: Sequence[Call]) -> Json:
-    """The fields of an AI message that makes `calls`."""
+    """Write the fields of an AI message that makes `calls`."""
     fields: Json = {}
     if len(calls) == 1 and openai.is_old(calls[0].id):
         fields["additional_kwargs"] = openai.write_calls(calls)
@@ -348,7 +346,7 @@ def _write_calls(calls: Sequence[Call]) -> Json:
     return fields | {"tool_calls": made, "invalid_tool_calls": unread, "usage_metadata": None}
 
 
-# Each message has an id of its own: it is how LangChain replaces a message, or removes it.
+# Each message has a unique id, by which LangChain replaces or removes it.
 
 _ENCODER = msgspec.json.Encoder(order="sorted")
 _PREFIX = "msg"
@@ -359,13 +357,13 @@ def _named(message: Json) -> str:
 
 
 def _name_messages(messages: Sequence[Json]) -> list[Json]:
-    """Give an id to each message that has none, or that of another: the same message gets the same id each time."""
+    """Give an id to each message without one, or with that of another; it is derived from the message."""
     taken = {name for message in messages if (name := _named(message))}
     seen: set[str] = set()
     out: list[Json] = []
     for message in messages:
         name = _named(message)
-        # The id of one that removes is that of another message, on purpose.
+        # A removal has the id of another message.
         if message_type(message) != "remove":
             if not name or name in seen:
                 fields = {key: value for key, value in mapping(message.get("data")).items() if key != "id"}
@@ -430,7 +428,9 @@ _RULES = (
 class LangChainMessages(ChatFormat):
     """LangChain messages, as `messages_to_dict` writes and `messages_from_dict` loads them.
 
-    Read flat as well (as `model_dump` writes them), and from message objects in a list.
+    Flat messages (of `model_dump`) and message objects are read as well. Calls are answered and results follow their
+    calls, one system message stands first, then the user begins, and each message has an id. Thinking is sent only in a
+    message that is sent unchanged.
     """
 
     name = LANGCHAIN
@@ -438,37 +438,39 @@ class LangChainMessages(ChatFormat):
     local_rules = _LOCAL_RULES
     thinking_rules = (rules.thinking_missing,)
     rules = _RULES
+    answering = ("tool",)
+
+    @staticmethod
+    def _outline(message: Json, before: Json | None) -> Outline:
+        try:
+            draft = _read(message, "message")
+        except UnreadableLog:
+            # Another rule reports it.
+            draft = Draft(role="user", parts=())
+        return outline_of(_role(message) or "", message, [draft])
 
     def decode(self, payload: object) -> list[Draft]:
-        """Read a message list, or an object that holds one under `messages`; one draft a message.
+        """Read a message list, or an object that holds one; one draft a message."""
+        return _settle_marked(self._read_all(payload))
 
-        What a tool handed to the program as its `artifact` is left out where it can't be written as JSON.
-        """
-        drafts: list[Draft] = []
-        for index, item in enumerate(messages_of(payload)):
-            place = f"message {index}"
-            drafts += self.read_message(record(detached(_nested(item, place), place), place), place)
-        return _settle_marked(drafts)
+    def _plain(self, message: object, place: str) -> object:
+        return _nested(message, place)
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
-        """Write drafts as a valid message list.
-
-        Calls are answered and results follow their calls, one system message stands first, then the user begins, and
-        each message has an id. Thinking goes back only in a message that goes back as it came.
-        """
+        """Write drafts as a valid message list."""
         messages = copied_messages(message for draft in self.repaired(drafts) for message in _written(draft))
         return Payload(messages=_name_messages(messages))
 
     def read_message(self, message: Json, place: str) -> list[Draft]:
-        """The draft that a message is."""
+        """Read one message as one draft."""
         draft = _read(message, place)
         if draft.origin == "summary":
-            # Marked by whoever wrote it, in its own words: it comes back as it is wherever it still fits.
+            # Another tool's summary is sent unchanged where it still fits.
             return [replace(draft, native=Native(format=LANGCHAIN, payload=message))]
         return [self.keep_native(draft, message, _written(self.expressed(draft))[0])]
 
     def without_thinking(self, payload: Json) -> Json:
-        """The message without its thoughts, and without what providers put of them beside its content."""
+        """Return the message without its thinking, also that beside its content."""
         data = payload.get("data")
         if not isinstance(data, dict):
             return payload
@@ -478,13 +480,13 @@ class LangChainMessages(ChatFormat):
         return payload | {"data": data | beside}
 
     def carries(self, part: Media | Opaque, role: str) -> bool:
-        """Whether a message of that role has a block for it."""
+        """Whether a message of that role can hold `part`."""
         if isinstance(part, Media):
             return role == "user" and _write_media(part) is not None
         return part.format == LANGCHAIN and part.payload.get("type") not in _OWN_PARTS
 
     def repair_steps(self) -> Iterable[Repair]:
-        """Calls and results meet, one system message stands first, and the user begins."""
+        """Return the repairs."""
         return (
             flatten_summaries,
             repairs.join_drafts,
@@ -499,22 +501,3 @@ class LangChainMessages(ChatFormat):
             cast_summaries,
             repairs.open_with_user,
         )
-
-    def outlined(self, messages: Sequence[Json]) -> Outlines:
-        """What the rules see of `messages`: a run of tool messages answers the AI message before it."""
-        return rules.outlined(messages, _outline, ("tool",))
-
-
-def _outline(message: Json, before: Json | None) -> Outline:
-    try:
-        draft = _read(message, "message")
-    except UnreadableLog:
-        # Another rule says so.
-        draft = Draft(role="user", parts=())
-    return Outline(
-        role=_role(message) or "",
-        message=message,
-        calls=tuple(call.id for call in draft.calls),
-        results=tuple(result.call_id for result in draft.results),
-        thinks=thinks(draft),
-    )

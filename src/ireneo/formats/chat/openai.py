@@ -1,4 +1,4 @@
-"""OpenAI Chat Completions: the message list that most providers and local servers speak."""
+"""OpenAI Chat Completions, the format that most providers and local servers speak."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ from ireneo.formats.chat.format import (
     ThinkingRule,
     cast_summaries,
     flatten_summaries,
-    placed_messages,
     read_draft,
-    recognise_summaries,
     words_or_blocks,
 )
 from ireneo.formats.chat.rules import Outline, Outlines, Rule, Violation, breach, each
@@ -43,11 +41,11 @@ from ireneo.patterns import lazy_re
 ROLES: Final = ("system", "developer", "user", "assistant", "tool", "function")
 _ANSWERING: Final = ("tool", "function")
 REASONING: Final = ("reasoning_content", "reasoning")
-"""Where providers of this format put a model's reasoning; the format itself has no place for it."""
+"""Where providers of this format put a model's reasoning; OpenAI itself has no field for it."""
 _SIGNED_BESIDE: Final = ("reasoning_details", "thinking_blocks")
-"""Where gateways put what a provider signed, beside the reasoning in words."""
+"""Where gateways put signed reasoning."""
 _TEXTS = ("text", "refusal")
-"""Content that has parts of its own; one that was not read as such is broken."""
+"""Content types that are read as text; one in an opaque part is malformed."""
 
 
 # Reading.
@@ -68,7 +66,7 @@ def _read(message: Json, place: str) -> Draft:
 
 
 def _read_reply(message: Json, said: Sequence[Part], place: str) -> Iterator[Part]:
-    # Some servers say their reasoning twice, under both names.
+    # Some servers send their reasoning under both names.
     for thought in dict.fromkeys(text_or(message.get(key)) for key in REASONING):
         if thought:
             yield Thinking(text=thought)
@@ -90,7 +88,7 @@ def _read_content(content: object, place: str) -> list[Text | Media | Opaque]:
 
 
 def read_calls(message: Json, place: str) -> list[Call]:
-    """The calls of an assistant message, of today's form and of the older one whose calls have a name and no id."""
+    """Read the calls of an assistant message, also of the deprecated form without ids (`function_call`)."""
     calls = []
     listed, old = message.get("tool_calls"), message.get("function_call")
     for where, call in placed(listed, f"{place}, tool_calls", f"{place}, tool call") if listed is not None else ():
@@ -107,11 +105,11 @@ def read_calls(message: Json, place: str) -> list[Call]:
     return calls
 
 
-# Writing: the format can carry the parts by then.
+# Writing, after the repairs: all parts can be written.
 
 
 def _written(draft: Draft) -> list[Json]:
-    """The messages that a draft is: one, or one for each result."""
+    """Write a draft as one message, or as one for each result."""
     if draft.native is not None:
         return [record(draft.native.payload, "native")]
     if draft.role == "tool":
@@ -123,7 +121,7 @@ def _written(draft: Draft) -> list[Json]:
     message: Json = {"role": "assistant", "content": words_or_blocks(spoken, write_media) if spoken else None}
     for part in opaque:
         if "type" not in part.payload:
-            # A field of the message itself, such as the id of a spoken answer.
+            # A field of the message itself: the id of a spoken answer.
             message |= part.payload
     return [message | write_calls(draft.calls)]
 
@@ -137,7 +135,7 @@ def _write_result(result: Result) -> Json:
 
 
 def write_calls(calls: Sequence[Call]) -> Json:
-    """The fields of an assistant message that makes `calls`."""
+    """Write the fields of an assistant message that makes `calls`."""
     written = [{"name": call.name, "arguments": write_arguments(call)} for call in calls]
     if len(calls) == 1 and is_old(calls[0].id):
         return {"function_call": written[0]}
@@ -148,37 +146,37 @@ def write_calls(calls: Sequence[Call]) -> Json:
 
 
 def write_arguments(call: Call) -> str:
-    """The arguments of a call, as the string that the format wants."""
+    """Write the arguments of a call as a JSON string."""
     return call.arguments if isinstance(call.arguments, str) else msgspec.json.encode(call.arguments).decode()
 
 
-# Older calls answer to their function's name; their ids are made of it.
+# Deprecated calls have no id but their function's name, of which their ids are made.
 
 _OLD = "function_call:"
 
 
 def old_id(name: str) -> str:
-    """The id of a call, and of its result, that have a function's name only."""
+    """Return the id of a deprecated call by its function's name."""
     return _OLD + name
 
 
 def is_old(call_id: str) -> bool:
-    """Whether the call is of the older form."""
+    """Whether it is the id of a deprecated call."""
     return call_id.startswith(_OLD)
 
 
 def without_reasoning(fields: Json) -> Json:
-    """Fields without those in which providers put a model's reasoning."""
+    """Remove the fields in which providers put a model's reasoning."""
     return {key: value for key, value in fields.items() if key not in (*REASONING, *_SIGNED_BESIDE)}
 
 
 def id_fits(call: Call, draft: Draft) -> bool:
-    """Whether a call may keep its id: the older form has room for one call in a message, under its own name."""
+    """Whether a call may keep its id: the deprecated form holds one call a message, under its own name."""
     return not is_old(call.id) or (len(draft.calls) == 1 and old_name(call.id) == call.name)
 
 
 def old_name(call_id: str) -> str:
-    """The function's name that an older call's id holds."""
+    """Return the function's name in the id of a deprecated call."""
     return call_id.removeprefix(_OLD)
 
 
@@ -186,7 +184,7 @@ def _result_id(message: Json, role: str) -> str:
     return old_id(text_or(message.get("name"))) if role == "function" else text_or(message.get("tool_call_id"))
 
 
-# Pictures, sounds and files: content parts of a user message, base64 in a data URL or apart.
+# Media: content parts of a user message, in base64 within a data URL or in a field of its own.
 
 _DATA_URL = lazy_re(r"data:([\w.+-]+/[\w.+*-]+);base64,([A-Za-z0-9+/=_-]*)")
 _AUDIO = {"wav": "audio/wav", "mp3": "audio/mpeg"}
@@ -196,7 +194,7 @@ _UNNAMED_FILE = "document.pdf"
 
 
 def read_media(block: Json) -> Media | Opaque:
-    """A content part that is no text; one of a kind that is not known here stays as it is."""
+    """Read a content part that is no text; one of an unknown type is opaque."""
     inner = mapping(block.get(str(block.get("type"))))
     media: Media | None = None
     if block["type"] == "image_url":
@@ -220,7 +218,7 @@ def _located(url: object, name: object) -> Media | None:
 
 
 def write_media(media: Media) -> Json | None:
-    """The content part that shows `media`; None where the format has none for it."""
+    """Write `media` as a content part; None where the format has none for it."""
     if media.data is not None:
         located = f"data:{media.media_type};base64,{media.data}"
         if media.media_type in _IMAGES:
@@ -239,7 +237,7 @@ def write_media(media: Media) -> Json | None:
 
 
 def _empty_content(outline: Outline) -> Iterator[str]:
-    """Each message has content, if only an empty string; an assistant's may have calls instead."""
+    """Find missing content: it may be an empty string, and an assistant's message may have calls instead."""
     message = outline.message
     if message.get("tool_calls") == []:
         yield "`tool_calls` is an empty list; leave it out instead."
@@ -257,14 +255,14 @@ def _functions(message: Json) -> Iterator[tuple[str, Mapping[str, object]]]:
 
 
 def _alternate(outlines: Outlines) -> Iterator[Violation]:
-    """After one system message, user and assistant take turns; tool calls and their results stand between the two."""
+    """Check that after one system message user and assistant alternate; tool calls and results don't count."""
     expected = "user"
     for outline in outlines:
         if outline.role in ("system", "developer"):
             if outline.index > 0:
                 yield breach("alternate", outline.index, "a system message may only stand first, and alone.")
         elif outline.role == "assistant" and outline.calls:
-            # Templates don't count these: the turn stays with the assistant until it has answered.
+            # The turn stays with the assistant until it has answered.
             if expected == "user":
                 yield breach("alternate", outline.index, "the user's turn is here, not the assistant's.")
         elif outline.role in ("user", "assistant"):
@@ -294,52 +292,56 @@ _RULES = (*_LOCAL_RULES, rules.unpaired)
 
 
 class OpenAIChat(ChatFormat):
-    """OpenAI Chat Completions messages, and those of the many servers that speak the same.
+    """OpenAI Chat Completions messages.
 
-    With `alternate`, for models whose template demands that user and assistant strictly take turns.
+    Calls are answered, and results follow their calls; what can't be sent becomes a note. Thinking is left out. With
+    `alternate`, user and assistant strictly alternate, as the templates of some models demand.
     """
 
     name = OPENAI
     thinking: ThinkingRule = "none"
     local_rules = _LOCAL_RULES
+    answering = _ANSWERING
 
     def __init__(self, *, alternate: bool = False) -> None:
         self._alternate = alternate
         self.rules = (*_RULES, rules.first_not_user, _alternate) if alternate else _RULES
 
-    def decode(self, payload: object) -> list[Draft]:
-        """Read a message list, or an object that holds one under `messages`; one draft a message."""
-        drafts = [draft for place, message in placed_messages(payload) for draft in self.read_message(message, place)]
-        return recognise_summaries(drafts)
+    @staticmethod
+    def _outline(message: Json, before: Json | None) -> Outline:
+        role, calls = text_or(message.get("role")), []
+        if role == "assistant":
+            calls = [text_or(call.get("id")) for call in objects(message.get("tool_calls"))]
+            if isinstance(old := message.get("function_call"), dict):
+                calls.append(old_id(text_or(old.get("name"))))
+        results = (_result_id(message, role),) if role in _ANSWERING else ()
+        return Outline(role=role, message=message, calls=tuple(calls), results=results)
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
-        """Write drafts as a valid message list.
-
-        Calls are answered and results follow their calls; what can't be shown is told in a text. Thinking is left out.
-        """
+        """Write drafts as a valid message list."""
         return Payload(messages=copied_messages(each for draft in self.repaired(drafts) for each in _written(draft)))
 
     def read_message(self, message: Json, place: str) -> list[Draft]:
-        """The draft that a message is, with its payload where the parts don't give it back."""
+        """Read one message as one draft."""
         draft = _read(message, place)
         return [self.keep_native(draft, message, _written(self.expressed(draft))[0])]
 
     def without_thinking(self, payload: Json) -> Json:
-        """The message without its reasoning, and what gateways sign of it."""
+        """Return the message without its reasoning fields."""
         return without_reasoning(payload)
 
     def carries(self, part: Media | Opaque, role: str) -> bool:
-        """Whether a message of that role has a content part for it."""
+        """Whether a message of that role can hold `part`."""
         if isinstance(part, Media):
             return role == "user" and write_media(part) is not None
         kind = part.payload.get("type")
         if kind is None and part.format == OPENAI:
-            # The one field of a message, and not of its content, that is carried so: a spoken answer's id.
+            # The id of a spoken answer, which is a field of the message.
             return role == "assistant" and list(part.payload) == ["audio"] and isinstance(part.payload["audio"], dict)
         return part.format == OPENAI and isinstance(kind, str) and kind not in _TEXTS
 
     def repair_steps(self) -> Iterable[Repair]:
-        """Calls and results meet; with `alternate`, one system message stands first, and two take turns."""
+        """Return the repairs; with `alternate`, also those for one system message and strict alternation."""
         yield flatten_summaries
         yield repairs.join_drafts
         yield repairs.tell_server_pairs
@@ -355,17 +357,3 @@ class OpenAIChat(ChatFormat):
         if self._alternate:
             yield repairs.open_with_user
             yield repairs.take_turns
-
-    def outlined(self, messages: Sequence[Json]) -> Outlines:
-        """What the rules see of `messages`: a run of tool messages answers the assistant message before it."""
-        return rules.outlined(messages, _outline, _ANSWERING)
-
-
-def _outline(message: Json, before: Json | None) -> Outline:
-    role, calls = text_or(message.get("role")), []
-    if role == "assistant":
-        calls = [text_or(call.get("id")) for call in objects(message.get("tool_calls"))]
-        if isinstance(old := message.get("function_call"), dict):
-            calls.append(old_id(text_or(old.get("name"))))
-    results = (_result_id(message, role),) if role in _ANSWERING else ()
-    return Outline(role=role, message=message, calls=tuple(calls), results=results)

@@ -1,4 +1,4 @@
-"""Pydantic AI: a message history of requests and responses, as `ModelMessagesTypeAdapter` dumps it."""
+"""Pydantic AI: a history of requests and responses, as `ModelMessagesTypeAdapter` dumps it."""
 
 from __future__ import annotations
 
@@ -23,15 +23,12 @@ from ireneo.formats.chat.format import (
     cast_summaries,
     filtered,
     flatten_summaries,
-    messages_of,
     origin_of,
-    recognise_summaries,
     words_or_blocks,
 )
-from ireneo.formats.chat.rules import Outline, Outlines, Rule, each, thinks
+from ireneo.formats.chat.rules import Outline, Rule, each, outline_of
 from ireneo.formats.values import (
     copied_messages,
-    detached,
     kind,
     listing,
     mapping,
@@ -59,15 +56,15 @@ _THINKING: Final = "thinking"
 _CALL: Final = "tool-call"
 _FILE: Final = "file"
 _SERVED: Final = ("builtin-tool-call", "builtin-tool-return")
-"""A call that the provider ran, and its result: what becomes of them is the library's to know."""
+"""A call that the provider ran, and its result, which only the library interprets."""
 _ONLY_IN_REQUESTS: Final = (_SYSTEM, _PROMPT, _RETURN, _RETRY, _FEEDBACK)
 _ONLY_IN_RESPONSES: Final = (_TEXT, _THINKING, _CALL, _FILE, *_SERVED)
 _WORDS: Final = ("text-content", "structured-content")
 _CARRIED: Final = ("cache-point", "uploaded-file")
-"""Items of a prompt that are neither words nor media that can be read."""
+"""Items of a prompt that are kept as opaque parts."""
 
 _Voice: TypeAlias = Literal["system", "user", "tool", "harness", "summary"]
-"""Who speaks in a part of a request."""
+"""The speaker of a part of a request."""
 _VOICES: dict[str, _Voice] = {
     _SYSTEM: "system",
     _PROMPT: "user",
@@ -80,11 +77,11 @@ _ROLES: dict[_Voice, Role] = {"system": "system", "tool": "tool"}
 _ORIGINS: dict[_Voice, Origin] = {"harness": "injected", "summary": "summary"}
 
 _Placed: TypeAlias = tuple[str, Json]
-"""A part, with the words that name its place."""
+"""The place of a part, and the part."""
 
 
 def _message_kind(message: Mapping[str, object]) -> str:
-    """Whether a message is a request or a response; empty where it is neither."""
+    """Return whether a message is a request or a response; empty where it is neither."""
     said = text_or(message.get("kind"))
     return said if said in (_REQUEST, _RESPONSE) else ""
 
@@ -94,9 +91,9 @@ def _part_kind(part: Mapping[str, object]) -> str:
 
 
 def _voice(part: Json) -> _Voice | None:
-    """Who speaks in a part of a request; None where it only records something for the library."""
+    """Return the speaker of a part of a request; None for a part that is only for the library."""
     if _part_kind(part) == _RETRY:
-        # One that names no tool is about the response as a whole.
+        # Without a tool it is about the response as a whole.
         return "tool" if isinstance(part.get("tool_name"), str) else "harness"
     return _VOICES.get(_part_kind(part))
 
@@ -107,7 +104,7 @@ _ADAPTER = "ModelMessagesTypeAdapter"
 
 
 def _dumped(item: object, place: str) -> object:
-    # The library was loaded by whoever made the object; its adapter stands beside the object's class.
+    # The library is loaded, since the object exists; its adapter is in the module of the object's class.
     adapter = getattr(sys.modules.get(type(item).__module__), _ADAPTER, None)
     if adapter is None:
         raise UnreadableLog(
@@ -120,7 +117,7 @@ def _dumped(item: object, place: str) -> object:
 
 
 def _read(message: Json, place: str) -> list[tuple[Draft, Json]]:
-    """The drafts that a message is, each with the part of the message that says it."""
+    """Read a message as drafts, each with its part of the message."""
     said = _message_kind(message)
     if not said:
         raise UnreadableLog(f"{place}: its kind {message.get('kind')!r} is unknown; expected request or response")
@@ -131,7 +128,7 @@ def _read(message: Json, place: str) -> list[tuple[Draft, Json]]:
         parts.append((where, part))
     if said == _RESPONSE:
         return [(Draft(role="assistant", parts=tuple(_read_reply(part, where) for where, part in parts)), message)]
-    # The parts by who speaks; what only records something stays with what stands before it.
+    # Parts that are only for the library stay with the part before.
     runs: list[tuple[_Voice | None, list[_Placed]]] = []
     for stands in parts:
         voice = _voice(stands[1])
@@ -152,7 +149,7 @@ def _read_request(voice: _Voice | None, run: Sequence[_Placed], *, joined: bool)
     parts: list[Part] = []
     for where, part in run:
         if _voice(part) == "tool":
-            # One that asks to try again has failed.
+            # A part that asks for a retry is a failure.
             failed = True if part.get("outcome", "retried") != "success" else None
             name = words(part.get("tool_name"), f"{where}, tool_name")
             returned = tuple(_read_return(part.get("content")))
@@ -164,7 +161,7 @@ def _read_request(voice: _Voice | None, run: Sequence[_Placed], *, joined: bool)
 
 
 def _read_prompt(part: Json, place: str) -> Sequence[Part]:
-    """What a part says that is no tool's; nothing where it says nothing."""
+    """Read a part that is no tool's."""
     said, content = _part_kind(part), part.get("content")
     if said == _SPEECH:
         transcript = part.get("transcript")
@@ -188,7 +185,7 @@ def _read_prompt(part: Json, place: str) -> Sequence[Part]:
 
 
 def _read_return(content: object) -> list[Text | Media | Opaque]:
-    """What a tool gave back: its words, its media, and anything else as the JSON that a model reads."""
+    """Read the content of a tool's return: text, media, and anything else as JSON text."""
     if content is None:
         return []
     listed = content if isinstance(content, list) and any(map(_read_media, content)) else [content]
@@ -199,7 +196,7 @@ def _read_return(content: object) -> list[Text | Media | Opaque]:
 
 
 def _read_reply(part: Json, place: str) -> Part:
-    """The part that a part of a response is; one of a kind that is not known here stays as it is."""
+    """Read a part of a response; one of an unknown kind is opaque."""
     read: Part | None = None
     match _part_kind(part):
         case "text":
@@ -219,7 +216,7 @@ def _read_reply(part: Json, place: str) -> Part:
     return read or Opaque(format=PYDANTIC_AI, payload=part)
 
 
-# Pictures, sounds and files: items of content.
+# Media: items of content.
 
 _BINARY = "binary"
 _URLS = {
@@ -231,7 +228,7 @@ _URLS = {
 
 
 def _read_media(item: object) -> Media | None:
-    """The media that an item of content is; None where it is something else."""
+    """Read an item of content as media; None where it is something else."""
     fields = mapping(item)
     said, data, url = text_or(fields.get("kind")), fields.get("data"), fields.get("url")
     media_type = text_or(fields.get("media_type"))
@@ -241,7 +238,7 @@ def _read_media(item: object) -> Media | None:
 
 
 def _write_media(media: Media) -> Json | None:
-    """The item that shows `media`; None where there is nothing to show."""
+    """Write `media` as an item; None where it has neither data nor a URL."""
     if media.data is not None:
         return {"kind": _BINARY, "data": media.data, "media_type": media.media_type}
     if media.url is None or not media.url.startswith(("http://", "https://")):
@@ -252,11 +249,11 @@ def _write_media(media: Media) -> Json | None:
     return item if media.media_type == _URLS[said] else item | {"media_type": media.media_type}
 
 
-# Writing: the format can carry the parts by then.
+# Writing, after the repairs: all parts can be written.
 
 
 def _write_messages(drafts: Sequence[Draft]) -> list[Json]:
-    """The messages of a list: a response each, and requests of results together and of what was joined to a draft."""
+    """Write the messages of a list; results in a row, and drafts that are joined, share a request."""
     groups: list[list[Draft]] = []
     named: dict[str, str] = {}
     out: list[Json] = []
@@ -274,7 +271,7 @@ def _write_messages(drafts: Sequence[Draft]) -> list[Json]:
 
 
 def _write_message(group: Sequence[Draft], named: dict[str, str]) -> Json:
-    """The one message that holds a draft, or several; `named` has the tools' names by their calls' ids."""
+    """Write one message of one or several drafts; `named` has the tools' names by call id."""
     message: Json = {"kind": _RESPONSE if group[0].role == "assistant" else _REQUEST}
     parts: list[object] = []
     for draft in group:
@@ -320,7 +317,7 @@ def _write_reply(part: Part) -> Json | None:
 
 
 def _misplaced(seen: Outline) -> list[str]:
-    """The parts of a request in a response, or of a response in a request."""
+    """Find parts of a request in a response, and the reverse."""
     elsewhere = _ONLY_IN_REQUESTS if _message_kind(seen.message) == _RESPONSE else _ONLY_IN_RESPONSES
     there = "response" if elsewhere is _ONLY_IN_REQUESTS else "request"
     listed = map(_part_kind, objects(seen.message.get("parts")))
@@ -328,7 +325,7 @@ def _misplaced(seen: Outline) -> list[str]:
 
 
 def _result_not_first(seen: Outline) -> bool:
-    """Whether all else does not stand behind the results in a request, as providers want it."""
+    """Whether other parts precede results in a request."""
     voices = [voice for voice in map(_voice, objects(seen.message.get("parts"))) if voice is not None]
     return seen.role != "assistant" and any(voice != "tool" for voice in voices[: voices.count("tool")])
 
@@ -351,9 +348,10 @@ _RULES = (*_LOCAL_RULES, rules.first_not_user, rules.unpaired)
 class PydanticAIMessages(ChatFormat):
     """Pydantic AI's message history, as `ModelMessagesTypeAdapter` dumps and loads it.
 
-    Read from message objects in a list as well. An agent's `instructions` stay with the request that they were sent
-    with: the agent states them anew in each run. A history ends as the path does; it is the path that has to end on a
-    request where an agent is to go on from it without a new prompt.
+    Message objects are read as well. Calls are answered in the next request, results come first in it, and a request
+    stands first. Thinking is sent only in a response that is sent unchanged. An agent's `instructions` stay with their
+    request, since the agent states them anew in each run. An agent goes on without a new prompt only from a path that
+    ends with a request.
     """
 
     name = PYDANTIC_AI
@@ -362,33 +360,36 @@ class PydanticAIMessages(ChatFormat):
     thinking_rules = (rules.thinking_missing,)
     rules = _RULES
 
-    def decode(self, payload: object) -> list[Draft]:
-        """Read a message list, or an object that holds one under `messages`."""
-        drafts: list[Draft] = []
-        for index, item in enumerate(messages_of(payload)):
-            place = f"message {index}"
-            message = record(item if isinstance(item, dict) else _dumped(item, place), place)
-            drafts += self.read_message(record(detached(message, place), place), place)
-        return recognise_summaries(drafts)
+    @staticmethod
+    def _outline(message: Json, before: Json | None) -> Outline:
+        try:
+            drafts = [draft for draft, _ in _read(message, "message")]
+        except UnreadableLog:
+            # Another rule reports it.
+            drafts = []
+        roles: dict[str, Role] = {_RESPONSE: "assistant", _REQUEST: "user"}
+        role = roles.get(_message_kind(message), "")
+        if role == "user" and drafts and all(draft.role == "system" for draft in drafts):
+            role = "system"
+        return outline_of(role, message, drafts)
+
+    def _plain(self, message: object, place: str) -> object:
+        return record(message if isinstance(message, dict) else _dumped(message, place), place)
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
-        """Write drafts as a valid history.
-
-        Calls are answered in the request after them, results come first in it, and a request stands first. Thinking
-        goes back only in a response that goes back as it came.
-        """
+        """Write drafts as a valid history."""
         return Payload(messages=copied_messages(_write_messages(self.repaired(drafts))))
 
     def read_message(self, message: Json, place: str) -> list[Draft]:
-        """The drafts that a message is: one of each who speaks in it."""
+        """Read a message as one draft for each speaker in it."""
         return [self._kept(draft, half) for draft, half in _read(message, place)]
 
     def without_thinking(self, payload: Json) -> Json:
-        """The message without its parts of thinking."""
+        """Return the message without its thinking."""
         return filtered(payload, "parts", lambda part: part.get("part_kind") != _THINKING)
 
     def carries(self, part: Media | Opaque, role: str) -> bool:
-        """Whether a message of that role has a part for it."""
+        """Whether a message of that role can hold `part`."""
         if isinstance(part, Media):
             return _write_media(part) is not None if role == "user" else role != "system" and part.data is not None
         if part.format != PYDANTIC_AI:
@@ -399,7 +400,7 @@ class PydanticAIMessages(ChatFormat):
         return role == "user" and part.payload.get("kind") in _CARRIED
 
     def repair_steps(self) -> Iterable[Repair]:
-        """Calls and results meet, and a request stands first."""
+        """Return the repairs."""
         return (
             flatten_summaries,
             self.express,
@@ -413,38 +414,15 @@ class PydanticAIMessages(ChatFormat):
             repairs.open_with_user,
         )
 
-    def outlined(self, messages: Sequence[Json]) -> Outlines:
-        """What the rules see of `messages`: a request answers the response directly before it."""
-        return rules.outlined(messages, _outline)
-
     def _kept(self, draft: Draft, half: Json) -> Draft:
         if draft.origin == "summary" or not draft.parts:
-            # Another's summary is no prompt, and what says nothing has nothing to be built from.
+            # Neither another tool's summary nor an empty message can be rebuilt from its parts.
             return replace(draft, native=Native(format=PYDANTIC_AI, payload=half))
         return self.keep_native(draft, half, _write_message([self.expressed(draft)], {}))
 
 
-def _outline(message: Json, before: Json | None) -> Outline:
-    try:
-        drafts = [draft for draft, _ in _read(message, "message")]
-    except UnreadableLog:
-        # Another rule says so.
-        drafts = []
-    roles: dict[str, Role] = {_RESPONSE: "assistant", _REQUEST: "user"}
-    role = roles.get(_message_kind(message), "")
-    if role == "user" and drafts and all(draft.role == "system" for draft in drafts):
-        role = "system"
-    return Outline(
-        role=role,
-        message=message,
-        calls=tuple(call.id for draft in drafts for call in draft.calls),
-        results=tuple(result.call_id for draft in drafts for result in draft.results),
-        thinks=any(map(thinks, drafts[:1])),
-    )
-
-
 def _share(before: Draft, draft: Draft) -> bool:
-    """Whether two drafts may stand in one request: two that the user spoke are of two; a block of ours stands alone."""
+    """Whether two drafts may share a request: neither two of the user's messages, nor a summary of ours."""
     ours = any(one.origin == "summary" and one.native is None for one in (before, draft))
     asked = before.role != "assistant" and draft.role != "assistant"
     spoken = before.role == draft.role and before.origin == draft.origin == "spoken"

@@ -1,8 +1,8 @@
-"""The chat formats by name, whose format a message is in, and reading whatever a caller has.
+"""The chat formats by name, the detection of a message's format, and reading whatever a caller passes.
 
-That is words, dictionaries, clients' replies and frameworks' objects, of one provider or of several. Each message is
-read in the format whose marks it bears; a plain one, which several formats have, goes with the messages before it, and
-settles nothing: a session may begin with words, and go on in any provider's blocks.
+That is strings, dictionaries, clients' replies and frameworks' objects, of one provider or of several. Each message is
+read in the format whose marks it bears; a plain one, which is valid in several formats, in that of the messages before
+it: a session may begin with plain messages and go on in any provider's blocks.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from ireneo.log.message import Draft, Native
 from ireneo.patterns import lazy_re
 
 DEFAULT_FORMAT: Final = OPENAI
-"""What plain messages are read and written as, where nothing tells: it asks the least of a list."""
+"""The format of plain messages where nothing else decides: it has the fewest rules."""
 
 
 class _ChatFormats(Mapping[str, ChatFormat]):
-    """The formats by name; the module of one is loaded when it is first asked for."""
+    """The formats by name, each loaded when it is first asked for."""
 
     _homes: Final = {
         ANTHROPIC: "anthropic.AnthropicMessages",
@@ -75,7 +75,7 @@ CHAT_FORMATS: Final[Mapping[str, ChatFormat]] = _ChatFormats()
 
 
 def chat_format(name: str) -> ChatFormat:
-    """The chat format of that name. Raises UnknownFormat, with the names that there are."""
+    """Return the chat format of that name. Raises UnknownFormat."""
     if name not in CHAT_FORMATS:
         raise UnknownFormat(f"There is no chat format {name!r}; the formats are {', '.join(sorted(CHAT_FORMATS))}.")
     return CHAT_FORMATS[name]
@@ -88,23 +88,23 @@ _OF_LOGS: Final[Mapping[str, str]] = {
     "gemini-cli": GEMINI,
     "codex": RESPONSES,
 }
-"""In which format the models of agents' logs speak."""
+"""The chat formats of the models in each log format."""
 
 
 def chat_format_of(source: str | None) -> str | None:
-    """The chat format of a session whose messages came from `source` (a format's name, perhaps with a file)."""
+    """Return the chat format of a session with that `source` (the name of a format, perhaps with a file)."""
     name = (source or "").partition(":")[0]
     return _OF_LOGS.get(name, name if name in CHAT_FORMATS else None)
 
 
-# By what one message tells which provider's format it is in. A list is not asked as a whole.
+# The marks by which a single message shows its format.
 
 _ANSWERING = ("tool", "function")
 _PROMPTING = ("system", "developer")
 _CALLING = ("tool_calls", "function_call", "tool_call_id")
 _OPENAI_FIELDS = (*_CALLING, "name", "refusal", "annotations", "audio", "reasoning_content", "reasoning")
 _OPENAI_DUMPED = (*_CALLING, "refusal", "annotations", "audio")
-"""Fields of a message that is plain but for these, as OpenAI's client dumps it: empty, they still tell."""
+"""Fields that OpenAI's client dumps even if they are empty."""
 _OPENAI_PARTS = ("image_url", "input_audio", "file", "refusal", "video_url", "audio_url")
 _ANTHROPIC_BLOCKS = (
     "tool_use",
@@ -117,9 +117,9 @@ _ANTHROPIC_BLOCKS = (
     "compaction",
 )
 _OF_SERVER = ("_tool_use", "_tool_result")
-"""What Anthropic's blocks end with whose calls the provider runs itself."""
+"""The ends of Anthropic's types for calls that the provider runs, and their results."""
 _BOUND_TO_BLOCKS = ("cache_control", "citations")
-"""What Anthropic writes beside a block's text; some servers of OpenAI's format take it as well."""
+"""Keys of Anthropic's text blocks, which some servers of OpenAI's format accept as well."""
 _LANGCHAIN_TYPES = ("system", "human", "ai", "tool", "function", "chat", "remove")
 _PYDANTIC_KINDS = ("request", "response")
 _ITEMS = (
@@ -130,12 +130,12 @@ _ITEMS = (
     "compaction",
     "item_reference",
 )
-"""Items of OpenAI's Responses that are neither messages nor calls nor outputs."""
+"""Items of OpenAI's Responses other than messages, calls and outputs."""
 _ITEM_CONTENT = ("input_text", "output_text", "input_image", "input_file")
 
 
 def mark_of(message: object) -> str | None:
-    """The name of the one format whose marks `message` bears; None where it is plain, and readable in several."""
+    """Return the format whose marks `message` bears; None where it is plain, and valid in several."""
     if _is_langchain(message):
         return LANGCHAIN
     if _is_pydantic_ai(message):
@@ -150,7 +150,7 @@ def mark_of(message: object) -> str | None:
 
 
 def leaning_of(message: object) -> str | None:
-    """The format that a message without marks is likely to be in, where nothing else tells; None for plain words."""
+    """Return the likely format of a message without marks; None for plain text."""
     if not isinstance(message, dict):
         return None
     if message.get("role") in _PROMPTING:
@@ -160,7 +160,7 @@ def leaning_of(message: object) -> str | None:
 
 
 def unknown_block(message: object) -> str | None:
-    """The type of a content block that a plain message would not hold: nothing tells whose it is."""
+    """Return the type of a plain message's first content block other than text, whose format is unknown."""
     if not isinstance(message, dict) or mark_of(message) is not None:
         return None
     return next((kind for kind in _kinds(message) if kind != "text"), None)
@@ -184,7 +184,7 @@ def _is_pydantic_ai(item: object) -> bool:
 
 
 def _is_item(item: dict[str, object]) -> bool:
-    """Whether it is an item of OpenAI's Responses; what is a message everywhere is not."""
+    """Whether it is an item of OpenAI's Responses, and no message that is valid in other formats."""
     said, content = item.get("type"), item.get("content")
     if said is not None and said != "message":
         type_name = text_or(said)
@@ -194,7 +194,7 @@ def _is_item(item: dict[str, object]) -> bool:
         return False
     if not isinstance(content, list):
         return "type" in item
-    # Sounds are called as here in OpenAI's chat as well, and Anthropic's replies say that they are messages.
+    # `refusal` occurs in OpenAI's chat as well, and `type: message` in Anthropic's replies.
     shown = (*_ITEM_CONTENT, *(("refusal",) if "type" in item else ()))
     return any(block.get("type") in shown for block in objects(content))
 
@@ -214,26 +214,26 @@ def _by_blocks(message: dict[str, object]) -> str | None:
 def _is_anthropic(block: dict[str, object]) -> bool:
     said = text_or(block.get("type"))
     if said == "thinking":
-        # Others, who write a list there, have a block of that name as well.
+        # Other providers have a block of that name with a list in it.
         return not isinstance(block.get("thinking"), list)
     return said in _ANTHROPIC_BLOCKS or said.endswith(_OF_SERVER)
 
 
 def _kinds(message: dict[str, object]) -> list[str]:
-    """The types of the content blocks of a message."""
+    """Return the types of a message's content blocks."""
     return [kind for block in objects(message.get("content")) if isinstance(kind := block.get("type"), str)]
 
 
-# When the messages of a list were said, where whoever hands them in notes it beside them.
+# The times of messages, as callers note them.
 
 KEEPS_TIMES = frozenset({"langchain", "pydantic-ai"})
-"""The formats whose own messages have a place for a time."""
+"""The formats whose own messages have a field for a time."""
 _INSIDE = ("additional_kwargs", "response_metadata", "metadata")
-"""Where a framework keeps what it has no field for."""
+"""Where frameworks keep additional fields."""
 
 
 def time_of(message: object) -> datetime | None:
-    """When a message says that it was said; of one that consists of several parts with times, the last of them."""
+    """Return the time that a message has, or the latest of its parts."""
     for holder in (message, *_time_values(message, _INSIDE)):
         if at := next(filter(None, map(_moment, _time_values(holder, TIME_KEYS))), None):
             return at
@@ -243,7 +243,7 @@ def time_of(message: object) -> datetime | None:
 
 
 def without_times(message: Mapping[str, object]) -> dict[str, object]:
-    """`message` without the time that its caller noted beside what the provider knows: it would refuse the key."""
+    """Remove the time that a caller added to `message`; the provider would reject the key."""
     return {key: value for key, value in message.items() if key not in TIME_KEYS or _moment(value) is None}
 
 
@@ -253,9 +253,9 @@ def with_times(
     times: Sequence[datetime | None],
     decode: Callable[[list[object]], list[Draft]],
 ) -> list[Draft]:
-    """`drafts`, which `decode` made of the messages `given`, each with the time of the message that it comes from.
+    """Give `drafts`, which `decode` made of the messages `given`, the `times` of these messages.
 
-    Where it can't be told which draft comes from which message they stay as they are.
+    They stay as they are where it is unclear which draft comes from which message.
     """
     if not any(times):
         return list(drafts)
@@ -270,7 +270,7 @@ def with_times(
 
 
 def _time_values(holder: object, names: Sequence[str]) -> Iterator[object]:
-    """What stands under those of the `names` that the holder has."""
+    """Return the values of those of the `names` that the holder has."""
     named = (holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None) for name in names)
     return (value for value in named if value is not None)
 
@@ -286,17 +286,17 @@ INSTEAD: Final = (
     "LangChain or Pydantic AI, a Draft, or the user's words as a string"
 )
 OBJECTS: Final = "objects"
-"""What a session notes behind its format where it was begun with objects of it."""
+"""The suffix of a session's format where it began with objects of a library."""
 _PIECES = ("Chunk", "Event", "Delta")
 _CALL_FIELDS = ("tool_calls", "function_call")
 _RESULTS = ("new_messages", "all_messages")
 
 
 def messages_of_item(item: object, place: str, *, whole: bool = False) -> Iterator[object]:
-    """The messages that `item` is or holds: each a dictionary, or an object that a format reads by itself.
+    """Return the messages that `item` is or holds, as dictionaries or as objects that a format reads.
 
-    Of the result of an agent's run these are the new messages; all of them with `whole`. Raises UnreadableLog with a
-    sentence that says what to hand in instead.
+    Of an agent's result these are the new messages, with `whole` all of them. Raises UnreadableLog, which says what to
+    pass instead.
     """
     if isinstance(item, Mapping):
         yield from _of_envelope(record(_plain(dict(item), place), place), place)
@@ -311,12 +311,12 @@ def messages_of_item(item: object, place: str, *, whole: bool = False) -> Iterat
 
 
 def objects_of(item: object) -> str | None:
-    """The format whose objects are read from `item`, and are given back as such; None where it is JSON."""
+    """Return the format of an object of a library, in which messages are returned as well; None for JSON."""
     if isinstance(item, Mapping):
         return None
     library = library_of(item)
     if library == "google":
-        # A reply is taken apart; only contents are what is handed in and sent again.
+        # Of a reply only the contents are sent again.
         return GEMINI if hasattr(item, "parts") and hasattr(item, "role") else None
     if library in ("", *CLIENTS):
         return None
@@ -324,9 +324,9 @@ def objects_of(item: object) -> str | None:
 
 
 def made_into_objects(messages: list[dict[str, object]], name: str) -> list[object]:
-    """Messages of the format `name` as objects of the library that it is named after.
+    """Convert messages of the format `name` to objects of its library.
 
-    Raises BadInput where the library is not installed, or doesn't load them.
+    Raises BadInput where the library is not installed, or rejects them.
     """
     library, _, loader = _LOADERS[name].partition(" ")
     try:
@@ -351,11 +351,11 @@ _LOADERS = {
     PYDANTIC_AI: "pydantic_ai.messages ModelMessagesTypeAdapter",
     GEMINI: "google.genai.types Content",
 }
-"""The module and the name in it by which a format's messages are loaded as objects."""
+"""The module and the name in it that load a format's messages as objects."""
 
 
 def _of_envelope(holder: dict[str, object], place: str) -> Iterator[object]:
-    """The messages in a reply as JSON; what is no reply is a message."""
+    """Return the messages in a reply as JSON, or the message that `holder` is."""
     says = "role" in holder
     if holder.get("object") == "chat.completion.chunk":
         raise UnreadableLog(_piece("chat completion chunk", place))
@@ -372,7 +372,7 @@ def _of_envelope(holder: dict[str, object], place: str) -> Iterator[object]:
     elif isinstance(holder.get("message"), dict) and "finish_reason" in holder:
         yield _unparsed(holder["message"])
     elif holder.get("type") == "message" and "stop_reason" in holder:
-        # What else the provider told with it, it does not take back.
+        # The provider rejects the other fields of its reply.
         content = holder.get("content")
         said = [*map(_told, content)] if isinstance(content, list) else content
         yield {"role": holder.get("role"), "content": said}
@@ -386,7 +386,7 @@ def _of_client(item: object, place: str) -> Iterator[object]:
         raise UnreadableLog(_piece(name, place))
     if callable(getattr(item, "parse", None)) and hasattr(item, "http_response"):
         raise UnreadableLog(f"{place}: it is {_called(item)}, a reply as it came over the wire; hand in its .parse()")
-    # Each part dumps itself: a whole would dump what the client made of its parts as well.
+    # Dumped part by part: a whole reply would contain what the client parsed of it as well.
     output, content = getattr(item, "output", None), getattr(item, "content", None)
     if isinstance(output, list) and getattr(item, "object", None) == "response":
         for each in output:
@@ -401,7 +401,7 @@ def _of_client(item: object, place: str) -> Iterator[object]:
 
 
 def _of_framework(item: object, place: str, *, whole: bool) -> Iterator[object]:
-    """The messages of a run's result, or of a prompt that was filled in."""
+    """Return the messages of a run's result, or of a filled prompt template."""
     to_messages = getattr(item, "to_messages", None)
     found = [getattr(item, name) for name in _RESULTS if callable(getattr(item, name, None))]
     if callable(to_messages):
@@ -413,7 +413,7 @@ def _of_framework(item: object, place: str, *, whole: bool) -> Iterator[object]:
 
 
 def _plain(value: object, place: str) -> object:
-    """`value` as JSON where an object stands in it; else as it is."""
+    """Return `value`, as JSON where it contains objects of a client."""
     if isinstance(value, dict) and not any(map(_holds_objects, value.values())):
         return value
     return detached(value, place)
@@ -438,7 +438,7 @@ def _listed(value: object) -> list[object]:
 
 
 def _unparsed(message: object) -> dict[str, object]:
-    """`message` without what OpenAI's client parsed of it, and without calls that are null: neither is taken back."""
+    """Remove what OpenAI's client parsed of a message, and null calls, which the provider rejects."""
     if not isinstance(message, dict):
         return {}
     if "parsed" not in message and not any(key in message for key in _CALL_FIELDS):
@@ -456,7 +456,7 @@ def _unparsed(message: object) -> dict[str, object]:
 
 
 def _told(part: object) -> object:
-    """A part of a reply without the keys that say nothing: dumped whole, it has some that the provider refuses."""
+    """Remove null fields from a part of a reply; the provider rejects some of them."""
     return {key: value for key, value in part.items() if value is not None} if isinstance(part, dict) else part
 
 
@@ -471,9 +471,9 @@ def _called(item: object) -> str:
 
 
 _SHARING = (OPENAI, ANTHROPIC, RESPONSES)
-"""The formats that have plain messages in common: a role, and words."""
+"""The formats that share plain messages of a role and a text."""
 _LISTS = {"messages": None, "contents": GEMINI, "input": RESPONSES}
-"""What a provider's request calls its messages, and whose it is by that."""
+"""The keys of the messages in providers' requests, each with its format."""
 _PROMPTS = {
     "system": ANTHROPIC,
     "instructions": RESPONSES,
@@ -484,43 +484,42 @@ _PLACE = lazy_re(r"^message (\d+)")
 
 
 class ReadMessages(Struct, frozen=True, kw_only=True):
-    """What was read, and what it tells of its format."""
+    """Messages that were read, and their formats."""
 
     drafts: list[Draft]
     marks: tuple[str, ...]
-    """The formats whose marks the messages bear, the first one that was met standing first; none of plain ones."""
+    """The formats whose marks the messages bear, in the order of their first occurrence."""
     likely: str
-    """The format that they are in, or that plain ones are likely to be in."""
+    """The format of the messages, or the likely one of plain messages."""
     objects: str | None
-    """The format whose objects were handed in, where a format has objects of its own."""
+    """The format whose objects were passed, if any."""
     unclear: str | None
-    """One sentence on a content block that nothing tells the format of; None where each is known, or the format is."""
+    """One sentence on a content block of unknown format, if there is one."""
 
 
 class _Item(Struct, frozen=True, kw_only=True, gc=False):
-    """A message, or a draft, with the place of what it came from."""
+    """A message, or a draft, with the index of what it came from."""
 
     index: int
     value: object
     mark: str | None
     at: datetime | None
-    """When it was said, where that is noted."""
 
 
 def read_given(
     given: Sequence[object], *, format: str | None = None, known: str | None = None, whole: bool = False
 ) -> ReadMessages:
-    """Read messages in whatever shape a caller has them; see the module.
+    """Read messages in any form; see the module.
 
-    `format` is what the caller names: what bears the marks of another format is refused then. `known` is what plain
-    messages are in where nothing among them tells. Of an agent's result the new messages are read, or with `whole` all.
-    Raises UnreadableLog with the fault's place, and UnknownFormat.
+    With the caller's `format`, messages with the marks of another one are rejected. `known` is the format of plain
+    messages where none has a mark. Of an agent's result the new messages are read, with `whole` all of them. Raises
+    UnreadableLog with the fault's place, and UnknownFormat.
     """
     named: str | None = chat_format(format).name if format else None
     hints: list[str] = []
     items: list[_Item] = []
     if len(given) == 1 and (request := _request(given[0])):
-        # Its messages are counted as the caller counts them.
+        # Errors count its messages as the caller does.
         prompt, given = _opened(request, hints)
         items += [_item(draft, 0, draft) for draft in prompt]
     for index, each in enumerate(given):
@@ -553,7 +552,7 @@ def read_given(
 
 
 def _item(value: object, index: int, holder: object) -> _Item:
-    """A message, with the time that it says itself, or the reply that held it."""
+    """Make an item of a message, with its own time, or that of the reply that held it."""
     at = None
     if not isinstance(value, Draft | str):
         replied = isinstance(holder, Mapping) and not _request(holder)
@@ -562,7 +561,7 @@ def _item(value: object, index: int, holder: object) -> _Item:
 
 
 def _values_of(each: object, place: str, hints: list[str], *, whole: bool) -> Iterator[object]:
-    """The messages, words and drafts that one thing holds."""
+    """Return the messages, strings and drafts in one argument."""
     if isinstance(each, Draft | str):
         yield each
         return
@@ -577,7 +576,7 @@ def _values_of(each: object, place: str, hints: list[str], *, whole: bool) -> It
 
 
 def _request(each: object) -> Mapping[object, object] | None:
-    """What holds messages as a provider's request does, or a framework's state; None where it is something else."""
+    """Return a provider's request or a framework's state that holds messages; None for anything else."""
     if isinstance(each, Payload):
         return {"messages": each.messages, "system": each.system}
     if not isinstance(each, Mapping) or any(key in each for key in ("role", "kind", "type", "parts")):
@@ -586,7 +585,7 @@ def _request(each: object) -> Mapping[object, object] | None:
 
 
 def _opened(request: Mapping[object, object], hints: list[str]) -> tuple[list[Draft], list[object]]:
-    """The prompt that stands beside the messages of a request, and the messages."""
+    """Return the system prompt and the messages of a request."""
     prompt: list[Draft] = []
     for name, owner in _PROMPTS.items():
         if request.get(name) is not None:
@@ -595,7 +594,7 @@ def _opened(request: Mapping[object, object], hints: list[str]) -> tuple[list[Dr
     there = [key for key in _LISTS if key in request]
     key = next((key for key in there if isinstance(request[key], list)), there[0])
     hints += [found for found in [_LISTS[key]] if found]
-    # One provider takes words alone.
+    # OpenAI's Responses accept a string.
     listed = [request[key]] if key == "input" and isinstance(request[key], str) else request[key]
     if not isinstance(listed, list):
         raise UnreadableLog(f"`{key}` is {kind(listed)}, not a list of messages")
@@ -608,7 +607,7 @@ def _leaning(items: Sequence[_Item]) -> str:
 
 
 def _placed(items: Sequence[_Item], likely: str) -> Iterator[tuple[str, _Item]]:
-    """Each item with the format in which it is read; drafts, which are read already, under no name."""
+    """Return each item with its format; that of drafts, which are read already, is empty."""
     current = likely
     for item in items:
         if isinstance(item.value, Draft):
@@ -619,12 +618,12 @@ def _placed(items: Sequence[_Item], likely: str) -> Iterator[tuple[str, _Item]]:
 
 
 def _plain_format(value: object, current: str) -> str:
-    """The format in which a plain message is read among those of the format `current`."""
+    """Return the format of a plain message among those of the format `current`."""
     if isinstance(value, str):
         return current if current in (*_SHARING, GEMINI) else OPENAI
     if not isinstance(value, dict) or current not in _SHARING:
         return OPENAI
-    # What one of them has no place for.
+    # Anthropic has neither.
     foreign = value.get("content") is None or value.get("role") == "developer"
     return OPENAI if current == ANTHROPIC and foreign else current
 
@@ -647,7 +646,7 @@ def _read_run(name: str, run: Sequence[_Item]) -> list[Draft]:
 
 
 def _worded(value: object, name: str) -> object:
-    """The words of a user as a message of the format, and a message without the time that its caller noted on it."""
+    """Make a message of a user's string, and remove the time that a caller added to a message."""
     if isinstance(value, dict) and name not in KEEPS_TIMES:
         return without_times(value)
     if not isinstance(value, str):
@@ -656,7 +655,7 @@ def _worded(value: object, name: str) -> object:
 
 
 def without_thoughts(native: Native | None) -> Native | None:
-    """`native` without thinking, what else stands in it as it was written; None where it can't be had so."""
+    """Remove the thinking from a native payload; None where that is not possible."""
     if native is None or native.format not in CHAT_FORMATS or not isinstance(native.payload, dict):
         return None
     kept = CHAT_FORMATS[native.format].without_thinking(native.payload)

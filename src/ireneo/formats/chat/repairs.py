@@ -1,6 +1,6 @@
-"""How a list that a cut left, or another provider wrote, is put right: one small pure function a fault.
+"""Repairs of lists that were cut, or that another provider wrote, and what is lost in encoding.
 
-Each format says which of them it needs, and in which order. And what of a list is lost as it is written.
+Each repair is a pure function for one fault; each format lists the ones that it needs in their order.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from ireneo.log.message import Call, Draft, Media, Native, Opaque, Part, Result,
 from ireneo.patterns import lazy_re
 
 Spot: TypeAlias = tuple[int, int]
-"""A part's place: the draft's index, and the part's index in it."""
+"""The place of a part: the index of its draft, and its index in the draft."""
 
 
 class Matching(Struct, frozen=True, kw_only=True):
-    """The calls of a list with their results."""
+    """The calls of a list with their results; results that are in neither field follow no call at all."""
 
     calls: dict[Spot, Spot | None]
     """Each call, in order, with its result."""
     repeated: frozenset[Spot]
-    """Results of a call that had one already. Those that are in neither follow no call at all."""
+    """Results of a call that had one already."""
 
 
 def match_results(drafts: Sequence[Draft]) -> Matching:
-    """Match each result to the nearest call before it that bears its id and has no result yet."""
+    """Match each result to the nearest call before it with its id that has no result yet."""
     calls: dict[Spot, Spot | None] = {}
     pending: dict[str, list[Spot]] = {}
     answered: set[str] = set()
@@ -60,7 +60,7 @@ def match_results(drafts: Sequence[Draft]) -> Matching:
             elif isinstance(part, Result) and draft.role == "tool":
                 waiting = pending.get(part.call_id)
                 if waiting:
-                    # Of several in the nearest draft the first: parallel calls are answered in their order.
+                    # Parallel calls of one draft are answered in their order.
                     nearest = next(call for call in waiting if call[0] == waiting[-1][0])
                     waiting.remove(nearest)
                     calls[nearest] = spot
@@ -71,7 +71,7 @@ def match_results(drafts: Sequence[Draft]) -> Matching:
 
 
 def take_turns(drafts: Sequence[Draft]) -> list[Draft]:
-    """Merge neighbours of one role; where the user speaks right after a tool, say that no reply was given.
+    """Merge neighbours of one role; a user message right after a tool's gets a note before it that there was no reply.
 
     Expects calls to be answered directly after them, so that an assistant with calls has no assistant after it.
     """
@@ -88,9 +88,9 @@ def take_turns(drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def answer_calls(drafts: Sequence[Draft]) -> list[Draft]:
-    """Move results behind their calls, answer the unanswered, keep the first of several, quote what follows no call.
+    """Move results behind their calls, answer calls without one, and make notes of repeated and orphaned results.
 
-    Expects each part in its place: results in tool drafts, which hold nothing else.
+    Expects results in tool drafts, which hold nothing else.
     """
     matching = match_results(drafts)
     answering = set(matching.calls.values())
@@ -112,7 +112,7 @@ def answer_calls(drafts: Sequence[Draft]) -> list[Draft]:
                 out.append(quoted)
             stood = bool(notes) or (bool(out) and out[-1].role == "tool")
             continue
-        # What was joined to results that have moved away stands alone now.
+        # The results that it was joined to have moved.
         left_behind = draft.joined and not stood and index > 0 and drafts[index - 1].role == "tool"
         out.append(replace(draft, joined=False) if left_behind else draft)
         out += _answers(drafts, spots.get(index, []))
@@ -121,7 +121,7 @@ def answer_calls(drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def _answers(drafts: Sequence[Draft], calls: Sequence[tuple[Call, Spot | None]]) -> list[Draft]:
-    """The results of `calls`, each in a draft with those that it came with, and one that says so for each without."""
+    """Return drafts with the results of `calls`, grouped as they came, and with a placeholder for each without one."""
     homes: dict[int, list[int]] = {}
     for _, spot in calls:
         if spot is not None:
@@ -133,26 +133,23 @@ def _answers(drafts: Sequence[Draft], calls: Sequence[tuple[Call, Spot | None]])
 
 
 def drop_empty(drafts: Sequence[Draft]) -> list[Draft]:
-    """Drop the messages that hold nothing."""
+    """Drop empty messages."""
     return [draft for draft in drafts if draft.parts or draft.native is not None]
 
 
 def drop_blanks(drafts: Sequence[Draft]) -> list[Draft]:
-    """Drop blank texts, thinking that leads to nothing, and the messages that then hold nothing.
-
-    System drafts are left as they are: they have no message of their own to be empty.
-    """
+    """Drop blank texts, thinking at a message's end, and then empty messages; system drafts stay as they are."""
     spoken = [
         draft
         if draft.role == "system"
-        else with_parts(draft, [_spoken(part) for part in draft.parts if not is_blank(part)])
+        else with_parts(draft, [_without_blanks(part) for part in draft.parts if not is_blank(part)])
         for draft in drafts
     ]
     return drop_empty(drop_loose_thinking(spoken))
 
 
 def drop_loose_thinking(drafts: Sequence[Draft]) -> list[Draft]:
-    """Drop the thinking at a message's end, which leads to nothing; system drafts are left as they are."""
+    """Drop the thinking at a message's end; system drafts stay as they are."""
     out: list[Draft] = []
     for draft in drafts:
         end = len(draft.parts)
@@ -163,12 +160,12 @@ def drop_loose_thinking(drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def is_blank(part: Part) -> bool:
-    """Whether `part` is a text without anything to read."""
+    """Whether `part` is a blank text."""
     return isinstance(part, Text) and not part.text.strip()
 
 
-def _spoken(part: Part) -> Part:
-    # One blank text alone is what a silent command printed, and may stand; among others it is a block too many.
+def _without_blanks(part: Part) -> Part:
+    # A blank text alone is the output of a silent command, and may stand.
     if not isinstance(part, Result) or len(part.parts) < 2 or not any(map(is_blank, part.parts)):
         return part
     return replace(part, parts=tuple(each for each in part.parts if not is_blank(each)))
@@ -176,7 +173,7 @@ def _spoken(part: Part) -> Part:
 
 _ELSEWHERE = lazy_re(r"[^A-Za-z0-9_-]")
 _LONGEST = 48
-"""How much of an id that doesn't fit is kept: some providers take no more than 64 letters."""
+"""The length to which invalid ids are cut: some providers accept 64 characters at most."""
 
 
 def give_unique_ids(
@@ -185,9 +182,9 @@ def give_unique_ids(
     *,
     per_message: bool = False,
 ) -> list[Draft]:
-    """Give a new id to each call whose id is missing, taken by an earlier call, or doesn't fit the format.
+    """Give a new id to each call whose id is missing, used by an earlier call, or invalid in the format.
 
-    With `per_message`, an id may come again in a later message, as it may with providers that count from 0 each time.
+    With `per_message`, an id may be used again in a later message, as some providers count from 0 each time.
     """
     taken = {call.id for draft in drafts for call in draft.calls}
     taken |= {result.call_id for draft in drafts for result in draft.results}
@@ -216,7 +213,7 @@ def give_unique_ids(
 
 
 def _fresh_id(old: str, taken: set[str]) -> str:
-    """An id that looks like `old` and that nothing bears yet; from now on it is taken."""
+    """Make an unused id that resembles `old`, and add it to `taken`."""
     stem = _ELSEWHERE.sub("_", old)[:_LONGEST] or "call"
     name, count = stem, 1
     while name in taken:
@@ -235,12 +232,12 @@ def _with_call_id(part: Part, name: str | None) -> Part:
 
 
 def words_after_results(before: Draft, draft: Draft) -> bool:
-    """Whether `draft` is what a user said in one message with the results in `before`."""
+    """Whether `draft` holds the user's words in one message with the results in `before`."""
     return "summary" not in (before.origin, draft.origin) and (before.role, draft.role) == ("tool", "user")
 
 
 def provider_groups(drafts: Sequence[Draft]) -> list[list[Draft]]:
-    """The drafts that share a provider's message: results together, and with them the words joined to them."""
+    """Group the drafts that share a provider's message: results in a row, and the words that are joined to them."""
     groups: list[list[Draft]] = []
     for draft in drafts:
         before = groups[-1][-1].role if groups else None
@@ -256,13 +253,10 @@ def join_drafts(
     merge: Callable[[Draft, Draft], Native | None] = lambda before, draft: None,
     share: Callable[[Draft, Draft], bool] = words_after_results,
 ) -> list[Draft]:
-    """Join each `joined` assistant or tool draft to the one before it; `merge` gives the native of the two, if any.
+    """Merge each `joined` assistant or tool draft into the one before it; `merge` makes the native of the two.
 
-    Where one message is one draft there is none: what was joined elsewhere is built from its parts.
-
-    Drafts that `share` a message without being one, such as a user's words after tool results, stay drafts of their
-    own, and stay `joined`. Elsewhere the word means nothing any more: what it was joined to is gone, and other words
-    of the user are not it.
+    Drafts that `share` a message, such as a user's words after tool results, stay separate, and `joined`. Elsewhere the
+    flag is reset, since what the draft was joined to is gone.
     """
     out: list[Draft] = []
     for draft in drafts:
@@ -280,7 +274,7 @@ def join_drafts(
 
 
 def join_calls(drafts: Sequence[Draft], merge: Callable[[Draft, Draft], Native | None]) -> list[Draft]:
-    """Join what the model said to the calls that it made next: calls may not stand behind a message of the model's."""
+    """Merge calls into the model's message before: some formats have no calls directly after one."""
     out: list[Draft] = []
     for draft in drafts:
         while draft.role == "assistant" and draft.calls and out and out[-1].role == "assistant":
@@ -291,12 +285,12 @@ def join_calls(drafts: Sequence[Draft], merge: Callable[[Draft, Draft], Native |
 
 
 def leading_systems(drafts: Sequence[Draft]) -> int:
-    """How many system drafts stand at the beginning."""
+    """Count the system drafts at the beginning."""
     return next((index for index, draft in enumerate(drafts) if draft.role != "system"), len(drafts))
 
 
 def quote_later_systems(drafts: Sequence[Draft]) -> list[Draft]:
-    """Make user texts, marked as what they are, of the system drafts that stand further on; blank ones go."""
+    """Make marked user texts of later system drafts; blank ones are dropped."""
     first = leading_systems(drafts)
     out = list(drafts[:first])
     for draft in drafts[first:]:
@@ -309,7 +303,7 @@ def quote_later_systems(drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def join_systems(drafts: Sequence[Draft]) -> list[Draft]:
-    """Make one of the system drafts at the beginning."""
+    """Merge the system drafts at the beginning into one."""
     first = leading_systems(drafts)
     if first < 2:
         return list(drafts)
@@ -318,7 +312,7 @@ def join_systems(drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def open_with_user(drafts: Sequence[Draft]) -> list[Draft]:
-    """Put a user message before a conversation that another role begins; an empty one stays empty."""
+    """Insert a user message before a conversation that another role begins."""
     first = leading_systems(drafts)
     if first == len(drafts) or drafts[first].role == "user":
         return list(drafts)
@@ -327,7 +321,7 @@ def open_with_user(drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def place_parts(drafts: Sequence[Draft]) -> list[Draft]:
-    """Move results into tool drafts and all else out of them; a call that no assistant made becomes a note."""
+    """Move results into tool drafts and other parts out of them; a call in another role's message becomes a note."""
     out: list[Draft] = []
     for draft in drafts:
         out += _place_assistant(draft) if draft.role == "assistant" else _place_other(draft)
@@ -353,7 +347,7 @@ def _place_other(draft: Draft) -> list[Draft]:
         return [rest]
     if draft.role == "system":
         return [rest, _results_draft(draft, results)]
-    # The results come first, as they must in a message that holds both.
+    # Results come first in a message that holds both.
     return [_results_draft(draft, results), *([replace(rest, joined=True)] if rest.parts else [])]
 
 
@@ -362,13 +356,13 @@ def _results_draft(draft: Draft, results: Sequence[Result]) -> Draft:
 
 
 def keep_server_pairs(drafts: Sequence[Draft], writes: Callable[[Result], bool]) -> list[Draft]:
-    """Make a note of each half without its other half, and of each pair whose result the format can't write."""
+    """Make notes of calls that the provider ran and their results, unless both are there and `writes` the result."""
     taken: set[str] = set()
     return [_with_server_pairs(draft, writes, taken) if draft.role == "assistant" else draft for draft in drafts]
 
 
 def tell_server_pairs(drafts: Sequence[Draft]) -> list[Draft]:
-    """Make notes of all calls that the provider ran, for formats that have no place for their results."""
+    """Make notes of all calls that the provider ran, for formats that can't hold their results."""
     return keep_server_pairs(drafts, lambda result: False)
 
 
@@ -399,10 +393,10 @@ def _server_part_note(part: Part, served: set[str], writes: Callable[[Result], b
     return part
 
 
-# What of the shown messages is not in the list as it is written.
+# Losses: what is not in a list as it was written.
 
 HEEDED: Final = frozenset({"cache_control", "citations", "annotations", "name", "detail", "title", "context"})
-"""Keys beside the words of a message that a provider heeds, or shows to the model; the others are its bookkeeping."""
+"""Keys beside a text that have an effect at the provider, or are shown to the model."""
 
 _ENCODER = msgspec.json.Encoder(order="sorted")
 Pair = tuple[str, bytes]
@@ -411,10 +405,10 @@ Pair = tuple[str, bytes]
 def losses(
     drafts: Sequence[Draft], handed: Sequence[Draft], payload: Payload, read: Sequence[Draft], chat: ChatFormat
 ) -> list[Violation]:
-    """Each thing that the format repaired in `drafts`, or left out of them, with the place of its draft.
+    """Return each repair and omission in the encoding of `drafts`, with the index of its draft.
 
-    `handed` are the same drafts as they were handed in, with their payloads and their thinking; `read` is what the
-    format reads in `payload`, which it wrote of them.
+    `handed` are the same drafts as the caller passed them, with payloads and thinking; `read` is what the format reads
+    in the `payload` that it wrote.
     """
     found = [*_unpaired(drafts), *_unthought(handed, chat), *_unshown(drafts, read, chat)]
     return sorted([*found, *_unkept(handed, payload, chat)], key=lambda loss: loss.index)
@@ -443,7 +437,7 @@ def _unpaired(drafts: Sequence[Draft]) -> Iterator[Violation]:
 
 
 def _unthought(handed: Sequence[Draft], chat: ChatFormat) -> Iterator[Violation]:
-    """The thinking for which the format has no place at all; what a rebuild leaves out is a policy, and no loss."""
+    """Find thinking in formats without a field for it; what a rebuild leaves out is policy, and no loss."""
     if chat.thinking == "none":
         places = [(index, part) for index, draft in enumerate(handed) for part in draft.parts]
         thought = list(dict.fromkeys(index for index, part in places if isinstance(part, Thinking)))
@@ -451,7 +445,7 @@ def _unthought(handed: Sequence[Draft], chat: ChatFormat) -> Iterator[Violation]
 
 
 def _unshown(drafts: Sequence[Draft], read: Sequence[Draft], chat: ChatFormat) -> Iterator[Violation]:
-    """Blocks, media and thinking that are not found when the list is read again."""
+    """Find blocks, media and thinking that are missing when the list is read again."""
     there = Counter(_key(part) for draft in read for part in _kept_apart(draft.parts))
     missing: dict[str, list[int]] = {}
     for index, part in ((index, part) for index, draft in enumerate(drafts) for part in _kept_apart(draft.parts)):
@@ -463,7 +457,7 @@ def _unshown(drafts: Sequence[Draft], read: Sequence[Draft], chat: ChatFormat) -
 
 
 def _left_out(missing: Mapping[str, Sequence[int]], why: str) -> Iterator[Violation]:
-    """One sentence for each thing that is missing, with the places that it is missing from."""
+    """Make one violation for each kind of missing thing."""
     for name, indices in missing.items():
         others = f"; so it is with {len(indices) - 1} more" if len(indices) > 1 else ""
         yield breach("left-out", indices[0], f"{name} is left out: {why}{others}.")
@@ -479,7 +473,7 @@ def _kept_apart(parts: Sequence[Part]) -> Iterator[Media | Opaque | Thinking]:
 
 def _key(part: Media | Opaque | Thinking) -> bytes:
     if isinstance(part, Media):
-        # Not every format has a name for it, or says the type of what stands at a place.
+        # Not every format has a name, or a media type for a URL.
         return (part.data or part.url or "").encode(errors="replace")
     if isinstance(part, Thinking):
         return _ENCODER.encode([part.text, part.signature, part.sealed])
@@ -496,7 +490,7 @@ def _named(part: Media | Opaque | Thinking) -> str:
 
 
 def _unkept(handed: Sequence[Draft], payload: Payload, chat: ChatFormat) -> Iterator[Violation]:
-    """Keys that providers heed, in payloads that were not sent as they are."""
+    """Find keys with an effect in payloads that were not sent unchanged."""
     payloads = [(index, draft.native.payload) for index, draft in enumerate(handed) if draft.native is not None]
     held = [(index, pair) for index, written in payloads for pair in _pairs(written)]
     there = Counter(_pairs([payload.system, payload.messages])) if held else Counter()
@@ -512,7 +506,7 @@ def _unkept(handed: Sequence[Draft], payload: Payload, chat: ChatFormat) -> Iter
 def _pairs(value: object) -> Iterator[Pair]:
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            # A result is known by its call, and only some formats name its tool once more.
+            # Only some formats repeat the tool's name in a result.
             heeded = key in HEEDED and not (key == "name" and "tool_call_id" in value)
             if heeded and inner not in (None, "", [], {}):
                 yield key, _ENCODER.encode(inner)
@@ -524,10 +518,10 @@ def _pairs(value: object) -> Iterator[Pair]:
 
 
 def without_dangling(drafts: Sequence[Draft], lost: Sequence[bool]) -> list[Draft]:
-    """`drafts` without the payloads of OpenAI's items whose ids name reasoning that is gone.
+    """Drop the payloads of OpenAI's items whose ids refer to reasoning that is gone.
 
-    `lost` says where that may be: a message whose thinking is not shown, or a block that stands for some. It lasts
-    until the next reasoning, or until a user speaks.
+    `lost` marks messages whose thinking is not shown, and blocks that cover some. It holds until the next reasoning or
+    the next user message.
     """
     out: list[Draft] = []
     dangles = False

@@ -1,4 +1,4 @@
-"""OpenAI Responses: a list of items, in which reasoning, messages, calls and their outputs each stand alone."""
+"""OpenAI Responses: a list of items, each of which is reasoning, a message, a call or an output."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from ireneo.log.message import BLOCK_TAGS, Call, Draft, Media, Native, Opaque, P
 
 _ROLES: Final = ("user", "assistant", "system", "developer")
 _SIDES: Final = (*_ROLES, "tool")
-"""Who hands in an item: the roles of messages, and ``tool`` for the outputs of calls."""
+"""The roles of items: those of messages, and ``tool`` for the outputs of calls."""
 _MESSAGE: Final = "message"
 _REASONING: Final = "reasoning"
 _CALL: Final = "function_call"
@@ -54,51 +54,50 @@ _APPROVAL: Final = "mcp_approval_response"
 _SEARCH, _FOUND = "tool_search_call", "tool_search_output"
 _ENVELOPE = ("type", "id", "call_id", "status")
 _TEXTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal"}
-"""Content that is read as text, and the field that it stands in."""
+"""The content types that are read as text, and their fields."""
 _OWN_PARTS = ("input_text", "output_text", "refusal")
-"""Content that has parts of its own; one that was not read as such is broken."""
+"""Content types with parts of their own; one in an opaque part is malformed."""
 _LONGEST_ID: Final = 64
-"""How many letters a call's id may have."""
+"""The greatest length of a call's id."""
 _ID_BEGINS: Final = {_MESSAGE: "msg", _REASONING: "rs", _CALL: "fc"}
-"""How the provider's own ids of items begin; others are refused."""
+"""How the provider's ids of items begin; it rejects others."""
 
 _Placed: TypeAlias = tuple[str, Json]
-"""An item, and the words that name its place."""
+"""The place of an item, and the item."""
 
 
-# What an item is.
+# Kinds of items.
 
 
 def _kind(item: Json) -> str:
-    """The type of an item; a message may leave it out. Empty where there is none."""
+    """Return the type of an item, which a message may leave out; empty where there is none."""
     return text_or(item.get("type"), _MESSAGE if item.get("type") is None and "role" in item else "")
 
 
 def _call_id(item: Json) -> str:
-    """The id by which a call and its output know each other; empty where there is none."""
-    # The output of a local shell bears it under another name.
+    """Return the id that a call and its output share; empty where there is none."""
+    # The output of a local shell has it under another key.
     return text_or(item.get("call_id")) or (text_or(item.get("id")) if _is_output(item) else "")
 
 
 def _is_call(item: Json) -> bool:
-    """Whether the application answers it: those that the provider runs itself have no id to be answered by."""
+    """Whether it is a call that the application answers; those that the provider runs have no `call_id`."""
     kind = _kind(item)
     return kind in (_CALL, _CUSTOM_CALL) or (kind.endswith("_call") and isinstance(item.get("call_id"), str))
 
 
 def _is_output(item: Json) -> bool:
-    """Whether it answers a call."""
     kind = _kind(item)
     return kind.endswith("_call_output") or (kind == _FOUND and isinstance(item.get("call_id"), str))
 
 
 def _output_kind(kind: str) -> str:
-    """The type of the output that answers a call of type `kind`."""
+    """Return the type of the output that answers a call of type `kind`."""
     return _FOUND if kind == _SEARCH else f"{kind}_output"
 
 
 def side_of(item: Json) -> str:
-    """Who hands it in: a message's role; else the application, for what it answers, or the model."""
+    """Return the role of an item: that of a message, else of the application or the model that made it."""
     kind = _kind(item)
     if kind in ("", _MESSAGE):
         return text_or(item.get("role"))
@@ -108,20 +107,19 @@ def side_of(item: Json) -> str:
 
 
 def _content_fits(kind: str, side: str) -> bool:
-    """Whether a content part of type `kind` may stand in a message or an output of that side."""
+    """Whether a message or an output of that role can hold a content part of type `kind`."""
     return kind == "refusal" or kind.startswith("output_") if side == "assistant" else kind.startswith("input_")
 
 
 def _reasons(items: Iterable[Json]) -> bool:
-    """Whether the model reasoned for these items."""
     return any(_kind(item) == _REASONING for item in items)
 
 
-# Reading: a reply is one draft, however many items the model made of it.
+# Reading: a reply is one draft of all its items.
 
 
 def _read_item(item: Json, place: str) -> list[Part]:
-    """The parts that an item is; one of a kind that is not known here stays as it is."""
+    """Read an item; one of an unknown type is opaque."""
     name = _kind(item)
     if not name:
         raise UnreadableLog(f"{place}: it has neither a type nor a role")
@@ -138,7 +136,7 @@ def _read_item(item: Json, place: str) -> list[Part]:
 
 
 def _whole_message(block: Json, place: str) -> Opaque:
-    # Beside the items of a reply, a part of a message's content would be taken for one of them.
+    # Beside the items of a reply, a content part alone would be taken for an item.
     return Opaque(format=RESPONSES, payload={"role": "assistant", "content": [block]})
 
 
@@ -182,7 +180,7 @@ def _read_output(output: object, place: str) -> tuple[Text | Media | Opaque, ...
     if not output and isinstance(output, str | list | None):
         return ()
     if isinstance(output, dict) and isinstance(output.get("image_url"), str):
-        # What a computer's screen shows.
+        # A screenshot.
         return (_read_media({"type": "input_image", "image_url": output["image_url"]}, place),)
     blocks = isinstance(output, list) and all(isinstance(each, dict) and "type" in each for each in output)
     if blocks or isinstance(output, str):
@@ -191,11 +189,11 @@ def _read_output(output: object, place: str) -> tuple[Text | Media | Opaque, ...
 
 
 def _groups(placed: Iterable[_Placed]) -> list[list[_Placed]]:
-    """The items of each draft: reasoning, words and calls up to the first output are one reply."""
+    """Group the items of each draft: reasoning, words and calls up to the first output are one reply."""
     groups: list[list[_Placed]] = []
     alone = True
     for place, item in placed:
-        # What the model reasoned for, or said beside a call, is its own, whatever it looks like.
+        # Items after reasoning, or beside a call, are the model's, even if they look like our summary.
         bound = not alone and (_kind(groups[-1][-1][1]) == _REASONING or any(_is_call(it) for _, it in groups[-1]))
         stands_alone = side_of(item) != "assistant" or (_is_block(item) and not bound)
         if alone or stands_alone:
@@ -206,18 +204,18 @@ def _groups(placed: Iterable[_Placed]) -> list[list[_Placed]]:
 
 
 def _is_block(item: Json) -> bool:
-    """Whether it is a block of ours, which is no part of any reply."""
+    """Whether it is a summary of ours, which belongs to no reply."""
     content = item.get("content")
     return _kind(item) == _MESSAGE and "id" not in item and isinstance(content, str) and content.startswith(BLOCK_TAGS)
 
 
-# Pictures, sounds and files: content parts that say where the thing is, without an object round it.
+# Media: content parts with the location in a field of their own.
 
 _PDF = "application/pdf"
 
 
 def _read_media(block: Json, place: str) -> Media | Opaque:
-    """A content part that is no text; one of a kind that is not known here stays as it is."""
+    """Read a content part that is no text; one of an unknown type is opaque."""
     kind, url = type_of(block, place), block.get("file_url")
     if kind == "input_file" and isinstance(url, str):
         return Media(media_type=_PDF, url=url)
@@ -228,7 +226,7 @@ def _read_media(block: Json, place: str) -> Media | Opaque:
 
 
 def _write_media(media: Media) -> Json | None:
-    """The content part that shows `media`; None where the format has none for it."""
+    """Write `media` as a content part; None where the format has none for it."""
     if media.data is None and media.url is not None and media.media_type == _PDF:
         return {"type": "input_file", "file_url": media.url}
     written = openai.write_media(media)
@@ -240,11 +238,11 @@ def _write_media(media: Media) -> Json | None:
     return {"type": "input_file", **inner}
 
 
-# Writing: the format can carry the parts by then.
+# Writing, after the repairs: all parts can be written.
 
 
 def _write_items(drafts: Sequence[Draft]) -> list[Json]:
-    """The items of a list; each output is of its call's kind."""
+    """Write the items of a list; the type of each output follows that of its call."""
     items: list[Json] = []
     kinds: dict[str, str] = {}
     for draft in drafts:
@@ -261,7 +259,6 @@ def _write_items(drafts: Sequence[Draft]) -> list[Json]:
 
 
 def _native_items(draft: Draft) -> list[Json]:
-    """The items that a draft's payload is; none where it has none."""
     return _listed(draft.native.payload) if draft.native is not None else []
 
 
@@ -270,7 +267,7 @@ def _listed(payload: object) -> list[Json]:
 
 
 def _merge_natives(before: Draft, draft: Draft) -> Native | None:
-    """The payload of two drafts that are one reply; None where their parts say it all."""
+    """Make the native payload of two drafts that are one reply; None where neither has one."""
     if draft.role != "assistant" or (before.native is None and draft.native is None):
         return None
     return Native(format=RESPONSES, payload=_write_items([before, draft]))
@@ -295,7 +292,7 @@ def _write_draft(draft: Draft) -> Iterator[Json]:
 
 def _write_part(part: Part) -> Json | None:
     if isinstance(part, Thinking):
-        # Without its id: a provider that kept nothing would look for it in vain.
+        # Without its id, which a provider that stored nothing would not find.
         summary = [{"type": "summary_text", "text": part.text}] if part.text else []
         return {"type": _REASONING, "summary": summary, "encrypted_content": part.sealed}
     if isinstance(part, Call):
@@ -309,7 +306,7 @@ def _stands_alone(part: Part) -> bool:
 
 
 def _write_content(parts: Sequence[Part], text_kind: str) -> str | list[object]:
-    """A string where there is one text only, else a list."""
+    """Write content: a string where there is one text only, else a list."""
     only = parts[0] if len(parts) == 1 else None
     if isinstance(only, Text):
         return only.text
@@ -320,9 +317,9 @@ def _write_content(parts: Sequence[Part], text_kind: str) -> str | list[object]:
 
 
 def _agree_on_kinds(drafts: Sequence[Draft]) -> list[Draft]:
-    """Build a call or an output from its parts where the other half is no longer of the kind that its payload says.
+    """Drop the payload of a call or an output whose counterpart is no longer of the matching type.
 
-    An output in words can be written for a function and for a custom tool; a screen or a shell wants its own.
+    Outputs of functions and custom tools are text; those of a computer or a shell have types of their own.
     """
     answers = {result.call_id: draft for draft in drafts if draft.role == "tool" for result in draft.results}
     out = [replace(draft, native=None) if _is_let_down(draft, answers) else draft for draft in drafts]
@@ -347,7 +344,7 @@ def _is_let_down(draft: Draft, answers: dict[str, Draft]) -> bool:
 
 
 def _join_to_reasoning(drafts: Sequence[Draft]) -> list[Draft]:
-    """Join to reasoning, and to a call, what the model made beside it, though it was handed in apart."""
+    """Mark drafts as joined that belong to the reasoning or the call before, though they were handed in separately."""
     out: list[Draft] = []
     for draft in drafts:
         before = out[-1] if out and out[-1].role == draft.role == "assistant" else None
@@ -358,7 +355,7 @@ def _join_to_reasoning(drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def _drop_dangling_ids(drafts: Sequence[Draft]) -> list[Draft]:
-    """Build a reply from its parts, without ids, where the reasoning that it goes on from is gone or was changed."""
+    """Drop the payload, and so the ids, of a reply whose reasoning is gone or was changed."""
     out: list[Draft] = []
     reasoned = False
     for draft in drafts:
@@ -376,7 +373,7 @@ def _drop_dangling_ids(drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def _reasoning_alone(outlines: Outlines) -> Iterator[Violation]:
-    """Reasoning leads to something: something else that the model made follows it."""
+    """Check that another item of the model follows reasoning."""
     following = [outline.message for outline in outlines][1:]
     for outline in outlines:
         led = outline.index < len(following) and side_of(following[outline.index]) == "assistant"
@@ -386,7 +383,7 @@ def _reasoning_alone(outlines: Outlines) -> Iterator[Violation]:
 
 
 def _wrong_kind(outlines: Outlines) -> Iterator[Violation]:
-    """A call is answered by an output of its own kind."""
+    """Check that the type of an output is that of its call."""
     items = [outline.message for outline in outlines]
     for outline in outlines:
         if outline.answers is not None:
@@ -396,7 +393,7 @@ def _wrong_kind(outlines: Outlines) -> Iterator[Violation]:
 
 
 def _no_string(seen: Outline) -> list[str]:
-    """Arguments are a string of JSON, not the object itself; a custom tool's input is a string."""
+    """Find arguments, or a custom tool's input, that are no string."""
     field = {_CALL: "arguments", _CUSTOM_CALL: "input"}.get(_kind(seen.message))
     return [field] if field and not isinstance(seen.message.get(field), str) else []
 
@@ -408,7 +405,7 @@ def _bad_item_id(seen: Outline) -> Iterator[str]:
 
 
 def _empty_content(seen: Outline) -> Iterator[str]:
-    """A message has content, if only an empty string; so has an output."""
+    """Find missing content of messages and outputs, which may be an empty string."""
     name, output = _kind(seen.message), seen.message.get("output")
     if name == _MESSAGE and seen.message.get("content") in (None, []):
         yield "it has no content."
@@ -417,7 +414,7 @@ def _empty_content(seen: Outline) -> Iterator[str]:
 
 
 def _misplaced(seen: Outline) -> list[str]:
-    """What the model said is output; what it is given is input."""
+    """Find content parts of the model's in what others say, and the reverse."""
     content = objects(seen.message.get("content" if _kind(seen.message) == _MESSAGE else "output"))
     shown = [text_or(block.get("type")) for block in content if seen.role]
     return [kind for kind in shown if kind and not _content_fits(kind, seen.role)]
@@ -455,10 +452,11 @@ _RULES = (
 
 
 class OpenAIResponses(ChatFormat):
-    """OpenAI Responses: reasoning, messages, calls and their outputs are items of one list, the instructions apart.
+    """OpenAI Responses, with separate instructions.
 
-    A call must stand in the list to be answered there: one that is only referred to (by an `item_reference`, or by
-    a `previous_response_id`) is not seen.
+    Calls are answered and outputs follow their calls; what can't be sent becomes a note. Sealed reasoning is sent back,
+    and all reasoning of an unchanged reply; a changed reply loses its items' ids. A call that is only referred to (by
+    an `item_reference` or a `previous_response_id`) is not seen.
     """
 
     name = RESPONSES
@@ -467,10 +465,16 @@ class OpenAIResponses(ChatFormat):
     rules = _RULES
     strict_names = True
 
-    def decode(self, payload: object) -> list[Draft]:
-        """Read a list of items, or an object that holds one (or words) under `input`, with `instructions` beside it.
+    @staticmethod
+    def _outline(message: Json, before: Json | None) -> Outline:
+        name = _call_id(message)
+        calls, results = (name,) if _is_call(message) else (), (name,) if _is_output(message) else ()
+        return Outline(role=side_of(message), message=message, calls=calls, results=results)
 
-        `messages` and `system` are read as the same.
+    def decode(self, payload: object) -> list[Draft]:
+        """Read a list of items, or an object with `input` (items or a string) and perhaps `instructions`.
+
+        `messages` and `system` mean the same.
         """
         prompt: object = payload.system if isinstance(payload, Payload) else None
         if isinstance(payload, dict):
@@ -483,35 +487,31 @@ class OpenAIResponses(ChatFormat):
         return recognise_summaries([*drafts, *self._read_items(placed_messages(payload, "input"))])
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
-        """Write drafts as a valid list of items, and the system drafts at its beginning apart.
-
-        Calls are answered and outputs follow their calls; what can't be shown is told in a text. Sealed reasoning
-        goes back, and all reasoning of a reply that goes back unchanged; a changed reply loses its items' ids.
-        """
+        """Write drafts as a valid list of items, and the leading system drafts as the instructions."""
         sound = self.repaired(drafts)
         first = repairs.leading_systems(sound)
-        # A prompt that stood in the list has its payload, and stands there again.
+        # A prompt that was in the list has its payload, and is written there again.
         listed = [draft for place, draft in enumerate(sound) if place >= first or draft.native is not None]
         apart = [draft for draft in sound[:first] if draft.native is None]
         return Payload(messages=copied_messages(_write_items(listed)), system=joined_text(apart) if apart else None)
 
     def read_message(self, message: Json, place: str) -> list[Draft]:
-        """The draft that one item is."""
+        """Read one item as one draft."""
         return self._read_items([(place, message)])
 
     def read_native(self, payload: object) -> list[Draft] | None:
-        """A reply has one item or several."""
+        """Read the item, or the items of one reply."""
         items = _listed(payload)
         if rules.violations(self.outlined(items), self.local_rules):
             return None
         return self._read_items(("native", item) for item in items)
 
     def takes(self, part: Part, role: Role) -> bool:
-        """Reasoning that isn't sealed, or was sealed elsewhere, is left out."""
+        """Whether the format takes `part`: of reasoning, only what this provider sealed."""
         return not isinstance(part, Thinking) or (part.sealed is not None and part.format == RESPONSES)
 
     def carries(self, part: Media | Opaque, role: str) -> bool:
-        """Whether it stands in what that role says, or in the list as an item of the provider's."""
+        """Whether a message of that role can hold `part`, or the list as an item."""
         if isinstance(part, Media):
             return role in ("user", "tool") and _write_media(part) is not None
         if part.format != RESPONSES or role == "system":
@@ -522,14 +522,14 @@ class OpenAIResponses(ChatFormat):
             return (_content_fits(shown, role) and shown not in _OWN_PARTS) or (shown == _APPROVAL and role == "user")
         if item != _MESSAGE:
             return item not in ("", _REASONING, _APPROVAL) and not _is_call(payload) and not _is_output(payload)
-        # A message of content that we can't read.
+        # A message with unknown content.
         content = payload.get("content")
         block = content[0] if isinstance(content, list) and len(content) == 1 else None
         shown = text_or(mapping(block).get("type"))
         return payload.get("role") == "assistant" and _content_fits(shown, "assistant") and shown not in _OWN_PARTS
 
     def repair_steps(self) -> Iterable[Repair]:
-        """Calls and outputs meet and are of one kind, and reasoning keeps what it led to."""
+        """Return the repairs."""
         return (
             flatten_summaries,
             self.express,
@@ -547,28 +547,18 @@ class OpenAIResponses(ChatFormat):
         )
 
     def outlined(self, messages: Sequence[Json]) -> Outlines:
-        """What the rules see of the items: a run of outputs answers the calls of the reply directly before it."""
+        """Draw the outlines of the items; a run of outputs answers the calls of the reply directly before it."""
         outlines: list[Outline] = []
         reply: dict[str, int] = {}
         before = ""
         for index, item in enumerate(messages):
-            side, name = side_of(item), _call_id(item)
-            if side != "tool" and not (side == "assistant" == before):
+            seen = self._outline(item, None)
+            if seen.role != "tool" and not (seen.role == "assistant" == before):
                 reply = {}
-            if _is_call(item):
-                reply[name] = index
-            answering = _is_output(item)
-            outlines.append(
-                Outline(
-                    index=index,
-                    role=side,
-                    message=item,
-                    calls=(name,) if _is_call(item) else (),
-                    results=(name,) if answering else (),
-                    answers=reply.get(name) if answering else None,
-                )
-            )
-            before = side
+            reply |= dict.fromkeys(seen.calls, index)
+            answers = reply.get(seen.results[0]) if seen.results else None
+            outlines.append(replace(seen, index=index, answers=answers))
+            before = seen.role
         return Outlines(outlines)
 
     def _read_items(self, placed: Iterable[_Placed]) -> list[Draft]:
@@ -578,8 +568,8 @@ class OpenAIResponses(ChatFormat):
             draft = self._draft(group)
             items = [item for _, item in group]
             if draft.role == "assistant":
-                # Its ids, or those of a later one, may belong to the reasoning before the outputs; without that they
-                # would be refused.
+                # Its ids, or those of a later one, may belong to the reasoning before the outputs, and are rejected
+                # without it.
                 goes_on = reasoned and out[-1].role == "tool" and not _reasons(items)
                 draft = replace(draft, joined=goes_on)
                 reasoned = reasoned or _reasons(items)
@@ -595,6 +585,6 @@ class OpenAIResponses(ChatFormat):
         parts = (part for place, item in group for part in _read_item(item, place))
         draft = read_draft(role, parts, items[0].get("id"))
         payload: object = items[0] if len(items) == 1 else items
-        # A prompt that stands in the list would be written apart from it, if it were known by its words alone.
+        # Without its payload, a prompt in the list would be written as the instructions.
         complete = role != "system" and _write_items([self.expressed(draft)]) == items
         return self.keep_native(draft, payload, payload if complete else None)

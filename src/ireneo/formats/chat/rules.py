@@ -1,4 +1,4 @@
-"""What a message list must hold to: one small function a rule, over an outline that each format draws of its list."""
+"""The rules of message lists: each is a small function over outlines, which each format draws of its messages."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from ireneo.patterns import lazy_re
 
 
 class Violation(Struct, frozen=True, kw_only=True):
-    """A rule of the format that a message list breaks, and where."""
+    """A breach of a format's rule."""
 
     rule: str
     """The rule's name, such as ``orphaned-result``."""
     index: int
-    """The place of the message in the list, from 0."""
+    """The message's index in the list."""
     message: str
-    """One sentence: what is wrong, and what the provider wants instead."""
+    """One sentence: what is wrong, and what the provider expects."""
 
 
 class Outline(Struct, frozen=True, kw_only=True):
-    """One message, as the rules see it."""
+    """What the rules check of one message."""
 
     index: int = 0
     role: str
     """Empty where the message has none."""
     message: dict[str, object]
     calls: tuple[str, ...] = ()
-    """The ids of the calls that the application must answer; empty where one is missing."""
+    """The ids of the calls that the application must answer; an empty string for a missing id."""
     results: tuple[str, ...] = ()
-    """The ids that its results name; empty where one is missing."""
+    """The call ids of its results; an empty string for a missing id."""
     thinks: bool = False
-    """It begins with thinking that its provider signed or sealed."""
+    """It begins with signed or sealed thinking."""
     answers: int | None = None
-    """The index of the message whose calls its results must answer, if one stands where it should."""
+    """The index of the message whose calls its results must answer, if there is one."""
 
 
 class UnmatchedPairs(Struct, frozen=True, kw_only=True):
-    """Calls and results that don't meet: each with its message's index and its id."""
+    """Calls and results that don't match, each as its message's index and its id."""
 
     unanswered: list[tuple[int, str]] = []
     orphaned: list[tuple[int, str]] = []
@@ -52,7 +52,7 @@ class UnmatchedPairs(Struct, frozen=True, kw_only=True):
 
 
 class Outlines:
-    """The outlines of a list, and what is found by looking at them together."""
+    """The outlines of a list of messages."""
 
     def __init__(self, outlines: Iterable[Outline]) -> None:
         self._all = tuple(outlines)
@@ -65,7 +65,7 @@ class Outlines:
 
     @cached_property
     def found(self) -> UnmatchedPairs:
-        """The calls without results and the results without calls."""
+        """The calls without results, and the results without calls."""
         made: dict[str, list[int]] = {}
         answered: set[tuple[int, str]] = set()
         found = UnmatchedPairs()
@@ -93,15 +93,15 @@ class Outlines:
         return found
 
 
-def outlined(
+def draw_outlines(
     messages: Sequence[dict[str, object]],
     outline: Callable[[dict[str, object], dict[str, object] | None], Outline],
     tools: tuple[str, ...] = (),
 ) -> Outlines:
-    """The outlines of a list, of which `outline` draws one from a message and the message before it.
+    """Draw the outlines of a list; `outline` draws one from a message and the message before it.
 
-    Results stand in the message directly behind the model's or, where a message of one of the roles `tools` holds one
-    result alone, in the run of such messages.
+    Results are expected in the message directly after the model's or, where messages of the roles `tools` hold one
+    result each, in the run of such messages.
     """
     outlines: list[Outline] = []
     asking: int | None = None
@@ -118,28 +118,35 @@ def outlined(
 _MODELS = ("assistant", "model")
 
 
-def thinks(draft: Draft) -> bool:
-    """Whether a message begins with thinking that its provider signed or sealed."""
-    return any(isinstance(part, Thinking) and part.is_bound for part in draft.parts[:1])
+def outline_of(role: str, message: dict[str, object], drafts: Sequence[Draft]) -> Outline:
+    """Draw the outline of a message that was read as `drafts`."""
+    first = drafts[0].parts[:1] if drafts else ()
+    return Outline(
+        role=role,
+        message=message,
+        calls=tuple(call.id for draft in drafts for call in draft.calls),
+        results=tuple(result.call_id for draft in drafts for result in draft.results),
+        thinks=any(isinstance(part, Thinking) and part.is_bound for part in first),
+    )
 
 
 Rule: TypeAlias = Callable[[Outlines], Iterator[Violation]]
 
 
 def violations(outlines: Outlines, rules: Sequence[Rule]) -> list[Violation]:
-    """Every breach of `rules`, in the order of the messages."""
+    """Return every violation of `rules`, in the order of the messages."""
     return sorted((fault for rule in rules for fault in rule(outlines)), key=lambda fault: fault.index)
 
 
 def breach(rule: str, index: int, says: str) -> Violation:
-    """A violation whose sentence begins with its place."""
+    """Make a violation whose sentence begins with its place."""
     return Violation(rule=rule, index=index, message=f"message {index}: {says}")
 
 
 def each(rule: str, says: str, finds: Callable[[Outline], Iterable[object] | bool]) -> Rule:
-    """The rule that a message, looked at alone, breaks once for each thing that `finds` finds in it.
+    """Make a rule on single messages: a violation for each thing that `finds` returns.
 
-    `says` is the sentence; in it ``{0}`` is what was found, and ``{role}`` who speaks.
+    `says` is its sentence, in which ``{0}`` is what was found and ``{role}`` the message's role.
     """
 
     def check(outlines: Outlines) -> Iterator[Violation]:
@@ -152,7 +159,7 @@ def each(rule: str, says: str, finds: Callable[[Outline], Iterable[object] | boo
 
 
 def unknown_role(known: tuple[str, ...]) -> Rule:
-    """Each message has a role that the format knows."""
+    """Make the rule that each message has one of the roles `known`."""
 
     def finds(outline: Outline) -> list[str]:
         what = f"its role {outline.role!r} is unknown" if outline.role else "it has no role"
@@ -162,7 +169,7 @@ def unknown_role(known: tuple[str, ...]) -> Rule:
 
 
 def first_not_user(outlines: Outlines) -> Iterator[Violation]:
-    """The user speaks first."""
+    """Check that the first message is the user's."""
     first = next((each for each in outlines if each.role not in ("system", "developer")), None)
     if first is not None and first.role != "user":
         yield breach("first-not-user", first.index, "the first message must be the user's.")
@@ -179,7 +186,7 @@ call_without_id = each("call-without-id", "{0}", _without_id)
 
 
 def unique(rule: str, says: str, names: Callable[[Outline], Iterable[str]]) -> Rule:
-    """No two of the `names` in a list are the same; in the sentence ``{0}`` is one that comes again."""
+    """Make the rule that the `names` in a list are unique; in the sentence ``{0}`` is the repeated one."""
 
     def check(outlines: Outlines) -> Iterator[Violation]:
         seen: set[str] = set()
@@ -193,7 +200,7 @@ def unique(rule: str, says: str, names: Callable[[Outline], Iterable[str]]) -> R
 
 
 def unique_calls(names: Callable[[Outline], Iterable[str]]) -> Rule:
-    """No two calls of a list bear one id."""
+    """Make the rule that the ids of a list's calls are unique."""
     return unique("duplicate-call-id", "the id {0!r} is that of an earlier call.", names)
 
 
@@ -206,7 +213,7 @@ duplicate_id_in_message = each("duplicate-call-id", "the id {0!r} is that of ano
 
 
 def fitting_names(names: Callable[[Outline], Iterable[object]]) -> Rule:
-    """A tool's name is made of at most 128 letters, digits, underscores and hyphens."""
+    """Make the rule that a tool's name has at most 128 letters, digits, underscores and hyphens."""
     return each(
         "bad-call-name",
         "the tool's name {0!r} may only hold letters, digits, underscores and hyphens, at most 128.",
@@ -218,7 +225,7 @@ FITTING_NAME: Final = lazy_re(r"[A-Za-z0-9_-]{1,128}")
 
 
 def unpaired(outlines: Outlines) -> Iterator[Violation]:
-    """Each call is answered once, by a result directly after it that names it."""
+    """Check that each call is answered once, by a result directly after it."""
     found = outlines.found
     for index, name in found.unanswered:
         yield breach("unanswered-call", index, f"call {name!r} has no result; one must stand directly after it.")
@@ -234,10 +241,10 @@ THINKING_MISSING: Final = "thinking-missing"
 
 
 def thinking_missing(outlines: Outlines) -> Iterator[Violation]:
-    """The assistant's first message in the tool loop that runs begins with thinking.
+    """Check that the assistant's first message in the running tool loop begins with thinking.
 
-    The loop is all that the assistant did since the user last spoke; it runs while results are the last that was said.
-    The messages after the first think or don't, as the model answered them.
+    The loop is what the assistant did since the user last spoke; it runs while results are the last message. Its later
+    messages may or may not have thinking.
     """
     first = _loop_begins(list(outlines))
     if first is not None and not first.thinks:
@@ -249,7 +256,7 @@ def thinking_missing(outlines: Outlines) -> Iterator[Violation]:
 
 
 def _loop_begins(outlines: list[Outline]) -> Outline | None:
-    """The first message of the assistant's in the loop that runs at the end; None where none runs."""
+    """Return the assistant's first message in the tool loop that runs at the end; None where none runs."""
     first: Outline | None = None
     place = len(outlines)
     while place:
@@ -266,7 +273,7 @@ def _loop_begins(outlines: list[Outline]) -> Outline | None:
 
 
 def unreadable(read: Callable[[dict[str, object], str], object], known: tuple[str, ...]) -> Rule:
-    """Each message can be read at all; one whose role is unknown is another rule's."""
+    """Make the rule that `read` can read each message with one of the roles `known`."""
 
     def rule(outlines: Outlines) -> Iterator[Violation]:
         for outline in outlines:
