@@ -26,7 +26,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from billed_methods import COUNTED, METHODS, Method, Prompt, Run, Setting, weight
-from ireneo.context.parts import without_thinking
+from ireneo.context.view import without_thinking
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.formats.chat.registry import chat_format
 from ireneo.log.message import Draft, Result, weigh

@@ -16,8 +16,7 @@ from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.formats.logs.registry import log_format
 from ireneo.lessons.run import outcome_of, project_of
 from ireneo.lessons.shell import RunMaterial
-from ireneo.log.message import Draft, weigh
-from ireneo.log.tree import chain
+from ireneo.log.message import Draft, chain, weigh
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 _NUMBER = re.compile(r"-(\d+)$")

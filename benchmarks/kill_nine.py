@@ -27,8 +27,8 @@ from msgspec import Struct, to_builtins
 
 from ireneo.adapters.sqlite.migrate import Durability
 from ireneo.adapters.sqlite.store import SqliteStore, open_sqlite
-from ireneo.log.message import Draft, Message, Native, Part, Text
-from ireneo.log.tree import MAIN, SessionKey, chain
+from ireneo.log.message import Draft, Message, Native, Part, Text, chain
+from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.store import Transaction
 
 SESSIONS = ("shared", "shared", "own 1", "own 2")

@@ -18,8 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ireneo.log.message import Message
-from ireneo.log.tree import chain
+from ireneo.log.message import Message, chain
 from ireneo.summaries.own_words import said_in_results
 from ireneo.summaries.pins import find_pins
 

@@ -26,8 +26,8 @@ from msgspec import Struct
 
 from ireneo.adapters.sqlite.migrate import Durability
 from ireneo.adapters.sqlite.store import open_sqlite
-from ireneo.log.message import Draft, Native, Part, Text
-from ireneo.log.tree import MAIN, SessionKey, chain
+from ireneo.log.message import Draft, Native, Part, Text, chain
+from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.store import Transaction
 
 TEXT = "The quick brown fox jumps over the lazy dog, and the log keeps each of its words. " * 8

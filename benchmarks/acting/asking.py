@@ -15,7 +15,7 @@ from ireneo.formats.chat.format import NOTES, Payload
 from ireneo.log.message import Call, Draft, arguments_text
 from ireneo.ports.models import Prompt
 from ireneo.prompts.replies import Voice
-from ireneo.summaries.dead_ends import approach
+from ireneo.summaries.outcomes import approach
 from ireneo.summaries.steps import CHANGES, understand
 from ireneo.summaries.summary import Line
 

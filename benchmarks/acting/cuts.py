@@ -10,9 +10,8 @@ from msgspec import Struct
 import ireneo
 from acting.asking import is_comparable, tool_lines
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
-from ireneo.log.message import Call, Draft, Message, weigh
-from ireneo.log.tree import chain
-from ireneo.summaries.dead_ends import dead_ends
+from ireneo.log.message import Call, Draft, Message, chain, weigh
+from ireneo.summaries.outcomes import dead_ends
 from ireneo.summaries.steps import steps
 from ireneo.summaries.summary import Line
 

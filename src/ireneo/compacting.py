@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, ov
 
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.adapters.tokens.exact import ExactTokenizer
-from ireneo.engine.compact import compact_drafts
-from ireneo.engine.encode import AnthropicContext, Context, OpenAIContext, ResponsesContext, with_objects
+from ireneo.engine.encode import (
+    AnthropicContext,
+    Context,
+    OpenAIContext,
+    ResponsesContext,
+    compact_drafts,
+    with_objects,
+)
 from ireneo.errors import BadInput, UnreadableLog
 from ireneo.formats.chat.format import FormatName, Payload, ThinkingRule, messages_of
 from ireneo.formats.chat.registry import ReadMessages, chat_format, read_given

@@ -42,8 +42,8 @@ from ireneo.formats.logs.format import LogFault, LoggedNode
 from ireneo.formats.logs.registry import LogFormatName
 from ireneo.lessons.guard import GuardAdvice
 from ireneo.lessons.run import Category, ClaimTotals, DiaryAuthor, DiaryEntry, DiaryLine, LearnedRun, RunOutcome
-from ireneo.log.message import Media, MessageId, Native, Opaque, Origin, Part, Role, Thinking
-from ireneo.log.tree import Annotation, AnnotationId, AnnotationKind, Head, SessionKey
+from ireneo.log.message import Head, Media, MessageId, Native, Opaque, Origin, Part, Role, Thinking
+from ireneo.log.tree import Annotation, AnnotationId, AnnotationKind, SessionKey
 from ireneo.memories.brief import Brief, BriefLine
 from ireneo.memories.facts import Fact
 from ireneo.memories.index import Vector

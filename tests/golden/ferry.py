@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
-from ireneo.log.message import Draft, Message, Role, Text, weigh
-from ireneo.log.tree import MAIN, Head, SessionKey, chain, head_of
+from ireneo.log.message import Draft, Head, Message, Role, Text, chain, head_of, weigh
+from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import STORY
 from ireneo.summaries.summary import Line, Section, Summary, Thread, ThreadChanges, ThreadKind, anchor, thread_id

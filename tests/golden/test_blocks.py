@@ -12,7 +12,7 @@ import pytest
 from tests.golden.material import session
 
 import ireneo
-from ireneo.engine.compact import compact_drafts
+from ireneo.engine.encode import compact_drafts
 from ireneo.summaries.policy import CODING, Policy
 
 FOLDER = Path(__file__).parent / "blocks"

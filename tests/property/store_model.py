@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
 
-from ireneo.log.message import Draft, Message, MessageId, Native, Text
-from ireneo.log.tree import Annotation, AnnotationId, Head, SessionKey, head_of
+from ireneo.log.message import Draft, Head, Message, MessageId, Native, Text, head_of
+from ireneo.log.tree import Annotation, AnnotationId, SessionKey
 from ireneo.ports.store import Lease, Pruned, Rebuild, Span, Spent
 from ireneo.summaries.summary import Summary
 

@@ -11,11 +11,10 @@ from tests.property.invariants.houses import calm
 
 from ireneo import Draft
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
-from ireneo.context.parts import shorten
+from ireneo.context.view import shorten
 from ireneo.engine.story_writing import StoryJob, StoryTask, heard, shown_speech
 from ireneo.engine.work_writing import transcript
-from ireneo.log.message import Message, Text, weigh
-from ireneo.log.tree import chain
+from ireneo.log.message import Message, Text, chain, weigh
 from ireneo.summaries.policy import STORY
 from ireneo.summaries.story import make_leaf
 

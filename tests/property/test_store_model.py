@@ -21,8 +21,8 @@ from tests.property.store_model import Model, drafts_of, total
 from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.errors import BadInput
-from ireneo.log.message import Message
-from ireneo.log.tree import SessionKey, chain, head_of
+from ireneo.log.message import Message, chain, head_of
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Lease, Spent, Store, Transaction
 from ireneo.summaries.summary import SummaryId
 from ireneo.testing.conformance.material import DAY, MINUTE, NOON, count, noted, rebuilt, summarise

@@ -11,8 +11,7 @@ from ireneo import Memory
 from ireneo.engine.remember import settle_drafts
 from ireneo.lessons.run import LearnedRun, Observation, Trigger
 from ireneo.lessons.shell import RunMaterial
-from ireneo.log.message import Call, Draft, Message, MessageId, Result, Text, digest
-from ireneo.log.tree import chain
+from ireneo.log.message import Call, Draft, Message, MessageId, Result, Text, chain, digest
 from ireneo.memories.record import Evidence, MemoryDraft, MemoryId, Record
 from ireneo.ports.store import Transaction
 

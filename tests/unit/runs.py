@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from ireneo.lessons.shell import RunMaterial
-from ireneo.log.message import Draft, weigh
-from ireneo.log.tree import chain
+from ireneo.log.message import Draft, chain, weigh
 
 BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 

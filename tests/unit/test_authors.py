@@ -10,10 +10,21 @@ from msgspec.structs import replace
 
 import ireneo
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
-from ireneo.context.parts import fit
+from ireneo.context.view import fit
 from ireneo.formats.chat.registry import CHAT_FORMATS
-from ireneo.log.message import Draft, Native, Result, Text, as_read, heard_by, message_id, texts, told_plainly, weigh
-from ireneo.log.tree import chain
+from ireneo.log.message import (
+    Draft,
+    Native,
+    Result,
+    Text,
+    as_read,
+    chain,
+    heard_by,
+    message_id,
+    texts,
+    told_plainly,
+    weigh,
+)
 
 count = EstimatedTokenizer().count
 

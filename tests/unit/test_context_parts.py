@@ -8,9 +8,8 @@ import pytest
 
 from ireneo import Draft, Message
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
-from ireneo.context.parts import excerpt, fit, mask, share, shorten, without_thinking
-from ireneo.log.message import Call, Media, Part, Result, Role, Text, Thinking, short, weigh
-from ireneo.log.tree import chain
+from ireneo.context.view import excerpt, fit, mask, share, shorten, without_thinking
+from ireneo.log.message import Call, Media, Part, Result, Role, Text, Thinking, chain, short, weigh
 
 count = EstimatedTokenizer().count
 LONG = "\n".join(f"Line {number} reads value_{number} from src/part_{number}.py" for number in range(400))

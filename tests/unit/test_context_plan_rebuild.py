@@ -10,8 +10,7 @@ import pytest
 import ireneo
 from ireneo.context.compose import RebuildTo, Stay, decide, first_target, idle_seconds
 from ireneo.errors import BadInput
-from ireneo.log.message import Call, Draft, Message, Result, Role, Text
-from ireneo.log.tree import chain
+from ireneo.log.message import Call, Draft, Message, Result, Role, Text, chain
 from ireneo.summaries.policy import CODING, Policy, prices_named
 
 ANTHROPIC = prices_named("anthropic")

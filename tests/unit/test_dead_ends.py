@@ -7,7 +7,7 @@ from tests.golden.material import edit, read, run, said, step
 from tests.unit.runs import material
 
 from ireneo.log.message import Draft
-from ireneo.summaries.dead_ends import dead_ends, worked
+from ireneo.summaries.outcomes import dead_ends, worked
 from ireneo.summaries.steps import Step, steps
 from ireneo.summaries.tell_work import write_leaf
 

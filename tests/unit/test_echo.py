@@ -22,13 +22,13 @@ from ireneo.log.message import (
     Role,
     Text,
     as_said,
+    chain,
     fenced,
     is_recalled,
     opens_turn,
     said_in,
     without_recalled,
 )
-from ireneo.log.tree import chain
 from ireneo.summaries.pins import find_pins
 from ireneo.summaries.tell_work import write_leaf
 

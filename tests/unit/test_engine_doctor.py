@@ -18,8 +18,8 @@ from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.doctor import MOST_NAMED, Finding
 from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources
-from ireneo.log.message import Message
-from ireneo.log.tree import Annotation, annotation_id, head_of
+from ireneo.log.message import Message, head_of
+from ireneo.log.tree import Annotation, annotation_id
 from ireneo.ports.store import Rebuild, Store, Transaction
 from ireneo.summaries.policy import RUNNING
 from ireneo.summaries.summary import Summary, SummaryId, Writing, anchor

@@ -13,11 +13,11 @@ from tests.golden.material import session as material
 import ireneo
 from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.adapters.sqlite.store import open_sqlite
-from ireneo.engine.branches import tree_paths
 from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources, SystemClock
+from ireneo.engine.tree import tree_paths
 from ireneo.errors import BadInput
-from ireneo.log.tree import Head, head_of
+from ireneo.log.message import Head, head_of
 from ireneo.ports.store import Store, Transaction
 
 Work = Callable[[Store, Memory], Awaitable[None]]

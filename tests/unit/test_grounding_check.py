@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ireneo.grounding.claims import TextClaim
 from ireneo.grounding.evidence import SourceIndex, check_text, critical, lost, recall, source_texts, supported_rate
-from ireneo.log.message import Call, Draft, Message, Origin, Result, Role, Text
-from ireneo.log.tree import chain
+from ireneo.log.message import Call, Draft, Message, Origin, Result, Role, Text, chain
 
 
 def said(role: Role, text: str, origin: Origin = "spoken") -> Draft:

@@ -6,8 +6,7 @@ import pytest
 
 from ireneo.grounding.check import Grounds, strike
 from ireneo.grounding.status import LastOutcome
-from ireneo.log.message import Call, Draft, Message, Result, Role, Text
-from ireneo.log.tree import chain
+from ireneo.log.message import Call, Draft, Message, Result, Role, Text, chain
 
 
 def said(role: Role, text: str) -> Draft:

@@ -8,8 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ireneo.grounding.check import Grounds, strike
-from ireneo.log.message import Call, Draft, Message, Result, Role, Text
-from ireneo.log.tree import chain
+from ireneo.log.message import Call, Draft, Message, Result, Role, Text, chain
 from ireneo.summaries.outcomes import last_outcomes
 
 

@@ -13,8 +13,7 @@ from ireneo.language.detect import language_of
 from ireneo.language.numbers import spelled
 from ireneo.language.sentences import sentences
 from ireneo.language.times import time_window
-from ireneo.log.message import Draft, Message, Text
-from ireneo.log.tree import chain
+from ireneo.log.message import Draft, Message, Text, chain
 from ireneo.memories.extract import told_fact
 from ireneo.memories.ranking import read_question
 from ireneo.memories.slots import holding_of

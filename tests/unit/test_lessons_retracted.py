@@ -18,7 +18,8 @@ from ireneo.engine import learn as due
 from ireneo.engine.diary import PathWindow, windows
 from ireneo.engine.resources import Cleaning
 from ireneo.lessons.shell import RunMaterial
-from ireneo.log.tree import Head, SessionKey
+from ireneo.log.message import Head
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store
 
 every_store = pytest.mark.parametrize("store", ["in memory", "sqlite"])

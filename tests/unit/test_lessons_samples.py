@@ -18,8 +18,7 @@ from ireneo.lessons.observe import texts_of
 from ireneo.lessons.run import Observation
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import observations_of
-from ireneo.log.message import weigh
-from ireneo.log.tree import chain
+from ireneo.log.message import chain, weigh
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 RUNS = 24

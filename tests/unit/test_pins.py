@@ -6,8 +6,7 @@ import pytest
 from msgspec.structs import replace
 from tests.property.hostile.rules import RULES, TALK, Rule
 
-from ireneo.log.message import Draft, Message, Origin, Result, Role, Text
-from ireneo.log.tree import chain
+from ireneo.log.message import Draft, Message, Origin, Result, Role, Text, chain
 from ireneo.summaries.pins import (
     BY_HAND,
     MAX_CHARACTERS,

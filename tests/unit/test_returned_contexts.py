@@ -14,11 +14,11 @@ import ireneo
 from ireneo import Context, Draft, Memory, Session, chat_format
 from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
-from ireneo.context.parts import excerpt
+from ireneo.context.view import excerpt
 from ireneo.engine.returned import pieces, stands_for
 from ireneo.errors import BadInput
-from ireneo.log.message import Text, Thinking
-from ireneo.log.tree import ROOT, chain
+from ireneo.log.message import Text, Thinking, chain
+from ireneo.log.tree import ROOT
 from ireneo.ports.store import Transaction
 
 NEXT = {"role": "user", "content": "And what about the tides?"}

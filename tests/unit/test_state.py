@@ -6,7 +6,7 @@ from tests.golden.material import edit, run, step
 from tests.unit.runs import material
 
 from ireneo.log.message import Draft
-from ireneo.summaries.state import MOST_FILES, shown_state, standing_state, state_lines
+from ireneo.summaries.outcomes import MOST_FILES, shown_state, standing_state, state_lines
 from ireneo.summaries.steps import steps
 from ireneo.summaries.summary import Line
 from ireneo.summaries.work import recorded

@@ -21,8 +21,7 @@ from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.context.compose import ContextOptions
 from ireneo.context.story import Story, StoryTeller, compose_story
 from ireneo.engine.encode import view_rows
-from ireneo.log.message import Message, weigh
-from ireneo.log.tree import chain
+from ireneo.log.message import Message, chain, weigh
 from ireneo.summaries.story_path import Grown, StoryPath
 from ireneo.summaries.summary import ListReader
 

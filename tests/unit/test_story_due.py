@@ -14,8 +14,8 @@ from tests.property.stories.material import SMALL, TINY_STORY, Storyteller
 
 from ireneo import Memory, Policy, Session
 from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.engine.context import text_id
 from ireneo.engine.summarise import OFFERED, PATIENCE
-from ireneo.engine.texts import text_id
 from ireneo.engine.work import WorkResult
 from ireneo.ports.store import Transaction
 from ireneo.summaries.summary import Summary

@@ -6,8 +6,7 @@ import pytest
 from msgspec.structs import replace
 from tests.property.test_threads import thread
 
-from ireneo.log.message import PINS_TAG, Draft, MessageId, Text
-from ireneo.log.tree import chain
+from ireneo.log.message import PINS_TAG, Draft, MessageId, Text, chain
 from ireneo.summaries.pins import find_pins
 from ireneo.summaries.threads import say_thread, thread_lines
 

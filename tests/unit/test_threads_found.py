@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ireneo.log.message import Draft, Message, Role, Text
-from ireneo.log.tree import chain
+from ireneo.log.message import Draft, Message, Role, Text, chain
 from ireneo.summaries.find_threads import find_threads
 from ireneo.summaries.summary import Thread, ThreadChanges
 

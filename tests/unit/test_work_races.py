@@ -13,12 +13,12 @@ from tests.progress import progress_of
 
 from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.context.compose import ContextOptions
+from ireneo.engine.context import text_id
 from ireneo.engine.leasing import Worker
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.engine.summarise import write_text
-from ireneo.engine.texts import text_id
 from ireneo.engine.work import SummaryWork, TextWriter, WorkResult, Works
 from ireneo.engine.writing import WrittenSummary
 from ireneo.log.message import Draft, Role, Text

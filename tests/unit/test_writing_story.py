@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 from tests.golden.story import GOOD, OPEN, OWED, STORY, SUMMARIZER, WHERE, logged, quarters, record, say, thread
 
+from ireneo.engine.context import text_id, text_summarizer
 from ireneo.engine.story_judging import MAX_WORDS, told, words_in
 from ireneo.engine.story_writing import StoryJob, StoryTask, known_names, story_text
-from ireneo.engine.texts import text_id, text_summarizer
 from ireneo.engine.writing import WrittenSummary, write
 from ireneo.errors import BadReply, ModelRefused
 from ireneo.log.message import short

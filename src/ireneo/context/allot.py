@@ -19,8 +19,8 @@ from ireneo.grounding.claims import artifacts
 from ireneo.language.words import common_words, letters
 from ireneo.log.message import Count, Recount
 from ireneo.patterns import lazy_re
-from ireneo.summaries.dead_ends import overturned, succeeded
-from ireneo.summaries.names import faded
+from ireneo.summaries.outcomes import overturned, succeeded
+from ireneo.summaries.statements import faded
 from ireneo.summaries.summary import ABOUT, Choice, Line, SectionName, Strategy, Summary
 from ireneo.summaries.work import WORK
 

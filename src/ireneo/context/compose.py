@@ -30,7 +30,7 @@ from ireneo.summaries.policy import Policy, Prices, rebuild_cost
 from ireneo.summaries.summary import Line, Summary
 from ireneo.summaries.work import RowItem, cover_row, loose_from, open_block, strategy_of
 
-Thinking = Literal["prefix", "turn", "none"]
+ThinkingMode = Literal["prefix", "turn", "none"]
 """When signed thinking may be shown: as long as nothing before it was changed; in the turn that is running; never."""
 
 
@@ -40,8 +40,8 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
     budget: int
     policy: Policy
     count: Count
-    thinking: Thinking = "none"
-    asked: Thinking | None = None
+    thinking: ThinkingMode = "none"
+    asked: ThinkingMode | None = None
     """What the caller says of the model's thinking; None: as the format has it."""
     notes: tuple[Annotation, ...] = ()
     """The pins, releases and disputes along the path."""
@@ -58,7 +58,7 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
         """What is known of the lines of summaries."""
         return self.kept or Statements(self.count, strategy_of(self.policy))
 
-    def ruled(self, rule: Thinking) -> Thinking:
+    def ruled(self, rule: ThinkingMode) -> ThinkingMode:
         """Which thinking may be shown in a format that has this rule, where the caller says nothing else."""
         return rule if rule == "none" or self.asked is None else self.asked
 

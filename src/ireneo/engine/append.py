@@ -9,10 +9,10 @@ from typing import TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ireneo.engine.branches import messages_named, passes
 from ireneo.engine.resources import Cleaning, DraftVariants, chain_named
 from ireneo.engine.returned import NewDrafts, Offered, ReturnedContext
 from ireneo.engine.scope import FIRST_MESSAGES, place_session
+from ireneo.engine.tree import messages_named, passes
 from ireneo.errors import MessageNotFound, UnreadableLog
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.formats.chat.registry import DEFAULT_FORMAT, OBJECTS, ReadMessages, chat_format, chat_format_of, read_given
@@ -23,15 +23,17 @@ from ireneo.log.message import (
     Call,
     Count,
     Draft,
+    Head,
     Message,
     MessageId,
     Part,
     Result,
     Text,
+    head_of,
     opens_turn,
     weigh,
 )
-from ireneo.log.tree import ROOT, Head, SessionKey, head_of
+from ireneo.log.tree import ROOT, SessionKey
 from ireneo.ports.store import Transaction
 
 Given: TypeAlias = "Draft | Mapping[str, object] | str | object"

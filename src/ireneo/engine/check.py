@@ -10,8 +10,8 @@ from ireneo.lessons.guard import Arguments, GuardAdvice, PastCall, SessionSoFar,
 from ireneo.lessons.known_traps import cues_beside, known_traps
 from ireneo.lessons.lessons import cues_to_read
 from ireneo.lessons.run import Observation
-from ireneo.log.message import Message, Result
-from ireneo.log.tree import MAIN, SessionKey, chain
+from ireneo.log.message import Message, Result, chain
+from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.memories import MemoryFilter
 from ireneo.summaries.steps import steps
 

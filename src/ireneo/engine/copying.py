@@ -18,8 +18,8 @@ from msgspec.structs import replace
 
 from ireneo.errors import StoreError
 from ireneo.lessons.run import LearnedRun, Observation
-from ireneo.log.message import Message, MessageId
-from ireneo.log.tree import Annotation, Head, SessionKey
+from ireneo.log.message import Head, Message, MessageId
+from ireneo.log.tree import Annotation, SessionKey
 from ireneo.memories.record import Record
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import SessionInfo, Spent, Store, Transaction

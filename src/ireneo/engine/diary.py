@@ -16,8 +16,8 @@ from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.run import DiaryEntry
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.write_diary import AgentNotes, as_text, claimed, marked, render_diary, write_diary, written_in
-from ireneo.log.message import Call, Count, Draft, Message, MessageId, Part, Result, Text
-from ireneo.log.tree import Annotation, Head, SessionKey, annotation_id
+from ireneo.log.message import Call, Count, Draft, Head, Message, MessageId, Part, Result, Text
+from ireneo.log.tree import Annotation, SessionKey, annotation_id
 from ireneo.ports.store import Store, Transaction
 
 PAGE = 1_000

@@ -12,13 +12,13 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.branches import TreePath, tree_paths
+from ireneo.engine.context import text_id
 from ireneo.engine.returned import pieces
-from ireneo.engine.texts import text_id
+from ireneo.engine.tree import TreePath, tree_paths
 from ireneo.errors import BadInput, MessageNotFound, NotFound, ReadOnlyStore, StoreBusy, StoreError
 from ireneo.formats.chat.format import NOTES
-from ireneo.log.message import BLOCK_TAGS, Message, MessageId, message_id, short
-from ireneo.log.tree import Annotation, Head, SessionKey
+from ireneo.log.message import BLOCK_TAGS, Head, Message, MessageId, message_id, short
+from ireneo.log.tree import Annotation, SessionKey
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Lease, Rebuild, Store, Transaction
 from ireneo.prompts import FAMILIES

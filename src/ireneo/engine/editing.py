@@ -14,7 +14,6 @@ from typing import Literal, TypeAlias, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.branches import memory_named
 from ireneo.engine.forget import forget
 from ireneo.engine.remember import USES_KEPT, settle_drafts
 from ireneo.engine.resources import Resources
@@ -30,6 +29,7 @@ from ireneo.engine.scope import (
     project_told,
     told_there,
 )
+from ireneo.engine.tree import memory_named
 from ireneo.errors import BadInput, MemoryNotFound
 from ireneo.log.message import MessageId, short
 from ireneo.log.tree import SessionKey

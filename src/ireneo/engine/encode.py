@@ -1,4 +1,4 @@
-"""Write an assembled context in a provider's format, and say what it costs there."""
+"""Write a composed context in a provider's format within its budget, and describe what it shows and costs."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, ge
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.assemble import Assembled
+from ireneo.context.assemble import Assembled, WorkComposer
 from ireneo.context.compose import ContextOptions, Explained
-from ireneo.context.parts import without_thinking
-from ireneo.context.view import ContextItem, ViewKind, drafts
+from ireneo.context.view import ContextItem, ViewKind, drafts, without_thinking
 from ireneo.errors import BadInput, BudgetTooSmall
 from ireneo.formats.chat.format import ChatFormat, FormatName, Payload, ThinkingRule
 from ireneo.formats.chat.registry import OBJECTS, made_into_objects, without_thoughts
 from ireneo.formats.chat.repairs import losses, without_dangling
 from ireneo.formats.chat.rules import THINKING_MISSING, Violation
-from ireneo.log.message import Count, Draft, Thinking, arguments_text, short, texts, weigh
-from ireneo.summaries.summary import SummaryLevel
+from ireneo.log.message import Count, Draft, MessageId, Thinking, arguments_text, chain, short, texts, weigh
+from ireneo.summaries.policy import Policy
+from ireneo.summaries.summary import ListReader, SummaryLevel
+from ireneo.summaries.work import WorkPath
 
 CHARACTERS_PER_TOKEN = 4
 _BLOCKS = ("summary", "waiting", "left out")
@@ -323,3 +324,41 @@ class _Aim:
             return
         spared = over + 8 + int(self._whole * margin)
         self.target = max(min(self.target, composed_tokens) - spared, LEAST)
+
+
+def compact_drafts(
+    drafts: Sequence[Draft],
+    budget: int,
+    chat: ChatFormat,
+    policy: Policy,
+    count: Count,
+    asked: ThinkingRule | None = None,
+) -> Context:
+    """Cut the path that `drafts` make to `budget` tokens, and write it in the format `chat`.
+
+    `asked` is what the caller says of a model's thinking; None: as the format has it.
+    """
+    check_budget(budget)
+    messages = chain(None, drafts, lambda parts: weigh(parts, count))
+    if not messages:
+        return make_context(budget, 0, chat, chat.encode(()), (), count)
+    options = ContextOptions(budget=budget, policy=policy, count=count, asked=asked)
+    options = replace(options, thinking=options.ruled(chat.thinking))
+    reader = ListReader(messages)
+    composer: Composer
+    if policy.story is None:
+        composer = WorkComposer(WorkPath(reader, policy), None, options)
+    else:
+        # Loaded where a story is told, so that cutting an agent's list doesn't wait for it.
+        from ireneo.context.story import StoryComposer, StoryTeller
+        from ireneo.summaries.story_path import StoryPath
+
+        teller = StoryTeller(count)
+        composer = StoryComposer(StoryPath(reader, policy), options, teller, most=len(messages))
+    handed = {message.id: message.draft for message in messages}
+
+    def whole(shown: Sequence[ContextItem]) -> Mapping[str, Draft]:
+        return {each.id: handed[MessageId(each.id)] for each in shown if each.whole}
+
+    made, _ = fitted(composer, reader.head.total_tokens, chat, options, whole)
+    return replace(made, explained=None)

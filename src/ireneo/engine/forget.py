@@ -12,7 +12,6 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.branches import memory_named, only_match, shortest_ids
 from ireneo.engine.forgetting import (
     ErasedWords,
     ErasurePlan,
@@ -33,6 +32,7 @@ from ireneo.engine.forgetting import (
     written,
 )
 from ireneo.engine.resources import Resources
+from ireneo.engine.tree import memory_named, only_match, shortest_ids
 from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, SessionNotFound
 from ireneo.language.sentences import sentences
 from ireneo.language.words import terms

@@ -12,12 +12,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.branches import tree_paths
 from ireneo.engine.provenance import update_staleness
+from ireneo.engine.tree import tree_paths
 from ireneo.lessons.run import LearnedRun, Observation
-from ireneo.log.message import Call, Media, Message, MessageId, Opaque, Part, Result, Text, Thinking
+from ireneo.log.message import Call, Head, Media, Message, MessageId, Opaque, Part, Result, Text, Thinking
 from ireneo.log.redaction import erase
-from ireneo.log.tree import Annotation, AnnotationId, Head, SessionKey
+from ireneo.log.tree import Annotation, AnnotationId, SessionKey
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.scratchpad import Pad

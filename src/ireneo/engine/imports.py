@@ -14,10 +14,10 @@ from typing import TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ireneo.engine.branches import last_shared, passes
 from ireneo.engine.context import due_ahead, write_ahead
 from ireneo.engine.resources import Cleaning, DraftVariants, Naming, UncleanedIds, chain_named
 from ireneo.engine.scope import place_session
+from ireneo.engine.tree import last_shared, passes
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import (
     LinearFormat,
@@ -32,8 +32,22 @@ from ireneo.formats.logs.format import (
     nothing_readable,
 )
 from ireneo.formats.logs.registry import CONVERSATIONS, LogFormatName, log_format, recognise
-from ireneo.log.message import Call, Count, Draft, Media, Message, MessageId, Opaque, Result, Text, Thinking, weigh
-from ireneo.log.tree import MAIN, Head, SessionKey, head_of
+from ireneo.log.message import (
+    Call,
+    Count,
+    Draft,
+    Head,
+    Media,
+    Message,
+    MessageId,
+    Opaque,
+    Result,
+    Text,
+    Thinking,
+    head_of,
+    weigh,
+)
+from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.files import LogPlace, LogSource
 from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import Policy, preset_of

@@ -35,8 +35,8 @@ from ireneo.engine.remember import Remembered, settle_drafts, settle_said
 from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.turns import Turn, failures_of_drafts, known_failure, leaf_episode, overturns, places, turn_memories
 from ireneo.errors import ModelError, SpendingLimit
-from ireneo.log.message import Message, MessageId, Text, opens_turn, said_in, voices_in
-from ireneo.log.tree import Head, SessionKey
+from ireneo.log.message import Head, Message, MessageId, Text, opens_turn, said_in, voices_in
+from ireneo.log.tree import SessionKey
 from ireneo.memories.extract import SaidFact, said_facts
 from ireneo.memories.record import TRUST, MemoryDraft, Source
 from ireneo.ports.memories import MemoryFilter

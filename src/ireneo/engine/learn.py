@@ -53,8 +53,8 @@ from ireneo.lessons.run import (
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import Studied, join_windows, study, sum_observations
 from ireneo.lessons.write_diary import AgentNotes, render_diary
-from ireneo.log.message import Draft, MessageId
-from ireneo.log.tree import MAIN, Head, SessionKey
+from ireneo.log.message import Draft, Head, MessageId
+from ireneo.log.tree import MAIN, SessionKey
 from ireneo.memories.record import Evidence, MemoryDraft, Record, is_dropped, is_kept
 from ireneo.ports.memories import LearnedFile, MemoryFilter
 from ireneo.ports.models import LanguageModel

@@ -8,13 +8,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine import annotations as noting
-from ireneo.engine.branches import memory_named, only_match
 from ireneo.engine.diary import Diary, read_diary
 from ireneo.engine.expand import Expanded, expand
 from ireneo.engine.forgetting import all_annotations
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits, character_asked, is_open, open_projects, place_all, told_there
+from ireneo.engine.tree import memory_named, only_match
 from ireneo.errors import BadInput, MemoryNotFound, NotFound, SummaryNotFound
 from ireneo.lessons.run import is_ruling
 from ireneo.log.message import short

@@ -14,8 +14,17 @@ from msgspec.structs import replace
 
 from ireneo.context.assemble import assemble
 from ireneo.context.compose import ContextOptions
-from ireneo.engine.context import StoredReader, keep_made, last_mark, was_erased
-from ireneo.engine.texts import WORDS_BEFORE, text_id, undisputed, waiting_notes, waiting_summarizer
+from ireneo.engine.context import (
+    WORDS_BEFORE,
+    StoredReader,
+    keep_made,
+    last_mark,
+    text_id,
+    undisputed,
+    waiting_notes,
+    waiting_summarizer,
+    was_erased,
+)
 from ireneo.engine.work_writing import (
     REQUESTS_SHOWN,
     WORDS_PER_TOKEN,
@@ -25,8 +34,8 @@ from ireneo.engine.work_writing import (
 )
 from ireneo.engine.writing import writing_record
 from ireneo.errors import BadInput, Overtaken, SummaryNotFound
-from ireneo.log.message import Message, MessageId, strings, texts
-from ireneo.log.tree import Head, SessionKey, atoms, head_of
+from ireneo.log.message import Head, Message, MessageId, head_of, strings, texts
+from ireneo.log.tree import SessionKey, atoms
 from ireneo.ports.store import Store, Transaction
 from ireneo.prompts import NOTES_OWN
 from ireneo.prompts.replies import VOICES, Voice

@@ -22,9 +22,9 @@ from msgspec.structs import replace
 from ireneo.engine.models import Limits, Models, Spending
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import LogFault, Spool
-from ireneo.log.message import Count, Draft, Message, MessageId, message_id
+from ireneo.log.message import Count, CountParts, Draft, Head, Message, MessageId, chain, head_of, message_id
 from ireneo.log.redaction import cleaned_fields, redacted
-from ireneo.log.tree import CountParts, Head, SessionKey, chain, head_of
+from ireneo.log.tree import SessionKey
 from ireneo.memories.intake import MemoryDetails
 from ireneo.ports.files import LogPlace, LogSource, OpensLog, OpensWorkers, Workers
 from ireneo.ports.models import Clock, Embedder, Redactor

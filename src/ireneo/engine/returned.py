@@ -14,11 +14,10 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.parts import SKIPPED
-from ireneo.engine.branches import passes
+from ireneo.context.view import SKIPPED
+from ireneo.engine.tree import passes
 from ireneo.errors import BadInput
 from ireneo.formats.chat.format import BEGINNING, NO_REPLY, NOTES, SYSTEM, UNANSWERED, ChatFormat, origin_of
-from ireneo.log.harness import without_reminders
 from ireneo.log.message import (
     BLOCK_TAGS,
     CLOSING,
@@ -26,6 +25,7 @@ from ireneo.log.message import (
     PINS_TAG,
     Call,
     Draft,
+    Head,
     Media,
     Message,
     MessageId,
@@ -35,11 +35,13 @@ from ireneo.log.message import (
     Role,
     Text,
     Thinking,
+    head_of,
     is_recalled,
     short,
     told_plainly,
 )
-from ireneo.log.tree import Head, SessionKey, atoms, head_of
+from ireneo.log.outcome import without_reminders
+from ireneo.log.tree import SessionKey, atoms
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
 from ireneo.summaries.steps import clip

@@ -11,9 +11,9 @@ from typing import Literal, get_args
 
 from msgspec.structs import replace
 
-from ireneo.engine.branches import memory_named
 from ireneo.engine.remember import settle_drafts
 from ireneo.engine.resources import Resources
+from ireneo.engine.tree import memory_named
 from ireneo.errors import BadInput, MemoryNotFound
 from ireneo.lessons.relevance import says_the_same
 from ireneo.lessons.run import is_ruling

@@ -21,8 +21,8 @@ from ireneo.errors import BadInput
 from ireneo.language.words import terms
 from ireneo.lessons.lessons import projects_of
 from ireneo.lessons.run import project_named, project_of
-from ireneo.log.message import SAME, Draft, MessageId, heard_by, is_called, name_key, names_of
-from ireneo.log.tree import MAIN, Head, SessionKey
+from ireneo.log.message import SAME, Draft, Head, MessageId, heard_by, is_called, name_key, names_of
+from ireneo.log.tree import MAIN, SessionKey
 from ireneo.memories.index import session_of
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import GENERAL, Evidence, Kind, MemoryDraft, MemoryId, Record, slot, supporting

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from ireneo.context.compose import ContextOptions
 from ireneo.engine import annotations as noting
-from ireneo.engine import branches, story_notes
 from ireneo.engine import context as cutting
 from ireneo.engine import diary as diaries
 from ireneo.engine import expand as expanding
 from ireneo.engine import notes as own_notes
-from ireneo.engine import tree as seeing
+from ireneo.engine import story_notes
+from ireneo.engine import tree as trees
 from ireneo.engine.annotations import Pin
 from ireneo.engine.append import Appended, Given, GivenPlace, append_given
 from ireneo.engine.context import ContextCache
@@ -43,8 +43,8 @@ from ireneo.errors import BadInput, SessionNotFound
 from ireneo.formats.chat.format import FormatName, ThinkingRule
 from ireneo.formats.chat.registry import DEFAULT_FORMAT, chat_format, chat_format_of
 from ireneo.lessons.write_diary import AgentNotes, lines_of
-from ireneo.log.message import Message, MessageId
-from ireneo.log.tree import Annotation, Head, SessionKey
+from ireneo.log.message import Head, Message, MessageId
+from ireneo.log.tree import Annotation, SessionKey
 from ireneo.memories.record import Record
 from ireneo.ports.store import Pruned, Transaction
 from ireneo.prompts.replies import Voice
@@ -313,12 +313,12 @@ class Session:
 
         What came after it stays in the log, on no branch; the next append goes on from here.
         """
-        return await self._store.write(branches.rewind, self.key, self.branch, to)
+        return await self._store.write(trees.rewind, self.key, self.branch, to)
 
     async def fork(self, name: str, *, at: str | None = None) -> Session:
         """Make the branch `name` at the message `at` (the head, where none is given), and stand on it."""
         name = self._resources.cleaning().text(name)
-        await self._store.write(branches.fork, self.key, self.branch, name, at)
+        await self._store.write(trees.fork, self.key, self.branch, name, at)
         return Session(self._resources, self.key, name, self._source, self.task, self._project)
 
     async def branches(self) -> Mapping[str, Head | None]:
@@ -333,7 +333,7 @@ class Session:
         """
         policy = await self._seen(self._policy(preset).seen(viewpoint))
         voice = self._resources.voice_of(policy)
-        return await self._store.read(seeing.tree, self.key, self.branch, policy, self._count, voice)
+        return await self._store.read(trees.tree, self.key, self.branch, policy, self._count, voice)
 
     async def prune(self, branch: str = "", *, dry_run: bool = False) -> Pruned:
         """Take out every message that no branch leads to, for good, with all that hangs on it.
@@ -342,7 +342,7 @@ class Session:
         and says how many messages would go; it does not count their summaries.
         """
         if dry_run:
-            return await self._store.read(branches.prunable, self.key, branch)
+            return await self._store.read(trees.prunable, self.key, branch)
         if branch:
             await self.drop(branch)
         return await self._store.write(lambda tx: tx.upkeep.prune(self.key))
@@ -352,7 +352,7 @@ class Session:
 
         Raises BadInput where there is no such branch, or where no other one leads to a message.
         """
-        await self._store.write(branches.drop_branch, self.key, branch)
+        await self._store.write(trees.drop_branch, self.key, branch)
 
     async def messages(self, first: int = 0, last: int | None = None) -> Sequence[Message]:
         """Read the branch's path from position `first` to `last`, both included (its end, where none is given)."""
@@ -376,7 +376,7 @@ class Session:
         """The memory of the space with that id, or the only one whose id begins so. Raises BadInput for several."""
 
         def read(tx: Transaction) -> Record | None:
-            found = branches.memory_named(tx, self.key.space, id)
+            found = trees.memory_named(tx, self.key.space, id)
             limits = ScopeLimits(viewpoint=viewpoint, undone=not viewpoint)
             return next(iter(Scope.of(tx, self.key.space, limits).seen([found]))) if found is not None else None
 

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from ireneo.context.compose import ContextOptions
 from ireneo.context.story import standing_threads
-from ireneo.engine.branches import MIN_ID_LENGTH
 from ireneo.engine.context import StoredReader
 from ireneo.engine.expand import find_summary
+from ireneo.engine.tree import MIN_ID_LENGTH
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationKind, SessionKey, annotation_id

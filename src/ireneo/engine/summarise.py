@@ -14,16 +14,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.compose import ContextOptions
-from ireneo.engine.context import StoredReader, keep_made
+from ireneo.engine.context import StoredReader, best_texts, keep_made, text_id, undisputed
 from ireneo.engine.encode import check_budget
 from ireneo.engine.notes import due_stretches, notes_job
 from ireneo.engine.story_writing import StoryJob, StoryTask, known_names
-from ireneo.engine.texts import best_texts, text_id, undisputed
 from ireneo.engine.work_writing import NotesTask
 from ireneo.engine.writing import WrittenSummary, write
 from ireneo.errors import SummaryNotFound
-from ireneo.log.message import Message, MessageId, heard_by
-from ireneo.log.tree import Head, SessionKey, head_of
+from ireneo.log.message import Head, Message, MessageId, head_of, heard_by
+from ireneo.log.tree import SessionKey
 from ireneo.ports.models import LanguageModel
 from ireneo.ports.store import Lease, Span, Store, Transaction
 from ireneo.prompts.replies import Voice

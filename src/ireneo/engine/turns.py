@@ -16,7 +16,7 @@ from ireneo.memories.record import TRUST, MemoryDraft, Record
 from ireneo.memories.signature import action_of, action_signature, error_signature, signature
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
-from ireneo.summaries.dead_ends import dead_ends, said_in_refusal
+from ireneo.summaries.outcomes import dead_ends, said_in_refusal
 from ireneo.summaries.statements import asks, prose, prose_worth
 from ireneo.summaries.steps import CHANGES, Step, clip, error_line, steps
 from ireneo.summaries.summary import Line, Summary

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.compose import ContextOptions
-from ireneo.engine.context import StoredReader, due_ahead, is_pruned, keep, write_ahead
+from ireneo.engine.context import StoredReader, due_ahead, is_pruned, keep, text_id, write_ahead
 from ireneo.engine.intake import Gathered, Gatherer, Heard, Listener
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, Worker
 from ireneo.engine.models import Models
@@ -28,7 +28,6 @@ from ireneo.engine.reflect import is_due, reflect
 from ireneo.engine.remember import archive
 from ireneo.engine.resources import Resources
 from ireneo.engine.summarise import DueTexts, due_summaries, due_texts, write_text
-from ireneo.engine.texts import text_id
 from ireneo.engine.vectors import embed_due
 from ireneo.engine.writing import WritingOutcome, WrittenSummary
 from ireneo.errors import (
@@ -43,7 +42,8 @@ from ireneo.errors import (
     SummaryNotFound,
     Unreachable,
 )
-from ireneo.log.tree import Head, SessionKey
+from ireneo.log.message import Head
+from ireneo.log.tree import SessionKey
 from ireneo.ports.models import Embedder, LanguageModel, Prompt, R, Reply, Task
 from ireneo.ports.store import Lease, SessionInfo, Transaction
 from ireneo.summaries.policy import PRESETS, Policy, preset_of, story_of

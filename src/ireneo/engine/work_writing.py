@@ -12,7 +12,7 @@ from math import log
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.texts import WAITING_DEPTH, waiting_summarizer
+from ireneo.engine.context import WAITING_DEPTH, waiting_summarizer
 from ireneo.engine.writing import (
     MAX_FAULTS,
     MAX_STRUCK,
@@ -29,8 +29,8 @@ from ireneo.grounding.evidence import critical, source_texts, supported_rate
 from ireneo.grounding.neutral import neutralise
 from ireneo.language.detect import other_language
 from ireneo.language.words import terms
-from ireneo.log.harness import GUTTER, REMINDER, TAB, line_numbers, without_reminders
 from ireneo.log.message import Call, Count, Media, Message, MessageId, Result, Text, arguments_text, as_read, as_said
+from ireneo.log.outcome import GUTTER, REMINDER, TAB, line_numbers, without_reminders
 from ireneo.log.tree import Annotation
 from ireneo.ports.models import Prompt
 from ireneo.prompts import NOTES, NOTES_REPAIR

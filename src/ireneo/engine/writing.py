@@ -14,8 +14,8 @@ from typing import Generic, Literal, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.parts import share, shorten
-from ireneo.engine.texts import text_id, text_summarizer
+from ireneo.context.view import share, shorten
+from ireneo.engine.context import text_id, text_summarizer
 from ireneo.errors import ModelError
 from ireneo.grounding.evidence import recall
 from ireneo.log.message import Count, short

@@ -18,8 +18,8 @@ from ireneo.language.numbers import units as unit_pattern
 from ireneo.language.times import CLOCK, ISO, is_clock, spoken_dates, weekdays, without_dates
 from ireneo.language.topics import Names, Numbers
 from ireneo.language.words import common_words
-from ireneo.log.harness import GUTTER, line_numbers
 from ireneo.log.message import BLOCK_TAGS
+from ireneo.log.outcome import GUTTER, line_numbers
 from ireneo.patterns import lazy_re
 
 _STRAIGHT = str.maketrans(

@@ -16,7 +16,7 @@ from ireneo.lessons.run import Cost, costs_of, sum_costs
 from ireneo.lessons.shell import RunMaterial
 from ireneo.log.message import Message, MessageId, without_recalled
 from ireneo.patterns import lazy_re
-from ireneo.summaries.dead_ends import put_back, thrown_away
+from ireneo.summaries.outcomes import put_back, thrown_away
 from ireneo.summaries.steps import CHANGES, Step, clip, exit_status, is_environment, sentences, steps
 
 # How a call is named in a sentence, and what came back from it: short, and in words that stand in its messages.

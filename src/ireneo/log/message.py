@@ -324,6 +324,53 @@ def message_id(parent: MessageId | None, role: Role, parts: Sequence[Part]) -> M
     return MessageId(digest("m", (parent or "").encode(), role.encode(), _ENCODER.encode(content)))
 
 
+CountParts = Callable[[Sequence[Part]], tuple[int, int]]
+"""Counts the tokens of a message's parts: (without its thinking, of its thinking)."""
+
+
+class Head(Struct, frozen=True, kw_only=True, gc=False):
+    """A place in the log: a message, and what must be known of it to append after it."""
+
+    id: MessageId
+    position: int
+    turn: int
+    total_tokens: int
+    """What the path up to here costs, thinking left out."""
+
+
+def chain(head: Head | None, drafts: Sequence[Draft], count: CountParts) -> list[Message]:
+    """Make messages of `drafts`, one after the other behind `head` (None: the root of the tree)."""
+    out: list[Message] = []
+    parent = head.id if head else None
+    position = head.position if head else -1
+    turn = head.turn if head else 0
+    total = head.total_tokens if head else 0
+    for draft in drafts:
+        position += 1
+        turn += opens_turn(draft)
+        tokens, thinking = count(draft.parts)
+        total += tokens
+        parent_id, parent = parent, message_id(parent, draft.role, draft.parts)
+        out.append(
+            Message(
+                id=parent,
+                parent=parent_id,
+                position=position,
+                turn=turn,
+                tokens=tokens,
+                thinking_tokens=thinking,
+                total_tokens=total,
+                draft=draft,
+            )
+        )
+    return out
+
+
+def head_of(message: Message) -> Head:
+    """The head that stands on `message`."""
+    return Head(id=message.id, position=message.position, turn=message.turn, total_tokens=message.total_tokens)
+
+
 def short(name: str) -> str:
     """The part of an id that is shown to a reader, and that opens it again."""
     return name[:SHORT]

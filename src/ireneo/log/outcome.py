@@ -1,4 +1,4 @@
-"""What became of a tool call: whether it ran something, and whether its result tells of a failure.
+"""Read what came back from a tool call: whether it ran something and failed, and what the harness added to its text.
 
 A harness that flags its results is believed; this is for those that don't.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from functools import lru_cache
+from itertools import pairwise
 
 from ireneo.log.message import Call, Result
 from ireneo.patterns import lazy_re
@@ -280,3 +281,22 @@ def _ends_in_traceback(text: str) -> bool:
     """Whether a traceback is the last thing said; one in the middle was caught, and the program went on."""
     ends = [found.end() for found in _TRACEBACK.finditer(text)]
     return bool(ends) and text.count("\n", ends[-1]) <= 1
+
+
+REMINDER = lazy_re(r"<system-reminder>(?:[^<]|<(?!/system-reminder>))*+</system-reminder>")
+"""What is hung on an output or the user's words, again and again. One that does not end is somebody's text."""
+GUTTER = lazy_re(r"^ *(\d+)(→|\t)", re.MULTILINE)
+"""The number of a line that a tool put before it, and the sign behind the number."""
+TAB = "\t"
+
+
+def without_reminders(text: str) -> str:
+    """A text without what the harness hung on it."""
+    return REMINDER.sub("", text) if "<system-reminder>" in text else text
+
+
+def line_numbers(text: str) -> frozenset[int]:
+    """The numbers that stand before adjacent lines of `text` and count them: other numbers are what it says."""
+    found = [int(match[1]) for match in GUTTER.finditer(text)]
+    first = {one for one, other in pairwise(found) if other == one + 1}
+    return frozenset(first | {one + 1 for one in first})

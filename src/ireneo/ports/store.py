@@ -31,8 +31,8 @@ from typing import Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from ireneo.log.message import Draft, Message, MessageId
-from ireneo.log.tree import Annotation, AnnotationId, Head, SessionKey
+from ireneo.log.message import Draft, Head, Message, MessageId
+from ireneo.log.tree import Annotation, AnnotationId, SessionKey
 from ireneo.ports.memories import (
     LedgerPort,
     MemoriesPort,

@@ -1,14 +1,495 @@
-"""How each command ended when it was run last, as far as that is sure."""
+"""What came of an agent's work: dead ends, failures that were fixed, and where the work stands.
+
+All of it is proved by calls and their results. The state is a line per subject, so that of several blocks the newest
+line stands.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
 
 from ireneo.grounding.evidence import failing_tests
 from ireneo.grounding.status import LastOutcome
 from ireneo.log.message import Message
-from ireneo.log.outcome import known_failed, was_refused, was_stopped
-from ireneo.summaries.steps import Step, steps
+from ireneo.log.outcome import known_failed, was_refused, was_stopped, without_reminders
+from ireneo.patterns import lazy_re
+from ireneo.summaries.statements import asks, errors, gives_reason, is_intent, prose, shown_output
+from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, short_path, signature, steps
+from ireneo.summaries.summary import Line
+
+GIVEN_UP = 8.0
+"""What a dead end with its reason is worth."""
+FAILED = 4.5
+"""What a call that failed is worth: whoever goes on would run into the same."""
+MISTAKEN = 3.0
+"""A call of another tool that failed: a file that is not there, a text that was not found."""
+GOT_OVER = 5.0
+NEAR = 3
+"""Among so many calls after one that failed another way to the same end is looked for."""
+
+_UNDO = lazy_re(
+    r"\bgit (?:checkout (?:--? |\S+ -- |\.)|checkout [\w./-]+\.\w+|restore |revert |reset --hard"
+    r"|stash\b(?! (?:pop|apply|list)))"
+)
+_ALL = lazy_re(r"\bgit (?:reset --hard|stash\b(?! (?:pop|apply|list))|checkout (?:-- )?\.(?:\s|$))")
+"""What takes back every change."""
+_HERE_DOCUMENT = lazy_re(r"<<-?\s*['\"\w].*", re.DOTALL)
+_QUOTED = lazy_re(r"'[^'\n]{0,2000}'|\"[^\"\n]{0,2000}\"")
+_REMOVE = lazy_re(r"\b(?:git )?rm (?:-\S+ )*(?P<paths>[^&|;]+)")
+_REASON = lazy_re(r"(?:user said|provided the following reason[^:]{0,200}|reason):\s*(.+)", re.IGNORECASE | re.DOTALL)
+_BEHIND_REASON = lazy_re(r"Note: The user's next message.*\Z", re.DOTALL)
+
+
+def dead_ends(steps: Sequence[Step]) -> list[Line]:
+    """Say what was tried and did not hold in `steps`, once for each approach, in order."""
+    out: dict[str, Line] = {}
+    for place in range(len(steps)):
+        line = _failed(steps, place) or _undone(steps, place)
+        if line is not None:
+            earlier = out.get(line.subject)
+            out[line.subject] = again(earlier, line) if earlier else line
+    return list(out.values())
+
+
+def worked(steps: Sequence[Step]) -> list[Line]:
+    """Say which failures were got over, and what was changed between: the same command failed and then passed."""
+    out: dict[str, Line] = {}
+    for place, step in enumerate(steps):
+        if not step.failed_itself or not step.action.shell:
+            continue
+        success = _same_later(steps, place)
+        if success is None:
+            continue
+        between = changed(steps[place:success])
+        how = f" after I changed {', '.join(between[-3:])}" if between else " later"
+        out[key(step)] = Line(
+            text=f"{_named(step)} failed ({_reason(step)}) and passed{how}.",
+            subject=key(step),
+            weight=GOT_OVER,
+            position=steps[success].position,
+            sources=step.sources + steps[success].sources,
+        )
+    return list(out.values())
+
+
+def key(step: Step) -> str:
+    """The name of an approach: the kind of action and what it was done to, without numbers and places."""
+    return approach(step.action.kind, step.action.subject)
+
+
+def approach(kind: str, subject: str) -> str:
+    """The name of an approach, from the kind of action and its subject."""
+    return f"{kind} {subject if kind in CHANGES else signature(subject)}"
+
+
+def succeeded(operations: Iterable[Line]) -> dict[str, int]:
+    """Where each approach succeeded last, as `operations` tell."""
+    out: dict[str, int] = {}
+    for line in operations:
+        if line.verbs and not line.failed:
+            for verb, _ in line.verbs:
+                name = approach(verb, line.subject)
+                out[name] = max(out.get(name, -1), line.position)
+    return out
+
+
+def overturned(line: Line, succeeded: Mapping[str, int]) -> bool:
+    """Whether the approach of a dead end, or the act that failed, succeeded afterwards."""
+    if line.failed:
+        return any(succeeded.get(approach(verb, line.subject), -1) > line.position for verb, _ in line.verbs)
+    return succeeded.get(line.subject, -1) > line.position
+
+
+def again(earlier: Line, line: Line) -> Line:
+    """The same approach given up again: it counts, and the newest reason stands."""
+    times = sum(dict(each.verbs).get("tried", 1) for each in (earlier, line))
+    return Line(
+        text=line.text,
+        verbs=(("tried", times),),
+        subject=line.subject,
+        weight=max(earlier.weight, line.weight) + 0.5,
+        position=line.position,
+        sources=(earlier.sources + line.sources)[-6:],
+    )
+
+
+def changed(steps: Sequence[Step]) -> list[str]:
+    """The files that `steps` changed, in order."""
+    return list(dict.fromkeys(s.action.subject for s in steps if s.action.kind in CHANGES and not s.failed))
+
+
+def said_in_refusal(step: Step) -> str:
+    """What the user said when refusing a call, on one line; empty where nothing was said."""
+    found = _REASON.search(without_reminders(step.output))
+    return clip(" ".join(_BEHIND_REASON.sub("", found[1]).split()), 400) if found else ""
+
+
+def put_back(steps: Sequence[Step], place: int) -> int | None:
+    """The place of the later edit that takes back the edit at `place`; None where none does."""
+    step = steps[place]
+    action = step.action
+    if action.kind not in CHANGES or not action.removed.strip() or step.failed or not _core(action.added):
+        return None
+    for at in range(place + 1, len(steps)):
+        later, other = steps[at], steps[at].action
+        back = other.subject == action.subject and not later.failed and _core(other.added) == _core(action.removed)
+        if back and _core(action.added) in _core(other.removed):
+            return at
+    return None
+
+
+def thrown_away(steps: Sequence[Step], place: int) -> list[str]:
+    """The files whose changes the command at `place` takes back, by version control or by removing what was written."""
+    step = steps[place]
+    if step.failed or step.action.kind in CHANGES:
+        return []
+    # What stands in quotes or in a here-document is spoken of, and not done.
+    given = _HERE_DOCUMENT.sub("", step.command)
+    done = _QUOTED.sub("''", given)
+    if not (_UNDO.search(done) or _REMOVE.search(done)):
+        return []
+    before = changed(steps[:place])
+    lost = [path for path in before if path.rsplit("/", 1)[-1] in given]
+    return lost or (before if _ALL.search(done) else [])
+
+
+def _failed(steps: Sequence[Step], place: int) -> Line | None:
+    """A call that failed, and did not succeed later; what a user refused was never tried."""
+    step = steps[place]
+    if not step.failed_itself or _same_later(steps, place) is not None:
+        return None
+    if place == len(steps) - 1:
+        return None  # Nothing came after it yet: it is where the work stands, not what was given up.
+    if step.action.kind == "check" and not is_environment(step.error):
+        return None  # A test that fails is what tests are for; given up is only what couldn't be run at all.
+    instead = next((s for s in steps[place + 1 : place + 1 + NEAR] if _replaces(s, step)), None)
+    tail = f"; {_named(instead)} worked" if instead else ""
+    worth = FAILED if step.action.shell else MISTAKEN
+    return _dead_end(step, f"I tried {_named(step)} — it failed: {_reason(step).rstrip('.')}{tail}.", worth)
+
+
+def _undone(steps: Sequence[Step], place: int) -> Line | None:
+    """An edit that a later edit took back, or that version control threw away."""
+    step = steps[place]
+    later = put_back(steps, place)
+    if later is None:
+        return _thrown_away(steps, place)
+    last = steps[later].position
+    # The agent's own words for it, or the failure that stands between: else no reason is known.
+    why = _agents_reason(steps[later]) or next(
+        (_reason(s) for s in steps[place + 1 :] if s.failed_itself and s.position <= last), ""
+    )
+    change = clip(_core(step.action.added), 160)
+    reason = f"abandoned, and put back: {why.rstrip('.')}" if why else "I put it back as it was"
+    text = f"I tried `{change}` in {step.action.subject} — {reason}."
+    # Other edits of the file are other approaches: this one is named by what it put there.
+    return _dead_end(step, text, GIVEN_UP if why else FAILED, subject=f"undo {step.action.subject} {change}")
+
+
+def _thrown_away(steps: Sequence[Step], place: int) -> Line | None:
+    step = steps[place]
+    lost = thrown_away(steps, place)
+    if not lost:
+        return None
+    why = _agents_reason(step)
+    files = ", ".join(lost[-3:])
+    command = clip(step.action.subject, 90)
+    reason = f": {why.rstrip('.')}" if why else ""
+    text = f"I tried changing {files} — abandoned, and taken back with `{command}`{reason}."
+    return _dead_end(step, text, GIVEN_UP if why else FAILED, subject=f"undo {files}")
+
+
+def _agents_reason(step: Step) -> str:
+    """Why the agent did it, in its own words; empty where it gives no reason."""
+    said = [each for each in prose(step.said) if not asks(each)]
+    return next((each for each in said if gives_reason(each)), next((each for each in said if not is_intent(each)), ""))
+
+
+def _reason(step: Step) -> str:
+    """What went wrong, as the output says it."""
+    return errors(without_reminders(step.output)) or step.error or shown_output(step.output) or "it says nothing more"
+
+
+def _same_later(steps: Sequence[Step], place: int) -> int | None:
+    """The place of the first later step that does the same, word for word, and does not fail."""
+    wanted, text = key(steps[place]), _command_words(steps[place])
+    for later in range(place + 1, len(steps)):
+        step = steps[later]
+        same = key(step) == wanted and (step.action.kind in CHANGES or _command_words(step) == text)
+        if same and step.result is not None and not step.failed:
+            return later
+    return None
+
+
+def _command_words(step: Step) -> str:
+    return " ".join(step.action.subject.split())
+
+
+def _replaces(candidate: Step, failed: Step) -> bool:
+    """Whether `candidate` is another way to the same end, and it went well: the same program with other flags."""
+    if candidate.result is None or candidate.failed or candidate.action.kind in CHANGES:
+        return False
+    if not (candidate.action.shell and failed.action.shell):
+        return candidate.call.name == failed.call.name and _file(candidate) == _file(failed) != ""
+    one, other = candidate.action.subject.split(), failed.action.subject.split()
+    plain = {word for word in one[1:] if word[0] not in "-|&;<>"} & {
+        word for word in other[1:] if word[0] not in "-|&;<>"
+    }
+    return one != other and one[:2] == other[:2] and len(plain) > 1
+
+
+def _file(step: Step) -> str:
+    """The name of the file that is read, wherever it lies."""
+    return step.action.subject.rsplit("/", 1)[-1] if step.action.kind == "read" else ""
+
+
+def _named(step: Step) -> str:
+    subject = clip(step.action.subject, 160)
+    if step.action.shell:
+        return f"`{subject}`"
+    doing = {"read": "reading", "edit": "editing", "write": "writing", "search": "searching for", "fetch": "fetching"}
+    return f"{doing.get(step.action.kind, 'using')} {subject}"
+
+
+def _dead_end(step: Step, text: str, worth: float, subject: str = "") -> Line:
+    return Line(text=text, subject=subject or key(step), weight=worth, position=step.position, sources=step.sources)
+
+
+def _core(text: str) -> str:
+    return " ".join(text.split())
+
+
+WORTH = 6.0
+"""What a line of the state is worth: it is the first that whoever goes on asks for."""
+FAILS = 8.0
+"""What a check is worth that failed last: it is open, and may block what follows."""
+LESS = 2.5
+STALE = 0.6
+"""Of its worth, what a check keeps after which files were changed."""
+SINCE_CHECK = " Files were changed since."
+SINCE_COMMIT = "Changed, and no commit seen since: "
+SHORT = 60
+"""Characters of an output that is quoted beside the outcome."""
+STATUS_SUBJECT = 80
+"""Characters of a command that the status of a stretch names."""
+MOST_CHECKS = 4
+MOST_FILES = 12
+MOST_LISTED = 24
+MOST_TASKS = 24
+CHANGED, CHECK, COMMIT, BRANCH, TASKS, SHARED = "changed ", "check ", "commit", "branch", "tasks", "shared"
+LISTED = "listed"
+"""What version control listed as changed: all that was changed before, and is not in it, is changed no longer."""
+
+_ON_BRANCH = lazy_re(r"^(?:On branch |Switched to (?:a new )?branch '?)(?P<name>[^\s']{1,200})", re.MULTILINE)
+_COMMITTED = lazy_re(
+    r"^\[(?P<branch>[^\s\]]{1,200})(?: \([^)]{1,80}\))? (?P<hash>[0-9a-f]{7,40})\] (?P<title>.{1,200})", re.MULTILINE
+)
+_PUSHED = lazy_re(
+    r"^[ \t]*+(?:[+*=]|[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40}|\* \[new branch\])\s+(?P<what>\S+\s*->\s*\S+)", re.MULTILINE
+)
+_REQUEST = lazy_re(r"https?://[^\s\"'<>]{1,200}/(?:pull|merge_requests)/\d+")
+_COMMIT_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bcommit\b")
+_LOG_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\blog\b(?![^|;&\n]{0,200}(?:--all|--grep|-S|-G| -- |\.\.))")
+_LOGGED = lazy_re(r"(?:commit )?[0-9a-f]{7,40}\b[^\n]{0,160}")
+_STATUS_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bstatus\b(?P<rest>[^|;&\n]{0,80})")
+_CLEAN = lazy_re(r"nothing to commit|working (?:tree|directory) clean")
+_LISTED = lazy_re(
+    r"^(?:[ \t]*+(?:modified|new file|deleted|renamed):[ \t]+|(?: [MADRCU]|[MADRCU][ MD]|\?\?) )(?P<path>\S.{0,300})$",
+    re.MULTILINE,
+)
+_ELSEWHERE = lazy_re(r"(?:\bcd|\bgit -C)\s+[\"']?(?:/tmp/|/private/|/var/folders/|\$\(mktemp|\$\{?\w*TE?MP)")
+"""A repository that was made to try something."""
+_SCRATCH = ("/tmp/", "/var/folders/", "/private/")
+_PUSH_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bpush\b")
+
+
+def state_lines(done: Sequence[Step]) -> list[Line]:
+    """What `done` says of where the work stands, the newest of each."""
+    out: dict[str, Line] = {}
+    for place, step in enumerate(done):
+        for line in _state_of_step(step):
+            out.pop(line.subject, None)
+            out[line.subject] = line
+        for path in thrown_away(done, place):
+            # A line that says nothing takes back what was said: in deeper blocks, too.
+            out[f"{CHANGED}{path}"] = _state_line(step, f"{CHANGED}{path}", "", LESS)
+    return standing_state(out.values())
+
+
+def standing_state(lines: Iterable[Line]) -> list[Line]:
+    """Of the state that several stretches tell the newest of each; what was committed since is changed no longer."""
+    out: dict[str, Line] = {}
+    for line in sorted(lines, key=lambda line: line.position):
+        out.pop(line.subject, None)
+        out[line.subject] = line
+    committed = max((out[key].position for key in (COMMIT, LISTED) if key in out), default=-1)
+    planned = max((line.position for line in out.values() if line.subject.startswith(TASKS)), default=-1)
+    return [
+        line
+        for line in out.values()
+        if not (line.subject.startswith(CHANGED) and line.position < committed)
+        and not (line.subject.startswith(TASKS) and line.position < planned)
+    ]
+
+
+def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool = False) -> list[Line]:
+    """The state as it is shown: a line each, but the changed files together, and the last checks alone.
+
+    What the messages that are shown say themselves, `live`, is not told again; what it overtakes isn't either.
+    In a `narrow` context files are told by the ends of their paths.
+    """
+    lines, shown_there = standing_state([*told, *live]), {line.position for line in live}
+    files = _each_once([line for line in lines if line.subject.startswith(CHANGED) and line.text])
+    checks = _unsettled([line for line in lines if line.subject.startswith(CHECK)])
+    checks = [line for line in checks if line.position not in shown_there][-MOST_CHECKS:]
+    kept = [
+        line
+        for line in lines
+        if line.text and not line.subject.startswith((CHANGED, CHECK)) and line.position not in shown_there
+    ]
+    out = [line for line in kept if not line.subject.startswith(TASKS)]
+    if any(line.position not in shown_there for line in files):
+        shown = [line.text for line in files[-MOST_FILES:]]
+        if narrow:
+            shown = _ends(shown)
+        more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
+        out.append(replace(files[-1], text=f"{SINCE_COMMIT}{', '.join(shown)}{more}."))
+    if files:
+        checks = [
+            replace(line, text=f"{line.text}{SINCE_CHECK}", weight=line.weight * STALE)
+            if line.position < files[-1].position
+            else line
+            for line in checks
+        ]
+    return [*out, *checks, *(line for line in kept if line.subject.startswith(TASKS))]
+
+
+def _ends(paths: Sequence[str]) -> list[str]:
+    """The ends of the paths; of those that end alike the whole."""
+    ends = [short_path(path) for path in paths]
+    return [end if ends.count(end) == 1 else path for path, end in zip(paths, ends, strict=True)]
+
+
+def _each_once(files: Sequence[Line]) -> list[Line]:
+    """The files without those that stand there again, with more of their path."""
+    return [
+        line
+        for place, line in enumerate(files)
+        if not any(other.text.endswith(f"/{line.text}") for other in (*files[:place], *files[place + 1 :]))
+    ]
+
+
+def _unsettled(checks: Sequence[Line]) -> list[Line]:
+    """The checks without those of which a later one speaks as well: what failed in `a && b` and passed as `b`."""
+    words = [frozenset(line.subject.split()) for line in checks]
+    return [
+        line
+        for place, line in enumerate(checks)
+        if not any(words[place] <= later or later <= words[place] for later in words[place + 1 :])
+    ]
+
+
+def _state_of_step(step: Step) -> Iterator[Line]:
+    action = step.action
+    if action.kind in CHANGES:
+        if not step.failed and not action.subject.startswith(_SCRATCH):
+            yield _state_line(step, f"{CHANGED}{action.subject}", action.subject, LESS)
+    elif action.kind == "plan":
+        yield from _tasks(step)
+    elif step.result is not None and action.shell:
+        if action.kind == "check" and (step.failed_itself or not step.failed):
+            came = _came(step, without_reminders(step.output))
+            yield _state_line(
+                step,
+                f"{CHECK}{action.subject}",
+                f"`{clip(action.subject, 100)}` {came}.",
+                FAILS if step.failed else WORTH,
+            )
+        if not _ELSEWHERE.search(step.command):
+            yield from _not_shared(step) if step.failed else _version(step)
+
+
+def _not_shared(step: Step) -> Iterator[Line]:
+    """A commit or a push that failed, or that the user refused."""
+    if _PUSH_COMMAND.search(step.command) or _COMMIT_COMMAND.search(step.command):
+        wrong = errors(without_reminders(step.output), 160) or step.error
+        ended = f"it failed: {wrong}" if step.failed_itself else "it was broken off"
+        why = "the user refused it" if step.rejected else ended
+        yield _state_line(step, SHARED, f"`{clip(step.action.subject, 100)}` was not done: {why}.", WORTH)
+
+
+def _version(step: Step) -> Iterator[Line]:
+    """What version control said: the commit, the branch, the request for review, what was pushed."""
+    output = without_reminders(step.output)
+    if found := _COMMITTED.search(output):
+        yield _state_line(
+            step, COMMIT, f"Last commit {found['hash']} on {found['branch']}: {found['title'].strip()}", WORTH
+        )
+        yield _state_line(step, BRANCH, f"On branch {found['branch']}.", LESS)
+    elif _COMMIT_COMMAND.search(step.command):
+        yield _state_line(step, COMMIT, f"Last commit: `{clip(step.action.subject, 160)}`", WORTH)
+    if _LOG_COMMAND.search(step.command) and (found := _LOGGED.match(output.strip())):
+        yield _state_line(step, "head", f"The newest commit that `git log` showed: {found[0].strip()}", LESS + 1)
+    status = _STATUS_COMMAND.search(step.command)
+    # With a path, it tells of that alone.
+    if status and all(word.startswith(("-", "2>")) for word in status["rest"].split()):
+        yield from _listed(step, output)
+    if found := _ON_BRANCH.search(output):
+        yield _state_line(step, BRANCH, f"On branch {found['name']}.", WORTH)
+    if found := _REQUEST.search(output):
+        yield _state_line(step, "request", f"Pull request: {found[0]}", WORTH)
+    if _PUSH_COMMAND.search(step.command) and (found := _PUSHED.search(output)):
+        yield _state_line(step, SHARED, f"Pushed {' '.join(found['what'].split())}.", WORTH)
+
+
+def _listed(step: Step, output: str) -> Iterator[Line]:
+    """What version control lists as changed; where it lists nothing, nor says that it is clean, nothing is known."""
+    listed = [found["path"].strip() for found in _LISTED.finditer(output)][:MOST_LISTED]
+    if listed or not output.strip() or _CLEAN.search(output):
+        yield _state_line(step, LISTED, "", LESS)
+        for path in listed:
+            # Behind the list itself, which takes back what was known before it.
+            yield replace(_state_line(step, f"{CHANGED}{path}", path, LESS), position=step.position)
+
+
+def _came(step: Step, output: str) -> str:
+    """How a check ended: passed only where nothing that it said speaks against it."""
+    wrong = errors(output, 240).rstrip(".")
+    failed = known_failed(step.result, step.call) if step.result else None
+    if step.failed or failed:
+        return f"failed: {wrong or step.error}"
+    if wrong and failed is None:
+        return f"said: {wrong}"
+    said = shown_output(output).strip(" .=-")
+    return f"passed ({said})" if 0 < len(said) < SHORT else "passed"
+
+
+def _tasks(step: Step) -> Iterator[Line]:
+    """The agent's list of tasks as it was written last, what is done last."""
+    given = step.call.arguments
+    listed = (
+        next((value for value in given.values() if isinstance(value, list)), []) if isinstance(given, Mapping) else []
+    )
+    by_status: dict[str, list[str]] = {}
+    for task in listed[:MOST_TASKS]:
+        if isinstance(task, Mapping):
+            text = next((str(task[key]) for key in ("content", "step", "title", "task", "text") if task.get(key)), "")
+            if text:
+                status = str(task.get("status") or "pending").replace("_", " ")
+                by_status.setdefault(status, []).append(clip(" ".join(text.split()), 160))
+    for status in sorted(by_status, key=lambda status: status in ("completed", "done")):
+        done = status in ("completed", "done")
+        yield _state_line(
+            step, f"{TASKS} {status}", f"Tasks {status}: {'; '.join(by_status[status])}.", LESS if done else WORTH
+        )
+
+
+def _state_line(step: Step, subject: str, text: str, worth: float) -> Line:
+    return Line(text=text, subject=subject, weight=worth, position=step.position, sources=step.sources)
+
 
 _KINDS = ("check", "run", "save")
 
@@ -25,7 +506,7 @@ def last_outcomes(messages: Sequence[Message]) -> list[LastOutcome]:
             continue
         subject = step.action.subject
         last.pop(subject, None)
-        failed = _failed(step)
+        failed = _is_failure(step)
         if failed is None:
             continue
         checks = step.action.kind == "check"
@@ -42,7 +523,7 @@ def last_outcomes(messages: Sequence[Message]) -> list[LastOutcome]:
     return [outcome for outcomes in last.values() for outcome in outcomes]
 
 
-def _failed(step: Step) -> bool | None:
+def _is_failure(step: Step) -> bool | None:
     """Whether the step failed; None where nothing tells, or where it was not let do what it would."""
     if step.result is None or was_refused(step.output) or was_stopped(step.output):
         return None
@@ -54,7 +535,7 @@ def _settle(last: dict[str, list[LastOutcome]], passed: str, output: str) -> Non
     for subject, outcomes in list(last.items()):
         if not outcomes[-1].failed or not outcomes[-1].checks:
             continue
-        if _words(passed) <= _words(subject):
+        if _telling_words(passed) <= _telling_words(subject):
             del last[subject]
         else:
             shown = f"{passed} {output}"
@@ -64,9 +545,9 @@ def _settle(last: dict[str, list[LastOutcome]], passed: str, output: str) -> Non
                 del last[subject]
 
 
-def _words(command: str) -> frozenset[str]:
-    return frozenset(_telling(command.split()))
+def _telling_words(command: str) -> frozenset[str]:
+    return frozenset(_without_flags(command.split()))
 
 
-def _telling(words: Iterable[str]) -> Iterable[str]:
+def _without_flags(words: Iterable[str]) -> Iterable[str]:
     return (word for word in words if not word.startswith("-") and word not in (".", "./..."))

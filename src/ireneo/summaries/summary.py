@@ -8,8 +8,7 @@ from typing import Generic, Literal, NewType, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
-from ireneo.log.message import BLOCK_TAGS, Message, MessageId, digest, short
-from ireneo.log.tree import Head, head_of
+from ireneo.log.message import BLOCK_TAGS, Head, Message, MessageId, digest, head_of, short
 
 # A summary: an immutable record that covers a stretch of one path, as sections, lines and names.
 #

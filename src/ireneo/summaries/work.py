@@ -15,9 +15,9 @@ from ireneo.log.message import Message, MessageId, is_own_block
 from ireneo.log.tree import atoms, settled
 from ireneo.patterns import lazy_re
 from ireneo.summaries.notes import is_written, rolled_up, without_replaced
+from ireneo.summaries.outcomes import SINCE_CHECK, SINCE_COMMIT
 from ireneo.summaries.pins import MAX_PINS, constraints, standing
 from ireneo.summaries.policy import CODING, Policy
-from ireneo.summaries.state import SINCE_CHECK, SINCE_COMMIT
 from ireneo.summaries.steps import CHANGES, ActionKind, understand
 from ireneo.summaries.summary import (
     Atom,

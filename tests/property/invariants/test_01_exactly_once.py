@@ -8,7 +8,7 @@ from hypothesis import given
 
 import ireneo
 from ireneo import Context, Message, Session
-from ireneo.log.tree import chain
+from ireneo.log.message import chain
 
 from .houses import calm, every_store
 from .journeys import Journey, Look, journeys, looks, travel

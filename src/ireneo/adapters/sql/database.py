@@ -26,8 +26,7 @@ from msgspec import Struct
 
 from ireneo.adapters.pool import OpenTransaction
 from ireneo.errors import BadInput, StoreError
-from ireneo.log.message import Draft, Message, MessageId, Native, Origin, Part, Role
-from ireneo.log.tree import Head
+from ireneo.log.message import Draft, Head, Message, MessageId, Native, Origin, Part, Role
 from ireneo.patterns import lazy_re
 
 Value: TypeAlias = str | bytes | int | float | None

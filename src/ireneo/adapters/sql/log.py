@@ -36,8 +36,8 @@ from ireneo.adapters.sql.database import (
 )
 from ireneo.adapters.sql.index import Placed, index_messages
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
-from ireneo.log.message import Draft, Message, MessageId, voices_in
-from ireneo.log.tree import Head, PathRange, SessionKey
+from ireneo.log.message import Draft, Head, Message, MessageId, voices_in
+from ireneo.log.tree import PathRange, SessionKey
 from ireneo.memories.index import CLASS_BITS, ORDINAL_BITS, place_of
 from ireneo.ports.store import LogPort, SessionInfo, SessionsPort
 

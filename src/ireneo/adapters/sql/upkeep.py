@@ -25,7 +25,8 @@ from ireneo.adapters.sql.log import find_session, need_session, settle_undone
 from ireneo.adapters.sql.memories import remove_run
 from ireneo.adapters.sql.search import MOST_NAMED
 from ireneo.lessons.run import LearnedRun, Observation
-from ireneo.log.tree import Annotation, Head, SessionKey
+from ireneo.log.message import Head
+from ireneo.log.tree import Annotation, SessionKey
 from ireneo.memories.record import Record
 from ireneo.memories.scratchpad import Pad
 from ireneo.ports.store import TOGETHER, CorruptionReport, Pruned, UpkeepPort

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
 from ireneo.language.words import terms
-from ireneo.log.message import Draft, Message, Text
+from ireneo.log.message import Draft, Message, Text, head_of
 from ireneo.log.redaction import ERASED, erase
-from ireneo.log.tree import SessionKey, head_of
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Spent, Store, Transaction
 from ireneo.testing.conformance.check import async_check, check, expect, expect_error
 from ireneo.testing.conformance.material import (

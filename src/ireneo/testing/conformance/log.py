@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
-from ireneo.log.message import Call, Draft, Media, Message, MessageId, Opaque, Result, Text, Thinking
-from ireneo.log.tree import SessionKey, head_of
+from ireneo.log.message import Call, Draft, Media, Message, MessageId, Opaque, Result, Text, Thinking, head_of
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import SessionInfo
 from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.material import (

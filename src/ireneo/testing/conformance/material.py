@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 
-from ireneo.log.message import Draft, Message, Native, Part, Text
-from ireneo.log.tree import MAIN, Annotation, AnnotationKind, Head, SessionKey, annotation_id, chain, head_of
+from ireneo.log.message import Draft, Head, Message, Native, Part, Text, chain, head_of
+from ireneo.log.tree import MAIN, Annotation, AnnotationKind, SessionKey, annotation_id
 from ireneo.ports.store import Rebuild, Transaction
 from ireneo.summaries.summary import Line, Section, Summary, SummaryId, SummaryLevel, anchor
 

@@ -11,8 +11,8 @@ from random import Random
 from typing import cast
 
 from ireneo.errors import MessageNotFound, StoreError
-from ireneo.log.message import Message, MessageId
-from ireneo.log.tree import SessionKey, head_of
+from ireneo.log.message import Message, MessageId, head_of
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Lease, SessionInfo, Spent, Store, Transaction
 from ireneo.testing.conformance.check import PATIENCE_SECONDS, UnmetError, async_check, check, expect, expect_error
 from ireneo.testing.conformance.material import (

@@ -8,9 +8,9 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
-from ireneo.log.message import Message
+from ireneo.log.message import Message, head_of
 from ireneo.log.redaction import erase
-from ireneo.log.tree import SessionKey, head_of
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Pruned, Transaction
 from ireneo.summaries.summary import SummaryId
 from ireneo.testing.conformance.check import check, expect, expect_error
