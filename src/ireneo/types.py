@@ -4,7 +4,6 @@ from ireneo.types import RecallHit
 """
 
 from ireneo.compacting import CompactOptions, TokenCounts
-from ireneo.context.compose import Explained
 from ireneo.context.view import ViewKind
 from ireneo.engine.append import Appended, Given
 from ireneo.engine.copying import CopyTally
@@ -56,7 +55,7 @@ from ireneo.ports.files import LogPlace
 from ireneo.ports.models import Embedder, LanguageModel, Prompt, Reply, Task, Tokenizer, Usage
 from ireneo.ports.store import Migrated, Pruned
 from ireneo.prompts.replies import Voice
-from ireneo.summaries.policy import StorySettings
+from ireneo.summaries.policy import Explained, StorySettings
 from ireneo.summaries.story import StoryStrategy
 from ireneo.summaries.summary import (
     Atom,

@@ -8,10 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import ireneo
-from ireneo.context.compose import RebuildTo, Stay, decide, first_target, idle_seconds
 from ireneo.errors import BadInput
 from ireneo.log.message import Call, Draft, Message, Result, Role, Text, chain
-from ireneo.summaries.policy import CODING, Policy, prices_named
+from ireneo.summaries.policy import CODING, Policy, RebuildTo, Stay, decide, first_target, idle_seconds, prices_named
 
 ANTHROPIC = prices_named("anthropic")
 STEPS = 31

@@ -1,7 +1,7 @@
-"""Which statements a context shows: over all of its blocks at once, those that answer most for what they cost.
+"""Choose which statements a context shows, over all of its blocks at once.
 
-A greedy choice by value for cost. A statement's value is its worth, less what its words say that is shown already, and
-less with the time since; so the same thing stands once, in the statement that says most about it.
+The choice is greedy by value per token. A statement's value is its weight, reduced by what its words repeat of what is
+already shown, and by its age; so the same fact stands once, in the statement that says most about it.
 """
 
 from __future__ import annotations
@@ -25,84 +25,80 @@ from ireneo.summaries.summary import ABOUT, Choice, Line, SectionName, Strategy,
 from ireneo.summaries.work import WORK
 
 BARE = 0.25
-"""Of a statement's worth, so much remains where all that it names is shown already."""
+"""Share of its weight that a statement keeps when everything it names is already shown."""
 SHOWN_AGAIN = (1.0, 0.35, 0.12)
 """What a word counts that is shown not at all, once, or more often."""
 AGING = 0.15
-"""The oldest statement is worth so much less than the newest."""
+"""The oldest statement loses this share of its value."""
 LASTING: frozenset[SectionName] = frozenset(
     {"dead_ends", "direction", "asked", "pending", "state", "open", "constraints"}
 )
-"""What constrains what is done next is worth as much however old it is."""
+"""Sections that constrain what is done next: their statements don't age."""
 STEM = 7
-"""Letters by which words are told apart here."""
+"""Words are compared by this many first letters."""
 SHORT = 3
-"""A word of no more letters hardly tells one statement from another."""
+"""Words of at most this many letters are ignored."""
 LENGTH = 0.85
-"""A statement of twice the length is to be worth 1.8 times as much: so short ones don't take all of the room."""
+"""Exponent of a statement's cost: one of twice the length has to be worth 1.8 times as much."""
 FEW_TOKENS = 20
-"""A statement that costs less is chosen as if it cost so much: a few words say little, however cheap they are."""
+"""A cheaper statement is chosen as if it cost this much: a few words say little."""
 NAMES_SHARE = 0.05
 NAMES_FROM = 4_500
-"""Of a room of so many tokens, what names without a statement may take; of a narrower one a smaller share: a name that
-nothing is said of answers nothing, it can only be looked for again."""
+"""In a room of at least this many tokens, names without a statement may take `NAMES_SHARE`; in a smaller one less."""
 BLOCK_TOKENS = 80
 BLOCKS_SHARE = 0.05
-"""Of a room, so much at most is kept for blocks that would say nothing at all: so many tokens for each block."""
+"""At most this share of the room is reserved for blocks that would say nothing, `BLOCK_TOKENS` for each."""
 SUBJECT_TOKENS = 6
-"""What the line costs that names the subject of the statements under it, beside its name."""
+"""Cost of the line that names the subject of the statements under it."""
 
 
 GOT_OVER = 0.6
-"""Of its worth, what a check keeps that failed and passed later: why it failed may be asked."""
+"""Share of its weight that a failed check keeps once it has passed: why it failed may still be asked."""
 
 
 class PricedLine(Struct, frozen=True, kw_only=True, gc=False):
-    """A line of a section with what it costs and speaks of: nothing that depends on a budget, or on other lines."""
+    """A line with its cost and terms, independent of any budget and of other lines."""
 
     section: SectionName
     line: Line
     cost: int
-    """Of the line in words, with the break behind it."""
+    """Tokens of the rendered line and its line break."""
     terms: frozenset[str]
-    """The words that it is made of, and the names in it."""
+    """Its words, and the names in it."""
 
 
 class _Block(Struct, frozen=True):
-    """What is known of a summary."""
-
     summary: Summary
     statements: tuple[PricedLine, ...]
     succeeded: Mapping[str, int]
-    """Where each approach succeeded last within it."""
+    """The last position at which each approach succeeded."""
 
 
 class Statements:
-    """The statements of summaries as one tokenizer counts them.
+    """The priced statements of summaries, for one tokenizer and strategy.
 
-    Kept are those of the blocks that were asked for last, since the next context shows nearly the same ones.
+    Those of the last blocks are cached, since the next context shows nearly the same ones.
     """
 
     def __init__(self, count: Count, strategy: Strategy = WORK) -> None:
-        """Begin with nothing."""
         self.count = count
         self.strategy = strategy
         self.recount = Recount(count)
-        """For what rebuilds say again besides, such as pins."""
+        """For other texts that every rebuild repeats, such as pins."""
         self._kept: dict[str, _Block] = {}
 
     def clear(self) -> None:
-        """Let go of everything."""
+        """Empty the cache."""
         self._kept = {}
         self.recount.clear()
 
     def keep(self, summaries: Iterable[Summary]) -> None:
-        """Look through these summaries, those alone that were not asked for last; the others are let go of."""
+        """Price the statements of these summaries, and drop those of all others from the cache."""
         self.recount.turn()
         self._kept = {summary.id: self._block(summary) for summary in summaries}
 
     def done(self, summaries: Iterable[Summary]) -> dict[str, int]:
-        """Where each approach succeeded last."""
+        """Map each approach to the last position at which it succeeded."""
         out: dict[str, int] = {}
         for summary in summaries:
             for name, position in self._block(summary).succeeded.items():
@@ -110,7 +106,7 @@ class Statements:
         return out
 
     def of(self, summary: Summary, done: Mapping[str, int]) -> Iterator[PricedLine]:
-        """The statements of a block; a failure of what was `done` later is none, but that of a check is worth less."""
+        """Yield a block's statements, without failures of approaches that were `done` later; such checks weigh less."""
         for statement in self._block(summary).statements:
             if statement.section not in ("dead_ends", "operations") or not overturned(statement.line, done):
                 yield statement
@@ -118,7 +114,7 @@ class Statements:
                 yield replace(statement, line=replace(statement.line, weight=statement.line.weight * GOT_OVER))
 
     def price(self, section: SectionName, line: Line) -> PricedLine:
-        """What a line says and costs."""
+        """Render a line and count it."""
         written = self.strategy.say(section, line, ())
         return PricedLine(section=section, line=line, cost=self.count(written) + 1, terms=terms(written))
 
@@ -140,25 +136,25 @@ class Statements:
 
 @lru_cache(maxsize=4_096)
 def terms(text: str) -> frozenset[str]:
-    """The words of a statement, near enough without their endings, and the names in it."""
+    """The stemmed words of a statement and the names in it."""
     words = {word[:STEM] for word in map(str.lower, letters(text)) if len(word) > SHORT and word not in common_words()}
     return frozenset(words).union(artifacts(text))
 
 
 class BestFirst:
-    """What may be chosen, that first which is worth most for its cost."""
+    """A priority queue of candidates by value per cost, whose values may only fall."""
 
     def __init__(self, promised: Iterable[float]) -> None:
-        """Begin with what each is worth as long as nothing is chosen, by its place."""
+        """Begin with the initial value of each candidate."""
         self._heap = [(-value, place) for place, value in enumerate(promised)]
         heapq.heapify(self._heap)
 
     def put(self, place: int, value: float) -> None:
-        """Put one in again."""
+        """Put a candidate back with a new value."""
         heapq.heappush(self._heap, (-value, place))
 
     def take(self, worth: Callable[[int], float | None]) -> int | None:
-        """Take out the place of the best, by what it is `worth` now; one that is worth None is left out."""
+        """Remove the best candidate by its current value, and return its index; candidates worth None are dropped."""
         while self._heap:
             promised, place = heapq.heappop(self._heap)
             value = worth(place)
@@ -177,21 +173,21 @@ class LineOffer(Struct, frozen=True, kw_only=True):
 
     statements: tuple[PricedLine, ...]
     limit: int | None = None
-    """What its lines may cost at the most; None: as much as there is."""
+    """Most tokens that its lines may cost; None: no limit."""
     names: tuple[Line, ...] = ()
-    """Names that may stand at its end without a statement about them."""
+    """Names that may stand at its end without a statement."""
 
 
 _DEFINES_NAME = lazy_re(r"^(?:(?P<place>\w+): )?`(?:[a-z]+ (?:\([^()`]*\) )?(?P<name>\w{4,})\b)?")
 SPOKEN: frozenset[SectionName] = frozenset({"strategy", "discoveries", "direction", "dead_ends"})
 OF_USE = 1.0
-"""How much more code is worth for each time (by its logarithm) that its name is spoken of."""
+"""How much more code is worth per logarithm of the number of times its name is mentioned."""
 MOST_SPOKEN = 8
 _CODE = lazy_re(r"^(?:\w+: )?`(?P<code>[^`]{12,})`")
 
 
 def _told_once(candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[int, PricedLine]]:
-    """The statements without those that show the same code as another, which is worth more or says more of it."""
+    """Drop statements that show the same code as a weightier or longer one."""
     best: dict[str, tuple[float, int, int]] = {}
     codes: list[str] = []
     for place, (_, statement) in enumerate(candidates):
@@ -204,9 +200,9 @@ def _told_once(candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[int, 
 
 
 class Allotter:
-    """Chooses what `offers` show; `end` is the path's last position.
+    """Choose what `offers` show within `room` tokens.
 
-    `standing` are the terms that the context shows already (in verbatim messages); `room` is what there is for all.
+    `standing` are the terms of the messages that are shown verbatim; `end` is the path's last position.
     """
 
     def __init__(
@@ -218,7 +214,6 @@ class Allotter:
         end: int,
         standing: Iterable[str] = (),
     ) -> None:
-        """Weigh every statement of the offers."""
         self.offers = offers
         self.statements = statements
         self.end = max(end, 1)
@@ -247,7 +242,7 @@ class Allotter:
         self._worth = {name: strategy.worth(name) for name in {statement.section for _, statement in self.candidates}}
 
     def _uses(self) -> list[float]:
-        """How much more each statement is worth for what is spoken of it elsewhere."""
+        """Factor of each statement for how often its name is mentioned elsewhere."""
         spoken: Counter[str] = Counter()
         for _, statement in self.candidates:
             if statement.section in SPOKEN and not statement.line.subject:
@@ -262,7 +257,7 @@ class Allotter:
         return out
 
     def fill(self, room: int) -> int:
-        """Choose until nothing more fits into `room`; returns what was spent. May be called again with what is left."""
+        """Choose until nothing more fits into `room`; returns what was spent. May be called again with the rest."""
         before = self._chosen_so_far()
         spent = self._say(max(room - self._for_names, 0))
         if silent := self._silent():
@@ -276,7 +271,7 @@ class Allotter:
         return spent
 
     def choices(self) -> Sequence[Choice]:
-        """What was chosen of each offer, in its order, and the names at its end."""
+        """The chosen lines of each offer, and the names at its end."""
         out: list[dict[SectionName, list[tuple[Line, Sequence[str]]]]] = [{} for _ in self.offers]
         for place, (number, statement) in enumerate(self.candidates):
             if place in self.chosen:
@@ -309,11 +304,11 @@ class Allotter:
         self.chosen, self.left, self._shown, self._said, self._headed = before
 
     def _silent(self) -> set[int]:
-        """The offers of which nothing is said, though something could be."""
+        """The offers of which nothing is chosen, though something could be."""
         return {number for number, _ in self.candidates} - {self.candidates[place][0] for place in self.chosen}
 
     def _say_of_each(self, room: int) -> int:
-        """Spend `room` on the best statement of each offer that says nothing: an empty block can't be judged."""
+        """Spend `room` on the best statement of each silent offer: nobody can judge an empty block."""
         spent = 0
         best: dict[int, int] = {}
         silent = self._silent()
@@ -341,7 +336,7 @@ class Allotter:
         return cost
 
     def _heads(self, place: int) -> Iterator[tuple[int, str]]:
-        """What has to stand above a statement: the heading of its section, and the subject that it is about."""
+        """The lines that must stand above a statement: its section's heading, and its subject."""
         number, statement = self.candidates[place]
         if statement.section in self._headings and self._headings[statement.section][0]:
             yield number, self._headings[statement.section][0]
@@ -371,7 +366,7 @@ class Allotter:
         return value * (1 - AGING * max(self.end - statement.line.position, 0) / self.end)
 
     def _name(self, room: int) -> int:
-        """Spend `room` on the names that stand nowhere yet, the likeliest to be needed first."""
+        """Spend `room` on names that are shown nowhere yet, by how likely they are to be needed."""
         count = self.statements.count
         heading = count(self.statements.strategy.say("names", Line(), ("",))) + 1
         standing = {name for offer in self.names.values() for name in offer}

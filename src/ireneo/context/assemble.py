@@ -1,6 +1,6 @@
-"""From a head and a budget to a context: the order in which the tiers are tried.
+"""Assemble the context of an agent's work: try the tiers in order until one fits the budget.
 
-It reads through a `WorkPath`, so that a path in a store and one in a list are cut by the same functions.
+Everything is read through a `WorkPath`, so that stored paths and plain lists are cut by the same functions.
 """
 
 from __future__ import annotations
@@ -16,17 +16,11 @@ from ireneo.context.compose import (
     WORDS_SHARE,
     Composed,
     ContextOptions,
-    Explained,
-    RebuildTo,
-    Stay,
     all_in_one,
     choose_edge,
     close_loose,
     coarse_row,
     composed,
-    decide,
-    first_target,
-    idle_seconds,
     is_cramped,
     live,
     newest_slots,
@@ -36,31 +30,31 @@ from ireneo.context.compose import (
     pin_block,
     split_system,
     too_fine,
-    whole,
     with_blocks,
     with_masks,
 )
 from ireneo.context.view import ContextItem, gap, settle, slot_within, slots_within
 from ireneo.log.message import BLOCK_TAGS, Count, Message, MessageId, short, texts
 from ireneo.log.tree import atoms, loop_runs, torn
+from ireneo.summaries.policy import Explained, RebuildTo, Stay, decide, first_target, idle_seconds, whole
 from ireneo.summaries.summary import RecentValues, Summary
 from ireneo.summaries.work import RowItem, WorkPath, cover_row
 
 
 class Mark(Struct, frozen=True, kw_only=True):
-    """Where and how the context was last rebuilt, so that its beginning stays the same until it has to be again."""
+    """Where and how a context was last rebuilt: until the next rebuild, later contexts begin with it unchanged."""
 
     at: MessageId
     """The head for which it was rebuilt."""
     at_position: int
     target_tokens: int
-    """What the rebuilt context was allowed to cost."""
+    """The budget of the rebuilt context."""
     taken_up: tuple[str, ...] = ()
-    """The summaries by a model that it shows, and the disputes that were known."""
+    """The summaries by a model that it shows, and the disputes that were known then."""
 
 
 class Assembled(Struct, frozen=True, kw_only=True):
-    """A context, and the mark to keep for the next one (None: there was nothing to compact)."""
+    """A context, and the mark to store for the next one (None: nothing was compacted)."""
 
     composed: Composed
     mark: Mark | None
@@ -68,11 +62,11 @@ class Assembled(Struct, frozen=True, kw_only=True):
 
 
 TAIL = 64
-"""Messages that are read at a time from the end of a path to find where it stops being live."""
+"""Messages read at a time from the end of a path to find where its live part begins."""
 
 
 def read_tail(path: WorkPath, last: int, tokens: int) -> list[Message]:
-    """Read from the end of the path until the live part is surely in it, and one atom more."""
+    """Read from the end of the path until the live part and one atom before it are surely included."""
     first, policy = last + 1, path.policy
     tail: list[Message] = []
     while first > 0:
@@ -87,24 +81,23 @@ def read_tail(path: WorkPath, last: int, tokens: int) -> list[Message]:
     return tail
 
 
-# The context of an agent that keeps its own understanding: pins and the last turns, and the rest left out.
+# The preset `scratchpad`: pins and the last turns are shown, and one line says how to open the rest.
 #
-# What is left out stands in the view, and in the context as one line that says how to open it. Where the cut falls
-# depends on what the path costs alone, and it moves by half of the room at a time: in between the beginning stays the
-# same, and a provider's cache with it.
+# The cut depends on the path's cost alone and moves by half of the room at a time, so that in between the beginning of
+# the context stays the same and the provider's cache holds.
 
 
 LEFT_OUT_TAG = BLOCK_TAGS[3]
 TRIES = 4
-"""How often it is cut again because it costs more than was thought."""
+"""How often the cut is repeated because it cost more than estimated."""
 LINES_TOKENS = 60
-"""What the lines cost, at the most two, that say what is left out."""
+"""Cost of the lines (two at most) that say what is left out."""
 OPENER_SHARE = 0.25
-"""Of the room, what the request of a turn may take whose work has no room as a whole."""
+"""Share of the room for the request of a turn whose work does not fit as a whole."""
 
 
 def last_turns(path: WorkPath, options: ContextOptions) -> Composed:
-    """Show the system's words, the pins and as many of the last turns as fit; at the least the newest atom."""
+    """Show the system prompt, the pins and as many of the last turns as fit; at least the newest atom."""
     budget = options.budget
     tail = read_tail(path, path.head.position, budget)
     newest = tail[_edge(tail, budget // 4) :]
@@ -122,7 +115,7 @@ def last_turns(path: WorkPath, options: ContextOptions) -> Composed:
 
 
 def _besides(row: Sequence[RowItem], newest: Sequence[Message], options: ContextOptions) -> int:
-    """What all but the turns may take, by whole eighths: so that the turns don't move with each pin that is added."""
+    """Tokens reserved for all but the turns, in eighths of the budget so that a new pin doesn't move the turns."""
     system, _ = split_system(row)
     pins = pin_block([*row, *newest], (), options, options.budget)
     words = min(sum(message.tokens for message in system), int(options.budget * WORDS_SHARE))
@@ -131,10 +124,7 @@ def _besides(row: Sequence[RowItem], newest: Sequence[Message], options: Context
 
 
 def _edge(tail: Sequence[Message], room: int) -> int:
-    """The place in `tail` from which on all is shown: a turn's beginning, or within a turn that is too large an atom's.
-
-    At the least the newest atom is.
-    """
+    """Where in `tail` the shown part begins: at a turn, or at an atom where the turn is too large."""
     edges = [0]
     for atom in atoms(tail):
         edges.append(edges[-1] + len(atom))
@@ -147,7 +137,7 @@ def _edge(tail: Sequence[Message], room: int) -> int:
 
 
 def _first_fitting(tail: Sequence[Message], edges: Sequence[int], room: int) -> int | None:
-    """The first of `edges` from which on the messages fit into `room`; by whole steps, where that leaves half of it."""
+    """The first of `edges` from which the messages fit into `room`, in whole steps where that leaves half of it."""
     total, step = tail[-1].total_tokens, max(room // 2, 1)
     before = {edge: tail[edge].total_tokens - tail[edge].tokens for edge in edges}
     fitting = [edge for edge in edges if total - before[edge] <= room]
@@ -184,7 +174,7 @@ def _opens(newest: Sequence[Message]) -> bool:
 
 
 def _last_opener(row: Sequence[RowItem]) -> int | None:
-    """The place of the words that opened the turn at the end of `row`; None where they stand under a summary."""
+    """Index of the user message that opened the last turn of `row`; None where a summary covers it."""
     places = range(len(row) - 1, -1, -1)
     return next((place for place in places if isinstance(item := row[place], Message) and item.opens_turn), None)
 
@@ -209,17 +199,17 @@ def _left_out(items: Sequence[RowItem], count: Count) -> ContextItem:
 
 
 MASKABLE = 12
-"""Outputs are most of a run, but hardly ever more than eleven twelfths of it: longer paths are not tried with masks."""
+"""Outputs are rarely more than eleven twelfths of a run: longer paths are not tried with masks."""
 WIDENINGS = 4
-"""How often what the blocks leave of the room is given to the live part, at the most."""
+"""How often, at most, room that the blocks leave is given to the live part."""
 
 
 def assemble(
     path: WorkPath, mark: Mark | None, options: ContextOptions, recent: RecentValues[Composed] | None = None
 ) -> Assembled:
-    """Make the context of a path with these `options`; `mark` is that of the last rebuild on this path.
+    """Assemble the context of a path; `mark` is that of the last rebuild on it.
 
-    `recent` has the contexts that were composed for marks before: a beginning stays the same until the next rebuild.
+    `recent` caches the contexts that were rebuilt for earlier marks.
     """
     head, budget, policy = path.head, options.budget, options.policy
     if head.total_tokens <= budget and not policy.eager:
@@ -253,7 +243,7 @@ def assemble(
 
 
 class WorkComposer:
-    """Puts the context of an agent's work together, for one target after the other."""
+    """Composes the context of an agent's work for one token target after the other."""
 
     def __init__(
         self,
@@ -262,24 +252,18 @@ class WorkComposer:
         options: ContextOptions,
         recent: RecentValues[Composed] | None = None,
     ) -> None:
-        """Begin with a path, and the mark of the last rebuild on it; `recent` as `assemble` has it."""
         self._path = path
         self._mark = mark
         self._options = options
         self._recent = recent
 
     def compose(self, target: int) -> Assembled:
-        """Put it together in `target` tokens."""
+        """Assemble the context in `target` tokens."""
         return assemble(self._path, self._mark, replace(self._options, budget=target), self._recent)
-
-    @property
-    def made(self) -> list[Summary]:
-        """The summaries that had to be written."""
-        return self._path.made
 
 
 def _newly_disputed(mark: Mark, options: ContextOptions) -> bool:
-    """Whether a summary before the mark was disputed since: that is worth what it costs to change the prefix."""
+    """Whether a summary before the mark was disputed since: that is worth changing the cached prefix."""
     return any(
         note.kind == "dispute" and note.at_position <= mark.at_position and note.id not in mark.taken_up
         for note in options.notes
@@ -303,9 +287,9 @@ def _decide(
 def _rebuild(
     path: WorkPath, last: int, target: int, options: ContextOptions, known: tuple[str, ...] | None
 ) -> tuple[Composed, tuple[str, ...]]:
-    """Make the context of the path up to position `last` in `target` tokens, with whatever tier fits first.
+    """Compose the path up to position `last` in `target` tokens, with the first tier that fits.
 
-    Returns what it took up besides the messages as well; `known` is what it may take up, where it was made before.
+    Returns the context and the ids that it took up; `known` are the only ids it may take up, where it is made again.
     """
     heard = tuple(note.id for note in options.notes if note.kind == "dispute" and note.at_position <= last)
     if known is not None:
@@ -321,7 +305,7 @@ def _rebuild(
 def _tiers(
     path: WorkPath, tail: Sequence[Message], target: int, options: ContextOptions, known: tuple[str, ...] | None
 ) -> _Blocks:
-    """Make the context of the path that ends with `tail`, the tiers one after the other."""
+    """Try the tiers one after the other for the path that ends with `tail`."""
     last, live_tokens = tail[-1].position, int(target * options.policy.live_share)
     if options.policy.eager:
         eager = _eager(path, tail, target, options, known)
@@ -359,13 +343,13 @@ def _tiers(
 
 
 class _Blocks(Struct, frozen=True, kw_only=True):
-    """A context of blocks, the summaries that were made for it alone, and those by a model that it shows."""
+    """A context of blocks, the summaries made for it alone, and the ids of model texts that it shows."""
 
     composed: Composed
     made: tuple[Summary, ...] = ()
     texts: tuple[str, ...] = ()
     coarse: bool = False
-    """All of the past stands in one block, or everything."""
+    """The whole past stands in one block."""
 
 
 def _with_blocks(
@@ -380,7 +364,7 @@ def _with_blocks(
 ) -> _Blocks:
     """Show all but the newest `live_tokens` as blocks, as fine as there is room for.
 
-    With `partly` one atom more is shown, in as much as they leave of these tokens.
+    With `partly`, one more atom is shown in what the newest messages leave of these tokens.
     """
     policy = options.policy
     edge = choose_edge(tail, live_tokens, policy)
@@ -422,7 +406,7 @@ def _with_blocks(
 def _eager(
     path: WorkPath, tail: Sequence[Message], target: int, options: ContextOptions, known: tuple[str, ...] | None
 ) -> _Blocks | None:
-    """Summarise what is old enough, whether or not the budget asks for it; None where that is not enough to fit."""
+    """Summarise what is old enough, even if the budget doesn't ask for it; None where that does not fit."""
     newest = tail[choose_edge(tail, 0, options.policy) :]
     row = path.row(newest[0].position - 1, newest)
     # What waits for its block stays as it is: blocks are made of enough calls, or not at all.

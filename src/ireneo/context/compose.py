@@ -1,4 +1,4 @@
-"""Compose a context: what is shown of the path, in which order, under which limits."""
+"""Compose a context: choose what is shown of a path, in which order and within which limits."""
 
 from __future__ import annotations
 
@@ -24,47 +24,46 @@ from ireneo.context.view import (
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Draft, Message, Text, short, texts
 from ireneo.log.tree import Annotation, AnnotationId, atoms, next_loop, running_turn
 from ireneo.summaries.by_hand import canon, standing_wordings
-from ireneo.summaries.notes import is_written
 from ireneo.summaries.pins import BY_HAND, MEDIUM, MILD, STANDING, STRONG, constraints, pinned, standing
-from ireneo.summaries.policy import Policy, Prices, rebuild_cost
+from ireneo.summaries.policy import Policy
 from ireneo.summaries.summary import Line, Summary
 from ireneo.summaries.work import RowItem, cover_row, loose_from, open_block, strategy_of
 
 ThinkingMode = Literal["prefix", "turn", "none"]
-"""When signed thinking may be shown: as long as nothing before it was changed; in the turn that is running; never."""
+"""Which signed thinking may be shown: as long as nothing before it changed; of the running turn only; none."""
 
 
 class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
-    """What a context is asked for."""
+    """The options of a context."""
 
     budget: int
     policy: Policy
     count: Count
     thinking: ThinkingMode = "none"
     asked: ThinkingMode | None = None
-    """What the caller says of the model's thinking; None: as the format has it."""
+    """The mode that the caller asked for; None: that of the format."""
     notes: tuple[Annotation, ...] = ()
-    """The pins, releases and disputes along the path."""
+    """The annotations along the path."""
     rebuild: bool = False
-    """The context is to be made anew, whatever its beginning was until now."""
+    """Rebuild the context, even if its beginning could stay."""
     idle_seconds: float | None = None
-    """How long no context was asked for; None where that is not known."""
+    """Seconds since the last context was asked for; None where unknown."""
 
     kept: Statements | None = None
-    """What is known of lines from contexts before, as `count` counts them."""
+    """Cached statements from earlier contexts, counted by `count`."""
 
     @cached_property
     def statements(self) -> Statements:
-        """What is known of the lines of summaries."""
+        """The priced statements of summaries."""
         return self.kept or Statements(self.count, strategy_of(self.policy))
 
     def ruled(self, rule: ThinkingMode) -> ThinkingMode:
-        """Which thinking may be shown in a format that has this rule, where the caller says nothing else."""
+        """The thinking mode for a format with this rule."""
         return rule if rule == "none" or self.asked is None else self.asked
 
     @cached_property
     def pins(self) -> tuple[list[Line], list[Line]]:
-        """The pins and the releases among the notes."""
+        """The pins and releases among the notes."""
         return pinned(self.notes)
 
     @cached_property
@@ -78,180 +77,65 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def canon(self) -> list[Annotation]:
-        """Of a story the facts that always stand."""
+        """The canon of a story."""
         return canon(self.notes, self.policy.seen_by)
 
     @cached_property
     def by_hand(self) -> list[Annotation]:
-        """The words of summaries of a story that were written by hand, and stand."""
+        """The wordings of a story's summaries that were written by hand and stand."""
         return standing_wordings(self.notes, self.policy.seen_by)
 
     def disputes_of(self, summary: Summary) -> list[AnnotationId]:
-        """The ids of the disputes of what a summary covers."""
+        """The ids of the disputes of a summary's stretch."""
         return [note.id for note in self.disputes.get(summary.stretch, ())]
 
     def doubts(self, summary: Summary) -> list[Annotation]:
-        """The disputes of a summary that it was not written in view of."""
+        """The disputes that a summary does not answer."""
         answered = summary.writing.disputes if summary.writing else ()
         return [note for note in self.disputes.get(summary.stretch, ()) if note.id not in answered]
 
 
-FILLED = 0.9
-"""Of its low mark, so much a context is rebuilt to where calls have a price: what is needed least would be paid for at
-every call until the next rebuild."""
-ENOUGH = 0.25
-"""A rebuild that no budget asks for has to save this share of the budget at the least: it is paid in recall."""
-
-
-class Explained(Struct, frozen=True, kw_only=True):
-    """Why a context was kept or rebuilt, in tokens, calls and one sentence."""
-
-    tokens_before: int
-    """What the context would cost if it were kept."""
-    tokens_after: int
-    """What it may cost."""
-    suffix_tokens: int
-    """What has to be written again, because what stands before it changes."""
-    saved_tokens: int
-    """What each further call is spared."""
-    calls: int | None
-    """After so many calls a rebuild has paid for itself; None: never, or there are no prices."""
-    expired: bool
-    """Whether the provider's cache has forgotten the context by now."""
-    decision: str
-
-
-class Stay(Struct, frozen=True):
-    """The context keeps its beginning, and what came since follows it."""
-
-    why: Explained
-
-
-class RebuildTo(Struct, frozen=True):
-    """The context is rebuilt, in `target` tokens."""
-
-    target: int
-    why: Explained
-
-
-def decide(
-    *,
-    frozen_tokens: int,
-    since_tokens: int,
-    budget: int,
-    low_water: float,
-    idle_seconds: float | None = None,
-    prices: Prices | None = None,
-) -> Stay | RebuildTo:
-    """Whether a context of `frozen_tokens`, followed by `since_tokens`, stays as it is in a `budget`.
-
-    `idle_seconds` is how long ago the last call was; None, where that is not known. Without `prices` nothing is
-    known of a cache, and only the budget decides.
-    """
-    before = frozen_tokens + since_tokens
-    low = int(budget * low_water * (FILLED if prices else 1.0))
-    expired = prices is not None and prices.expired(idle_seconds)
-    if before > budget:
-        return RebuildTo(low, _explain(before, low, prices, expired, f"over its budget of {budget:,}"))
-    if expired and before - low >= budget * ENOUGH:
-        return RebuildTo(low, _explain(before, low, prices, expired, "the cache has expired"))
-    return Stay(_explain(before, before, prices, expired, f"within its budget of {budget:,}"))
-
-
-def first_target(tokens: int, budget: int, low_water: float, prices: Prices | None) -> tuple[int, Explained]:
-    """What the first rebuild of a path of `tokens` may cost, and why.
-
-    Who gives no prices may be cutting a list once, and wants as much of it as there is room for. Who gives them calls
-    again and again: full to the brim, the context would have to be rebuilt at the next call.
-    """
-    target = budget if prices is None or tokens <= budget else int(budget * low_water * FILLED)
-    return target, _explain(tokens, min(target, tokens), prices, False, f"over its budget of {budget:,}")
-
-
-def whole(tokens: int, budget: int) -> Explained:
-    """Why a path that fits is shown whole."""
-    return _explain(tokens, tokens, None, False, f"within its budget of {budget:,}")
-
-
-def idle_seconds(since: Sequence[Message]) -> float | None:
-    """How long before the newest of these messages the model was last called; None where the log does not say.
-
-    The model was called when an assistant's message came; what followed is a tool's work, or a user who thinks.
-    """
-    now = since[-1].draft.at if since else None
-    called = next((message.draft.at for message in reversed(since) if message.role == "assistant"), None)
-    if now is None or called is None:
-        return None
-    return max((now - called).total_seconds(), 0.0)
-
-
-def _explain(before: int, after: int, prices: Prices | None, expired: bool, why: str) -> Explained:
-    """Put it into figures: a rebuild changes a context from near its beginning, so that all of it is written again."""
-    rebuilt = after < before
-    calls = None
-    if rebuilt and prices is not None:
-        calls = rebuild_cost(
-            suffix_tokens=after,
-            saved_tokens=before - after,
-            summary_tokens=0,
-            summariser_tokens=0,
-            prices=prices,
-            expired=expired,
-        ).calls
-    return Explained(
-        tokens_before=before,
-        tokens_after=after,
-        suffix_tokens=after if rebuilt else 0,
-        saved_tokens=before - after,
-        calls=calls,
-        expired=expired,
-        decision=_sentence(before, after, calls, why),
-    )
-
-
-def _sentence(before: int, after: int, calls: int | None, why: str) -> str:
-    if after >= before:
-        return f"Kept at {before:,} tokens: {why}."
-    sentence = f"Rebuilt from {before:,} tokens to {after:,}: {why}"
-    if calls is None:
-        return f"{sentence}."
-    return f"{sentence}; it pays at once." if not calls else f"{sentence}; it pays after {calls:,} calls."
-
-
 SHARES = ((BY_HAND, 0.5), (STANDING, 0.4), (STRONG, 0.35), (MEDIUM, 0.25), (MILD, 0.12))
-"""Of a context's room, what constraints at least so binding may take together with those that bind more."""
+"""Share of the room that pins of at least this strength may take, together with all stronger ones."""
 WITH_SOURCES = 2_000
-"""From this room on each pin names the message that it comes from."""
+"""From this room on, each pin names the message that it comes from."""
 WITH_COUNT = 400
-"""From this room on it is said how many have no place, where not one has."""
+"""From this room on, it is said how many pins have no room where none has."""
 NOTES_SHARE = 0.5
-"""Of a context's room, what pins and releases by hand may take where they were made."""
+"""Share of a context for pins and releases by hand, where they were made."""
 HEADING = f"{PINS_TAG} Constraints that stand, word for word:"
 
 
 def pin_block(
     items: Iterable[Summary | Message], said: Sequence[str], options: ContextOptions, room: int
 ) -> ContextItem | None:
-    """Show the pins of `items`, and those by hand, that stand in none of the texts that are shown (`said`).
+    """Show the standing pins of `items` and those by hand, without those that the shown texts `said` contain.
 
-    Where `room` tokens have no place for all of them, the most binding are shown, and how many are left out.
+    Where `room` is too small for all, the strongest are shown, and how many are left out.
     """
     pins, lifts = constraints(items, in_story=options.policy.story is not None)
-    last = max((_end(item) for item in items), default=0)
+    end = max((_end(item) for item in items), default=0)
     by_hand, released = options.pins
     # What is noted at the end of the path, or later, is shown there: so a block once shown stays as it is.
-    pins += [pin for pin in by_hand if pin.position < last]
-    lifts += [lift for lift in released if lift.position < last]
+    pins += [pin for pin in by_hand if pin.position < end]
+    lifts += [lift for lift in released if lift.position < end]
     shown = " ".join("\n".join(said).split())
     missing = [pin for pin in standing(pins, lifts) if " ".join(pin.text.split()) not in shown]
     chosen = _fitting(missing, options, room)
-    if not chosen:
-        return _unshown(missing, options.count) if missing and room >= WITH_COUNT else None
-    return _show(chosen, len(missing) - len(chosen), options.count, sources=room >= WITH_SOURCES)
+    if chosen:
+        lines = [HEADING, *(_line(pin, sources=room >= WITH_SOURCES) for pin in chosen)]
+        if len(missing) > len(chosen):
+            lines.append(f"({len(missing) - len(chosen)} more have no room here.)")
+    elif missing and room >= WITH_COUNT:
+        lines, chosen = [f"{PINS_TAG} {len(missing)} standing constraints have no room here."], missing
+    else:
+        return None
+    first, last = chosen[0].sources[:1], chosen[-1].sources[-1:]
+    return written("\n".join(lines), "pins", options.count, *(first or ("",)), *(last or ("",)))
 
 
 def note(annotation: Annotation, count: Count) -> ContextItem | None:
-    """Show a pin or a release by hand where it was made; the others stand in the messages themselves."""
+    """Show a pin or release by hand; other annotations have no text of their own in a context."""
     if annotation.kind not in ("pin", "release") or annotation.by != "hand":
         return None
     heading = HEADING if annotation.kind == "pin" else f"{PINS_TAG} Lifted, and holds no longer:"
@@ -261,9 +145,9 @@ def note(annotation: Annotation, count: Count) -> ContextItem | None:
 def fitting_notes(
     annotations: Sequence[Annotation], count: Count, room: int
 ) -> tuple[dict[AnnotationId, ContextItem], ContextItem | None]:
-    """The pins and releases by hand as they are shown, by id; what has no room in `room` tokens is counted in one line.
+    """The pins and releases by hand that fit into `room` tokens, by id, and one line that counts the other pins.
 
-    The newest pins go first, and releases last.
+    The newest pins are taken first, releases last.
     """
     told = {each.id: shown for each in annotations if (shown := note(each, count))}
     if sum(shown.tokens for shown in told.values()) <= room:
@@ -286,7 +170,7 @@ def fitting_notes(
 
 
 def _fitting(pins: Sequence[Line], options: ContextOptions, room: int) -> list[Line]:
-    """The most binding pins that there is room for, in the order in which they were set."""
+    """The strongest pins that fit, in path order."""
     used = options.count(HEADING) + MESSAGE_TOKENS
     chosen: list[Line] = []
     costs = {id(pin): options.statements.recount(_line(pin, sources=room >= WITH_SOURCES)) + 1 for pin in pins}
@@ -298,27 +182,13 @@ def _fitting(pins: Sequence[Line], options: ContextOptions, room: int) -> list[L
     return sorted(chosen, key=lambda line: line.position)
 
 
-def _show(pins: Sequence[Line], left_out: int, count: Count, *, sources: bool) -> ContextItem:
-    lines = [HEADING, *(_line(pin, sources=sources) for pin in pins)]
-    if left_out:
-        lines.append(f"({left_out} more have no room here.)")
-    first, last = pins[0].sources[:1], pins[-1].sources[-1:]
-    return written("\n".join(lines), "pins", count, *(first or ("",)), *(last or ("",)))
-
-
-def _unshown(pins: Sequence[Line], count: Count) -> ContextItem:
-    """Say that there are some, where not one has room."""
-    text = f"{PINS_TAG} {len(pins)} standing constraints have no room here."
-    return written(text, "pins", count, *(pins[0].sources[:1] or ("",)), *(pins[-1].sources[-1:] or ("",)))
-
-
 def _line(pin: Line, *, sources: bool) -> str:
     words = " ".join(pin.text.split())
     return f"- {words} · {short(pin.sources[0])}" if sources and pin.sources else f"- {words}"
 
 
 def written(text: str, id: str, count: Count, first: str, last: str) -> ContextItem:
-    """Show pins as a note in the user's place."""
+    """Show pins as an injected user message."""
     draft = Draft(role="user", parts=(Text(text=text),), origin="injected")
     return ContextItem(
         what="pins", id=id, first=first, last=last, covers=0, tokens=count(text) + MESSAGE_TOKENS, draft=draft
@@ -330,28 +200,24 @@ def _end(item: Summary | Message) -> int:
 
 
 BLOCK_TOKENS = 360
-"""A block with less than this on the average says little beside its frame: then a coarser one serves better."""
+"""Blocks with less than this on average say little beside their frames: a coarser one serves better."""
 CRAMPED_TOKENS = 1_500
 CRAMPED_NOTED = 10_000
-"""The same where all of the past was noted."""
+"""The same where a model wrote all blocks of the past."""
 CRAMPED_RATIO = 12
-"""In less room, and where the past is so many times as large, several frames, and a file that is named in each of
-them, would take the place of what they tell: notes above all, of which there are as many as so much room can show."""
+"""Where the room is smaller than this, and the past this many times as large, one block serves better: several frames,
+and files named in each of them, would displace the statements."""
 NOTED_LIVE = 0.06
 NOTED_OPENER = 0.04
-"""Of a room that notes alone would fill, what the newest atom may take where it is larger, and the request that is
-being worked on."""
+"""Shares of a room filled by notes alone: for the newest atom where it is larger, and for the current request."""
 WORDS_SHARE = 0.35
-"""Of the past's room, so much may go to the words of the users and the system, verbatim."""
+"""Share of the past's room for verbatim words of users and the system."""
 WORDS_FLOOR = 48
-"""Tokens of a user message that are shown at the least where it stands for itself."""
+"""Least tokens shown of a user message that no summary covers."""
 
 
 def choose_edge(messages: Sequence[Message], live_tokens: int, policy: Policy) -> int:
-    """Find the place in `messages` from which on they are live: whole atoms from the newest back, within `live_tokens`.
-
-    At the least the newest atom is live, and with it, where that is an answer to it, the user's last message.
-    """
+    """Find where the live part of `messages` begins: whole atoms from the end, within `live_tokens`; at least one."""
     groups = atoms(messages)
     place = len(messages)
     used = 0
@@ -364,7 +230,7 @@ def choose_edge(messages: Sequence[Message], live_tokens: int, policy: Policy) -
 
 
 def next_to_open(row: Sequence[RowItem], room: int) -> Summary | None:
-    """Name the newest block of `row` that should be opened into those under it, if `room` tokens allow a finer row."""
+    """The newest block of `row` to be replaced by its sources, where `room` allows a finer row."""
     blocks = [item for item in row if isinstance(item, Summary)]
     for block in reversed(blocks):
         if not block.sources:
@@ -378,7 +244,7 @@ def next_to_open(row: Sequence[RowItem], room: int) -> Summary | None:
 
 
 def is_cramped(row: Sequence[RowItem], target: int) -> bool:
-    """Whether the past of `row` should stand in one block, since `target` tokens have no room for several."""
+    """Whether the past should stand in one block, since `target` tokens are too few for several."""
     if target >= (CRAMPED_NOTED if is_noted(row) else CRAMPED_TOKENS):
         return False
     size = sum(item.source_tokens if isinstance(item, Summary) else item.tokens for item in row)
@@ -386,13 +252,13 @@ def is_cramped(row: Sequence[RowItem], target: int) -> bool:
 
 
 def is_noted(row: Sequence[RowItem]) -> bool:
-    """Whether a model wrote all of the blocks of `row`."""
+    """Whether a model wrote all blocks of `row`."""
     blocks = [item for item in row if isinstance(item, Summary)]
-    return bool(blocks) and all(map(is_written, blocks))
+    return bool(blocks) and all(block.is_written for block in blocks)
 
 
 def coarse_row(row: Sequence[RowItem], policy: Policy) -> list[RowItem]:
-    """All of `row` under one block; where that was noted, what was asked for last stands in the user's words."""
+    """Cover all of `row` by one block; where it was noted, the last request stays verbatim."""
     if not row:
         return []
     place = next((place for place in range(len(row) - 1, -1, -1) if _opens(row[place])), None)
@@ -408,7 +274,7 @@ def _opens(item: RowItem) -> bool:
 
 
 def split_system(row: Sequence[RowItem]) -> tuple[list[Message], list[RowItem]]:
-    """Part the system's words that a row begins with from the rest: no block takes their place."""
+    """Split off the system messages that a row begins with: no block replaces them."""
     end = 0
     while end < len(row) and isinstance(item := row[end], Message) and item.role == "system":
         end += 1
@@ -416,9 +282,9 @@ def split_system(row: Sequence[RowItem]) -> tuple[list[Message], list[RowItem]]:
 
 
 def too_fine(row: Sequence[RowItem], room: int) -> int:
-    """How many items at the beginning of `row` should stand under one block, since `room` is too small for all blocks.
+    """How many items at the beginning of `row` should be covered by one block for lack of room.
 
-    Whole turns only, and never the current one: its request stays in the user's words.
+    Whole turns only, and never the current one: its request stays verbatim.
     """
     blocks = [isinstance(item, Summary) for item in row]
     allowed = max(room // BLOCK_TOKENS, 2)
@@ -431,7 +297,7 @@ def too_fine(row: Sequence[RowItem], room: int) -> int:
 
 
 def opened(row: Sequence[RowItem], block: Summary, parts: Sequence[RowItem]) -> list[RowItem]:
-    """Put `parts`, which together cover what `block` covers, in its place."""
+    """Replace `block` by `parts`, which together cover the same messages."""
     place = next(number for number, item in enumerate(row) if isinstance(item, Summary) and item.id == block.id)
     return [*row[:place], *parts, *row[place + 1 :]]
 
@@ -441,9 +307,9 @@ def _words(row: Sequence[RowItem]) -> int:
 
 
 PARTLY_FLOOR = 24
-"""Tokens of each message of an atom that is shown in part."""
+"""Least tokens of each message of an atom that is shown in part."""
 SPARE_SHARE = 0.1
-"""Less than this share of the room is not worth another round; more is filled where there is so much to show."""
+"""A remainder under this share of the room is not worth another round."""
 
 
 class Composed(Struct, frozen=True, kw_only=True):
@@ -452,13 +318,13 @@ class Composed(Struct, frozen=True, kw_only=True):
     shown: tuple[ContextItem, ...]
     tokens: int
     in_loop: bool = False
-    """A tool loop runs on behind its last message, whose first thoughts it does not show."""
+    """A tool loop continues behind its last message, and its first thinking is not shown."""
 
     def followed_by(self, messages: Sequence[Message], after: int, options: ContextOptions) -> Composed:
-        """The same context with the messages that came since, as they are; `after` is the place of the last one before.
+        """The same context followed by the messages since; `after` is the position of the last one before them.
 
-        They were said with just this context before them, so thinking that is bound to what came before it still is:
-        but for a loop that began before the context was made, whose first thoughts are gone.
+        They were said in view of this context, so their bound thinking still holds, except that of a loop that began
+        before it.
         """
         whole = next_loop(messages, running=self.in_loop) if options.thinking == "prefix" else 0
         fresh = [
@@ -469,7 +335,7 @@ class Composed(Struct, frozen=True, kw_only=True):
 
 
 def live(messages: Sequence[Message], options: ContextOptions) -> Composed:
-    """Show every message as it is, with the model's thinking where the format has a place for it."""
+    """Show every message as it is, with thinking where the format allows it."""
     thinking = options.thinking != "none"
     shown = [verbatim(message, thinking=thinking) for message in messages]
     # Whether all of it fits, its reader sees.
@@ -483,9 +349,9 @@ def with_notes(
     options: ContextOptions,
     share: float = NOTES_SHARE,
 ) -> list[ContextItem]:
-    """Put the pins by hand that were made from the place `after` on where they were made, between atoms.
+    """Insert the notes by hand made at or behind position `after` where they were made, between atoms.
 
-    They take at most a `share` of the budget: of more than that the newest are shown, and how many are left out.
+    They take at most `share` of the budget: beyond it the newest are shown, and how many are left out.
     """
     made = [each for each in options.notes if each.at_position >= after]
     told, left_out = fitting_notes(made, options.count, int(options.budget * share))
@@ -508,7 +374,7 @@ def with_notes(
 
 
 def with_masks(messages: Sequence[Message], edge: int, target: int, options: ContextOptions) -> Composed:
-    """Show every message, the outputs of the oldest masked: of those before the place `edge` as few as will do."""
+    """Show every message, with as few of the oldest outputs before index `edge` masked as needed."""
     count = options.count
     calls = {call.id: call for message in messages for call in message.draft.calls}
     turn = running_turn(messages) if options.thinking == "turn" else len(messages)
@@ -547,7 +413,7 @@ def with_blocks(
 ) -> Composed:
     """Show a row as blocks and kept words, and the `newest` messages after it, in `target` tokens.
 
-    Of `live_tokens` the atom `partly`, which stands before them, has what they leave: too little to show it whole.
+    The atom `partly` before them is shown in what they leave of `live_tokens`, which is too little for all of it.
     """
     count = options.count
     blocks = [_block(item, options) for item in row if isinstance(item, Summary)]
@@ -571,7 +437,7 @@ def with_blocks(
 def one_block(
     system: Sequence[Message], past: Sequence[RowItem], newest: Sequence[Message], target: int, options: ContextOptions
 ) -> Composed:
-    """Show the past as one block after the system's words, for a budget that has no room for more, and the newest."""
+    """Show the past as one block behind the system prompt, and the newest messages."""
     limit = oversized_limit(target) if past else target - 40
     if is_noted(past):
         limit = int(target * NOTED_LIVE)
@@ -586,12 +452,12 @@ def one_block(
 
 
 def all_in_one(whole: Summary, target: int, options: ContextOptions) -> Composed:
-    """Show everything, the newest messages too, as one block: what is left where not even they fit."""
+    """Show everything as one block, where not even the newest messages fit."""
     return _settled([_block(whole, options)], [whole], target, options)
 
 
 def _settled(slots: Sequence[ViewSlot], items: Sequence[RowItem], target: int, options: ContextOptions) -> Composed:
-    """Fill the slots, the pins that no message shows behind the system's words before the rest."""
+    """Fill the slots, and put the pins that no message shows behind the system prompt."""
     said = [text for slot in slots if isinstance(slot.item, Message) for text in texts(slot.draft().parts)]
     pins = pin_block(items, said, options, target)
     shown = settle(slots, target - (pins.tokens if pins else 0), options.statements)
@@ -610,16 +476,16 @@ def _block(summary: Summary, options: ContextOptions) -> ViewSlot:
 
 
 def oversized_limit(target: int) -> int:
-    """What the newest atom may take of `target` tokens when it alone is larger than the live share.
+    """Limit for the newest atom where it exceeds the live share: 9 % of 1,000 tokens, 40 % from 32,000.
 
-    A wide context shows the newest output as nearly whole as it can, since that is what the next step is decided on;
-    a narrow one would show nothing else, and is better spent on the past: 9 % at 1,000 tokens, 40 % from 32,000.
+    The next step is decided on the newest output, so a wide context shows nearly all of it; a narrow one needs the
+    past.
     """
     return int(target * min(0.08 + target / 100_000, 0.4))
 
 
 def close_loose(row: Sequence[RowItem], policy: Policy) -> tuple[list[RowItem], list[Summary]]:
-    """Cover what waits for its block at the end of a row by an open one; returns the row, and what was made."""
+    """Cover the messages at the end of a row that no block covers yet; returns the row and the new block."""
     place = loose_from(row, policy)
     items = list(row[:place])
     loose = [item for item in row[place:] if isinstance(item, Message)]
@@ -631,14 +497,14 @@ def close_loose(row: Sequence[RowItem], policy: Policy) -> tuple[list[RowItem], 
 
 
 def composed(shown: Sequence[ContextItem]) -> Composed:
-    """Add up what is shown."""
+    """Make a `Composed` of what is shown."""
     return Composed(shown=tuple(shown), tokens=sum(each.tokens for each in shown))
 
 
 def newest_slots(messages: Sequence[Message], limit: int, options: ContextOptions, free: int) -> list[ViewSlot]:
-    """The newest messages, as they are where they fit into `limit` together, with thinking where that fits in `free`.
+    """Show the newest messages as they are where they fit into `limit`, with thinking where that fits into `free`.
 
-    That is the thinking of the running turn alone, and of all that is shown of it or of nothing.
+    Only the running turn's thinking is shown, all of it or none.
     """
     turn = running_turn(messages) if options.thinking == "turn" else len(messages)
     size = sum(message.tokens for message in messages)

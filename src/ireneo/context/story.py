@@ -16,16 +16,7 @@ from msgspec.structs import replace
 
 from ireneo.context.allot import BestFirst
 from ireneo.context.assemble import Assembled
-from ireneo.context.compose import (
-    Composed,
-    ContextOptions,
-    composed,
-    newest_slots,
-    pin_block,
-    whole,
-    with_notes,
-    written,
-)
+from ireneo.context.compose import Composed, ContextOptions, composed, newest_slots, pin_block, with_notes, written
 from ireneo.context.told_story import (
     LEAST_TOLD,
     TOLD_DEPTH,
@@ -47,7 +38,7 @@ from ireneo.log.tree import atoms
 from ireneo.patterns import lazy_re
 from ireneo.summaries.by_hand import canon_lines, told_by_hand, with_threads_by_hand
 from ireneo.summaries.cast import KnownCast, known_cast, say_cast
-from ireneo.summaries.policy import Policy, StorySettings
+from ireneo.summaries.policy import Policy, StorySettings, whole
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story import (
     TOLD_TOKENS,

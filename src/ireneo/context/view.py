@@ -34,41 +34,41 @@ from ireneo.log.message import (
 from ireneo.log.outcome import line_numbers, without_reminders
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
-from ireneo.summaries.notes import STANDS_BESIDE, is_written
+from ireneo.summaries.notes import STANDS_BESIDE
 from ireneo.summaries.outcomes import CHECK, STATUS_SUBJECT, shown_state, state_lines
 from ireneo.summaries.statements import ENOUGH_WORDS, code_worth, errors, prose_worth, seen_lines
 from ireneo.summaries.steps import clip, short_path, steps, understand
 from ireneo.summaries.summary import Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
 
 HEAD_SHARE = 0.6
-"""Of what is shown of a long text, so much is its beginning: that is where it says what it is."""
+"""Share of a shortened text that is its beginning, which says what it is."""
 MIN_TOKENS = 24
-"""A mark and a few words on either side of it."""
+"""Room for a mark and a few words on either side of it."""
 MARK_TOKENS = 16
-"""What a mark costs, about."""
+"""About what a mark costs."""
 SCRAP = 8
-"""So few characters of a text say nothing, and are left out with the rest."""
+"""Pieces of at most this many characters are left out with the rest."""
 
 
 class Shortened(Struct, frozen=True, kw_only=True):
-    """A text with its middle left out."""
+    """A text whose middle is left out."""
 
     head: str
     tail: str
     left_out_tokens: int
     opener: str
-    """The id that opens the whole."""
+    """The id that opens the whole text."""
 
     def text(self) -> str:
-        """Write it out, with a mark that says how much is left out and how to open it."""
+        """Join head and tail with a mark that says how much is left out and how to open it."""
         mark = f"[… {self.left_out_tokens:,} tokens left out · open with {self.opener} …]"
         return "\n".join(piece for piece in (self.head, mark, self.tail) if piece)
 
 
 def shorten(text: str, tokens: int, opener: str, count: Count) -> Shortened | None:
-    """Cut `text` to about `tokens` (at least 24), keeping its head and tail; None where it fits as it is.
+    """Cut `text` to about `tokens` (at least 24), keeping head and tail; None where it fits.
 
-    What is left out costs more than the mark that says so: else the text stands as it is, a little over.
+    It also stays whole where the mark would cost more than what is left out.
     """
     size, limit = count(text), max(tokens, MIN_TOKENS)
     if size <= limit:
@@ -84,7 +84,7 @@ def shorten(text: str, tokens: int, opener: str, count: Count) -> Shortened | No
 
 
 def _cut(text: str, share: float, opener: str, size: int, count: Count) -> Shortened:
-    """Keep that share of the characters of `text`, which costs `size` tokens."""
+    """Keep a share of the characters of `text`, which costs `size` tokens."""
     characters = max(int(len(text) * share), 0)
     end = int(characters * HEAD_SHARE)
     begin = len(text) - (characters - end)
@@ -99,15 +99,15 @@ def _cut(text: str, share: float, opener: str, size: int, count: Count) -> Short
 
 
 LEAST_OF_FILE = 0.3
-"""Of a file nothing is shown where less has room: neither its beginning nor lines that stand apart say anything."""
+"""Where less than this share of a file fits, nothing of it is shown: scattered lines say nothing."""
 TELLING_SHARE = 0.6
-"""Of what is shown of a long output, so much are the lines in its midst that say most."""
+"""Share of a shortened output for the most telling lines of its middle."""
 
 
 def excerpt(text: str, tokens: int, opener: str, count: Count) -> str | None:
-    """Cut a text to about `tokens`: its head and tail, and between them the lines that say most; None where it fits.
+    """Cut a text to about `tokens`: head, tail and the most telling lines between; None where it fits.
 
-    What a harness hung on it goes first.
+    Reminders of the harness are dropped first.
     """
     size, limit = count(text), max(tokens, MIN_TOKENS)
     if size <= limit:
@@ -136,7 +136,7 @@ def excerpt(text: str, tokens: int, opener: str, count: Count) -> str | None:
 
 
 def _telling(lines: Sequence[str], room: int, count: Count) -> list[int]:
-    """The places of the lines that say most for what they cost, in order."""
+    """The indices of the lines worth most for their cost, in order."""
     worth = [_line_worth(line) for line in lines]
     costs = [count(line) + 2 for line in lines]
     chosen: list[int] = []
@@ -151,7 +151,6 @@ def _telling(lines: Sequence[str], room: int, count: Count) -> list[int]:
 
 
 def _line_worth(line: str) -> float:
-    """What a line says: an error most, then what defines, explains or decides something."""
     return _known_worth(line) if len(line) <= LINE_KEPT else _worth(line)
 
 
@@ -161,12 +160,12 @@ def _worth(line: str) -> float:
     return max(code_worth(bare), said, 3.0 if errors(bare) else 0.0, 2.5 if _ENDED.search(bare) else 0.0)
 
 
-# Each rebuild looks at the lines of the same outputs again.
+# Every rebuild weighs the lines of the same outputs again.
 _known_worth = lru_cache(maxsize=8_192)(_worth)
 
 
 def _with_gaps(places: Sequence[int]) -> Iterator[tuple[int | None, str]]:
-    """The places, and a sign where lines between them or behind them are missing."""
+    """The indices, with a sign where lines between or behind them are missing."""
     for before, place in zip([None, *places], places, strict=False):
         if before is not None and place != before + 1:
             yield None, SKIPPED
@@ -176,16 +175,16 @@ def _with_gaps(places: Sequence[int]) -> Iterator[tuple[int | None, str]]:
 
 
 SKIPPED = "…"
-"""Stands where lines of an excerpt are missing; the mark that says how many stands before the first of them."""
+"""Stands for missing lines of an excerpt, whose mark says how many are missing in all."""
 _ENDED = lazy_re(r"^\s*(?:--- PASS|ok\b|PASS\b|\d+ (?:passed|failed|tests?)\b|test result:)")
 LINE_KEPT = 400
-"""What a longer line says is not remembered: it would take room."""
+"""The worth of longer lines is not cached."""
 FEWEST_LINES = 8
-"""An output of fewer lines is cut in its midst."""
+"""Outputs of fewer lines are cut in the middle."""
 MASK_TOKENS = 60
-"""A shorter output costs no more than the line that would stand for it, and stays."""
+"""Shorter outputs cost no more than a mask, and stay."""
 MASKED_ARGUMENT_TOKENS = 160
-"""What is left of a long argument (a file's content, a patch) of a call whose output is masked."""
+"""Room for each long argument of a call whose output is masked."""
 
 
 class Fitted(Struct, frozen=True, kw_only=True):
@@ -197,7 +196,7 @@ class Fitted(Struct, frozen=True, kw_only=True):
 
 
 def fit(message: Message, tokens: int, count: Count) -> Fitted:
-    """Show `message` in about `tokens`, its thinking left out: long parts head and tail."""
+    """Show `message` in about `tokens`, without thinking, its long parts shortened."""
     opener = short(message.id)
     parts = [part for part in message.parts if not isinstance(part, Thinking)]
     sizes = [weigh((part,), count)[0] - MESSAGE_TOKENS for part in parts]
@@ -206,7 +205,7 @@ def fit(message: Message, tokens: int, count: Count) -> Fitted:
 
 
 def mask(message: Message, calls: Mapping[str, Call], count: Count) -> Fitted:
-    """Show `message` with its outputs as one line each and long arguments shortened; `calls` are those it answers."""
+    """Show `message` with each output as one line and long arguments shortened; `calls` are by call id."""
     opener = short(message.id)
     parts = [part for part in message.parts if not isinstance(part, Thinking)]
     pieces: list[Part | None] = []
@@ -219,7 +218,7 @@ def mask(message: Message, calls: Mapping[str, Call], count: Count) -> Fitted:
 
 
 def share(sizes: Sequence[int], room: int, *, floor: int) -> list[int]:
-    """Share `room` out over texts of these sizes: short ones whole, the long ones alike, none under `floor`."""
+    """Divide `room` among texts of these sizes: short ones whole, long ones alike, none below `floor`."""
     shares = [0] * len(sizes)
     left, waiting = room, sorted(range(len(sizes)), key=lambda place: sizes[place])
     for number, place in enumerate(waiting):
@@ -230,12 +229,12 @@ def share(sizes: Sequence[int], room: int, *, floor: int) -> list[int]:
 
 
 def without_thinking(draft: Draft) -> Draft:
-    """The draft without its thinking, which its provider rejects after a change before it."""
+    """The draft without its thinking."""
     return _edited(draft, tuple(part for part in draft.parts if not isinstance(part, Thinking)))
 
 
 def _fitted(message: Message, pieces: Sequence[Part | None], parts: Sequence[Part]) -> Fitted:
-    """A message with `pieces` in the place of those of its parts that had to be cut."""
+    """Replace those parts that have a piece."""
     shown = tuple(part if piece is None else piece for piece, part in zip(pieces, parts, strict=True))
     return Fitted(draft=_edited(message.draft, shown), whole=all(piece is None for piece in pieces))
 
@@ -243,7 +242,7 @@ def _fitted(message: Message, pieces: Sequence[Part | None], parts: Sequence[Par
 def _fit_parts(
     parts: Sequence[Part], sizes: Sequence[int], rooms: Sequence[int], opener: str, count: Count
 ) -> list[Part | None]:
-    """Each part cut to its room; None for one that fits there as a whole, which is not looked into."""
+    """Cut each part to its room; None for parts that fit."""
     return [
         None if size <= room else _fit_part(part, room, opener, count)
         for part, size, room in zip(parts, sizes, rooms, strict=True)
@@ -266,7 +265,7 @@ def _fit_part(part: Part, tokens: int, opener: str, count: Count) -> Part | None
 
 
 def _fit_call(call: Call, tokens: int, opener: str, count: Count) -> Call | None:
-    """Shorten the long texts among a call's arguments; the rest of it stays, so that it is still the call."""
+    """Shorten the long strings among a call's arguments."""
     if isinstance(call.arguments, str):
         raw = shorten(call.arguments, tokens, opener, count)
         return replace(call, arguments=raw.text()) if raw else None
@@ -302,7 +301,7 @@ def _mask_result(result: Result, call: Call | None, opener: str, count: Count) -
 
 
 def _edited(draft: Draft, parts: tuple[Part, ...]) -> Draft:
-    """Put `parts` in the place of a draft's own; the provider's payload no longer stands for it."""
+    """Replace a draft's parts, and drop the provider's payload, which no longer matches."""
     return Draft(
         role=draft.role,
         parts=parts,
@@ -314,18 +313,18 @@ def _edited(draft: Draft, parts: tuple[Part, ...]) -> Draft:
 
 
 NOTES_TOKENS = 14
-"""The line that says whose notes a block is, where a format has to put it into the user's mouth."""
+"""Cost of the line that a format adds where a block has to stand in the user's role."""
 
 FOREIGN_SUMMARY_TOKENS = 40
 
 BLOCK_SHARE = 0.35
-"""However wide the budget, a block costs no more than this share of what it stands for."""
+"""A block costs at most this share of the messages that it covers, however wide the budget."""
 MIN_BLOCK_TOKENS = 60
-"""So much a block may cost even where it stands for next to nothing."""
+"""Allowance of every block."""
 MAX_DOUBT = 240
-"""Characters of why a block is disputed that its header has room for."""
+"""Most characters of a dispute in a block's header."""
 FILLS = 3
-"""How often what turned out to be left is filled again."""
+"""How often room that turned out to be left is filled again."""
 
 ViewKind = Literal["message", "masked", "summary", "waiting", "left out", "pins", "pad"]
 
@@ -333,8 +332,8 @@ ViewKind = Literal["message", "masked", "summary", "waiting", "left out", "pins"
 class ContextItem(Struct, frozen=True, kw_only=True):
     """One place of a context.
 
-    A message as it is or shortened, a masked one, a summary, what waits to be summarised, what a budget cut leaves
-    out, the pins that stand, or the scratchpad.
+    A message, whole, shortened or masked; a summary; what waits to be summarised; what is left out; pins; the
+    scratchpad.
     """
 
     what: ViewKind
@@ -348,20 +347,20 @@ class ContextItem(Struct, frozen=True, kw_only=True):
     tokens: int
     draft: Draft
     whole: bool = False
-    """It is shown as it was handed in, but for its thinking perhaps: its provider's payload may stand for it."""
+    """It is shown as it was handed in, except thinking, so that its provider's payload may be sent."""
     disputed: str = ""
-    """Of a block: why it is disputed, as its header says."""
+    """Why a block is disputed, as its header says."""
 
     @property
     def text(self) -> str:
-        """What a reader sees there: the words, then the calls and the results."""
+        """Its words, calls and results."""
         words = list(texts(self.draft.parts))
         words += [f"{call.name} {arguments_text(call)}" for call in self.draft.calls]
         return "\n".join(words)
 
 
 class ViewSlot:
-    """A place of a context before it is settled which names and lines it shows."""
+    """A place of a context whose statements and names are not chosen yet."""
 
     def __init__(
         self,
@@ -375,20 +374,20 @@ class ViewSlot:
         self.fitted = fitted
         self.masked = masked
         self.doubts = doubts
-        """The disputes of a block that it was not written in view of."""
+        """The disputes that a block does not answer."""
         self.frame = MESSAGE_TOKENS + NOTES_TOKENS
-        """Of a block: what its message costs besides its text."""
+        """What a block's message costs besides its text."""
         self.standing: Sequence[tuple[SectionName, Line]] = ()
-        """Of the last block: where the work stands, and what waits for the user."""
+        """Of the last block: the state of the work, and what the user was asked."""
         self.is_newest = False
         """It is the last block, and no check was run behind it."""
         self.checked: Mapping[str, int] = {}
-        """The checks of which the last block says how they ended, and where they were run."""
+        """The checks of the shown state, with their positions."""
         self.names: Sequence[Line] = ()
-        """Of the last block: the names that all of them know."""
+        """Of the last block: the names of all blocks."""
 
     def offer(self, statements: Statements, done: Mapping[str, int]) -> LineOffer:
-        """The lines and names that it could show; a dead end of an approach that was `done` later is none."""
+        """The lines and names that it could show; failures of approaches that were `done` later are left out."""
         if isinstance(self.item, Summary):
             lines = tuple(statements.of(self.item, done))
             if any(each.claim for each in self.doubts):
@@ -402,13 +401,13 @@ class ViewSlot:
         return LineOffer(statements=())
 
     def fixed(self, count: Count) -> int:
-        """What it costs before its lines and names."""
+        """Its cost without lines and names."""
         if isinstance(self.item, Summary):
             return count(header(self.item, self._doubt)) + 1 + self.frame
         return sum(weigh(self.draft().parts, count))
 
     def _is_needed(self, statement: PricedLine) -> bool:
-        """Whether the last block doesn't say the same, and newer."""
+        """Whether the shown state doesn't say the same, and newer."""
         line = statement.line
         if statement.section == "status":
             told = any(clip(check, STATUS_SUBJECT) in line.text for check in self.checked)
@@ -421,12 +420,12 @@ class ViewSlot:
         return clip("; ".join(each.text for each in self.doubts), MAX_DOUBT)
 
     def _marked(self, line: Line) -> Line:
-        """The line, marked as disputed where it says what is."""
+        """The line, marked as disputed where it contains a disputed claim."""
         disputed = any(each.claim and each.claim in line.text for each in self.doubts)
         return replace(line, text=f"{line.text} (disputed)") if disputed else line
 
     def draft(self) -> Draft:
-        """The message as it is shown."""
+        """The message as it is shown; not for blocks."""
         if isinstance(self.fitted, Fitted):
             return self.fitted.draft
         if self.fitted is None or isinstance(self.item, Summary):
@@ -434,7 +433,7 @@ class ViewSlot:
         return self.fitted
 
     def shown(self, choice: Choice, count: Count, strategy: Strategy, files: set[str]) -> ContextItem:
-        """Settle it; `files` are those that stand above lines before it, and grows by its own."""
+        """Render it; `files` are the paths told in full so far, to which its own are added."""
         if isinstance(self.item, Summary):
             text = _terse(render(self.item, choice, strategy, self._doubt), files)
             shown = show_block(self.item, text, self.frame, count)
@@ -449,14 +448,14 @@ class ViewSlot:
 _FILE = lazy_re(r"- (?P<path>/[^\n]{1,400}):$")
 _PLACED = lazy_re(r"  - (?:(?P<place>\w+): |`(?:[a-z]+ )*(?:\([^()`]*\) )?(?P<name>\w+)\()")
 FEWEST_SHARED = 3
-"""Two paths are taken to be of one project where they have so many folders in common."""
+"""Two paths are of one project where they share this many folders."""
 
 
 def _terse(text: str, files: set[str]) -> str:
-    """The text of a block without what it says again and again: whole paths, and where in a file code stands.
+    """Shorten what a block's text repeats: paths, and where in a file code stands.
 
-    A file's path stands as a whole where it is told first, unless another one of its project was told as a whole:
-    then from where they part. `files` are those that were told so far.
+    A path is told in full once; another one of the same project from where they part. `files` are the paths told so
+    far.
     """
     lines = []
     place = ""
@@ -476,7 +475,7 @@ def _terse(text: str, files: set[str]) -> str:
 
 
 def _apart(path: str, files: Collection[str]) -> str:
-    """A path from where it parts from those that were told before."""
+    """A path from where it parts from those in `files`."""
     folders = path.split("/")[:-1]
     shared = 0
     for other in files:
@@ -491,12 +490,12 @@ def _apart(path: str, files: Collection[str]) -> str:
 
 
 def block_limit(summary: Summary) -> int:
-    """What the lines of a block may cost at the most."""
+    """Most tokens for the lines of a block."""
     return max(int(summary.source_tokens * BLOCK_SHARE), MIN_BLOCK_TOKENS)
 
 
 def verbatim(message: Message, *, thinking: bool) -> ContextItem:
-    """Show a message as it is; without its thinking where something before it was changed."""
+    """Show a message as it is; without thinking where something before it changed."""
     kept = thinking or not message.thinking_tokens
     draft = message.draft if kept else without_thinking(message.draft)
     tokens = message.tokens + (message.thinking_tokens if thinking else 0)
@@ -504,9 +503,9 @@ def verbatim(message: Message, *, thinking: bool) -> ContextItem:
 
 
 def slot_verbatim(message: Message, count: Count, *, thinking: bool = False) -> ViewSlot:
-    """Show a message as it is, but for its thinking (unless `thinking`); of another tool's summary that it is there.
+    """Show a message as it is, without thinking by default; of another tool's summary only that it is there.
 
-    What such a summary covers stands on the path itself: shown beside it, everything would be told twice.
+    The messages that such a summary covers are on the path too: they would be told twice.
     """
     if message.draft.origin == "summary" and message.position and not is_own_block(message.draft):
         return ViewSlot(message, fit(message, FOREIGN_SUMMARY_TOKENS, count))
@@ -522,7 +521,7 @@ def slot_within(message: Message, tokens: int, count: Count) -> ViewSlot:
 
 
 def slots_within(messages: Sequence[Message], room: int, count: Count, *, floor: int) -> list[ViewSlot]:
-    """Show messages in `room` tokens together: short ones whole, the long ones alike, none in less than `floor`."""
+    """Show messages in `room` tokens together: short ones whole, long ones alike, none below `floor`."""
     rooms = share([message.tokens for message in messages], room, floor=floor)
     return [slot_within(message, each, count) for message, each in zip(messages, rooms, strict=True)]
 
@@ -533,7 +532,7 @@ def slot_masked(message: Message, calls: dict[str, Call], count: Count) -> ViewS
 
 
 def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list[ContextItem]:
-    """Fill what the fixed parts of `slots` leave of `room` tokens with the lines and names that are most needed."""
+    """Fill what the fixed parts of `slots` leave of `room` with the most valuable lines and names."""
     count = statements.count
     for slot, following in zip(slots, [*slots[1:], None], strict=True):
         slot.frame = _frame(following)
@@ -549,7 +548,7 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
         told = (line for block in blocks for line in block.lines("state"))
         state = shown_state(told, live, narrow=room < NAMES_FROM)
         waiting = _unanswered(slots, blocks)
-        if is_written(blocks[-1]) and blocks[-1].lines("status"):
+        if blocks[-1].is_written and blocks[-1].lines("status"):
             state = [replace(line, weight=line.weight * STANDS_BESIDE) for line in state]
         last.standing = [*(("state", line) for line in state), *([("open", waiting)] if waiting else [])]
         last.names = [line for block in blocks for line in block.lines("names")]
@@ -574,7 +573,7 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
 def _fill(
     slots: Sequence[ViewSlot], allotter: Allotter, room: int, fixed: int, statements: Statements
 ) -> list[ContextItem]:
-    """Spend `room`, and what turns out to be left of it again."""
+    """Spend `room`, and again what turns out to be left of it."""
     left = room - fixed
     for _ in range(FILLS):
         allotter.fill(max(left, 0))
@@ -591,7 +590,7 @@ def _fill(
 
 
 def _frame(following: ViewSlot | None) -> int:
-    """What a block costs besides its text: adjacent blocks share a message, and before a user it needs no note."""
+    """Cost of a block besides its text: adjacent blocks share a message; before a user message there is no note."""
     if following is None:
         return MESSAGE_TOKENS + NOTES_TOKENS
     if isinstance(following.item, Summary):
@@ -628,10 +627,7 @@ def _message(message: Message, draft: Draft, tokens: int, *, masked: bool, whole
 
 
 def drafts(shown: Sequence[ContextItem]) -> list[Draft]:
-    """The drafts of a context as a provider is told them, in order; adjacent blocks stand in one message.
-
-    No provider knows of authors, so that their names stand in the words.
-    """
+    """The drafts of a context as a provider reads them: adjacent blocks in one message, authors in the words."""
     out: list[Draft] = []
     for each in shown:
         if each.what == "summary" and out and out[-1].origin == "summary":
@@ -642,7 +638,7 @@ def drafts(shown: Sequence[ContextItem]) -> list[Draft]:
 
 
 def gap(what: ViewKind, text: str, first: str, last: str, covers: int, count: Count) -> ContextItem:
-    """One line that stands for so many messages, from `first` to `last`, which are not shown."""
+    """One line that stands for messages that are not shown."""
     return ContextItem(
         what=what,
         id=first,
@@ -663,8 +659,10 @@ def _read(draft: Draft) -> list[str]:
 
 
 def _unanswered(slots: Sequence[ViewSlot], blocks: Sequence[Summary]) -> Line | None:
-    """What the agent asked last, unless the user went on to other things more than once since."""
-    asked = max((line for block in blocks for line in block.lines("open")), key=_position, default=None)
+    """The agent's last question, unless the user went on to other things more than once since."""
+    asked = max(
+        (line for block in blocks for line in block.lines("open")), key=lambda line: line.position, default=None
+    )
     if asked is None:
         return None
     said = {line.position for block in blocks for line in block.lines("direction")}
@@ -672,23 +670,16 @@ def _unanswered(slots: Sequence[ViewSlot], blocks: Sequence[Summary]) -> Line | 
     return asked if sum(position > asked.position for position in said) <= 1 else None
 
 
-def _position(line: Line) -> int:
-    return line.position
-
-
 def _end(item: Message | Summary) -> int:
     return item.last_position if isinstance(item, Summary) else item.position
 
 
-# The scratchpad in a context: the one block of it that changes, as late as it may stand.
-#
-# It stands right before the user's newest words. All that comes before it is the same at the next call, and so a
-# provider's cache holds; the user's words stay the last that a user says; and a tool loop runs on behind it, as long as
-# nobody writes in it.
+# The scratchpad is the one part of a context that changes. It stands right before the newest user message, so that the
+# provider's cache of everything before it holds and a running tool loop stays unbroken.
 
 
 def pad_shown(text: str, count: Count) -> ContextItem:
-    """Show a scratchpad as a note in the user's place; it stands for no message."""
+    """Show a scratchpad as an injected user message; it stands for no message of the path."""
     draft = Draft(role="user", parts=(Text(text=text),), origin="injected")
     return ContextItem(
         what="pad", id="pad", first="", last="", covers=0, tokens=count(text) + MESSAGE_TOKENS, draft=draft
@@ -696,7 +687,7 @@ def pad_shown(text: str, count: Count) -> ContextItem:
 
 
 def pad_place(shown: Sequence[ContextItem]) -> int:
-    """Where the scratchpad goes: before the newest words of the user; else behind all that is no plain message."""
+    """Index for the scratchpad: before the newest user message, else behind everything that is no plain message."""
     for place in reversed(range(len(shown))):
         if _opens(shown[place]):
             return place
@@ -705,7 +696,7 @@ def pad_place(shown: Sequence[ContextItem]) -> int:
 
 
 def with_pad(shown: Sequence[ContextItem], pad: ContextItem | None) -> list[ContextItem]:
-    """Put the scratchpad, where there is one, in its place."""
+    """Insert the scratchpad, where there is one."""
     if pad is None:
         return list(shown)
     place = pad_place(shown)
@@ -713,7 +704,7 @@ def with_pad(shown: Sequence[ContextItem], pad: ContextItem | None) -> list[Cont
 
 
 def positions(shown: Sequence[ContextItem]) -> list[int]:
-    """The position on the path of the first message that each place stands for, or of the next one that is shown."""
+    """For each place, the path position of the first message that it stands for, or of the next one shown."""
     out: list[int] = []
     position = 0
     for each in shown:
@@ -723,10 +714,9 @@ def positions(shown: Sequence[ContextItem]) -> list[int]:
 
 
 def bound_from(shown: Sequence[ContextItem], position: int, count: Count) -> list[ContextItem]:
-    """Take the thinking out of what stands before the first turn that begins at `position` of the path or later.
+    """Drop the thinking before the first turn that begins at path position `position` or later.
 
-    A provider that binds thinking to what stood before it refuses it once a scratchpad there has changed; it wants
-    that of a whole loop, or none.
+    A provider that binds thinking to its prefix rejects it once a scratchpad there has changed.
     """
     if not position:
         return list(shown)

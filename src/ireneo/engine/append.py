@@ -1,4 +1,4 @@
-"""Append messages to a session's branch: what a caller hands in, read, cleaned, and stored behind what is there."""
+"""Append messages to a branch of a session: decode what a caller hands in, redact it, and store what is new."""
 
 from __future__ import annotations
 
@@ -37,10 +37,9 @@ from ireneo.log.tree import ROOT, SessionKey
 from ireneo.ports.store import Transaction
 
 Given: TypeAlias = "Draft | Mapping[str, object] | str | object"
-"""A message as a caller has it: a provider's dictionary, what a client returned, a framework's object, a draft, or the
-words of the user."""
+"""A message as a caller has it: a provider's dictionary, a client's answer, a framework's object, a draft, or text."""
 _OURS = (*BLOCK_TAGS, PINS_TAG, PAD_TAG, " · open with m_")
-"""What is in all that memory writes."""
+"""Marks of everything that Ireneo writes into a context."""
 _ROLES = ("system", "user", "human", "assistant", "ai")
 
 
@@ -48,13 +47,13 @@ class Appended(Struct, frozen=True, kw_only=True):
     """What an append did."""
 
     ids: tuple[MessageId, ...]
-    """The names of the messages, in order, whether they are new or were there; a block that came back has none."""
+    """The ids of the messages in order, new or known; blocks that came back have none."""
     new: int
-    """How many of them were not stored before."""
+    """How many were not stored before."""
     redacted: Mapping[str, int] = field(default_factory=dict)
-    """How many different secrets of each kind were taken out; never what they were."""
+    """How many different secrets of each kind were removed."""
     dropped: tuple[str, ...] = ()
-    """The first lines of blocks that stood for nothing on the path, and were not stored: nobody said them."""
+    """The first lines of blocks that cover nothing on the path; they were not stored."""
 
 
 def append(
@@ -72,15 +71,14 @@ def append(
     now: datetime | None = None,
     cleaning: Cleaning,
 ) -> Appended:
-    """Append `drafts`, cleaned, after the branch's head or after the message `after`, and move the branch to the last.
+    """Append `drafts` after the branch's head or the message `after`, and move the branch to the last one.
 
-    With `after`, offering the same again changes nothing: the same messages after the same past are the same. The
-    branch is moved only where that takes it on from where it stands. With `chat`, the format that they are in, a
-    context among them is known for what it is, and only what is new behind it is stored; `shown` is the head for which
-    the last context was given out. Raises BadInput for a context that doesn't lie on the path. `project` is the one
-    that the session works on, where that is told; raises BadInput where it is known to be of another.
+    With `after`, appending the same messages again changes nothing. The branch is only moved forward. With `chat`, the
+    format of the drafts, a returned context among them is recognised, and only what is new behind it is stored; `shown`
+    is the head of the last context that was given out. Drafts without a time get that of their neighbours, else `now`.
+    `project` is the session's project, where known.
 
-    What bears no time of its own was said when what stands beside it was, else `now`.
+    Raises BadInput for a context that doesn't lie on the path, and where the session is known to be of another project.
     """
     choices = [cleaning.choices(draft) for draft in drafts]
     if after is None and shown is None and not _may_be_shown(choices):
@@ -124,13 +122,13 @@ def append(
 
 
 class GivenPlace(Struct, frozen=True, kw_only=True):
-    """Where a caller hands something in, and what of it may have been given out before."""
+    """Where messages are appended, and which context they may contain."""
 
     after: str | None
     shown: tuple[MessageId, int] | None
-    """The head for which the last context was given out whole, and how many messages that had."""
+    """The head of the last context that was shown whole, and how many messages it had."""
     as_said: bool
-    """The caller has seen no context: what reads like one was said."""
+    """The caller has seen no context, so nothing in it is a returned one."""
 
 
 def append_given(
@@ -147,7 +145,7 @@ def append_given(
     now: datetime,
     cleaning: Cleaning,
 ) -> tuple[Appended, str | None]:
-    """Append what a caller handed in; with what the session is then, as `decode_given` tells."""
+    """Decode and append what a caller handed in; returns the session's source as well (see `decode_given`)."""
     drafts, source = decode_given(given, format, source)
     # A framework may put several messages of a list into one; it leaves none out.
     shown = place.shown if place.shown is not None and len(drafts) * 2 >= place.shown[1] else None
@@ -169,7 +167,7 @@ def append_given(
 
 
 def _dated(messages: Sequence[Message], now: datetime) -> list[Message]:
-    """`messages`, each with a time: its own, that of the one before it, or `now` for turns after the last time."""
+    """Give each message a time: its own, that of the one before it, or `now` for turns behind the last known time."""
     last = max((number for number, each in enumerate(messages) if each.draft.at), default=-1)
     known = next((each.draft.at for each in messages if each.draft.at), now)
     found = []
@@ -180,7 +178,7 @@ def _dated(messages: Sequence[Message], now: datetime) -> list[Message]:
 
 
 def _goes_through(messages: Sequence[Message], head: Head | None) -> bool:
-    """Whether `head` is one of `messages`, so that all of them are understood as they are."""
+    """Whether `head` is among `messages`."""
     if head is None or not messages:
         return False
     at = head.position - messages[0].position
@@ -188,7 +186,7 @@ def _goes_through(messages: Sequence[Message], head: Head | None) -> bool:
 
 
 def _place(tx: Transaction, key: SessionKey, after: str) -> Head | None:
-    """The head that `after` names: a message by id, or the place before the first one."""
+    """The head that `after` names, or None for the place before the first message."""
     if after == ROOT:
         return None
     found = messages_named(after, tx.log.find(key, [after])) if after else []
@@ -198,7 +196,7 @@ def _place(tx: Transaction, key: SessionKey, after: str) -> Head | None:
 
 
 def _may_be_shown(drafts: Sequence[DraftVariants]) -> bool:
-    """Whether something in a list may be memory's own: it bears a tag of ours, or a mark."""
+    """Whether the list may contain a part of a context: a tag or a mark of ours."""
     return any(
         tag in words for each in drafts for part in each.drafts[0].parts for words in _words(part) for tag in _OURS
     )
@@ -216,9 +214,9 @@ def _words(part: Part) -> Iterable[str]:
 def decode_given(
     given: Given | Sequence[Given], format: str | None, source: str | None = None
 ) -> tuple[list[Draft], str | None]:
-    """Decode what a caller handed in for a session that came from `source`; with what the session is then.
+    """Decode messages for a session that came from `source`; returns them and the session's source.
 
-    That is its format, once something tells it; None while all that it holds is plain.
+    The source is the session's format, once something tells it; None while everything is plain.
     """
     several = isinstance(given, Sequence) and not isinstance(given, str | bytes) and not _is_shorthand(given)
     listed = list(given) if isinstance(given, Sequence) and several else [given]
@@ -229,11 +227,11 @@ def decode_given(
 
 
 def _is_shorthand(given: Sequence[object]) -> bool:
-    """Whether it is a role and words in a tuple, as one framework takes a message; two messages are no such thing."""
+    """Whether it is LangChain's tuple of a role and words."""
     return isinstance(given, tuple) and len(given) == 2 and given[0] in _ROLES and isinstance(given[1], str)
 
 
 def _source_of(read: ReadMessages, format: str | None) -> str | None:
-    """What a session is that begins with what was read: the format that was named, or whose marks it bears."""
+    """The source of a session that begins with what was read: the named format, or the one whose marks it bears."""
     told = format or next(iter(read.marks), None)
     return f"{told}:{OBJECTS}" if told and told == read.objects else told

@@ -15,11 +15,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.allot import Statements
-from ireneo.context.assemble import Mark, WorkComposer
+from ireneo.context.assemble import Assembled, Mark, WorkComposer
 from ireneo.context.compose import Composed, ContextOptions
 from ireneo.context.story import StoryComposer, StoryTeller
 from ireneo.context.view import ContextItem, bound_from, pad_place, pad_shown, positions, with_pad
-from ireneo.engine.encode import Context, check_budget, fitted, make_context
+from ireneo.engine.encode import Composer, Context, check_budget, fitted, make_context
 from ireneo.errors import MessageNotFound, ReadOnlyStore
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.log.message import MESSAGE_TOKENS, Count, Draft, Head, Message, MessageId, Recount, digest
@@ -29,36 +29,36 @@ from ireneo.ports.store import Rebuild, Span, Store, Transaction
 from ireneo.prompts import FAMILIES
 from ireneo.prompts.replies import Voice
 from ireneo.summaries.by_hand import told_by_hand
-from ireneo.summaries.notes import is_written, noted, rolled_up, statements_of, with_later
+from ireneo.summaries.notes import noted, rolled_up, statements_of, with_later
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story_path import StoryPath
 from ireneo.summaries.summary import RecentValues, Summary, SummaryId, SummaryLevel, Writing, anchor
 from ireneo.summaries.work import CHUNK, Reached, WorkPath, is_kept
 
 WAITING_DEPTH = 0
-"""The depth of notes that wait for the blocks that will take them up."""
+"""The depth of notes that no block has taken up yet."""
 WORDS_BEFORE = 8
-"""Messages right before a block that stand beside it in the words of who said them, at the most."""
+"""Most verbatim messages right before a block that belong to it."""
 
 
 def text_summarizer(summary: Summary, disputes: Sequence[str], voice: Voice) -> str:
-    """The summarizer of the text that a model writes of what the canonical `summary` covers, in view of `disputes`."""
+    """The summarizer of a model's text for a canonical summary, written in view of `disputes`."""
     doubts = f"/{digest('d', *(each.encode() for each in sorted(disputes)))[:12]}" if disputes else ""
     return f"{undisputed(summary.level, summary.summarizer, voice)}{doubts}"
 
 
 def undisputed(level: SummaryLevel, summarizer: str, voice: Voice) -> str:
-    """The summarizer of the texts that a model writes of canonical summaries of that level and `summarizer`."""
+    """The summarizer of models' texts for canonical summaries of this level and `summarizer`, without disputes."""
     return f"{FAMILIES[level]}/{voice}/{summarizer}"
 
 
 def waiting_summarizer(summarizer: str, voice: Voice) -> str:
-    """The summarizer of notes that wait for the blocks of `summarizer` that will take them up."""
+    """The summarizer of notes that wait for blocks of `summarizer`."""
     return f"{undisputed('turn', summarizer, voice)}/waiting"
 
 
 def text_id(summary: Summary, disputes: Sequence[str], voice: Voice) -> SummaryId:
-    """The anchor of that text: written twice, it is the same."""
+    """The anchor of a model's text for `summary`."""
     return anchor(summary.level, summary.first, summary.last, text_summarizer(summary, disputes, voice))
 
 
@@ -70,9 +70,9 @@ def best_texts(
     voice: Voice,
     known: Collection[str] | None,
 ) -> list[Summary]:
-    """For each summary the text by a model, in view of all its disputes, or of none; itself where there is none.
+    """For each summary the model's text that answers all disputes, else one that answers none, else the summary itself.
 
-    Only what is among `known`, where that is given.
+    Only texts among `known` are used, where that is given.
     """
     wanted: list[list[SummaryId]] = []
     for summary in summaries:
@@ -88,19 +88,19 @@ def best_texts(
 
 
 def is_noted(tx: Transaction, key: SessionKey, summarizer: str, voice: Voice) -> bool:
-    """Whether anybody wrote notes for the blocks of a `summarizer`, on whichever branch."""
+    """Whether notes for blocks of this `summarizer` exist on any branch."""
     beginning = undisputed("turn", summarizer, voice)
     return any(each == beginning or each.startswith(f"{beginning}/") for each in tx.summaries.summarizers(key))
 
 
 def waiting_notes(tx: Transaction, key: SessionKey, head: Head, summarizer: str, voice: Voice) -> list[Summary]:
-    """The notes along the path to `head` that were taken of what no block covered then, in order."""
+    """The notes along the path to `head` that no block had taken up when they were written, in order."""
     found: Sequence[Span] = tx.summaries.spans(key, head.id, waiting_summarizer(summarizer, voice), WAITING_DEPTH)
     return list(tx.summaries.get(key, [span.id for span in found]))
 
 
 class NotedTexts:
-    """The texts of the blocks of an agent's work along one path, within one transaction."""
+    """The texts of an agent's blocks along one path, within one transaction."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class NotedTexts:
         voice: Voice,
         known: Collection[str] | None = None,
     ) -> None:
-        """Look which notes there are; with `known`, none but these are heeded."""
+        """Look up the waiting notes; with `known`, only those and other texts among it are used."""
         self._tx = tx
         self._key = key
         self._head = head
@@ -122,20 +122,19 @@ class NotedTexts:
         waiting = waiting_notes(tx, key, head, summarizer, voice) if is_noted(tx, key, summarizer, voice) else None
         self._there = waiting is not None
         self.waiting = [each for each in waiting or () if known is None or each.id in known]
-        """The notes that wait for their blocks."""
         self.used: Sequence[str] = ()
-        """The ids of the stored texts of which the last ones were made."""
+        """The ids of the stored texts that the last result was made from."""
         self._used: dict[str, None] = {}
         self.rolled: dict[SummaryId, Summary] = {}
-        """The texts that nobody needs to write any more, since all that stands under them is written."""
+        """New texts that are final, since everything under them is written."""
 
     def of(self, blocks: Sequence[Summary], made: Mapping[SummaryId, Summary]) -> list[Summary]:
-        """For each block the best text; `made` are blocks that are not stored yet."""
+        """The best text of each block; `made` are blocks that are not stored yet."""
         if not self._there or self._options.policy.strategy is not None:
             return list(blocks)
         self._used = {}
         texts = [text for text, _ in self._all(blocks, made)]
-        if texts and is_written(texts[-1]):
+        if texts and texts[-1].is_written:
             texts[-1] = self._with_later(texts[-1])
         self.used = tuple(self._used)
         return texts
@@ -152,7 +151,7 @@ class NotedTexts:
         return out
 
     def _with_later(self, text: Summary) -> Summary:
-        """The last text, with what was noted of the messages behind it: not all of them are shown whole."""
+        """The last text, with the notes on messages behind it: not all of those are shown whole."""
         behind = [each for each in self.waiting if each.last_position > text.last_position]
         lines = [(name, line) for name, line in statements_of(behind) if line.position > text.last_position]
         self._used.update((each.id, None) for each in behind)
@@ -165,14 +164,14 @@ class NotedTexts:
         under = [made.get(source) or stored[source] for source in block.sources]
         found = self._all(under, made)
         parts, final = [text for text, _ in found], all(final for _, final in found)
-        written = [each.writing for each in parts if is_written(each) and each.writing]
+        written = [each.writing for each in parts if each.is_written and each.writing]
         if not written:
             return block, final
         sections = rolled_up(block, parts)
         return self._keep(replace(block, sections=tuple(sections), writing=_unpaid(written)), final=final)
 
     def _from_waiting(self, block: Summary) -> tuple[Summary, bool]:
-        """A block of which notes were taken before it was one, or for a longer one that begins where it does."""
+        """A block's text from notes that were taken before it existed, or for a longer one with the same beginning."""
         pieces = [*self.waiting, *(self._longer(block) if block.depth == WAITING_DEPTH else ())]
         over = [
             each
@@ -199,7 +198,7 @@ class NotedTexts:
         return self._keep(text, final=whole)
 
     def _longer(self, block: Summary) -> list[Summary]:
-        """The texts of leaves that begin within a block that is shown in the place of one that is not whole yet."""
+        """The texts of leaves that begin within an open block."""
         summarizer = undisputed("turn", self._options.policy.summarizer, self._voice)
         found = self._tx.summaries.spans(self._key, self._head.id, summarizer, 1, block.first_position)
         ids = [each.id for each in found if each.first_position <= block.last_position]
@@ -208,13 +207,13 @@ class NotedTexts:
         ]
 
     def _begin(self, block: Summary) -> int:
-        """Where what a block takes up begins: with the words that stand right before it."""
+        """Where the notes of a block begin: at the verbatim messages right before it."""
         place = block.first_position
         before = self._tx.log.path(self._key, block.last, max(place - WORDS_BEFORE, 0), place - 1) if place else ()
         return place - sum(1 for _ in takewhile(lambda each: is_kept(each, self._options.policy), reversed(before)))
 
     def _keep(self, text: Summary, *, final: bool) -> tuple[Summary, bool]:
-        """Give a text its own name where it is `final`; else it stands under that of its block, and is not stored."""
+        """Give a `final` text its own id and collect it for storing; others keep their block's id."""
         if not final or self._known is not None:
             return text, final
         text = replace(text, id=text_id(text, (), self._voice), summarizer=text_summarizer(text, (), self._voice))
@@ -224,7 +223,7 @@ class NotedTexts:
 
 
 def _unpaid(written: Sequence[Writing]) -> Writing:
-    """How a text was written for which nobody was asked, of texts that were."""
+    """The `Writing` of a text that was rolled up from written ones without asking a model."""
     first, last = min(each.seen_first for each in written), max(each.seen_last for each in written)
     return replace(
         written[-1],
@@ -239,10 +238,10 @@ def _unpaid(written: Sequence[Writing]) -> Writing:
 
 
 def keep(tx: Transaction, key: SessionKey, summaries: Sequence[Summary], erased: int | None) -> int:
-    """Store `summaries`, but for those of a path that was pruned since it was read; returns how many were new.
+    """Store `summaries`, without those whose messages were pruned meanwhile; returns how many were new.
 
-    None of them is stored where an erasure came since: they may tell what was to be forgotten, and are made again.
-    `erased` is how many messages of the session had been erased when they were read; None: nobody knows.
+    Nothing is stored where messages were erased meanwhile: the texts may contain them. `erased` is how many were erased
+    when the messages were read; None: unknown.
     """
     if was_erased(tx, key, erased):
         return 0
@@ -256,22 +255,22 @@ def keep(tx: Transaction, key: SessionKey, summaries: Sequence[Summary], erased:
 
 
 def is_pruned(tx: Transaction, key: SessionKey, summary: Summary) -> bool:
-    """Whether what a summary covers is gone, or its end at the least: only whole ends of a path are taken out."""
+    """Whether the end of a summary's stretch is gone; pruning only removes whole ends of paths."""
     return not tx.log.find(key, [summary.last])
 
 
 def was_erased(tx: Transaction, key: SessionKey, erased: int | None) -> bool:
-    """Whether more messages of a session are erased than the `erased` that were when something was made of them."""
+    """Whether messages of a session were erased since `erased` were counted."""
     return erased is not None and tx.erasure.count(key) != erased
 
 
 class StoredReader:
-    """Reads the path to a head, and what is stored of it, within one transaction."""
+    """A `PathReader` of the path to a head, within one transaction."""
 
     def __init__(
         self, tx: Transaction, key: SessionKey, head: Head, options: ContextOptions, voice: Voice = "first"
     ) -> None:
-        """Stand on `head`; the texts that models wrote are those in `voice`, in view of the disputes of `options`."""
+        """Stand on `head`; texts by models are those in `voice`, chosen in view of the disputes in `options`."""
         self.head = head
         self._tx = tx
         self._key = key
@@ -296,7 +295,7 @@ class StoredReader:
     def texts(
         self, summaries: Sequence[Summary], known: Sequence[str] | None = None, made: Mapping[SummaryId, Summary] = {}
     ) -> Sequence[Summary]:
-        """For each of `summaries` the best text of its stretch."""
+        """The best text of each summary."""
         if self._options.policy.story is not None:
             return best_texts(self._tx, self._key, summaries, self._options, self._voice, known)
         heeded = None if known is None else tuple(known)
@@ -309,12 +308,12 @@ class StoredReader:
 
     @property
     def taken_up(self) -> Sequence[str]:
-        """The ids of what a model wrote of which the texts were made that were asked for last."""
+        """The ids of the stored texts that the last result was made from."""
         return self._used
 
     @property
     def rolled_up(self) -> Sequence[Summary]:
-        """The texts that were rolled up and are to be stored."""
+        """The rolled-up texts to be stored."""
         return [text for noted in self._noted.values() for text in noted.rolled.values()]
 
     def natives(self, ids: Sequence[MessageId]) -> Mapping[str, Draft]:
@@ -323,14 +322,14 @@ class StoredReader:
 
 
 def reader_of(tx: Transaction, key: SessionKey, head: Head, policy: Policy) -> StoredReader:
-    """Reads the path to a head as `policy` cuts it, for what needs no text of a model."""
+    """A reader that needs no model's texts."""
     return StoredReader(tx, key, head, ContextOptions(budget=0, policy=policy, count=len))
 
 
-# The blocks of an agent's work, written ahead of the contexts that show them: some messages at a time, no model.
+# Blocks of an agent's work that are written ahead of the contexts that show them, without a model.
 
 BEHIND = 1_024
-"""A context writes the blocks of fewer messages in passing: then there is nothing to be done ahead of it."""
+"""A context writes the blocks of fewer messages itself, so nothing is written ahead for them."""
 
 
 class DueBlocks(Struct, frozen=True, kw_only=True):
@@ -339,15 +338,15 @@ class DueBlocks(Struct, frozen=True, kw_only=True):
     head: Head
     reached: Reached
     erased: int
-    """How many messages of the session had been erased when it was read."""
+    """How many messages of the session were erased when it was read."""
 
 
 def due_ahead(
     tx: Transaction, key: SessionKey, to: str | Head, policy: Policy, reached: Reached | None = None
 ) -> DueBlocks | None:
-    """What is due up to a branch's head, or any other; None where a context has little to write.
+    """The blocks that are due up to a branch's head or another one; None where a context has little to write.
 
-    `reached` is how far it is on that path, where that is known.
+    `reached` is how far the blocks are written, where that is known.
     """
     head = tx.log.head(key, to) if isinstance(to, str) else to
     if head is None or head.position < BEHIND:
@@ -359,7 +358,7 @@ def due_ahead(
 
 
 async def write_ahead(store: Store, key: SessionKey, policy: Policy, due: DueBlocks) -> AsyncIterator[Reached]:
-    """Write the blocks that are due, a chunk in each transaction; what is written stays, wherever it is broken off."""
+    """Write the due blocks, one chunk per transaction; whatever is written stays if it is interrupted."""
     reached, last = due.reached, due.head.position
 
     def advance(tx: Transaction, reached: Reached) -> Reached:
@@ -376,16 +375,16 @@ async def write_ahead(store: Store, key: SessionKey, policy: Policy, due: DueBlo
 
 
 PAD_SHARE = 0.4
-"""Of a narrow context, what a scratchpad may take."""
+"""Share of a narrow context for the scratchpad."""
 FRAME_TOKENS = 40
-"""What its first and last line and its message cost besides, about."""
+"""About what its first and last line and its message cost."""
 CHARACTERS_PER_TOKEN = 4
 
 
 def room_for(pad: ContextItem | None, options: ContextOptions) -> int:
-    """What is kept free for a scratchpad; none where there is none.
+    """Tokens reserved for a scratchpad.
 
-    Where the last turns are all that is sent it is always as much, so that they don't move when it is rewritten.
+    In the preset `scratchpad` it is always the same, so that rewriting the scratchpad doesn't move the turns.
     """
     if pad is None:
         return 0
@@ -394,26 +393,25 @@ def room_for(pad: ContextItem | None, options: ContextOptions) -> int:
 
 
 class Padding:
-    """What is known of the scratchpads that a session showed.
+    """Remembers the scratchpads that a session showed, to know which thinking is still valid.
 
-    It holds for who asks one session for a context before each message of its model: what another process showed is
-    not known here, and no thinking from before is shown then.
+    It assumes one process that asks one `Session` before each model call; what others showed is unknown, and thinking
+    from before is dropped then.
     """
 
     def __init__(self, session: str, task: str) -> None:
-        """Begin with nothing; `task` is the one whose scratchpad `session` shows."""
         self.session = session
         self.task = task
         self._last: tuple[int, str] | None = None
-        """Where the last one stood and how it read; None where there was none."""
+        """Position and text of the last one; None where there was none."""
         self._bound_from = 0
         """Thinking may be shown of turns that begin at this position or later."""
 
     def shown(self, tx: Transaction, space: str, budget: int, count: Count) -> ContextItem | None:
-        """The scratchpad as a context of this budget shows it; None where there is none, or no room for it."""
+        """The scratchpad for a context of this budget; None where there is none or no room for it."""
         pad = tx.pads.read(space, self.task)
         if pad is None or (pad.project and pad.project != self._project(tx, space)):
-            # What an agent elsewhere wrote under this name is not this one's own notes.
+            # It belongs to a task of the same name in another project.
             return None
 
         def billed(text: str) -> int:
@@ -429,7 +427,7 @@ class Padding:
     def put(
         self, shown: Sequence[ContextItem], pad: ContextItem | None, head: Head, options: ContextOptions
     ) -> list[ContextItem]:
-        """`shown` with the scratchpad in its place, and without the thinking that was said to another one."""
+        """Insert the scratchpad, and drop thinking that was said in view of another one."""
         if options.thinking == "prefix":
             self._note(shown, pad, head)
             shown = bound_from(shown, self._bound_from, options.count)
@@ -442,37 +440,35 @@ class Padding:
         if stands == self._last:
             return
         self._last = stands
-        # Where nothing was said behind the newest words yet, all that follows is said to what is shown now.
+        # Unless the newest message is answered, all that follows is said in view of what is shown now.
         answered = any(each.draft.role == "assistant" for each in shown[place:])
         self._bound_from = head.position + 1 if answered else at
 
 
 CACHED = 16
-"""Rebuilt contexts that are kept at hand; each is as large as its budget."""
+"""Rebuilt contexts in the cache; each is as large as its budget."""
 KEPT_TOGETHER = 256
-"""Summaries that are stored in one transaction."""
+"""Summaries per transaction."""
 CATCH_UP = 8
-"""So many leaves of a story a context writes at the most, without a model; what is further behind is left to `work`,
-and shown as what it is."""
+"""Most leaves of a story that a context writes by itself; the rest is left to `work`, and shown as waiting."""
 
 
 class ContextCache:
-    """What a session keeps at hand between two contexts; they are made one at a time, in whichever thread."""
+    """What a session caches between contexts, which are made one at a time."""
 
     def __init__(self, session: str, task: str, count: Count) -> None:
-        """Begin with nothing; `task` is the one whose scratchpad `session` shows."""
         self.lock = Lock()
         self.composed: RecentValues[Composed] = RecentValues(CACHED)
-        """The contexts that were composed last: a prefix stays the same until a rebuild."""
+        """The contexts composed last: their beginnings stay the same until a rebuild."""
         self.statements = Statements(count)
         self.recount = Recount(count)
-        """Counts payloads, of which most was counted for the context before."""
+        """Counts payloads, most of which the last context contained as well."""
         self.teller = StoryTeller(count)
         self.pads = Padding(session, task)
         self._erased = 0
 
     def renew(self, erased: int) -> None:
-        """Let go of what was said where more messages are erased than when it was kept: it may show them."""
+        """Empty the cache where messages were erased since: it may contain them."""
         if erased != self._erased:
             self.composed.clear()
             self.statements.clear()
@@ -482,16 +478,16 @@ class ContextCache:
 
 
 class _Cut(Struct, frozen=True, kw_only=True):
-    """A context that was made from one snapshot, and what is to be stored of it."""
+    """A context made from one snapshot, and what is to be stored of it."""
 
     context: Context
     made: Sequence[Summary] = ()
     passing: Sequence[Summary] = ()
-    """Of a story: what was made for this context alone."""
+    """Summaries of a story that were made for this context alone."""
     mark: Mark | None = None
-    """That of a rebuild, where it is a new one."""
+    """The mark of a new rebuild."""
     erased: int = 0
-    """How many messages of the session had been erased when it was read."""
+    """How many messages of the session were erased when it was read."""
 
 
 async def context(
@@ -503,17 +499,16 @@ async def context(
     voice: Voice,
     cache: ContextCache,
 ) -> Context:
-    """Cut the path to the branch's head to a budget; never calls a model, and shows the best there is now.
+    """Cut the path to the branch's head to a budget, without calling a model.
 
-    What had to be summarised on the way, and the mark of a rebuild, are stored, so that the next context goes on
-    from there. The notes along the path are read here; those of `options` are not heeded.
+    New summaries and the mark of a rebuild are stored, so that the next context continues from there. The notes along
+    the path are read here; those in `options` are ignored.
     """
     check_budget(options.budget)
     cut = await store.read(_cut, key, branch, chat, options, voice, cache)
     try:
         await _keep(store, key, options, cut)
     except ReadOnlyStore as error:
-        # It serves as it is; the next one is made anew.
         return replace(cut.context, unkept=str(error))
     if cut.passing:
         cache.teller.know(cut.passing)
@@ -532,77 +527,41 @@ def _cut(
     head = tx.log.head(key, branch)
     if head is None:
         return _Cut(context=make_context(options.budget, 0, chat, chat.encode(()), (), options.count))
+    policy = options.policy
     with cache.lock:
         erased = tx.erasure.count(key)
         cache.renew(erased)
-        options = replace(options, notes=tuple(tx.annotations.on_path(key, head.id)))
-        options = replace(options, thinking=options.ruled(chat.thinking))
-        cut = _cut_story if options.policy.story else _cut_work
-        return replace(cut(tx, key, head, chat, options, voice, cache), erased=erased)
+        notes = tuple(tx.annotations.on_path(key, head.id))
+        options = replace(options, notes=notes, thinking=options.ruled(chat.thinking))
+        if policy.story:
+            options = replace(options, count=cache.teller.count)
+        else:
+            # The cached statements are worded and priced by Ireneo's own strategy.
+            own = policy.strategy
+            options = replace(options, kept=Statements(options.count, own) if own else cache.statements)
+            cache.recount.turn()
+        reader = StoredReader(tx, key, head, options, voice)
+        pad = cache.pads.shown(tx, key.space, options.budget, options.count)
+        room = room_for(pad, options)
 
+        def handed(shown: Sequence[ContextItem]) -> Mapping[str, Draft]:
+            return reader.natives([MessageId(each.id) for each in shown if each.whole])
 
-def _cut_work(
-    tx: Transaction,
-    key: SessionKey,
-    head: Head,
-    chat: ChatFormat,
-    options: ContextOptions,
-    voice: Voice,
-    cache: ContextCache,
-) -> _Cut:
-    own = options.policy.strategy
-    # What the session keeps of lines is as our own strategy writes them.
-    options = replace(options, kept=Statements(options.count, own) if own else cache.statements)
-    cache.recount.turn()
-    reader = StoredReader(tx, key, head, options, voice)
-    path = WorkPath(reader, options.policy)
-    mark = last_mark(tx, key, head, options)
-    composer = WorkComposer(path, mark, options, cache.composed)
-    pad = cache.pads.shown(tx, key.space, options.budget, options.count)
-    made, assembled = fitted(
-        composer,
-        head.total_tokens,
-        chat,
-        options,
-        partial(_handed, reader),
-        room=room_for(pad, options),
-        put=partial(cache.pads.put, pad=pad, head=head, options=options),
-        count=cache.recount,
-    )
-    new = assembled.mark if assembled.mark != mark else None
-    return _Cut(context=made, made=[*path.made, *reader.rolled_up], mark=new)
+        def fit(composer: Composer, count: Count) -> tuple[Context, Assembled]:
+            put = partial(cache.pads.put, pad=pad, head=head, options=options)
+            return fitted(composer, head.total_tokens, chat, options, handed, room=room, put=put, count=count)
 
-
-def _cut_story(
-    tx: Transaction,
-    key: SessionKey,
-    head: Head,
-    chat: ChatFormat,
-    options: ContextOptions,
-    voice: Voice,
-    cache: ContextCache,
-) -> _Cut:
-    options = replace(options, count=cache.teller.count)
-    reader = StoredReader(tx, key, head, options, voice)
-    pad = cache.pads.shown(tx, key.space, options.budget, options.count)
-    room = room_for(pad, options)
-    path = StoryPath(reader, options.policy, cache.teller.recalled)
-    composer = StoryComposer(path, options, cache.teller, room=room, most=CATCH_UP)
-    made, _ = fitted(
-        composer,
-        head.total_tokens,
-        chat,
-        options,
-        partial(_handed, reader),
-        room=room,
-        put=partial(cache.pads.put, pad=pad, head=head, options=options),
-    )
-    return _Cut(context=replace(made, behind=composer.behind), made=composer.made, passing=composer.passing)
-
-
-def _handed(reader: StoredReader, shown: Sequence[ContextItem]) -> Mapping[str, Draft]:
-    """The drafts with their native payloads, of the messages that are shown just as they were handed in."""
-    return reader.natives([MessageId(each.id) for each in shown if each.whole])
+        if policy.story:
+            path = StoryPath(reader, policy, cache.teller.recalled)
+            story = StoryComposer(path, options, cache.teller, room=room, most=CATCH_UP)
+            made, _ = fit(story, options.count)
+            context = replace(made, behind=story.behind)
+            return _Cut(context=context, made=story.made, passing=story.passing, erased=erased)
+        work = WorkPath(reader, policy)
+        mark = last_mark(tx, key, head, options)
+        made, assembled = fit(WorkComposer(work, mark, options, cache.composed), cache.recount)
+        new = assembled.mark if assembled.mark != mark else None
+        return _Cut(context=made, made=[*work.made, *reader.rolled_up], mark=new, erased=erased)
 
 
 def last_mark(tx: Transaction, key: SessionKey, head: Head, options: ContextOptions) -> Mark | None:
@@ -614,10 +573,7 @@ def last_mark(tx: Transaction, key: SessionKey, head: Head, options: ContextOpti
 
 
 async def keep_made(store: Store, key: SessionKey, made: Sequence[Summary], erased: int) -> None:
-    """Store summaries that were written on the way, from a session of which so many messages were erased.
-
-    Some at a time, so that no other writer waits for long: each stands after those that it was written from.
-    """
+    """Store summaries in batches, so that no other writer waits for long; sources come before what is made of them."""
     for place in range(0, len(made), KEPT_TOGETHER):
         await store.write(keep, key, made[place : place + KEPT_TOGETHER], erased)
 
@@ -636,7 +592,7 @@ def _keep_last(tx: Transaction, key: SessionKey, options: ContextOptions, cut: _
     if made:
         keep(tx, key, made, cut.erased)
     mark = cut.mark
-    # Its head may have been pruned since it was read: then there is nothing to come back to.
+    # Its head may have been pruned meanwhile.
     if mark is not None and tx.log.find(key, [mark.at]):
         rebuild = Rebuild(
             summarizer=options.policy.summarizer,

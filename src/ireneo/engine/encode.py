@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.assemble import Assembled, WorkComposer
-from ireneo.context.compose import ContextOptions, Explained
+from ireneo.context.compose import ContextOptions
 from ireneo.context.view import ContextItem, ViewKind, drafts, without_thinking
 from ireneo.errors import BadInput, BudgetTooSmall
 from ireneo.formats.chat.format import ChatFormat, FormatName, Payload, ThinkingRule
@@ -17,7 +17,7 @@ from ireneo.formats.chat.registry import OBJECTS, made_into_objects, without_tho
 from ireneo.formats.chat.repairs import losses, without_dangling
 from ireneo.formats.chat.rules import THINKING_MISSING, Violation
 from ireneo.log.message import Count, Draft, MessageId, Thinking, arguments_text, chain, short, texts, weigh
-from ireneo.summaries.policy import Policy
+from ireneo.summaries.policy import Explained, Policy
 from ireneo.summaries.summary import ListReader, SummaryLevel
 from ireneo.summaries.work import WorkPath
 
@@ -25,11 +25,11 @@ CHARACTERS_PER_TOKEN = 4
 _BLOCKS = ("summary", "waiting", "left out")
 """What stands for messages that are not shown themselves."""
 VIEW = frozenset(get_args(ViewKind)) - {"pins", "pad"}
-"""What stands for messages; the others have a place of their own beside the view."""
+"""The kinds of rows that stand for messages; the others have fields of their own beside the view."""
 
 
 class ViewRow(Struct, frozen=True, kw_only=True):
-    """One place of a context, as a reader looks at it."""
+    """One place of a context, for a reader."""
 
     id: str
     what: ViewKind
@@ -43,7 +43,7 @@ class ViewRow(Struct, frozen=True, kw_only=True):
     tokens: int
     text: str
     disputed: str = ""
-    """Of a summary: why it is disputed, if it is."""
+    """Why a summary is disputed, if it is."""
 
 
 if TYPE_CHECKING:
@@ -61,41 +61,40 @@ else:
 
 
 class Context(Struct, Generic[MessageT, SystemT], frozen=True, kw_only=True, omit_defaults=True):
-    """What the model sees: a message list in a provider's format, and the view that says what each part stands for."""
+    """What the model sees: a message list in a provider's format, and the view of what each part stands for."""
 
     budget: int
     tokens: int
-    """What the message list costs by the tokenizer that the memory was opened with, system prompt included."""
+    """What the message list costs by the memory's tokenizer, system prompt included."""
     tokens_before: int
     """What the whole path costs."""
     format: FormatName
     messages: list[MessageT]
-    """Dictionaries as the provider takes them; objects of a framework, where such were handed in."""
+    """Dictionaries as the provider takes them, or a framework's objects where such were handed in."""
     system: SystemT
     """The system prompt, in formats that keep it apart from the messages."""
     view: tuple[ViewRow, ...]
     """Every message of the path once, in order: as itself, or under a summary."""
     violations: tuple[Violation, ...]
-    """Rules of the format that the list breaks; empty unless a fault of ours is at work."""
+    """Rules of the format that the list breaks; never any, unless Ireneo is at fault."""
     repaired: tuple[Violation, ...] = ()
-    """What is shown otherwise than it was handed in, because the format demands it: a call without a result, a result
-    without a call, and what the format has no place for. Each with its place in `view`, and a sentence."""
+    """What the format forced to be changed: calls without a result, results without a call, parts that it can't hold.
+    Each with its index in `view`, and a sentence."""
     thinking_off: str = ""
-    """Why a model that thinks must be called with its extended thinking off this time, where it must; else empty.
+    """Why extended thinking must be off for the next call, where it must; else empty.
 
-    A tool loop runs whose beginning is shown without the thinking that stood there. It may be on again as soon as the
-    user has spoken. Adaptive thinking, which the model turns on by itself, may stay on.
-    """
+    A tool loop is running whose beginning is shown without its thinking. Thinking may be on again once the user has
+    spoken; adaptive thinking, which the model turns on by itself, may stay on."""
     pins: tuple[ViewRow, ...] = ()
-    """What is pinned and stands in no message that is shown."""
+    """The pins that stand in no shown message."""
     pad: ViewRow | None = None
-    """The scratchpad of the task at hand, where one is shown."""
+    """The scratchpad of the task, where one is shown."""
     explained: Explained | None = None
-    """Why it was kept or rebuilt, and what that costs, where that was asked for."""
+    """Why it was kept or rebuilt and what that costs, where asked for."""
     unkept: str = ""
-    """Why nothing of it was kept for the next one, where the store may not be written to."""
+    """Why nothing was stored for the next context, where the store is read-only."""
     behind: int = 0
-    """Of a story: how many messages are due to be summarised and are not yet; the view says which."""
+    """Of a story: how many messages are due to be summarised; the view says which."""
 
 
 OpenAIContext: TypeAlias = "Context[ChatCompletionMessageParam, None]"
@@ -114,9 +113,9 @@ def make_context(
     whole: Mapping[str, Draft] | None = None,
     measured: PayloadSize | None = None,
 ) -> Context:
-    """Describe a payload: what is `shown` in it, what it costs, and what the whole path cost `before`.
+    """Describe a payload that shows `shown`; `before` is the cost of the whole path.
 
-    `whole` are the messages that are shown as they were handed in; `measured` is the payload's size, where it is known.
+    `whole` are the messages that are shown as they were handed in; `measured` is the payload's size, where known.
     """
     size = measured or measure(payload, chat, count)
     broken = chat.validate(payload, thinking=True)
@@ -137,21 +136,22 @@ def make_context(
 
 
 def gives_objects(source: str | None, format: str) -> bool:
-    """Whether a context of a session that came from `source` is made of a framework's objects in `format`."""
+    """Whether contexts in `format` of a session that came from `source` are made of a framework's objects."""
     return source == f"{format}:{OBJECTS}"
 
 
 def with_objects(context: Context) -> Context:
-    """`context` with its messages as objects of the framework whose format they are in."""
+    """`context` with its messages as objects of its format's framework."""
     return replace(context, messages=made_into_objects(context.messages, context.format))
 
 
 def encode(
     shown: Sequence[ContextItem], whole: Mapping[str, Draft], chat: ChatFormat, thinking: ThinkingRule = "none"
 ) -> Payload:
-    """Write what is shown as a message list; `whole` has the drafts with their native payloads.
+    """Write what is shown as a message list; `whole` holds the drafts with their native payloads.
 
-    A provider wants the thinking of a whole tool loop or none: where the rule `thinking` left a part of it, it goes.
+    Where the mode `thinking` left only a part of a tool loop's thinking, all of it is dropped: providers want all or
+    none.
     """
     settled = [_with_native(each, whole) for each in shown]
     # What is shown without the thinking that it came with has lost something as well.
@@ -186,19 +186,19 @@ def _repaired(
 
 
 class PayloadSize(Struct, frozen=True, kw_only=True):
-    """What a payload costs, with all that the format had to add to it."""
+    """What a payload costs, including what the format added."""
 
     decoded: Sequence[Draft]
-    """The payload as a provider reads it."""
+    """The payload as its provider reads it."""
     tokens: int
     """By the tokenizer."""
     heeded: int
-    """By the tokenizer or by the rule of thumb of four characters a token, whichever is more: tokenizers differ, and on
-    prose most of them count more than the one that is estimated here."""
+    """By the tokenizer or at four characters per token, whichever is more: tokenizers differ, and most count more
+    for prose than the estimated one."""
 
 
 def measure(payload: Payload, chat: ChatFormat, count: Count) -> PayloadSize:
-    """Read a payload as its provider does, and count it."""
+    """Decode a payload as its provider does, and count it."""
     given: dict[str, object] = {"messages": payload.messages}
     if payload.system is not None:
         given["system"] = payload.system
@@ -218,7 +218,7 @@ def _thinking_off(broken: Iterable[Violation]) -> str:
 
 
 def view_rows(shown: Sequence[ContextItem], what: Collection[str] = VIEW) -> tuple[ViewRow, ...]:
-    """The view of the path: each message of it stands in one row; of `what` is asked, where that is something else."""
+    """The rows of the view, or of the kinds in `what`."""
     names = ViewRow.__struct_fields__
     return tuple(ViewRow(**{name: getattr(each, name) for name in names}) for each in shown if each.what in what)
 
@@ -228,30 +228,21 @@ def _with_native(shown: ContextItem, whole: Mapping[str, Draft]) -> ContextItem:
         return shown
     draft = whole[shown.id]
     if draft.parts != shown.draft.parts:
-        # Its thinking is not shown; what else its provider wrote still stands for it.
+        # Only its thinking is left out.
         draft = replace(draft, parts=shown.draft.parts, native=without_thoughts(draft.native))
-    return ContextItem(
-        what=shown.what,
-        id=shown.id,
-        first=shown.first,
-        last=shown.last,
-        covers=1,
-        tokens=shown.tokens,
-        draft=draft,
-        whole=True,
-    )
+    return replace(shown, draft=draft)
 
 
 MIN_BUDGET = 256
 MARGINS = (0.0, 0.005, 0.01, 0.02, 0.04)
-"""Shares of the budget that are kept free besides, one cut after the other, where a context is larger as written than
-it was reckoned: less room is another choice of lines, which may be larger than reckoned by more."""
+"""Shares of the budget kept free, one more after each cut that turned out larger as written than estimated: with
+less room other lines are chosen, which may exceed their estimate by more."""
 LEAST = 64
-"""Tokens that hold one block and nothing else: no format adds more than a line to it."""
+"""Room for one block and nothing else."""
 
 
 def check_budget(budget: int) -> None:
-    """Raise BudgetTooSmall for a budget in which no message and its frame fit, and BadInput for what is no number."""
+    """Raise BudgetTooSmall for a budget that is too small for any message, BadInput for what is no whole number."""
     if not isinstance(budget, int):
         raise BadInput(f"`budget` is {type(budget).__name__}; give a whole number of tokens.")
     if budget < MIN_BUDGET:
@@ -269,10 +260,10 @@ def fitted(
     put: Callable[[Sequence[ContextItem]], Sequence[ContextItem]] | None = None,
     count: Count | None = None,
 ) -> tuple[Context, Assembled]:
-    """Compose a context so that it is within the budget of `options` as `chat` writes it; with what it was made of.
+    """Compose a context that is within its budget as `chat` writes it; returns it with what it was composed of.
 
-    `before` is what the whole path costs; `whole` gives the drafts with their native payloads, of what is shown as it
-    was handed in. `put` puts in what takes `room` tokens besides, such as a scratchpad. `count` counts payloads.
+    `before` is the cost of the whole path; `whole` returns the native drafts of unchanged messages; `put` inserts what
+    takes `room` tokens besides, such as a scratchpad; `count` counts payloads.
     """
     budget, count = options.budget, count or options.count
     aim = _Aim(budget - room)
@@ -293,31 +284,27 @@ def fitted(
 
 
 class Composer(Protocol):
-    """Composes a path for one target after the other."""
+    """Composes a path for one token target after the other."""
 
     def compose(self, target: int) -> Assembled:
-        """Put the context together in `target` tokens."""
+        """Compose the context in `target` tokens."""
 
 
 class _Aim:
-    """What the next cut of a context may cost so that it is within its budget as its format writes it."""
+    """The next token target for a context that came out too large as its format writes it."""
 
     def __init__(self, target: int) -> None:
-        """Begin with the whole room, in tokens."""
         self.target = target
         self._whole = target
         self._margins = iter(MARGINS)
 
     @property
     def least(self) -> bool:
-        """Whether one block alone is all that has room: nothing narrower can be tried."""
+        """Whether no smaller target can be tried."""
         return self.target <= LEAST
 
     def narrow(self, composed_tokens: int, over: int) -> None:
-        """Take so much less that a context which was reckoned at `composed_tokens` loses what it is `over`.
-
-        A little less at a time, so that what fits in the end fills its budget nearly; by halves where that won't do.
-        """
+        """Lower the target, for a context composed at `composed_tokens` that was `over` its budget."""
         margin = next(self._margins, None)
         if margin is None:
             self.target = max(self.target // 2, LEAST)
@@ -334,9 +321,9 @@ def compact_drafts(
     count: Count,
     asked: ThinkingRule | None = None,
 ) -> Context:
-    """Cut the path that `drafts` make to `budget` tokens, and write it in the format `chat`.
+    """Cut the path of `drafts` to `budget` tokens, and write it in the format `chat`, without any store.
 
-    `asked` is what the caller says of a model's thinking; None: as the format has it.
+    `asked` is the caller's thinking mode; None: that of the format.
     """
     check_budget(budget)
     messages = chain(None, drafts, lambda parts: weigh(parts, count))
@@ -349,7 +336,7 @@ def compact_drafts(
     if policy.story is None:
         composer = WorkComposer(WorkPath(reader, policy), None, options)
     else:
-        # Loaded where a story is told, so that cutting an agent's list doesn't wait for it.
+        # Imported late, so that cutting an agent's list doesn't load it.
         from ireneo.context.story import StoryComposer, StoryTeller
         from ireneo.summaries.story_path import StoryPath
 

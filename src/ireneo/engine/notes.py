@@ -39,7 +39,7 @@ from ireneo.log.tree import SessionKey, atoms
 from ireneo.ports.store import Store, Transaction
 from ireneo.prompts import NOTES_OWN
 from ireneo.prompts.replies import VOICES, Voice
-from ireneo.summaries.notes import Note, is_written, read_note, statements_of
+from ireneo.summaries.notes import Note, read_note, statements_of
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Line, PathReader, SectionName, Summary, SummaryId, SummaryLevel, anchor
 from ireneo.summaries.work import WorkPath, is_kept
@@ -285,7 +285,7 @@ def _noted_before(
         for each in waiting_notes(tx, key, head_of(last), options.policy.summarizer, voice)
         if each.last_position > end
     ]
-    told = [text for text in reader.texts(blocks) if is_written(text)]
+    told = [text for text in reader.texts(blocks) if text.is_written]
     return statements_of([*told, *waiting])
 
 

@@ -153,7 +153,7 @@ def rolled_up(offline: Summary, parts: Sequence[Summary]) -> list[Section]:
         for section in part.sections:
             # The user's words stand beside a block of a turn; one that covers complete turns takes their place.
             name = "asked" if section.name == BESIDE and offline.level != "turn" else section.name
-            if section.name not in UNCAPPED and (section.name != "names" or not is_written(part)):
+            if section.name not in UNCAPPED and (section.name != "names" or not part.is_written):
                 gathered.setdefault(name, []).extend(section.lines)
     # Where things stand is what was said of it last.
     gathered["status"] = next((list(part.lines("status")) for part in reversed(parts) if part.lines("status")), [])
@@ -185,18 +185,13 @@ def without_replaced(row: Sequence[Summary]) -> dict[str, Summary]:
     return out
 
 
-def is_written(summary: Summary) -> bool:
-    """Whether a model wrote it, and was believed."""
-    return summary.writing is not None and summary.writing.trusted
-
-
 def statements_of(summaries: Iterable[Summary], *, replaced: bool = False) -> list[tuple[SectionName, Line]]:
     """What was noted in these blocks, in the order of time; with what it `replaced`, where that is asked for."""
     hidden = ("goal", "constraints", "lifted", *(() if replaced else (REPLACED,)))
     told = [
         (section.name, line)
         for summary in summaries
-        if is_written(summary)
+        if summary.is_written
         for section in summary.sections
         if section.name not in hidden
         for line in section.lines

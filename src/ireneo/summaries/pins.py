@@ -234,6 +234,8 @@ class _Lifting:
         said_at = self._said.get(pin.text)
         if pin.subject in self._named or (said_at is not None and said_at >= pin.position):
             return True
+        if not self._telling:
+            return False
         language = _language_of(pin.text)
         about, speak = _speaks_of(pin.text, language), self._by_words(language)
         # What speaks of nothing that the pin speaks of can't lift it.

@@ -1,51 +1,46 @@
-"""How a path is cut: the presets with their settings, and what a provider charges, since rebuilding costs money."""
+"""How a path is cut into blocks and contexts: presets and their settings, provider prices, and when to rebuild."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput
+from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 from ireneo.summaries.summary import Strategy
 
-# What a provider takes for a prompt, and when it pays to change the part of it that is cached.
+# Prices are multiples of the price of an uncached input token, so that they hold for all models of a provider, in any
+# currency. As of November 2026:
 #
-# All prices are multiples of the price of an input token that is not cached, so that they hold for every model of a
-# provider that bills alike, and in every currency. The figures are those of November 2026:
-#
-# - Anthropic, platform.claude.com/docs/en/about-claude/pricing: a read costs 0.1, a write 1.25 for five minutes and 2
-# for
-#   an hour, and each read begins the time anew. Some newer models read for 0.05 and 0.025.
-# - OpenAI, developers.openai.com/api/docs/guides/prompt-caching: a read costs 0.1. From GPT-5.6 on a write costs 1.25
-# and
-#   stays for 30 minutes at the least; models before it take nothing for a write.
-# - Google, docs.cloud.google.com (context cache overview): a read costs 0.1 and a write nothing besides the input. What
-#   is cached goes within 24 hours, most of it sooner; when, is not promised.
-# - DeepSeek, api-docs.deepseek.com/quick_start/pricing: a read costs 0.02 to 0.033 and a write nothing besides the
-# input.
-#   What is cached on disk stays for hours to days.
+# - Anthropic, platform.claude.com/docs/en/about-claude/pricing: read 0.1; write 1.25 for five minutes, 2 for an hour,
+#   renewed by each read. Some newer models read for 0.05 and 0.025.
+# - OpenAI, developers.openai.com/api/docs/guides/prompt-caching: read 0.1; from GPT-5.6 on write 1.25 for at least 30
+#   minutes, free before.
+# - Google, docs.cloud.google.com (context cache overview): read 0.1, write free, kept for up to 24 hours, not promised.
+# - DeepSeek, api-docs.deepseek.com/quick_start/pricing: read 0.02 to 0.033, write free, kept on disk for hours to days.
 #
 # The summariser is taken to be a smaller model of the same provider, at a fifth of the price.
 
 
 class Prices(Struct, frozen=True, kw_only=True):
-    """What a token of a prompt costs, as a multiple of an input token that is not cached."""
+    """What a token of a prompt costs, as a multiple of an uncached input token."""
 
     name: str
     read: float
-    """A token that the cache has."""
+    """A token read from the cache."""
     write: float
-    """A token that the cache does not have, and is given."""
+    """A token written to the cache."""
     cache_seconds: float
-    """After so long without a call the cache has surely forgotten (0: there is none)."""
+    """Seconds without a call after which the cache is surely gone (0: there is none)."""
     summariser: float = 0.2
     """A token that a summariser reads."""
 
     def expired(self, idle_seconds: float | None) -> bool:
-        """Whether nothing is cached after `idle_seconds` without a call; None, where that is not known, is no."""
+        """Whether the cache is gone after `idle_seconds` without a call; no, where that is unknown."""
         return self.cache_seconds <= 0 or (idle_seconds is not None and idle_seconds > self.cache_seconds)
 
 
@@ -62,11 +57,11 @@ PRICES = {
         Prices(name="none", read=1.0, write=1.0, cache_seconds=0),
     )
 }
-"""By name; where a lifetime is not promised, the longest: to take a cache for gone that is still there costs more."""
+"""Where a lifetime is not promised, the longest is taken: wrongly assuming that the cache is gone costs more."""
 
 
 def prices_named(name: str) -> Prices:
-    """The prices of that name. Raises BadInput with the names that there are."""
+    """The prices of that name. Raises BadInput."""
     found = PRICES.get(name)
     if found is None:
         raise BadInput(f"There are no prices {name!r}; there are those of {', '.join(sorted(PRICES))}.")
@@ -74,14 +69,14 @@ def prices_named(name: str) -> Prices:
 
 
 class RebuildCost(Struct, frozen=True, kw_only=True):
-    """What one change of a cached prompt costs, and what it saves; in input tokens that are not cached."""
+    """What changing a cached prompt costs and saves, in uncached input tokens."""
 
     paid: float
-    """Paid once, at the call that follows; below 0 where even that call is cheaper."""
+    """Paid once, at the next call; below 0 where even that call is cheaper."""
     saved: float
     """Saved at each call."""
     calls: int | None
-    """After so many calls it has paid for itself: 0 at once, None never."""
+    """After how many calls it has paid for itself: 0 at once, None never."""
 
 
 def rebuild_cost(
@@ -93,19 +88,18 @@ def rebuild_cost(
     prices: Prices,
     expired: bool = False,
 ) -> RebuildCost:
-    """What it costs to put a summary in the place of a stretch of a cached prompt.
+    """What it costs to replace a stretch of a cached prompt by a summary.
 
-    With the tokens P that follow the stretch, S of the stretch, s of the summary, k that the summariser reads, and
-    the prices r of a read, w of a write, c of a token that a summariser reads::
+    With P tokens behind the stretch, S of the stretch, s of the summary and k read by the summariser, and prices r of a
+    read, w of a write and c of a token read by the summariser::
 
-        paid  = P·(w − r) + w·s + c·k        what follows is written again instead of read; the summary is new
+        paid  = P·(w − r) + w·s + c·k        what follows is written instead of read; the summary is new
         saved = (S − s)·r                    at each call
         n     = paid / saved                 calls, rounded up
 
-    Where the cache has expired the prompt is written anew in any case, so that what follows costs nothing more, and
-    of the stretch only the summary has to be written::
+    Where the cache has expired, the prompt is written anew in any case, and of the stretch only the summary::
 
-        paid  = P·(w − w) + w·s + c·k − w·S
+    paid = P·(w − w) + w·s + c·k − w·S
     """
     again = prices.write if expired else prices.read
     paid = suffix_tokens * (prices.write - again) + prices.write * summary_tokens
@@ -118,83 +112,204 @@ def rebuild_cost(
     return RebuildCost(paid=paid, saved=saved, calls=max(ceil(paid / saved), 0))
 
 
+FILLED = 0.9
+"""Where calls have a price, a rebuild goes down to this share of the low mark: the least needed lines would be paid
+for at every call."""
+ENOUGH = 0.25
+"""A rebuild that no budget asks for has to save this share of the budget, since it costs recall."""
+
+
+class Explained(Struct, frozen=True, kw_only=True):
+    """Why a context was kept or rebuilt, in figures and one sentence."""
+
+    tokens_before: int
+    """What the context would cost if it were kept."""
+    tokens_after: int
+    """What it may cost."""
+    suffix_tokens: int
+    """What has to be written again, because something before it changes."""
+    saved_tokens: int
+    """What each further call saves."""
+    calls: int | None
+    """After how many calls a rebuild has paid for itself; None: never, or there are no prices."""
+    expired: bool
+    """Whether the provider's cache is gone."""
+    decision: str
+
+
+class Stay(Struct, frozen=True):
+    """The context is kept, followed by the messages since."""
+
+    why: Explained
+
+
+class RebuildTo(Struct, frozen=True):
+    """The context is rebuilt in `target` tokens."""
+
+    target: int
+    why: Explained
+
+
+def decide(
+    *,
+    frozen_tokens: int,
+    since_tokens: int,
+    budget: int,
+    low_water: float,
+    idle_seconds: float | None = None,
+    prices: Prices | None = None,
+) -> Stay | RebuildTo:
+    """Whether a context of `frozen_tokens`, followed by `since_tokens`, is kept within `budget`.
+
+    `idle_seconds` is the time since the last call, where known. Without `prices` only the budget decides.
+    """
+    before = frozen_tokens + since_tokens
+    low = int(budget * low_water * (FILLED if prices else 1.0))
+    expired = prices is not None and prices.expired(idle_seconds)
+    if before > budget:
+        return RebuildTo(low, _explain(before, low, prices, expired, f"over its budget of {budget:,}"))
+    if expired and before - low >= budget * ENOUGH:
+        return RebuildTo(low, _explain(before, low, prices, expired, "the cache has expired"))
+    return Stay(_explain(before, before, prices, expired, f"within its budget of {budget:,}"))
+
+
+def first_target(tokens: int, budget: int, low_water: float, prices: Prices | None) -> tuple[int, Explained]:
+    """The target of the first rebuild of a path of `tokens`, and why.
+
+    Without prices a list may be cut only once, and the whole budget is used. With prices there will be more calls, and
+    a full context would have to be rebuilt at the next one.
+    """
+    target = budget if prices is None or tokens <= budget else int(budget * low_water * FILLED)
+    return target, _explain(tokens, min(target, tokens), prices, False, f"over its budget of {budget:,}")
+
+
+def whole(tokens: int, budget: int) -> Explained:
+    """Why a path that fits is shown whole."""
+    return _explain(tokens, tokens, None, False, f"within its budget of {budget:,}")
+
+
+def idle_seconds(since: Sequence[Message]) -> float | None:
+    """Seconds between the last assistant message and the newest message; None where the log has no times.
+
+    The model was called for the assistant's message; what followed took a tool's or the user's time.
+    """
+    now = since[-1].draft.at if since else None
+    called = next((message.draft.at for message in reversed(since) if message.role == "assistant"), None)
+    if now is None or called is None:
+        return None
+    return max((now - called).total_seconds(), 0.0)
+
+
+def _explain(before: int, after: int, prices: Prices | None, expired: bool, why: str) -> Explained:
+    """Explain a decision in figures. A rebuild changes a context near its beginning, so all of it is written again."""
+    rebuilt = after < before
+    calls = None
+    if rebuilt and prices is not None:
+        calls = rebuild_cost(
+            suffix_tokens=after,
+            saved_tokens=before - after,
+            summary_tokens=0,
+            summariser_tokens=0,
+            prices=prices,
+            expired=expired,
+        ).calls
+    return Explained(
+        tokens_before=before,
+        tokens_after=after,
+        suffix_tokens=after if rebuilt else 0,
+        saved_tokens=before - after,
+        calls=calls,
+        expired=expired,
+        decision=_sentence(before, after, calls, why),
+    )
+
+
+def _sentence(before: int, after: int, calls: int | None, why: str) -> str:
+    if after >= before:
+        return f"Kept at {before:,} tokens: {why}."
+    sentence = f"Rebuilt from {before:,} tokens to {after:,}: {why}"
+    if calls is None:
+        return f"{sentence}."
+    return f"{sentence}; it pays at once." if not calls else f"{sentence}; it pays after {calls:,} calls."
+
+
 _STORY_FAMILY = lazy_re(r"offline-1/(story|running)/(\d+)-(\d+)-(\d+)(?:/as/([^/]+))?")
 
 
 class StorySettings(Struct, frozen=True, kw_only=True):
-    """How a story fades: leaves of so many messages, and deeper summaries of so many of the next finer ones."""
+    """How a story fades: leaves of many messages, and deeper summaries of several finer ones."""
 
     leaf_messages: int = 150
-    """A leaf ends with the first whole turn that brings it to this many messages."""
+    """A leaf ends with the first turn that brings it to this many messages."""
     leaf_tokens: int = 20_000
-    """No leaf covers more, unless a single atom does."""
+    """Most tokens of a leaf, unless a single atom has more."""
     fan_in: int = 4
-    """So many adjacent summaries of one depth become one that is deeper."""
+    """How many adjacent summaries of one depth are merged."""
     limit: int = 6
-    """No more summaries of one depth than this are shown: where there are more, the oldest are merged."""
+    """Most summaries of one depth that are shown: beyond it the oldest are merged."""
     live_messages: int = 100
-    """So many of the newest messages, at the least, stay out of every leaf."""
+    """Least number of newest messages that no leaf covers."""
     window_tokens: int = 100_000
-    """What a summariser can read at a time: deep summaries are written from leaves as long as they fit into it."""
+    """The summariser's window: deep summaries are written from leaves as long as these fit."""
     raw_tokens: int = 24_000
-    """A deep summary of messages that cost no more than this is written from the messages themselves."""
+    """Deep summaries of messages that cost at most this much are written from the messages."""
     open_threads: int = 24
-    """So many open threads are carried; beyond them the least weighty give way."""
+    """Most open threads that are carried; beyond it the least weighty are dropped."""
     running: bool = False
-    """One summary, folded again and again, instead of several depths: to be measured against, and for nothing else."""
+    """One summary that is folded again and again, instead of several depths: for comparison only."""
 
 
 class Policy(Struct, frozen=True, kw_only=True):
-    """How a path becomes blocks, and when; the sizes are in messages, atoms, turns or tokens, as their names say."""
+    """How and when a path becomes blocks; sizes are in messages, atoms, turns or tokens, as their names say."""
 
     name: str
     leaf_min_atoms: int = 6
-    """A block may end where the work changes once it holds this many."""
+    """From this many atoms on, a block may end where the work changes."""
     leaf_max_atoms: int = 24
     leaf_max_tokens: int = 16_000
     fan_in: int = 4
-    """So many adjacent blocks of one depth become one that is deeper."""
+    """How many adjacent blocks of one depth are merged into a deeper one."""
     goal_min_turns: int = 3
     goal_max_turns: int = 6
     low_water: float = 0.6
-    """A rebuild that follows another one cuts the context to this share of the budget, so that the next is far off."""
+    """A repeated rebuild cuts the context to this share of the budget, so that the next one is far off."""
     live_share: float = 0.12
-    """Of what a rebuild leaves, so much at the least is the newest turns, verbatim."""
+    """Least share of a rebuilt context for the newest turns, verbatim."""
     keep_messages: int = 0
-    """This many of the newest messages stay out of every summary (0: the budget alone decides)."""
+    """How many of the newest messages stay out of every summary (0: the budget decides)."""
     cuts: bool = False
-    """What has no room is left out, and the view says so, instead of being summarised."""
+    """What doesn't fit is left out, and the view says so, instead of being summarised."""
     eager: bool = False
-    """Old work is summarised even where the budget has room for it."""
+    """Old work is summarised even if the budget has room for it."""
     notes_window: int = 100_000
-    """Tokens of the path that a model reads at a time to write about them: what its window surely holds."""
+    """Tokens of the path that a model reads at a time to write notes."""
     excluded_tools: frozenset[str] = frozenset()
     """Calls of these tools are never summarised."""
     prices: Prices | None = None
-    """What the provider takes for a prompt; None: not known, and the budget alone decides when to rebuild."""
+    """What the provider charges; None: unknown, and the budget alone decides when to rebuild."""
     strategy: Strategy | None = None
-    """Where it is cut and what is said there, by a strategy of your own; None: as Ireneo tells work, or stories."""
+    """Your own strategy; None: Ireneo's for work or stories."""
     story: StorySettings | None = None
-    """How a story fades; None: the work of an agent, in turns and goals."""
+    """How a story fades; None: an agent's work, in turns and goals."""
     seen_by: str = ""
-    """Of a story: the character whose memory it is, who knows only what she was present for; empty: everything."""
+    """Of a story: the character whose memory it is; empty: everything."""
 
     def without(self, *tools: str) -> Policy:
-        """The same policy, but that calls of these tools are never summarised."""
+        """The same policy, with calls of these tools never summarised."""
         return replace(self, excluded_tools=self.excluded_tools | frozenset(tools))
 
     def down_to(self, share: float) -> Policy:
-        """The same policy, but that a rebuild goes down to this share of the budget. Raises BadInput."""
+        """The same policy, with rebuilds to this share of the budget. Raises BadInput."""
         if not 0 < share <= 1:
             raise BadInput(f"A rebuild can't go down to {share} of the budget; give a share above 0, and up to 1.")
         return replace(self, low_water=share)
 
     def priced(self, prices: str | Prices) -> Policy:
-        """The same policy for a provider that takes these prices, or those of that name. Raises BadInput."""
+        """The same policy, with these prices or those of that name. Raises BadInput."""
         return replace(self, prices=prices_named(prices) if isinstance(prices, str) else prices)
 
     def seen(self, character: str) -> Policy:
-        """The same policy for the memory of one character of a story. Raises BadInput where there is no story."""
+        """The same policy for one character's memory of a story. Raises BadInput where it is no story's."""
         if character and self.story is None:
             raise BadInput(f"The preset {self.name!r} knows no characters; take 'story' for the memory of {character}.")
         return replace(self, seen_by=character)
@@ -220,19 +335,19 @@ CODING = Policy(name="coding")
 FORGE = Policy(
     name="forge", leaf_min_atoms=10, leaf_max_atoms=40, leaf_max_tokens=200_000, keep_messages=20, eager=True
 )
-"""By age instead of by budget: tool calls that are 20 messages old are summarised once ten of them have come together
-and the work changes, or forty in any case; goal batches of three to six turns that are as old."""
+"""By age instead of budget: calls that are 20 messages old are summarised, ten to forty at a time, as the work
+changes; goal batches of three to six turns as old."""
 STORY = Policy(name="story", story=StorySettings(), live_share=0.3)
-"""A story or a conversation without end: coarse past, fine present, live now."""
+"""A story or an endless conversation: coarse past, fine present, live now."""
 RUNNING = Policy(name="running", story=StorySettings(running=True), live_share=0.3)
-"""One summary of everything, folded again and again, as many systems do it: there to be measured against."""
+"""One summary of everything, folded again and again, for comparison."""
 SCRATCHPAD = Policy(name="scratchpad", cuts=True)
-"""The agent keeps its own understanding: pins, the scratchpad and the last turns are sent, and the rest is left out."""
+"""The agent keeps its own notes: pins, scratchpad and last turns are sent, the rest is left out."""
 PRESETS = {policy.name: policy for policy in (CODING, FORGE, STORY, RUNNING, SCRATCHPAD)}
 
 
 def story_of(summarizer: str) -> Policy | None:
-    """The policy whose summaries are stored as `summarizer`, where it is one for stories."""
+    """The policy for stories whose summaries are stored as `summarizer`, if it is one."""
     found = _STORY_FAMILY.fullmatch(summarizer)
     if found is None:
         return None
@@ -242,15 +357,12 @@ def story_of(summarizer: str) -> Policy | None:
 
 
 def seen_by(summarizer: str) -> str:
-    """The character whose memory the summaries of a story's `summarizer` are, or the texts named after it.
-
-    Empty where it is nobody's.
-    """
+    """The character whose memory a story's `summarizer` tells; empty for nobody's."""
     return _read(summarizer.partition("/as/")[2].partition("/")[0])
 
 
 def _written(name: str) -> str:
-    """A name in which no stroke ends what it is a part of."""
+    """Escape a name, so that no slash in it ends it."""
     return name.replace("%", "%25").replace("/", "%2F")
 
 
@@ -259,7 +371,7 @@ def _read(written: str) -> str:
 
 
 def preset(name: str) -> Policy:
-    """The policy of that name. Raises BadInput with the names that there are."""
+    """The policy of that name. Raises BadInput."""
     found = PRESETS.get(name)
     if found is None:
         raise BadInput(f"There is no preset {name!r}; the presets are {', '.join(sorted(PRESETS))}.")
@@ -267,9 +379,9 @@ def preset(name: str) -> Policy:
 
 
 STORIES = frozenset({"chat", "sillytavern", "character-card", "character-ai", "discord", "oobabooga"})
-"""The log formats of transcripts with authors: what comes from there is a story."""
+"""Log formats of transcripts with authors, which are stories."""
 
 
 def preset_of(source: str | None, own: Policy) -> Policy:
-    """The preset of a session that came from `source`: a story's, or the memory's `own`."""
+    """The preset of a session that came from `source`: a story's, or `own`."""
     return STORY if (source or "").partition(":")[0] in STORIES else own

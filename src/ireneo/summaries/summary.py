@@ -1,4 +1,4 @@
-"""A summary as a record, the strategy that tells it, and where it is read from."""
+"""A summary as a record, the `Strategy` that tells it, and the `PathReader` it is made from."""
 
 from __future__ import annotations
 
@@ -10,12 +10,6 @@ from msgspec import Struct, field
 
 from ireneo.log.message import BLOCK_TAGS, Head, Message, MessageId, digest, head_of, short
 
-# A summary: an immutable record that covers a stretch of one path, as sections, lines and names.
-#
-# Of a story also its threads: what is promised, owed, sought, threatened, hidden, pretended, suffered, had, or between
-# people, and has not come to its end yet.
-
-
 ThreadId = NewType("ThreadId", str)
 """``t_`` and 26 characters, from the thread's words and the message that they stand in."""
 
@@ -25,32 +19,31 @@ ThreadKind = Literal[
 
 
 class Thread(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A thread as it was opened. While it is open it is a pin: carried word for word, at every depth."""
+    """A thread of a story as it was opened. While it is open it is a pin, carried word for word at every depth."""
 
     id: ThreadId
     kind: ThreadKind
     text: str
-    """In the words of the story, or those of whoever wrote the summary."""
+    """In the words of the story, or of the summary's writer."""
     who: str = ""
-    """Who promised, owes, seeks, threatens, hides, lies, was hurt, has it, is related or asks."""
+    """Whose it is: who promised, owes, seeks, threatens, hides, lies, was hurt, owns, is related or asks."""
     whom: str = ""
-    """To whom, from whom, by whom, with whom."""
+    """The other side."""
     weight: float = 1.0
-    """How much it matters that it is kept, against other threads."""
+    """How much it matters against other threads."""
     position: int = 0
-    """The place on the path of the message that opened it."""
+    """The position of the message that opened it."""
     source: MessageId | None = None
-    """That message."""
 
 
 class ThreadEnd(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What brought a thread to its end, and where."""
+    """Where and how a thread ended."""
 
     id: ThreadId
     text: str
-    """The sentence that says so, word for word."""
+    """The sentence that says so, verbatim."""
     position: int
-    """The place on the path of the message that it stands in."""
+    """The position of the message that it stands in."""
     source: MessageId
 
 
@@ -58,22 +51,22 @@ class ThreadChanges(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What became of threads within one stretch of a story."""
 
     opened: tuple[Thread, ...] = ()
-    """Those that were opened within it and are still open at its end, in order."""
+    """Opened within it and still open at its end, in order."""
     closed: tuple[ThreadId, ...] = ()
-    """Those that were opened before it and were resolved within it."""
+    """Opened before it and resolved within it."""
     forgotten: int = 0
-    """How many that were opened within it gave way to weightier ones, since only so many can be carried."""
+    """How many opened within it gave way to weightier ones, since only so many are carried."""
     ends: tuple[ThreadEnd, ...] = ()
-    """Of those that were resolved what resolved them, where that is known."""
+    """How they were resolved, where known."""
 
 
 def thread_id(kind: ThreadKind, text: str, source: MessageId | None) -> ThreadId:
-    """Name a thread by its content: found twice, it is one."""
+    """Name a thread by its content."""
     return ThreadId(digest("t", kind.encode(), text.encode(), (source or "").encode()))
 
 
 SummaryId = NewType("SummaryId", str)
-"""The anchor: ``s_`` and 26 characters, from level, first, last and summarizer. Two who write one stretch meet."""
+"""The anchor: ``s_`` and 26 characters, a hash of level, first, last and summarizer."""
 
 SummaryLevel = Literal["turn", "goal", "story"]
 SectionName: TypeAlias = str
@@ -81,13 +74,13 @@ SectionName: TypeAlias = str
 ``constraints``, ``lifted``, ``artifacts``, ``asked``, ``pending``, ``open``, ``state``, ``names``, ``status``,
 ``story``; or what another strategy calls a section."""
 QUOTED: frozenset[SectionName] = frozenset({"goal", "direction", "constraints", "lifted"})
-"""What the user said, in the user's words."""
+"""Sections in the user's own words."""
 ABOUT: frozenset[SectionName] = frozenset({"artifacts", "discoveries"})
-"""Sections whose lines stand under the subject that they are about (a file), where they have one."""
+"""Sections whose lines are grouped under their subject, such as a file."""
 
 
 class Mention(Struct, frozen=True, array_like=True, gc=False):
-    """An artifact that a line names."""
+    """A name that a line mentions."""
 
     name: str
     weight: float
@@ -95,25 +88,25 @@ class Mention(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Line(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """One statement of a summary, as data: how it is worded is settled when it is rendered."""
+    """One statement of a summary, as data."""
 
     text: str = ""
-    """The statement, or what came of the operation."""
+    """The statement, or the outcome of an operation."""
     verbs: tuple[tuple[str, int], ...] = ()
     """Of an operation: what was done to the subject, and how often."""
     subject: str = ""
-    """What an operation was done to (a file, a command): lines of several summaries about one thing meet in it."""
+    """What it is about (a file, a command): lines of several summaries about one subject are merged by it."""
     names: tuple[Mention, ...] = ()
-    """The artifacts that may follow the text, the most needed first; a narrow rendering shows fewer of them."""
+    """Names that may follow the text, the most needed first."""
     shell: bool = False
     """Of an operation: the subject is a shell command."""
     failed: bool = False
-    """Of an operation: it failed when it was done last."""
+    """Of an operation: it failed the last time."""
     weight: float = 1.0
-    """What it is worth to whoever goes on that the line is shown: 10 a ruling of the user, 8 a dead end with its
-    reason, 6 a decision with its reason, a value or a signature, 4 an ordinary finding, 2 an act without more."""
+    """What showing the line is worth to whoever continues: 10 a ruling of the user, 8 a dead end with its reason, 6
+    a decision with its reason, a value or a signature, 4 an ordinary finding, 2 a plain act."""
     position: int = 0
-    """The place on the path of the last message that it speaks of."""
+    """The position of the last message that it speaks of."""
     sources: tuple[MessageId, ...] = ()
     """The messages that it rests on."""
 
@@ -134,20 +127,20 @@ class Writing(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tokens_in: int
     tokens_out: int
     supported: float
-    """Of the claims that the model made, the share that its sources support: as it first answered, from 0 to 1."""
+    """Share of the model's claims in its first answer that the sources support, 0 to 1."""
     recall: float
-    """Of the critical artifacts of the sources, the share that the model kept by itself, from 0 to 1."""
+    """Share of the sources' critical names that the model kept by itself, 0 to 1."""
     repaired: bool = False
-    """It was asked a second time, with the list of what was wrong."""
+    """It was asked a second time, with a list of its faults."""
     trusted: bool = True
-    """Whether any of it stands; where not, the summary has only what the structure shows."""
+    """Whether any of it stands; else the summary holds only the offline text."""
     struck: int = 0
-    """Lines that were struck out since nothing supports them."""
+    """Lines struck for lack of support."""
     disputes: tuple[str, ...] = ()
     """The disputes that it was written in view of."""
     seen_first: int = -1
     seen_last: int = -1
-    """From which position to which the messages stand that its writer saw; below 0: those that it covers."""
+    """The positions from which to which its writer read; below 0: those that it covers."""
 
 
 class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -161,24 +154,24 @@ class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     first_position: int
     last_position: int
     summarizer: str = field(name="family")
-    """Which summariser and which version of its prompt or rules wrote it."""
+    """Who wrote it, after which version of prompt or rules."""
     source_tokens: int
     """What the messages that it covers cost."""
     calls: int = 0
     """How many tool calls it covers."""
     sections: tuple[Section, ...] = ()
     sources: tuple[SummaryId, ...] = ()
-    """The summaries that it was written from; none where it was written from the messages."""
+    """The summaries that it was written from; none where it was written from messages."""
     writing: Writing | None = None
     """How a model wrote it; None for the offline text."""
     leaves: int = 0
-    """Of a story: how many leaves it covers; 1 for a leaf."""
+    """Of a story: how many leaves it covers."""
     retellings: int = 0
-    """Of a story: how many times the least lucky message that it covers has been retold to make it; 1 for a leaf."""
+    """Of a story: how often the most retold message that it covers was retold; 1 for a leaf."""
     threads: ThreadChanges = ThreadChanges()
-    """Of a story: the threads that were opened and resolved within it."""
+    """Of a story: the threads opened and resolved within it."""
     edits: tuple[str, ...] = ()
-    """The wordings by hand that it shows, as it is read: they are never stored with it."""
+    """The wordings by hand that it shows; never stored with it."""
 
     @property
     def messages(self) -> int:
@@ -186,12 +179,17 @@ class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.last_position - self.first_position + 1
 
     @property
+    def is_written(self) -> bool:
+        """Whether a model wrote it, and some of that is trusted."""
+        return self.writing is not None and self.writing.trusted
+
+    @property
     def stretch(self) -> str:
-        """What it covers, whoever wrote it: its level, its first and its last message."""
+        """Its level, first and last message: what it covers, whoever wrote it."""
         return f"{self.level} {self.first} {self.last}"
 
     def lines(self, name: SectionName) -> Sequence[Line]:
-        """The lines of a section; none where the section was left out."""
+        """The lines of a section; none where it has no such section."""
         for section in self.sections:
             if section.name == name:
                 return section.lines
@@ -199,21 +197,14 @@ class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def anchor(level: SummaryLevel, first: MessageId, last: MessageId, summarizer: str) -> SummaryId:
-    """Name the summary of a stretch: the same stretch, level and summarizer is the same summary, whoever writes it."""
+    """Name the summary of a stretch, so that two who write the same one meet in one record."""
     return SummaryId(digest("s", level.encode(), first.encode(), last.encode(), summarizer.encode()))
 
 
-# How the past of a path is told: the one Protocol behind agents' work, stories, and what a user hands in.
-#
-# A strategy says where a stretch ends (`ends`), what a summary of it says (`leaf`), what one over several says
-# (`roll_up`), what each line is worth to its reader (`worth`), and how it reads (`sections`, `say`). All the rest is
-# done alike for all of them: the cover, the choice of lines within a budget, pins, branches, and what is stored.
-
-
 Atom: TypeAlias = tuple[Message, ...]
-"""The smallest group of messages that no cut splits: a tool call with all its results, say."""
+"""The smallest group of messages that no cut splits: a tool call with all its results."""
 Choice: TypeAlias = Mapping[SectionName, Sequence[tuple[Line, Sequence[str]]]]
-"""What is shown of a summary: of each section the chosen lines, each with the names that follow it."""
+"""What is shown of a summary: the chosen lines of each section, each with the names that follow it."""
 
 TAGS: dict[SummaryLevel, str] = dict(zip(("turn", "goal", "story"), BLOCK_TAGS, strict=False))
 TWICE = 2
@@ -223,54 +214,52 @@ class SectionStyle(Struct, frozen=True):
     """How a section reads."""
 
     heading: str
-    """What stands before it: a line of its own, or the beginning of its prose."""
+    """A line of its own, or the beginning of its prose."""
     prose: bool = False
-    """Its lines are sentences that follow each other."""
+    """Its lines are consecutive sentences."""
     apart: bool = False
-    """Its lines are passages from different places: each begins a line, unless a model wrote them as one text."""
+    """Its lines come from different places: each begins a line, unless a model wrote them as one text."""
 
 
 class Strategy(Protocol):
     """How the past of a path is told.
 
-    The methods depend on nothing but what they are given: two processes that cut the same path have to come to the
-    same summaries, and a context that was shown has to be the same again.
+    It says where a stretch ends (`ends`), what a summary of it says (`leaf`) and one over several (`roll_up`), what a
+    line is worth (`worth`), and how it reads (`sections`, `say`). Cover, choice of lines, pins, branches and storage
+    are the same for all strategies. The methods must depend on nothing but their arguments: two processes that cut the
+    same path have to make the same summaries, and a context has to be the same again.
     """
 
     name: str
-    """Its summaries are stored under this name: after a change of what it says, with another name they are made anew.
-    """
+    """Its summaries are stored under this name; change it whenever what it says changes."""
 
     def ends(self, stretch: Sequence[Atom], following: Atom) -> bool:
-        """Whether a summary ends between `stretch` and the atom that follows it; a turn's end ends it in any case."""
+        """Whether a summary ends between `stretch` and the atom after it; the end of a turn ends it in any case."""
 
     def leaf(self, messages: Sequence[Message], goal: str, *, ends_turn: bool) -> Sequence[Section]:
-        """What a summary of `messages` says, which stand in a turn that was opened with the words `goal`.
+        """What a summary of `messages` says, which are part of a turn that was opened with the words `goal`.
 
         `ends_turn` says that the turn is over with them.
         """
 
     def roll_up(self, parts: Sequence[Summary | Message], *, turns: bool = False) -> Sequence[Section]:
-        """What a deeper summary says, over adjacent summaries.
+        """What a deeper summary over adjacent summaries says.
 
-        With `turns` they stand for complete turns, between the messages in which these were asked for.
+        With `turns` they are complete turns, with the user's messages between them.
         """
 
     def sections(self, level: SummaryLevel) -> Mapping[SectionName, SectionStyle]:
         """The sections that a summary of this level shows, in order."""
 
     def worth(self, section: SectionName) -> float:
-        """How many times its own weight a line of a section is worth."""
+        """The factor by which the weights of a section's lines are multiplied."""
 
     def say(self, section: SectionName, line: Line, names: Sequence[str]) -> str:
         """One line of a section in words, with the names that follow it."""
 
 
 def header(summary: Summary, disputed: str = "") -> str:
-    """The line that tells the reader that this is reconstructed, how much it stands for, and how to open it.
-
-    `disputed` is why it is disputed, if it is. A story that was told from the messages themselves is not called retold.
-    """
+    """The first line of a block: that it is reconstructed, what it covers, how to open it, why it is `disputed`."""
     messages, calls = _counted(summary.messages, "message"), _counted(summary.calls, "call")
     retold = ""
     if summary.level == "turn":
@@ -286,9 +275,9 @@ def header(summary: Summary, disputed: str = "") -> str:
 
 
 def render(summary: Summary, choice: Choice, strategy: Strategy, disputed: str = "") -> str:
-    """Write a summary out: its header, and of each section what was chosen.
+    """Write a summary out: its header, and the chosen lines of each section.
 
-    Sections of one heading are told together, in the order in which things happened.
+    Sections that share a heading are told together, in path order.
     """
     lines = [header(summary, disputed)]
     styles = strategy.sections(summary.level)
@@ -309,7 +298,7 @@ def render(summary: Summary, choice: Choice, strategy: Strategy, disputed: str =
 
 
 def _told(lines: Sequence[tuple[SectionName, Line, Sequence[str]]], strategy: Strategy) -> Iterator[str]:
-    """The lines in words; those about one subject that follow each other stand under it."""
+    """The lines in words, adjacent lines about one subject under it."""
     about, held = "", ""
     before: Line | None = None
     for name, line, names in lines:
@@ -342,7 +331,7 @@ T = TypeVar("T")
 
 
 class PathReader(Protocol):
-    """Reads the path to `head`. A store's does so within one transaction, so that all answers fit together."""
+    """Reads the path to `head`; a store's reader does so within one transaction, so that all answers are consistent."""
 
     head: Head
 
@@ -358,22 +347,22 @@ class PathReader(Protocol):
     def texts(
         self, summaries: Sequence[Summary], known: Sequence[str] | None = None, made: Mapping[SummaryId, Summary] = {}
     ) -> Sequence[Summary]:
-        """For each of `summaries` the best text of its stretch: itself, or one that a model wrote.
+        """For each summary the best text of its stretch: itself, or one that a model wrote.
 
-        Of those that a model wrote only those among `known`, where that is given: a context that was shown before is
-        to be the same again. `made` are summaries that are not stored yet.
+        Only model texts among `known` are used, where that is given, so that an earlier context can be made again.
+        `made` are summaries that are not stored yet.
         """
 
     @property
     def taken_up(self) -> Sequence[str]:
-        """The ids of what a model wrote of which the texts were made that were asked for last."""
+        """The ids of the model texts that the last result of `texts` was made from."""
 
 
 class ListReader:
-    """Reads a path that is at hand as a whole, over which nothing is stored."""
+    """Reads a path held in memory, over which nothing is stored."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
-        """Stand on the last of `messages`, which begin with the first of the path; there is at least one."""
+        """Stand on the last of `messages`, which begin at position 0 and are not empty."""
         self.head = head_of(messages[-1])
         self._messages = messages
 
@@ -382,11 +371,11 @@ class ListReader:
         return self._messages[max(first, 0) : last + 1]
 
     def frontier(self, last: int) -> Sequence[Summary]:
-        """None: nothing is stored."""
+        """Always empty."""
         return ()
 
     def get(self, ids: Sequence[SummaryId]) -> Sequence[Summary]:
-        """None: nothing is stored."""
+        """Always empty."""
         return ()
 
     def texts(
@@ -397,20 +386,20 @@ class ListReader:
 
     @property
     def taken_up(self) -> Sequence[str]:
-        """None: nothing is stored."""
+        """Always empty."""
         return ()
 
 
 class RecentValues(Generic[T]):
-    """The values that were needed last, by what they follow from."""
+    """A cache of the values used last."""
 
     def __init__(self, most: int) -> None:
-        """Keep `most` of them."""
+        """Keep `most` values."""
         self._most = most
         self._values: OrderedDict[Hashable, T] = OrderedDict()
 
     def get(self, name: Hashable, make: Callable[[], T]) -> T:
-        """The value of that name; it is made where it is not at hand."""
+        """The value of that name; made where it is not cached."""
         if name in self._values:
             self._values.move_to_end(name)
             return self._values[name]
@@ -419,17 +408,17 @@ class RecentValues(Generic[T]):
         return value
 
     def put(self, name: Hashable, value: T) -> None:
-        """Keep a value."""
+        """Cache a value."""
         self._values[name] = value
         while len(self._values) > self._most:
             self._values.popitem(last=False)
 
     def find(self, name: Hashable) -> T | None:
-        """The value of that name, if it is at hand."""
+        """The cached value of that name, if any."""
         if name in self._values:
             self._values.move_to_end(name)
         return self._values.get(name)
 
     def clear(self) -> None:
-        """Let go of all of them."""
+        """Empty the cache."""
         self._values.clear()

@@ -1,4 +1,8 @@
-"""Where an agent's work is cut into blocks: turns, batches of turns, and the deeper blocks over them."""
+"""Cut an agent's work into blocks: stretches of turns, batches of turns, and deeper blocks over them.
+
+The cuts depend on nothing but the messages before them, so that two processes or two budgets make the same blocks, and
+a block once made stays.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from ireneo.grounding.claims import artifacts
 from ireneo.log.message import Message, MessageId, is_own_block
 from ireneo.log.tree import atoms, settled
 from ireneo.patterns import lazy_re
-from ireneo.summaries.notes import is_written, rolled_up, without_replaced
+from ireneo.summaries.notes import rolled_up, without_replaced
 from ireneo.summaries.outcomes import SINCE_CHECK, SINCE_COMMIT
 from ireneo.summaries.pins import MAX_PINS, constraints, standing
 from ireneo.summaries.policy import CODING, Policy
@@ -34,12 +38,6 @@ from ireneo.summaries.summary import (
 )
 from ireneo.summaries.tell_work import write_goal_batch, write_goal_rollup, write_leaf, write_turn_rollup
 
-# Where the work of a turn is cut into blocks, and when adjacent blocks become a deeper one.
-#
-# The cuts depend on nothing but the messages before them, so that two processes, or two budgets, come to the same
-# blocks, and a block once made stays where it is.
-
-
 RowItem: TypeAlias = Summary | Message
 _LOOKING: frozenset[ActionKind] = frozenset({"read", "search", "fetch"})
 _CLOSING: frozenset[ActionKind] = frozenset({"check", "save"})
@@ -56,7 +54,7 @@ def leaf_is_full(leaf: Sequence[Atom], following: Atom, policy: Policy) -> bool:
 
 
 def work_changes(before: Atom, after: Atom) -> bool:
-    """Whether `after` begins another piece of work: a new plan, or a look around after a check or a commit."""
+    """Whether `after` begins other work: a new plan, or reading and editing after a check or a commit."""
     done, begun = _kinds(before), _kinds(after)
     if "plan" in begun and "plan" not in done:
         return True
@@ -64,7 +62,7 @@ def work_changes(before: Atom, after: Atom) -> bool:
 
 
 def due_merge(depths: Sequence[int], policy: Policy) -> int:
-    """How many of the newest blocks, whose depths are given in order, become one deeper block now; 0 for none."""
+    """How many of the newest blocks, whose depths are given in order, are merged now; 0 for none."""
     count = policy.fan_in
     return count if len(depths) >= count and len(set(depths[-count:])) == 1 else 0
 
@@ -74,9 +72,9 @@ def _kinds(atom: Atom) -> set[ActionKind]:
 
 
 def batch_is_full(openers: Sequence[Message], following: Message, policy: Policy) -> bool:
-    """Whether the turns that `openers` opened become a batch before the turn that `following` opens.
+    """Whether the turns opened by `openers` become a batch before the turn opened by `following`.
 
-    They do when they are as many as a batch may hold, or enough of them and the next one speaks of something else.
+    They do when a batch can hold no more, or when there are enough and the next turn names other things.
     """
     if len(openers) < policy.goal_min_turns:
         return False
@@ -85,8 +83,6 @@ def batch_is_full(openers: Sequence[Message], following: Message, policy: Policy
     named = {name for opener in openers for name in artifacts(opener.text)}
     return not named & set(artifacts(following.text))
 
-
-# What a block says, what each line is worth, and how it reads.
 
 _ACCOUNT: tuple[SectionName, ...] = (
     "direction",
@@ -98,7 +94,7 @@ _ACCOUNT: tuple[SectionName, ...] = (
     "operations",
     "worked",
 )
-"""What is told in one piece, in the order in which it happened: only so it shows what followed from what."""
+"""Told as one account in path order: only so it shows what followed from what."""
 _SECTIONS: dict[SectionName, SectionStyle] = {
     **{name: SectionStyle("") for name in _ACCOUNT},
     "dead_ends": SectionStyle("## Dead ends"),
@@ -111,10 +107,10 @@ _SECTIONS: dict[SectionName, SectionStyle] = {
 
 
 class WorkStrategy:
-    """An agent's work: blocks in the place of what was done in a turn, and batches of complete turns over them.
+    """An agent's work: blocks that replace what was done in a turn, and batches of complete turns.
 
-    To tell something else of it, override `leaf`: sections with names of your own are carried through all depths, and
-    shown where `sections` has a place for them.
+    To tell something else, override `leaf`: sections with names of your own are carried through all depths, and shown
+    where `sections` has a place for them.
     """
 
     name = "work"
@@ -124,26 +120,26 @@ class WorkStrategy:
         self.policy = policy
 
     def ends(self, stretch: Sequence[Atom], following: Atom) -> bool:
-        """Whether a block ends between `stretch` and `following`: by its size, or where the work changes."""
+        """Whether a block ends here: by its size, or because the work changes."""
         return leaf_is_full(stretch, following, self.policy)
 
     def leaf(self, messages: Sequence[Message], goal: str, *, ends_turn: bool) -> Sequence[Section]:
-        """What was done in `messages`, and what came of it, as the calls and their outcomes show it."""
+        """What was done in `messages` and what came of it, as calls and outcomes show."""
         return write_leaf(messages, goal, ends_turn=ends_turn)
 
     def roll_up(self, parts: Sequence[RowItem], *, turns: bool = False) -> Sequence[Section]:
-        """Merge the lines about the same thing: nothing is said in other words."""
+        """Merge the lines about one subject; nothing is reworded."""
         if turns:
             return write_goal_batch(parts)
         children = [part for part in parts if isinstance(part, Summary)]
         return write_goal_rollup(children) if children[0].level == "goal" else write_turn_rollup(children)
 
     def sections(self, level: SummaryLevel) -> Mapping[SectionName, SectionStyle]:
-        """The sections that a block shows, in order."""
+        """The sections of a block, in order."""
         return _SECTIONS
 
     def worth(self, section: SectionName) -> float:
-        """Once its own weight: each line has its worth from what it says."""
+        """Always 1: a line's weight says what it is worth."""
         return 1.0
 
     def say(self, section: SectionName, line: Line, names: Sequence[str]) -> str:
@@ -162,7 +158,7 @@ _USER_SAID = lazy_re(r"The user(?:, refusing [^“]{1,300})?: “(?P<words>.*)�
 
 
 def recorded(shown: str) -> str:
-    """What a record has of a line that a context shows: the user's words, what is told of the state, or all of it."""
+    """The part of a line as a context shows it that its record holds."""
     shown = shown.strip().removeprefix("- ").removesuffix(SINCE_CHECK)
     if (said := _USER_SAID.fullmatch(shown)) is not None:
         return said["words"]
@@ -172,30 +168,26 @@ def recorded(shown: str) -> str:
 
 
 def strategy_of(policy: Policy) -> Strategy:
-    """How blocks of a policy are told: as it says itself, or as agents' work is."""
+    """The strategy of a policy: its own, or that of an agent's work."""
     return policy.strategy or WorkStrategy(policy)
 
 
-# The canonical blocks of a path, made as far as the path reaches.
-#
-# A *row* is a path as it can be shown most coarsely: summaries, and between them the messages that none covers, in
-# order. `grow` takes the row that is known and the messages that follow, and returns the row of the longer path with
-# the summaries that it had to write for it. It depends on the messages alone, so it gives the same row whether it is
-# called once for a whole path or after every message.
+# A *row* is a path as it can be shown most coarsely: summaries, and between them the messages that none covers.
 
 
 class GrownRow(Struct, frozen=True, kw_only=True):
-    """What came of growing a row."""
+    """The result of growing a row."""
 
     row: tuple[RowItem, ...]
     made: tuple[Summary, ...]
-    """The summaries that were written, each after those that it was written from."""
+    """The new summaries, each after its sources."""
 
 
 def grow(row: Sequence[RowItem], following: Sequence[Message], policy: Policy, then: Atom | None = None) -> GrownRow:
-    """Carry the canonical blocks on over `following`, the messages that come after `row`.
+    """Extend the canonical blocks of `row` over the messages that follow it.
 
-    `then` is the atom that comes after them, where there is one: it may end the last block, and is not covered.
+    `then` is the atom after those, where there is one: it may end the last block, and is not covered. The result is the
+    same for one call over a whole path and a call per message.
     """
     forest = _Forest(policy)
     for item in row:
@@ -208,14 +200,14 @@ def grow(row: Sequence[RowItem], following: Sequence[Message], policy: Policy, t
 
 
 def open_block(loose: Sequence[Message], goal: str, policy: Policy) -> Summary:
-    """Cover messages that no block covers yet, at depth 0; the block that is due there takes its place."""
-    # A summarizer of its own keeps its anchor apart from that of the block that takes its place.
+    """Cover messages that no block covers yet, at depth 0, until the block that is due there replaces it."""
+    # A summarizer of its own keeps its anchor different from that of the block that replaces it.
     summarizer = f"{policy.summarizer}/open"
     return summary_of("turn", 0, loose, strategy_of(policy).leaf(loose, goal, ends_turn=False), summarizer)
 
 
 def cover_row(row: Sequence[RowItem], policy: Policy) -> Summary:
-    """Cover a whole row by one summary that is none of the canonical ones: a budget has room for nothing finer."""
+    """Cover a whole row by one summary that is not canonical, for a budget too small for anything finer."""
     parts: list[RowItem] = []
     loose: list[Message] = []
     for item in [*row, None]:
@@ -229,7 +221,7 @@ def cover_row(row: Sequence[RowItem], policy: Policy) -> Summary:
             parts.append(item)
     work = [part for part in parts if isinstance(part, Summary)]
     whole = _parent("goal", parts, work, strategy_of(policy).roll_up(parts, turns=True), policy)
-    written = [part for part in work if is_written(part)]
+    written = [part for part in work if part.is_written]
     if written:
         sections = rolled_up(whole, work)
         whole = replace(whole, sections=tuple(sections), writing=written[-1].writing)
@@ -240,10 +232,10 @@ def cover_row(row: Sequence[RowItem], policy: Policy) -> Summary:
 
 
 def is_kept(message: Message, policy: Policy) -> bool:
-    """Whether the message stands verbatim until a goal batch covers it.
+    """Whether the message stays verbatim until a goal batch covers it.
 
-    The words of users and the system do, calls of excluded tools, and blocks of ours in a list that was cut before,
-    since nothing else is left of what they cover.
+    That holds for users and the system, for calls of excluded tools, and for blocks of ours in a list that was cut
+    before, since nothing else is left of what they cover.
     """
     if message.opens_turn or message.role == "system" or is_own_block(message.draft):
         return True
@@ -255,7 +247,7 @@ def is_kept(message: Message, policy: Policy) -> bool:
 
 
 def loose_from(row: Sequence[RowItem], policy: Policy) -> int:
-    """The place in `row` from which on there are only messages that wait for their block: whole atoms, none kept."""
+    """Index in `row` from which there are only whole atoms that wait for their block."""
     place = len(row)
     messages = list(takewhile(lambda item: isinstance(item, Message), reversed(row)))[::-1]
     for atom in reversed(atoms([item for item in messages if isinstance(item, Message)])):
@@ -266,13 +258,13 @@ def loose_from(row: Sequence[RowItem], policy: Policy) -> int:
 
 
 class _Turn:
-    """A turn that is not in a goal batch yet: what opened it, and runs of blocks between words that are kept."""
+    """A turn in no goal batch yet: its opener, and runs of blocks between kept messages."""
 
     def __init__(self, opener: Message | None) -> None:
         self.opener = opener
         self.items: list[RowItem] = [opener] if opener else []
         self.run = 0
-        """The place in `items` where the current run of blocks begins."""
+        """Index in `items` of the current run of blocks."""
 
 
 class _Forest:
@@ -284,10 +276,8 @@ class _Forest:
         self.turns: list[_Turn] = [_Turn(None)]
         self.leaf: list[Atom] = []
 
-    # -- taking up what is known -------------------------------------------------------------------------------------
-
     def restore(self, item: RowItem) -> None:
-        """Take an item of a known row as it is."""
+        """Take over an item of a known row."""
         if isinstance(item, Summary):
             if item.level == "goal":
                 self._close_openless()
@@ -304,7 +294,7 @@ class _Forest:
             self.turns[-1].run = 1
 
     def take_loose(self) -> list[Message]:
-        """Give back the messages at the end of the row that wait for their block, so that they are added again."""
+        """Remove the messages at the end of the row that wait for their block, to be added again."""
         items = self.turns[-1].items
         place = loose_from(items, self.policy)
         loose = [item for item in items[place:] if isinstance(item, Message)]
@@ -312,12 +302,10 @@ class _Forest:
         return loose
 
     def _close_openless(self) -> None:
-        """Put what no turn holds (a system prompt before the first) in front of the next goal batch for good."""
+        """Put what stands before the first turn (a system prompt) in front of the next goal batch."""
         if self.turns[0].opener is None:
             self.goals.extend(self.turns[0].items)
             self.turns[0] = _Turn(None)
-
-    # -- growing -----------------------------------------------------------------------------------------------------
 
     def add(self, atom: Atom) -> None:
         """Add the next atom of the path."""
@@ -332,7 +320,7 @@ class _Forest:
             self.leaf.append(atom)
 
     def end_before(self, atom: Atom) -> None:
-        """Seal what ends where `atom` begins: a block, the work of a turn, a batch of turns."""
+        """Close what ends where `atom` begins: a block, the work of a turn, a batch of turns."""
         if atom[0].opens_turn:
             self._end_run(ends_turn=True)
             self._batch(atom[0])
@@ -366,14 +354,14 @@ class _Forest:
         self.turns[-1].items.append(summary)
 
     def _end_run(self, *, ends_turn: bool) -> None:
-        """Seal what is loose; several blocks of one run become the run's one block."""
+        """Close the open block, and merge the blocks of the run into one."""
         if self.leaf:
             self._seal_leaf(ends_turn=ends_turn)
         if len(self._depths()) > 1:
             self._merge(len(self._depths()))
 
     def _batch(self, following: Message) -> None:
-        """Make a goal batch of the complete turns where one is due before `following`, and deeper ones of batches."""
+        """Make the goal batch that is due before `following`, if any, and deeper ones of batches."""
         turns = [turn for turn in self.turns if turn.opener is not None]
         openers = [turn.opener for turn in turns if turn.opener is not None]
         if not openers or not batch_is_full(openers, following, self.policy):
@@ -392,8 +380,6 @@ class _Forest:
         self.made.append(summary)
         self.goals.append(summary)
 
-    # -- reading -----------------------------------------------------------------------------------------------------
-
     def row(self) -> Iterator[RowItem]:
         """The row as it stands."""
         yield from self.goals
@@ -404,7 +390,7 @@ class _Forest:
 
 
 def _depths_at_end(items: Sequence[RowItem]) -> list[int]:
-    """The depths of the blocks that stand next to each other at the end of a row."""
+    """The depths of the adjacent blocks at the end of a row."""
     run = takewhile(lambda item: isinstance(item, Summary), reversed(items))
     return [item.depth for item in run if isinstance(item, Summary)][::-1]
 
@@ -436,7 +422,7 @@ def _parent(
     sections: Sequence[Section],
     policy: Policy,
 ) -> Summary:
-    """Cover `parts`, adjacent items of a row, by one summary that was written from `children`."""
+    """Cover `parts`, adjacent items of a row, by one summary written from `children`."""
     first, last = parts[0], parts[-1]
     first_id, first_position = _start(first)
     last_id, last_position = _end(last)
@@ -458,7 +444,7 @@ def _parent(
 
 
 def _with_pins(parts: Sequence[RowItem], sections: Sequence[Section]) -> tuple[Section, ...]:
-    """The sections with what binds all that is done next: it is carried word for word, whatever a strategy says."""
+    """Add the pins, which are carried word for word whatever a strategy says."""
     if any(section.name == "constraints" for section in sections):
         return tuple(sections)
     pins, lifts = constraints(parts)
@@ -476,51 +462,49 @@ def _end(item: RowItem) -> tuple[MessageId, int]:
     return (item.last, item.last_position) if isinstance(item, Summary) else (item.id, item.position)
 
 
-# The blocks along one path: those that are stored, as far as no other branch has cut them short, and new ones.
-
 LOOK_AHEAD = 16
-"""Messages that are read behind a block to see which atom comes next; of a longer one the beginning tells enough."""
+"""Messages read behind a block to find the next atom, or enough of its beginning."""
 CHUNK = 512
-"""Messages that are read at a time: of a long path some are held, and never all of them."""
+"""Messages read at a time, so that a long path is never held as a whole."""
 STRETCH = 8
-"""An atom that so many chunks don't end is taken to end where they do: a call that nobody answered."""
+"""An atom that this many chunks don't end is cut off: a call that was never answered."""
 
 
 class Reached(Struct, frozen=True, kw_only=True):
     """How far the blocks of a path are written."""
 
     row: tuple[RowItem, ...]
-    """The blocks up to there, and what stands between and behind them."""
+    """The blocks up to there, and the messages between and behind them."""
     position: int
-    """Of the first message that they don't take in."""
+    """Position of the first message behind the row."""
     made: tuple[Summary, ...] = ()
-    """What was written last."""
+    """The summaries written last."""
 
 
 class WorkPath:
-    """An agent's work along one path, as blocks: those that are stored, and those that are written when asked for."""
+    """An agent's work along one path: stored blocks, and those that are written on demand."""
 
     def __init__(self, reader: PathReader, policy: Policy, reached: Reached | None = None) -> None:
-        """Stand on the end of a path; `reached` is how far its blocks are written, where that is known."""
+        """Stand on the end of a path; `reached` is how far its blocks are written, where known."""
         self.reader = reader
         self.head = reader.head
         self.policy = policy
         self.shown: tuple[Summary, ...] = ()
-        """The canonical blocks for which a text was looked for last."""
+        """The canonical blocks that texts were last looked up for."""
         self._reached = reached
         self._made: dict[SummaryId, Summary] = {}
 
     @property
     def made(self) -> list[Summary]:
-        """The summaries that had to be written, each after those that it was written from."""
+        """The new summaries, each after its sources."""
         return list(self._made.values())
 
     def keep(self, summaries: Sequence[Summary]) -> None:
-        """Take in summaries that were written of this path."""
+        """Add summaries that were written of this path."""
         self._made.update((summary.id, summary) for summary in summaries)
 
     def row(self, last: int, newest: Sequence[Message]) -> list[RowItem]:
-        """The blocks of the path up to position `last` with what stands between them; `newest` comes after it."""
+        """The blocks of the path up to position `last` with the messages between them; `newest` comes after it."""
         if last < 0:
             return []
         if self._reached is None or self._reached.position > last + 1:
@@ -534,10 +518,10 @@ class WorkPath:
         return list(growth.row)
 
     def stored(self, last: int) -> Reached:
-        """The stored blocks of the path up to position `last`, with what stands between them.
+        """The stored blocks of the path up to position `last`, with the messages between them.
 
-        A block ends where the next atom says so. Where a branch went its own way, it may have ended a block early that
-        goes on here: from such a block on the path is read again, until a wider one of its own takes its place.
+        A block ends where the next atom says so. On another branch it may have ended earlier than it does here: from
+        such a block on the path is cut again.
         """
         row: list[RowItem] = []
         position = 0
@@ -550,7 +534,7 @@ class WorkPath:
         return Reached(row=tuple(row), position=position)
 
     def advance(self, reached: Reached, last: int) -> Reached:
-        """Carry the blocks on over the next chunk of the path, whole atoms, up to position `last` at the most."""
+        """Extend the blocks over the next chunk of the path, in whole atoms, at most up to position `last`."""
         begin = reached.position
         for size in (CHUNK, CHUNK * STRETCH):
             messages = self.reader.path(begin, min(begin + size - 1, last))
@@ -579,14 +563,14 @@ class WorkPath:
         return row
 
     def best(self, row: Sequence[RowItem], known: tuple[str, ...] | None) -> list[RowItem]:
-        """The row with the best text that there is in the place of each block."""
+        """The row with the best text of each block."""
         blocks = tuple(item for item in row if isinstance(item, Summary))
         if not blocks:
             return list(row)
         self.shown = blocks
         told = self.reader.texts(blocks, known, self._made)
         texts = {block.id: text for block, text in zip(blocks, told, strict=True)}
-        shorter = without_replaced(told)
+        shorter = without_replaced(told) if any(each.is_written for each in told) else {}
         row = [texts[item.id] if isinstance(item, Summary) else item for item in row]
         return [shorter.get(item.id, item) if isinstance(item, Summary) else item for item in row]
 
