@@ -1,7 +1,6 @@
-"""What came of an agent's work: dead ends, failures that were fixed, and where the work stands.
+"""What came of an agent's work, as calls and results prove it: dead ends, fixed failures, and where the work stands.
 
-All of it is proved by calls and their results. The state is a line per subject, so that of several blocks the newest
-line stands.
+The state is a line per subject, so that of several blocks the newest line stands.
 """
 
 from __future__ import annotations
@@ -21,21 +20,21 @@ from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, short_pa
 from ireneo.summaries.summary import Line
 
 GIVEN_UP = 8.0
-"""What a dead end with its reason is worth."""
+"""Weight of a dead end with its reason."""
 FAILED = 4.5
-"""What a call that failed is worth: whoever goes on would run into the same."""
+"""Weight of a failed command, which others would repeat."""
 MISTAKEN = 3.0
-"""A call of another tool that failed: a file that is not there, a text that was not found."""
+"""Weight of a failed call of another tool, such as reading a missing file."""
 GOT_OVER = 5.0
 NEAR = 3
-"""Among so many calls after one that failed another way to the same end is looked for."""
+"""Among this many calls after a failure, another way to the same end is looked for."""
 
 _UNDO = lazy_re(
     r"\bgit (?:checkout (?:--? |\S+ -- |\.)|checkout [\w./-]+\.\w+|restore |revert |reset --hard"
     r"|stash\b(?! (?:pop|apply|list)))"
 )
 _ALL = lazy_re(r"\bgit (?:reset --hard|stash\b(?! (?:pop|apply|list))|checkout (?:-- )?\.(?:\s|$))")
-"""What takes back every change."""
+"""Takes back all changes."""
 _HERE_DOCUMENT = lazy_re(r"<<-?\s*['\"\w].*", re.DOTALL)
 _QUOTED = lazy_re(r"'[^'\n]{0,2000}'|\"[^\"\n]{0,2000}\"")
 _REMOVE = lazy_re(r"\b(?:git )?rm (?:-\S+ )*(?P<paths>[^&|;]+)")
@@ -44,7 +43,7 @@ _BEHIND_REASON = lazy_re(r"Note: The user's next message.*\Z", re.DOTALL)
 
 
 def dead_ends(steps: Sequence[Step]) -> list[Line]:
-    """Say what was tried and did not hold in `steps`, once for each approach, in order."""
+    """What was tried and did not hold, once per approach, in order."""
     out: dict[str, Line] = {}
     for place in range(len(steps)):
         line = _failed(steps, place) or _undone(steps, place)
@@ -55,7 +54,7 @@ def dead_ends(steps: Sequence[Step]) -> list[Line]:
 
 
 def worked(steps: Sequence[Step]) -> list[Line]:
-    """Say which failures were got over, and what was changed between: the same command failed and then passed."""
+    """Failures that were fixed, and what was changed in between: the same command failed and then passed."""
     out: dict[str, Line] = {}
     for place, step in enumerate(steps):
         if not step.failed_itself or not step.action.shell:
@@ -76,17 +75,17 @@ def worked(steps: Sequence[Step]) -> list[Line]:
 
 
 def key(step: Step) -> str:
-    """The name of an approach: the kind of action and what it was done to, without numbers and places."""
+    """The name of a step's approach."""
     return approach(step.action.kind, step.action.subject)
 
 
 def approach(kind: str, subject: str) -> str:
-    """The name of an approach, from the kind of action and its subject."""
+    """The name of an approach: the kind of action and its subject, without numbers and places."""
     return f"{kind} {subject if kind in CHANGES else signature(subject)}"
 
 
 def succeeded(operations: Iterable[Line]) -> dict[str, int]:
-    """Where each approach succeeded last, as `operations` tell."""
+    """The last position at which each approach succeeded."""
     out: dict[str, int] = {}
     for line in operations:
         if line.verbs and not line.failed:
@@ -97,14 +96,14 @@ def succeeded(operations: Iterable[Line]) -> dict[str, int]:
 
 
 def overturned(line: Line, succeeded: Mapping[str, int]) -> bool:
-    """Whether the approach of a dead end, or the act that failed, succeeded afterwards."""
+    """Whether a dead end's approach, or a failed operation, succeeded later."""
     if line.failed:
         return any(succeeded.get(approach(verb, line.subject), -1) > line.position for verb, _ in line.verbs)
     return succeeded.get(line.subject, -1) > line.position
 
 
 def again(earlier: Line, line: Line) -> Line:
-    """The same approach given up again: it counts, and the newest reason stands."""
+    """Merge two dead ends of one approach: they are counted, and the newest reason stands."""
     times = sum(dict(each.verbs).get("tried", 1) for each in (earlier, line))
     return Line(
         text=line.text,
@@ -122,13 +121,13 @@ def changed(steps: Sequence[Step]) -> list[str]:
 
 
 def said_in_refusal(step: Step) -> str:
-    """What the user said when refusing a call, on one line; empty where nothing was said."""
+    """What the user said when refusing a call; empty for nothing."""
     found = _REASON.search(without_reminders(step.output))
     return clip(" ".join(_BEHIND_REASON.sub("", found[1]).split()), 400) if found else ""
 
 
 def put_back(steps: Sequence[Step], place: int) -> int | None:
-    """The place of the later edit that takes back the edit at `place`; None where none does."""
+    """The index of the later edit that reverts the edit at `place`, if any."""
     step = steps[place]
     action = step.action
     if action.kind not in CHANGES or not action.removed.strip() or step.failed or not _core(action.added):
@@ -142,7 +141,7 @@ def put_back(steps: Sequence[Step], place: int) -> int | None:
 
 
 def thrown_away(steps: Sequence[Step], place: int) -> list[str]:
-    """The files whose changes the command at `place` takes back, by version control or by removing what was written."""
+    """The files whose changes the command at `place` reverts or removes."""
     step = steps[place]
     if step.failed or step.action.kind in CHANGES:
         return []
@@ -157,7 +156,7 @@ def thrown_away(steps: Sequence[Step], place: int) -> list[str]:
 
 
 def _failed(steps: Sequence[Step], place: int) -> Line | None:
-    """A call that failed, and did not succeed later; what a user refused was never tried."""
+    """A call that failed and did not succeed later, if it was not refused."""
     step = steps[place]
     if not step.failed_itself or _same_later(steps, place) is not None:
         return None
@@ -168,11 +167,13 @@ def _failed(steps: Sequence[Step], place: int) -> Line | None:
     instead = next((s for s in steps[place + 1 : place + 1 + NEAR] if _replaces(s, step)), None)
     tail = f"; {_named(instead)} worked" if instead else ""
     worth = FAILED if step.action.shell else MISTAKEN
-    return _dead_end(step, f"I tried {_named(step)} — it failed: {_reason(step).rstrip('.')}{tail}.", worth)
+    return step.line(
+        f"I tried {_named(step)} — it failed: {_reason(step).rstrip('.')}{tail}.", worth, subject=key(step)
+    )
 
 
 def _undone(steps: Sequence[Step], place: int) -> Line | None:
-    """An edit that a later edit took back, or that version control threw away."""
+    """An edit that a later edit or version control reverted."""
     step = steps[place]
     later = put_back(steps, place)
     if later is None:
@@ -186,7 +187,7 @@ def _undone(steps: Sequence[Step], place: int) -> Line | None:
     reason = f"abandoned, and put back: {why.rstrip('.')}" if why else "I put it back as it was"
     text = f"I tried `{change}` in {step.action.subject} — {reason}."
     # Other edits of the file are other approaches: this one is named by what it put there.
-    return _dead_end(step, text, GIVEN_UP if why else FAILED, subject=f"undo {step.action.subject} {change}")
+    return step.line(text, GIVEN_UP if why else FAILED, subject=f"undo {step.action.subject} {change}")
 
 
 def _thrown_away(steps: Sequence[Step], place: int) -> Line | None:
@@ -199,7 +200,7 @@ def _thrown_away(steps: Sequence[Step], place: int) -> Line | None:
     command = clip(step.action.subject, 90)
     reason = f": {why.rstrip('.')}" if why else ""
     text = f"I tried changing {files} — abandoned, and taken back with `{command}`{reason}."
-    return _dead_end(step, text, GIVEN_UP if why else FAILED, subject=f"undo {files}")
+    return step.line(text, GIVEN_UP if why else FAILED, subject=f"undo {files}")
 
 
 def _agents_reason(step: Step) -> str:
@@ -209,12 +210,12 @@ def _agents_reason(step: Step) -> str:
 
 
 def _reason(step: Step) -> str:
-    """What went wrong, as the output says it."""
+    """What went wrong, by the output."""
     return errors(without_reminders(step.output)) or step.error or shown_output(step.output) or "it says nothing more"
 
 
 def _same_later(steps: Sequence[Step], place: int) -> int | None:
-    """The place of the first later step that does the same, word for word, and does not fail."""
+    """The index of the first later step that does exactly the same without failing."""
     wanted, text = key(steps[place]), _command_words(steps[place])
     for later in range(place + 1, len(steps)):
         step = steps[later]
@@ -229,7 +230,7 @@ def _command_words(step: Step) -> str:
 
 
 def _replaces(candidate: Step, failed: Step) -> bool:
-    """Whether `candidate` is another way to the same end, and it went well: the same program with other flags."""
+    """Whether `candidate` reached the same end in another way: the same program with other flags."""
     if candidate.result is None or candidate.failed or candidate.action.kind in CHANGES:
         return False
     if not (candidate.action.shell and failed.action.shell):
@@ -242,7 +243,7 @@ def _replaces(candidate: Step, failed: Step) -> bool:
 
 
 def _file(step: Step) -> str:
-    """The name of the file that is read, wherever it lies."""
+    """The name of a file that is read, without its folder."""
     return step.action.subject.rsplit("/", 1)[-1] if step.action.kind == "read" else ""
 
 
@@ -254,34 +255,30 @@ def _named(step: Step) -> str:
     return f"{doing.get(step.action.kind, 'using')} {subject}"
 
 
-def _dead_end(step: Step, text: str, worth: float, subject: str = "") -> Line:
-    return Line(text=text, subject=subject or key(step), weight=worth, position=step.position, sources=step.sources)
-
-
 def _core(text: str) -> str:
     return " ".join(text.split())
 
 
 WORTH = 6.0
-"""What a line of the state is worth: it is the first that whoever goes on asks for."""
+"""Weight of a line of the state, which is asked for first."""
 FAILS = 8.0
-"""What a check is worth that failed last: it is open, and may block what follows."""
+"""Weight of a check that failed last."""
 LESS = 2.5
 STALE = 0.6
-"""Of its worth, what a check keeps after which files were changed."""
+"""Factor for a check after which files were changed."""
 SINCE_CHECK = " Files were changed since."
 SINCE_COMMIT = "Changed, and no commit seen since: "
 SHORT = 60
-"""Characters of an output that is quoted beside the outcome."""
+"""Most characters of an output quoted with an outcome."""
 STATUS_SUBJECT = 80
-"""Characters of a command that the status of a stretch names."""
+"""Most characters of a command in a status line."""
 MOST_CHECKS = 4
 MOST_FILES = 12
 MOST_LISTED = 24
 MOST_TASKS = 24
 CHANGED, CHECK, COMMIT, BRANCH, TASKS, SHARED = "changed ", "check ", "commit", "branch", "tasks", "shared"
 LISTED = "listed"
-"""What version control listed as changed: all that was changed before, and is not in it, is changed no longer."""
+"""What version control listed as changed; earlier changes that are not listed are gone."""
 
 _ON_BRANCH = lazy_re(r"^(?:On branch |Switched to (?:a new )?branch '?)(?P<name>[^\s']{1,200})", re.MULTILINE)
 _COMMITTED = lazy_re(
@@ -301,13 +298,13 @@ _LISTED = lazy_re(
     re.MULTILINE,
 )
 _ELSEWHERE = lazy_re(r"(?:\bcd|\bgit -C)\s+[\"']?(?:/tmp/|/private/|/var/folders/|\$\(mktemp|\$\{?\w*TE?MP)")
-"""A repository that was made to try something."""
+"""A temporary repository."""
 _SCRATCH = ("/tmp/", "/var/folders/", "/private/")
 _PUSH_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bpush\b")
 
 
 def state_lines(done: Sequence[Step]) -> list[Line]:
-    """What `done` says of where the work stands, the newest of each."""
+    """Where the work stands after `done`, the newest line of each subject."""
     out: dict[str, Line] = {}
     for place, step in enumerate(done):
         for line in _state_of_step(step):
@@ -315,12 +312,12 @@ def state_lines(done: Sequence[Step]) -> list[Line]:
             out[line.subject] = line
         for path in thrown_away(done, place):
             # A line that says nothing takes back what was said: in deeper blocks, too.
-            out[f"{CHANGED}{path}"] = _state_line(step, f"{CHANGED}{path}", "", LESS)
+            out[f"{CHANGED}{path}"] = step.line("", LESS, subject=f"{CHANGED}{path}")
     return standing_state(out.values())
 
 
 def standing_state(lines: Iterable[Line]) -> list[Line]:
-    """Of the state that several stretches tell the newest of each; what was committed since is changed no longer."""
+    """The newest line of each subject; what was committed since is no longer changed."""
     out: dict[str, Line] = {}
     for line in sorted(lines, key=lambda line: line.position):
         out.pop(line.subject, None)
@@ -336,10 +333,10 @@ def standing_state(lines: Iterable[Line]) -> list[Line]:
 
 
 def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool = False) -> list[Line]:
-    """The state as it is shown: a line each, but the changed files together, and the last checks alone.
+    """The state as it is shown: changed files in one line, and the last checks only.
 
-    What the messages that are shown say themselves, `live`, is not told again; what it overtakes isn't either.
-    In a `narrow` context files are told by the ends of their paths.
+    What the shown messages say themselves, `live`, and what it outdates, is left out. With `narrow`, paths are
+    shortened.
     """
     lines, shown_there = standing_state([*told, *live]), {line.position for line in live}
     files = _each_once([line for line in lines if line.subject.startswith(CHANGED) and line.text])
@@ -368,13 +365,13 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
 
 
 def _ends(paths: Sequence[str]) -> list[str]:
-    """The ends of the paths; of those that end alike the whole."""
+    """The ends of the paths, or whole paths where ends are equal."""
     ends = [short_path(path) for path in paths]
     return [end if ends.count(end) == 1 else path for path, end in zip(paths, ends, strict=True)]
 
 
 def _each_once(files: Sequence[Line]) -> list[Line]:
-    """The files without those that stand there again, with more of their path."""
+    """Drop files that are listed again with more of their path."""
     return [
         line
         for place, line in enumerate(files)
@@ -383,7 +380,7 @@ def _each_once(files: Sequence[Line]) -> list[Line]:
 
 
 def _unsettled(checks: Sequence[Line]) -> list[Line]:
-    """The checks without those of which a later one speaks as well: what failed in `a && b` and passed as `b`."""
+    """Drop checks that a later one includes: what failed in `a && b` and passed as `b`."""
     words = [frozenset(line.subject.split()) for line in checks]
     return [
         line
@@ -396,67 +393,66 @@ def _state_of_step(step: Step) -> Iterator[Line]:
     action = step.action
     if action.kind in CHANGES:
         if not step.failed and not action.subject.startswith(_SCRATCH):
-            yield _state_line(step, f"{CHANGED}{action.subject}", action.subject, LESS)
+            yield step.line(action.subject, LESS, subject=f"{CHANGED}{action.subject}")
     elif action.kind == "plan":
         yield from _tasks(step)
     elif step.result is not None and action.shell:
         if action.kind == "check" and (step.failed_itself or not step.failed):
             came = _came(step, without_reminders(step.output))
-            yield _state_line(
-                step,
-                f"{CHECK}{action.subject}",
+            yield step.line(
                 f"`{clip(action.subject, 100)}` {came}.",
                 FAILS if step.failed else WORTH,
+                subject=f"{CHECK}{action.subject}",
             )
         if not _ELSEWHERE.search(step.command):
             yield from _not_shared(step) if step.failed else _version(step)
 
 
 def _not_shared(step: Step) -> Iterator[Line]:
-    """A commit or a push that failed, or that the user refused."""
+    """A commit or push that failed or was refused."""
     if _PUSH_COMMAND.search(step.command) or _COMMIT_COMMAND.search(step.command):
         wrong = errors(without_reminders(step.output), 160) or step.error
         ended = f"it failed: {wrong}" if step.failed_itself else "it was broken off"
         why = "the user refused it" if step.rejected else ended
-        yield _state_line(step, SHARED, f"`{clip(step.action.subject, 100)}` was not done: {why}.", WORTH)
+        yield step.line(f"`{clip(step.action.subject, 100)}` was not done: {why}.", WORTH, subject=SHARED)
 
 
 def _version(step: Step) -> Iterator[Line]:
-    """What version control said: the commit, the branch, the request for review, what was pushed."""
+    """What version control said: commit, branch, pull request, push."""
     output = without_reminders(step.output)
     if found := _COMMITTED.search(output):
-        yield _state_line(
-            step, COMMIT, f"Last commit {found['hash']} on {found['branch']}: {found['title'].strip()}", WORTH
+        yield step.line(
+            f"Last commit {found['hash']} on {found['branch']}: {found['title'].strip()}", WORTH, subject=COMMIT
         )
-        yield _state_line(step, BRANCH, f"On branch {found['branch']}.", LESS)
+        yield step.line(f"On branch {found['branch']}.", LESS, subject=BRANCH)
     elif _COMMIT_COMMAND.search(step.command):
-        yield _state_line(step, COMMIT, f"Last commit: `{clip(step.action.subject, 160)}`", WORTH)
+        yield step.line(f"Last commit: `{clip(step.action.subject, 160)}`", WORTH, subject=COMMIT)
     if _LOG_COMMAND.search(step.command) and (found := _LOGGED.match(output.strip())):
-        yield _state_line(step, "head", f"The newest commit that `git log` showed: {found[0].strip()}", LESS + 1)
+        yield step.line(f"The newest commit that `git log` showed: {found[0].strip()}", LESS + 1, subject="head")
     status = _STATUS_COMMAND.search(step.command)
     # With a path, it tells of that alone.
     if status and all(word.startswith(("-", "2>")) for word in status["rest"].split()):
         yield from _listed(step, output)
     if found := _ON_BRANCH.search(output):
-        yield _state_line(step, BRANCH, f"On branch {found['name']}.", WORTH)
+        yield step.line(f"On branch {found['name']}.", WORTH, subject=BRANCH)
     if found := _REQUEST.search(output):
-        yield _state_line(step, "request", f"Pull request: {found[0]}", WORTH)
+        yield step.line(f"Pull request: {found[0]}", WORTH, subject="request")
     if _PUSH_COMMAND.search(step.command) and (found := _PUSHED.search(output)):
-        yield _state_line(step, SHARED, f"Pushed {' '.join(found['what'].split())}.", WORTH)
+        yield step.line(f"Pushed {' '.join(found['what'].split())}.", WORTH, subject=SHARED)
 
 
 def _listed(step: Step, output: str) -> Iterator[Line]:
-    """What version control lists as changed; where it lists nothing, nor says that it is clean, nothing is known."""
+    """What version control lists as changed; nothing is known where the output is neither a list nor clean."""
     listed = [found["path"].strip() for found in _LISTED.finditer(output)][:MOST_LISTED]
     if listed or not output.strip() or _CLEAN.search(output):
-        yield _state_line(step, LISTED, "", LESS)
+        yield step.line("", LESS, subject=LISTED)
         for path in listed:
             # Behind the list itself, which takes back what was known before it.
-            yield replace(_state_line(step, f"{CHANGED}{path}", path, LESS), position=step.position)
+            yield step.line(path, LESS, subject=f"{CHANGED}{path}")
 
 
 def _came(step: Step, output: str) -> str:
-    """How a check ended: passed only where nothing that it said speaks against it."""
+    """How a check ended: passed only if nothing in its output contradicts it."""
     wrong = errors(output, 240).rstrip(".")
     failed = known_failed(step.result, step.call) if step.result else None
     if step.failed or failed:
@@ -468,7 +464,7 @@ def _came(step: Step, output: str) -> str:
 
 
 def _tasks(step: Step) -> Iterator[Line]:
-    """The agent's list of tasks as it was written last, what is done last."""
+    """The agent's last list of tasks, completed ones last."""
     given = step.call.arguments
     listed = (
         next((value for value in given.values() if isinstance(value, list)), []) if isinstance(given, Mapping) else []
@@ -482,22 +478,18 @@ def _tasks(step: Step) -> Iterator[Line]:
                 by_status.setdefault(status, []).append(clip(" ".join(text.split()), 160))
     for status in sorted(by_status, key=lambda status: status in ("completed", "done")):
         done = status in ("completed", "done")
-        yield _state_line(
-            step, f"{TASKS} {status}", f"Tasks {status}: {'; '.join(by_status[status])}.", LESS if done else WORTH
+        yield step.line(
+            f"Tasks {status}: {'; '.join(by_status[status])}.", LESS if done else WORTH, subject=f"{TASKS} {status}"
         )
-
-
-def _state_line(step: Step, subject: str, text: str, worth: float) -> Line:
-    return Line(text=text, subject=subject, weight=worth, position=step.position, sources=step.sources)
 
 
 _KINDS = ("check", "run", "save")
 
 
 def last_outcomes(messages: Sequence[Message]) -> list[LastOutcome]:
-    """The last outcomes in `messages`, in the order of time; before a command that failed the tests that failed in it.
+    """How each command in `messages` ended last, in time order, preceded by its failed tests.
 
-    A command of which nothing tells how it ended has none; one that passes settles the narrower ones that failed.
+    Commands with unknown outcome are left out; a passed check settles narrower ones that failed.
     """
     last: dict[str, list[LastOutcome]] = {}
     ended: dict[str, set[bool]] = {}
@@ -524,14 +516,14 @@ def last_outcomes(messages: Sequence[Message]) -> list[LastOutcome]:
 
 
 def _is_failure(step: Step) -> bool | None:
-    """Whether the step failed; None where nothing tells, or where it was not let do what it would."""
+    """Whether the step failed; None where unknown, or where it was refused or broken off."""
     if step.result is None or was_refused(step.output) or was_stopped(step.output):
         return None
     return True if step.failed else known_failed(step.result, step.call)
 
 
 def _settle(last: dict[str, list[LastOutcome]], passed: str, output: str) -> None:
-    """Take out of `last` the failures of which a check that passed shows that they are over."""
+    """Drop the failures in `last` that a passed check shows to be over."""
     for subject, outcomes in list(last.items()):
         if not outcomes[-1].failed or not outcomes[-1].checks:
             continue

@@ -1,8 +1,8 @@
-"""What somebody says in a message in their own words: sentence by sentence, without what they quote or paste.
+"""Split a message into sentences in its writer's own words, without what is quoted or pasted.
 
-It is told by structure: fences, tags, block quotes, tables, diffs, logs and code, text behind a line that announces
-somebody else's words, and long paragraphs in which nobody says I, we or you. What a user says inside of a tool's
-result, a refusal's words and answers to questions, is found here as well.
+Pasted text is told by structure: fences, tags, block quotes, tables, diffs, logs, code, text behind a line that
+announces somebody else's words, and long paragraphs without I, we or you. Words of the user inside tool results are
+found as well.
 """
 
 from __future__ import annotations
@@ -21,41 +21,41 @@ from ireneo.log.outcome import was_refused
 from ireneo.patterns import lazy_re
 
 LONG_PARAGRAPH = 20
-"""Words by which whoever writes a paragraph has said I, we or you; a longer one that doesn't is from elsewhere."""
+"""A longer paragraph (in words) without I, we or you is pasted."""
 LONGEST_BEFORE = 240
-"""Characters of the sentence before that are kept beside one which points back to it."""
+"""Most characters of the sentence before that are kept with one that points back."""
 LONGEST_LIST = 24
-"""Lines of a list that are kept with the sentence that leads to it."""
+"""Most lines of a list that are kept with the sentence that leads to it."""
 MOST_TAGS = 400
-"""Tags of one text that are looked at."""
+"""Most tags of one text that are looked at."""
 WRAPPED, LONGEST_LINE = 60, 2_000
-"""Characters of a line that may go on with the next one: at the least, and with what it went on in at the most."""
+"""Characters of a line that may continue in the next: at least, and with its continuation at most."""
 
 
 class OwnSentence(Struct, frozen=True, kw_only=True):
-    """A sentence in somebody's own words, as it stands there but for white space."""
+    """A sentence in its writer's own words, with white space collapsed."""
 
     text: str
     with_before: str
-    """The same behind the sentence, or the quotation, before it in one stretch; alone where there is none."""
+    """With the sentence or quotation before it; alone where there is none."""
     with_list: str
-    """The same with the list that it leads to."""
+    """With the list that it leads to."""
     near: bool
-    """What stands before it stands in the same paragraph."""
+    """The text before it stands in the same paragraph."""
     step: bool
-    """It is an item of a list that somebody is asked to work through."""
+    """It is an item of a list of things to do."""
     personal: bool
-    """It stands where somebody says I, we or you, or in so few words that nobody would."""
+    """Somebody says I, we or you near it, or it is too short for that."""
 
 
 def out_of_character(text: str) -> Iterator[str]:
-    """What is said in a story's `text` to whoever plays along: in double brackets, or behind a mark such as OOC."""
+    """What is said to other players in a story's text: in double brackets, or behind a mark such as OOC."""
     for found in _OUT_OF_CHARACTER.finditer(text):
         yield (found["double"] or found["marked"] or found["line"]).strip()
 
 
 def is_played(text: str) -> bool:
-    """Whether somebody acts or speaks in `text` as a character does: between asterisks or quotation marks."""
+    """Whether `text` contains acting or speech of a character, in asterisks or quotation marks."""
     return _PLAYED.search(text) is not None
 
 
@@ -73,7 +73,7 @@ def said_in_results(result: Result) -> Iterator[tuple[str, bool]]:
 
 
 def _between(text: str, tag: str) -> str:
-    """What stands in `text` between two tags; nothing where one is missing."""
+    """The text between two tags; empty where one is missing."""
     inside, closed, _ = text.partition(f"<{tag}>")[2].partition(f"</{tag}>")
     return inside if closed else ""
 
@@ -99,7 +99,7 @@ _PLAYED = lazy_re(r"\*[^*\s][^*\n]{0,400}\*|[\"“„«][^\"”“»\n]{1,400}[\
 
 
 class _Paste:
-    """The signs of what nobody says: what machines write, and what is shown as written elsewhere."""
+    """Signs of text that nobody says: machine output, and what is shown as written elsewhere."""
 
     fence = lazy_re(r"```.*?(?:```|\Z)|<system-reminder>.*?(?:</system-reminder>|\Z)|<!--.*?(?:-->|\Z)", re.S)
     tag = lazy_re(r"^[^\S\n]{0,8}<([a-zA-Z][\w-]{1,40})>[^\n]*$", re.M)
@@ -144,7 +144,7 @@ class _Line(Struct):
 
 
 def own_words(text: str, *, all_own: bool = False) -> Iterator[OwnSentence]:
-    """The sentences of `text` that are its writer's own; `all_own`: all that is no code is (a system's prompt)."""
+    """The sentences of `text` that are its writer's own; with `all_own`, all but code is (a system prompt)."""
     lines = _lines(text, all_own=all_own)
     if not all_own:
         _drop_announced(lines)
@@ -187,7 +187,7 @@ def _flat(text: str) -> str:
 
 
 def _lines(text: str, *, all_own: bool) -> list[_Line]:
-    """The lines of `text`, each with what it is; a line that was wrapped is one with those that it goes on in."""
+    """The lines of `text` with their kinds; wrapped lines are joined."""
     hidden = _hidden(text, all_own=all_own)
     out: list[_Line] = []
     diff = listed = False
@@ -221,14 +221,14 @@ def _lines(text: str, *, all_own: bool) -> list[_Line]:
 
 
 def _goes_on(last: _Line, line: str, *, item: bool) -> bool:
-    """Whether `line` goes on with the one before it, which was wrapped at a margin."""
+    """Whether `line` continues a wrapped line."""
     if last.kind != "own" or item or not WRAPPED <= len(last.text.strip()) <= LONGEST_LINE:
         return False
     return last.text[-1] not in ".!?:;…" and line.lstrip()[:1].islower()
 
 
 def _hidden(text: str, *, all_own: bool) -> list[tuple[int, int]]:
-    """Where fences and blocks between tags stand."""
+    """The spans of fences and of blocks between tags."""
     hidden = [found.span() for found in _Paste.fence.finditer(text)]
     if all_own:
         return hidden
@@ -242,7 +242,7 @@ def _hidden(text: str, *, all_own: bool) -> list[tuple[int, int]]:
 
 
 def _drop_announced(lines: list[_Line]) -> None:
-    """Take away what is announced as somebody else's words, and the parts of a report that tell of a failure."""
+    """Mark as pasted what is announced as somebody else's words, and the parts of bug reports."""
     announced = document = False
     section = 0
     for number, line in enumerate(lines):
@@ -266,7 +266,7 @@ def _drop_announced(lines: list[_Line]) -> None:
 
 
 def _paragraphs(lines: list[_Line]) -> Iterator[list[_Line]]:
-    """Lines that stand together; where half of them were pasted, the others were too."""
+    """Adjacent lines; where half of them were pasted, the rest was too."""
     held: list[_Line] = []
     for line in [*lines, None]:
         if line is not None and line.kind != "blank":
@@ -282,14 +282,14 @@ def _paragraphs(lines: list[_Line]) -> Iterator[list[_Line]]:
 
 
 def _asks_for_steps(lead: str) -> bool:
-    """Whether the line before a list asks for what its items say, or which of them it should be."""
+    """Whether the line before a list asks for its items, or which of them to take."""
     if lead.endswith("?"):
         return bool(_OPTIONS.search(lead))
     return lead.endswith(":") and bool(_STEPS.search(lead))
 
 
 def _leads_on(lines: list[_Line], line: _Line) -> bool:
-    """Whether `line` leads to a list: with a colon, or without any sign and the list right behind it."""
+    """Whether `line` leads to a list."""
     following = next((each for each in lines[line.number + 1 : line.number + 3] if each.kind != "blank"), None)
     if following is None or following.kind != "own" or not following.item:
         return False
@@ -297,7 +297,7 @@ def _leads_on(lines: list[_Line], line: _Line) -> bool:
 
 
 def _end_of_list(lines: list[_Line], line: _Line) -> int:
-    """Where the list ends that stands behind `line`; the end of the line where none does."""
+    """Where the list behind `line` ends."""
     end = line.end
     for other in lines[line.number + 1 : line.number + 1 + LONGEST_LIST]:
         if other.kind == "own" and other.item:
@@ -308,7 +308,7 @@ def _end_of_list(lines: list[_Line], line: _Line) -> int:
 
 
 def _sentences(text: str, line: _Line) -> Iterator[tuple[int, int]]:
-    """Where the sentences of a line stand, without what marks it as an item of a list and the tags that close it."""
+    """The spans of a line's sentences, without list marks and closing tags."""
     bullet = _BULLET.match(text, line.start, line.end)
     start = bullet.end() if bullet else line.start
     end = _without_closing_tags(text, start, line.end)
@@ -324,7 +324,7 @@ def _sentences(text: str, line: _Line) -> Iterator[tuple[int, int]]:
 
 
 def _without_closing_tags(text: str, start: int, end: int) -> int:
-    """Where a line ends without the white space and the closing tags at its end."""
+    """Where a line ends without white space and closing tags."""
     while end > start:
         if text[end - 1].isspace():
             end -= 1

@@ -1,4 +1,4 @@
-"""Pins: constraints found in what users and the system say, and what lifts them again."""
+"""Pins: constraints found in the words of users and the system, and what lifts them."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from ireneo.summaries.summary import Line, Summary, ThreadKind
 
 BY_HAND = 5.0
 STANDING = 4.0
-"""It says that it holds from here on, or everywhere."""
+"""It says that it holds from now on, or everywhere."""
 STRONG = 3.0
 MEDIUM = 2.0
 MILD = 1.5
 SHORT_WORDS = 10
-"""How something is to be done is a rule where it is said in a few words: in more it is a part of a task."""
+"""How to do something is a rule in at most this many words; in more it is part of a task."""
 OPENING = 6
-"""Words within which a sentence speaks of what was named before it; later ones mostly speak of what it names."""
+"""A sentence refers to what was named before it within its first words only."""
 FRAGMENT = 2
-"""So few words say nothing without the sentence before them."""
+"""Sentences of so few words mean nothing without the one before."""
 MAX_CHARACTERS = 320
-"""A longer sentence is pinned by the clause that binds."""
+"""Longer sentences are pinned by the clause that binds."""
 LONGEST = 2_000
 """Characters of a sentence that are looked at."""
 KNOWN_TEXTS = 256
-"""Texts that were looked through last, of which it is known what they pin and lift."""
+"""Texts whose pins and lifts are cached."""
 MAX_PINS = 160
-"""What one record carries at the most, the strongest: some 3,000 tokens of rules."""
+"""Most pins of one record, the strongest: some 3,000 tokens."""
 
 _THREADS = tuple(f"{kind} · " for kind in get_args(ThreadKind))
 _WORD = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
@@ -87,15 +87,14 @@ _CHOICES = _begins(lambda: _words().choices)
 _LIFT = lazy_re(lambda: rf"\b{either(_words().lift)}", re.I)
 _REPLACES = lazy_re(lambda: rf"\b{either(_words().replaces)}", re.I)
 _AROUND = "\"'”“’)]*_"
-"""What may stand behind the mark that ends a sentence."""
+"""May follow the mark that ends a sentence."""
 
 
 def find_pins(message: Message, *, in_story: bool = False) -> list[Line]:
-    """The standing constraints in a user's or the system's words, as lines: `weight` says how binding one is.
+    """The standing constraints in a message, as lines whose `weight` is their strength.
 
-    What a user says inside of a tool's result counts as well: a refusal's words, an answer. A line of a story, which
-    has an author or is played, binds nobody outside of the story, but for what is said in it out of character; and
-    what is said beside a story (`in_story`) binds where it is plainly meant to stand.
+    Words of the user in tool results (refusals, answers) count. A story's lines bind nobody except what is said out of
+    character, and what is said beside a story (`in_story`) only where it is meant to stand.
     """
     draft = message.draft
     if draft.text.startswith(PINS_TAG):
@@ -110,7 +109,7 @@ def find_pins(message: Message, *, in_story: bool = False) -> list[Line]:
 
 
 def find_lifts(message: Message, *, in_story: bool = False) -> list[Line]:
-    """The sentences with which a user may lift a constraint; which one, `standing` finds out."""
+    """The sentences that may lift a constraint; `standing` finds out which."""
     if message.role == "system":
         return []
     spoken = [said for said, _ in _spoken(message, in_story=in_story)]
@@ -119,7 +118,7 @@ def find_lifts(message: Message, *, in_story: bool = False) -> list[Line]:
 
 
 def _spoken(message: Message, *, in_story: bool) -> list[tuple[str, float]]:
-    """What a user or the system says in a message, and not as a part of a story; with how binding it must be."""
+    """What the user or system says in a message, outside of a story, with the least strength that counts."""
     text = message.draft.text
     if message.role not in ("user", "system") or message.draft.origin != "spoken":
         return []
@@ -133,7 +132,7 @@ def _spoken(message: Message, *, in_story: bool) -> list[tuple[str, float]]:
 # The requests that a context shows word for word are looked through again at each rebuild.
 @lru_cache(maxsize=KNOWN_TEXTS)
 def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
-    """What of a text binds, each once, and how strongly."""
+    """The constraints in a text with their strengths."""
     out: dict[str, float] = {}
     for said in own_words(without_recalled(text), all_own=system):
         if strength := binding_strength(said, system=system):
@@ -146,7 +145,7 @@ def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
 
 @lru_cache(maxsize=KNOWN_TEXTS)
 def lifts_in(text: str, *, replaces: bool = True) -> tuple[str, ...]:
-    """The sentences of a text that may lift something; with `replaces` those too that put another in its place."""
+    """The sentences of a text that may lift something, or, with `replaces`, replace it."""
     return tuple(
         said.text
         for said in own_words(without_recalled(text))
@@ -157,7 +156,7 @@ def lifts_in(text: str, *, replaces: bool = True) -> tuple[str, ...]:
 
 
 def _settled(answer: str) -> tuple[tuple[str, float], ...]:
-    """An answer with its question, where it settles how something is to be, and not what is done next."""
+    """An answer with its question, where it settles how something is to be and not what is done next."""
     question, _, words = answer.partition('"="')
     if len(answer) > MAX_CHARACTERS or not words.strip(' "') or not _CHOICES.match(question.lstrip('"')):
         return ()
@@ -165,7 +164,7 @@ def _settled(answer: str) -> tuple[tuple[str, float], ...]:
 
 
 def pinned(annotations: Iterable[Annotation]) -> tuple[list[Line], list[Line]]:
-    """The pins and the releases among annotations, as lines; a release has the pin's id for its subject."""
+    """The pins and releases among annotations, as lines; a release has the pin's id as its subject."""
     pins: list[Line] = []
     lifts: list[Line] = []
     for note in annotations:
@@ -181,7 +180,7 @@ def pinned(annotations: Iterable[Annotation]) -> tuple[list[Line], list[Line]]:
 
 
 def standing(pins: Iterable[Line], lifts: Sequence[Line]) -> list[Line]:
-    """The pins that still hold, in the order in which they were set, each once; at most 160, the strongest."""
+    """The pins that still hold, in order, each once, at most `MAX_PINS`."""
     out: dict[str, Line] = {}
     lifting = _Lifting(lifts)
     for pin in sorted(pins, key=lambda line: line.position):
@@ -197,7 +196,7 @@ def standing(pins: Iterable[Line], lifts: Sequence[Line]) -> list[Line]:
 
 
 def _take_in(pins: dict[str, Line]) -> None:
-    """Let a sentence stand for the part of it that was pinned as well in the same message, as binding as either."""
+    """Drop pins that are part of a longer one of the same message, which takes over their strength."""
     together: dict[tuple[MessageId, ...], list[str]] = {}
     for name, pin in pins.items():
         if pin.sources:
@@ -217,7 +216,7 @@ def _take_in(pins: dict[str, Line]) -> None:
 
 
 class _Lifting:
-    """What lifts which pins: by name, by its very words, or by what both speak of."""
+    """Finds the pins that something lifts: by name, by their words, or by a common subject."""
 
     def __init__(self, lifts: Sequence[Line]) -> None:
         self._named = {lift.subject for lift in lifts if lift.subject}
@@ -230,7 +229,7 @@ class _Lifting:
                 self._said[lift.text] = max(self._said.get(lift.text, lift.position), lift.position)
 
     def lifts(self, pin: Line) -> bool:
-        """Whether something said after `pin` lifts it: it names the pin, or most of what the pin speaks of."""
+        """Whether something said after `pin` lifts it."""
         said_at = self._said.get(pin.text)
         if pin.subject in self._named or (said_at is not None and said_at >= pin.position):
             return True
@@ -244,7 +243,7 @@ class _Lifting:
         )
 
     def _by_words(self, language: str) -> dict[str, list[tuple[int, frozenset[str]]]]:
-        """By each word what speaks of it, read as a pin of that language is."""
+        """The lifts by each of their words, in the language of a pin."""
         if language not in self._speak:
             speak = self._speak[language] = {}
             for lift in self._telling:
@@ -255,9 +254,9 @@ class _Lifting:
 
 
 def _names(said: frozenset[str], about: frozenset[str]) -> bool:
-    """Whether words that lift something name nearly all of what a pin is about and not much else, or half of it alone.
+    """Whether words that lift something name nearly all of what a pin is about and little else, or only half of it.
 
-    Another branch that may be pushed to lifts nothing.
+    "You may push to the other branch" lifts nothing.
     """
     shared = len(about & said)
     names_it = bool(about) and len(about) - shared <= (len(about) - 1) // 3 and 3 * shared >= len(said)
@@ -276,7 +275,7 @@ def _speaks_of(text: str, language: str) -> frozenset[str]:
 
 
 def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
-    """How binding a sentence is; 0 for what binds nothing."""
+    """How binding a sentence is; 0 for not at all."""
     sentence = _QUOTED.sub("X", said.text[:LONGEST])
     leads_nowhere = sentence.endswith(":") and said.with_list == said.text
     if sentence.rstrip(_AROUND).endswith("?") or len(sentence) < 6 or leads_nowhere:
@@ -305,9 +304,9 @@ def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
 
 
 def _of_thought(thought: str, said: OwnSentence, *, told: bool) -> float:
-    """How binding one thought of a sentence is: what is asked binds nothing, whatever stands in it.
+    """How binding one thought of a sentence is; questions bind nothing.
 
-    Behind a subject, `told`, words that would else forbid or order something go on with what it does.
+    Behind a subject (`told`), words that could order or forbid something say what the subject does.
     """
     bare = _bare(thought)
     if _ASKS.match(bare):
@@ -331,7 +330,7 @@ def _of_thought(thought: str, said: OwnSentence, *, told: bool) -> float:
 
 
 def _has_subject(words: str) -> bool:
-    """Whether somebody does something in what stands before a word that binds, and not only in a condition."""
+    """Whether words have a subject outside of a condition."""
     first = _bare(words).partition(" ")[0].lower()
     return first not in _words().conditions and bool(_SUBJECT.search(words))
 
@@ -352,7 +351,7 @@ def _of_clause(clause: str) -> float:
 
 
 def _of_system(sentence: str) -> float:
-    """What a system's prompt says is for good: how an assistant works, and what may be done."""
+    """What a system prompt says for good: how the assistant works, and what is allowed."""
     if _BOUND.search(sentence):
         return STRONG
     if _LIMITS.search(sentence):
@@ -364,7 +363,7 @@ def _of_system(sentence: str) -> float:
 
 
 def in_context(said: OwnSentence) -> str:
-    """A sentence with what it speaks of: the list that it leads to, or what stands before where it points back."""
+    """A sentence with the list that it leads to, or with the sentence before where it points back."""
     if said.with_list != said.text:
         return _cut(said.with_list)
     if len(said.text) > MAX_CHARACTERS:
@@ -373,14 +372,14 @@ def in_context(said: OwnSentence) -> str:
 
 
 def points_back(said: OwnSentence) -> bool:
-    """Whether a sentence speaks of what was named before it."""
+    """Whether a sentence refers to what was named before it."""
     words = said.text.split()
     opening = words[: OPENING if said.near else OPENING // 2]
     return len(words) <= FRAGMENT or _POINTS_BACK.search(_bare(" ".join(opening))) is not None
 
 
 def _binding_clause(sentence: str) -> str:
-    """The part of a long sentence that binds, verbatim: from its clause on, as far as there is room."""
+    """The part of a long sentence that binds, verbatim."""
     place = 0
     for found in [*sorted([*_CLAUSE.finditer(sentence), *_TURN.finditer(sentence)], key=lambda each: each.end()), None]:
         if _of_clause(_bare(sentence[place:])):
@@ -397,7 +396,7 @@ def _cut(text: str) -> str:
 
 
 def _carried(text: str) -> list[str]:
-    """The pins of a block of ours, in a list that was cut before."""
+    """The pins of a pin block in a list that was cut before."""
     lines = [line[2:] for line in text.splitlines() if line.startswith("- ")]
     # A thread of a story stands there, too: it binds nobody, and may be resolved by now.
     return [line.rsplit(" · m_", 1)[0] for line in lines if not line.startswith(_THREADS)]
@@ -408,7 +407,7 @@ def _line(message: Message, text: str, weight: float) -> Line:
 
 
 def constraints(items: Iterable[Summary | Message], *, in_story: bool = False) -> tuple[list[Line], list[Line]]:
-    """The pins that the items of a row hold, and what may lift them; of a story's, what is no part of it."""
+    """The pins of a row, and what may lift them."""
     pins: list[Line] = []
     lifts: list[Line] = []
     for item in items:

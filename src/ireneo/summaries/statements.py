@@ -1,7 +1,7 @@
 """Find the statements of an agent's work in its prose, its changes and its tool output; nothing is made up.
 
-A statement says something by itself. Its worth is how likely it is to answer a question of whoever continues the work:
-from 10 (a ruling of the user) down to 1 (a plain act).
+A statement says something by itself. Its worth is how likely it answers a question of whoever continues the work: from
+10 (a ruling of the user) down to 1 (a plain act).
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from ireneo.summaries.steps import TAGS, ActionKind, Step, clip
 from ireneo.summaries.summary import Line, Mention
 
 LONGEST = 360
-"""Characters of one statement; a longer one is cut at a word with a mark."""
+"""Most characters of a statement; longer ones are cut at a word."""
 GROUPED = 280
-"""Short items of one list stand together, up to so many characters."""
+"""Short items of a list are joined up to this many characters."""
 SHORT_ITEM = 90
 LONGEST_LINE = 200
-"""Characters of a line of code."""
+"""Most characters of a line of code."""
 FURTHER = 0.35
-"""Of its worth, so much a further line adds to the statement in which it stands."""
+"""Share of its worth that each further line adds to a statement."""
 RULES = 0.8
-"""What a condition is worth more with what follows from it."""
+"""What a condition together with its consequence is worth more."""
 LONGEST_LEAD = 160
 WIDTH = 60
-"""A line of prose that is longer and ends no sentence goes on in the next one."""
+"""A longer line of prose without an end of sentence continues in the next one."""
 FEWEST_WORDS = 4
-"""A sentence of fewer words says nothing without what follows it."""
+"""Shorter sentences mean nothing without what follows them."""
 BARE_LEAD = 5
-"""Words of a line that leads a list, up to which it may say nothing of it."""
+"""A lead-in of at most this many words may say nothing about its list."""
 ENOUGH_WORDS = 9
-"""A sentence of fewer words says less, whatever it announces."""
+"""Shorter sentences say less, whatever they announce."""
 
 
 PROSE = 1.4
-"""What a sentence is worth that has no sign of more. Signs tell little of what will be asked: the worth of a sentence
-grows with the root of what they add up to."""
+"""Worth of a plain sentence. What a sentence's signs add up to grows with their root only, since signs predict
+little."""
 WHY = 1.3
-"""Of a sentence that gives a reason, so many times as much."""
+"""Factor for a sentence that gives a reason."""
 
 
 class CodeStatement(Struct, frozen=True):
@@ -72,7 +72,7 @@ _EMPHASIS = lazy_re(r"(?<![\w*])\*\*(?=[^\s*])([^*\n]{1,300})(?<=\S)\*\*(?![\w*]
 
 
 class _Outline:
-    """Reads prose line by line; keeps what leads the lines that follow, and short items until they fill a statement."""
+    """Reads prose line by line, keeping the current lead-in, and short items until they fill a statement."""
 
     def __init__(self) -> None:
         self.lead = ""
@@ -81,7 +81,7 @@ class _Outline:
         """The head of a table was read, and its rows follow."""
 
     def read(self, line: str) -> Iterator[str]:
-        """What `line` completes."""
+        """The statements that `line` completes."""
         said = _EMPHASIS.sub(r"\1", line).strip()
         if not said:
             self.head = False
@@ -107,7 +107,7 @@ class _Outline:
                 yield from _whole(sentences(said.lstrip("> ")))
 
     def code(self, lines: Sequence[str]) -> Iterator[str]:
-        """A short block of code behind the line that leads to it."""
+        """A short block of code with the line that leads to it."""
         said = "; ".join(" ".join(line.split()) for line in lines if line.strip())
         if self.lead.endswith(":") and 0 < len(said) <= LONGEST_LINE:
             yield f"{self.lead} `{said}`"
@@ -115,7 +115,7 @@ class _Outline:
             yield from _said_in_code(lines)
 
     def take(self) -> Iterator[str]:
-        """The short items that wait, behind what leads them."""
+        """The waiting short items, behind their lead-in."""
         if self.items:
             listed = "; ".join(item.rstrip(" .;,") for item in self.items)
             lead = self.lead.rstrip(" :.")
@@ -137,7 +137,7 @@ class _Outline:
 def prose(text: str) -> Iterator[str]:
     """The sentences, list items and table rows of `text` in order, each on one line.
 
-    Of code blocks only a short one stays that a line leads to.
+    Of code blocks only short ones with a lead-in are kept.
     """
     outline = _Outline()
     block: list[str] | None = None
@@ -160,7 +160,7 @@ def prose(text: str) -> Iterator[str]:
 
 
 def _said_in_code(lines: Sequence[str]) -> Iterator[str]:
-    """What a long block of code says in words that give a reason or a contrast: in comments, plans and drawings."""
+    """Reasons and contrasts in the comments of a long code block."""
     for line in lines:
         text = _COMMENT_MARK.sub("", line).strip(" */-→│├└─|")
         if len(text.split()) >= FEWEST_SAID and text[:1].isupper() and not _SYMBOLS.search(text):
@@ -170,13 +170,13 @@ def _said_in_code(lines: Sequence[str]) -> Iterator[str]:
 
 
 FEWEST_SAID = 8
-"""A line within code that says something has at least so many words, and no sign that only code has."""
+"""A line of code that is a sentence has at least this many words and no sign of code."""
 _COMMENT_MARK = lazy_re(r"^\s*(?://+|#+|--|\*|/\*+|<!--)?\s*")
 _SYMBOLS = lazy_re(r"[{}=;<>\[\]&|$\\\"]|\w\(")
 
 
 def _goes_on(held: str, line: str) -> bool:
-    """Whether `line` is the rest of a sentence in `held` that was broken to fit a width."""
+    """Whether `line` continues a sentence in `held` that was wrapped."""
     before, said = held.rstrip(), line.strip()
     if not said or not before or before[-1] in ".!?:;|" or len(before) + len(said) > LONGEST:
         return False
@@ -188,7 +188,7 @@ def _goes_on(held: str, line: str) -> bool:
 
 
 def _whole(pieces: Iterable[str]) -> Iterator[str]:
-    """The sentences: a very short one with what follows it, and one that speaks of the one before behind it."""
+    """Join very short sentences with the next one, and those that refer back with the one before."""
     held = ""
     for piece in pieces:
         said = " ".join(piece.split())
@@ -210,7 +210,7 @@ CueKind = Literal["reason", "contrast", "decision", "changed", "outcome", "offer
 
 
 class _Cues(Struct, frozen=True):
-    """By which words and phrases a sentence is known to give a reason, to decide, and so on."""
+    """The words and phrases that mark reasons, decisions and so on."""
 
     words: Mapping[str, tuple[CueKind, ...]]
     phrases: Mapping[str, tuple[tuple[str, CueKind], ...]]
@@ -258,7 +258,7 @@ def is_intent(said: str) -> bool:
 
 
 def decides(said: str) -> bool:
-    """Whether a sentence chooses, proposes or puts off."""
+    """Whether a sentence chooses, proposes or postpones something."""
     return _cues_of(said)["decision"] > 0
 
 
@@ -273,7 +273,7 @@ def gives_reason(said: str) -> bool:
 
 
 def prose_worth(said: str) -> float:
-    """What a sentence of the agent is worth: more with a reason, a contrast, a decision and what can be looked up."""
+    """The worth of a sentence: more with a reason, a contrast, a decision, and values that can be looked up."""
     if said.endswith(":") or _EMPTY.match(said):
         return 0.0
     cues = _cues_of(said)
@@ -312,7 +312,7 @@ _TELLING = lazy_re(
 )
 _CONDITION = lazy_re(r"(?:\}?\s*else\s+)?(?:if|elif|case|default|when|except|catch|for|while|switch)\b|\}?\s*else\b")
 _LEADS = ("{", ":", ")", " then", " do", "else")
-"""How a condition ends that leads what follows from it."""
+"""Endings of a condition that is followed by its consequence."""
 _REMARK = lazy_re(r" [{:] (?=//)|: (?=# )")
 """Between such a condition and a comment behind it."""
 _CLOSING = lazy_re(r"^(?:[{}\[\]();,]*|fi|done|esac|end)(?:[;,)]|\)\()*$")
@@ -320,7 +320,7 @@ _IF_ERROR = lazy_re(r"\b\w*[eE]rr\w* (?:!=|is not) (?:nil|None|null)")
 _HANDS_ON = lazy_re(
     r"^(?:return|raise|throw|panic|t\.Fatalf?|require\.NoError|assert\.NoError)\b[^\n]*\b(?:\w*Err|err|error|exc?|e)\)*;?$"
 )
-"""An error that is only handed on stands in every file."""
+"""Errors that are only passed on stand in every file."""
 _LOGS = lazy_re(r"^(?:\w+ :?= )?(?:\w+\.)?(?:log|logger|logging|slog|console)\.")
 _PLAIN_RETURN = lazy_re(r"^\s*return \w+;?$")
 _OPENS = lazy_re(
@@ -332,18 +332,18 @@ _SHELL = lazy_re(r"^\s*echo\b")
 
 
 def defined(line: str) -> str:
-    """The name that a line of code defines; empty where it defines none."""
+    """The name that a line of code defines; empty for none."""
     found = _DEFINED.search(line) if _DEFINES.match(line) else None
     return found[1] if found else ""
 
 
 def is_definition(line: str) -> bool:
-    """Whether a line of code defines a name that others use: no variable of a function's own."""
+    """Whether a line of code defines a name that is visible to others."""
     return bool(_OPENS.match(line) or _TYPED.match(line) or (_DEFINES.match(line) and not line[0].isspace()))
 
 
 def code_worth(line: str) -> float:
-    """What a line of code is worth to a reader who doesn't see the file; 0 for what every file has."""
+    """The worth of a line of code to a reader who doesn't see the file; 0 for boilerplate."""
     if _BOILER.match(line) or _COLOUR.search(line):
         return 0.0
     if (comment := _comment(line)) is not None:
@@ -363,10 +363,9 @@ def code_worth(line: str) -> float:
 
 
 def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[CodeStatement]:
-    """The telling passages of code in order: lines that stand together, with the comment before them.
+    """The telling passages of code in order: adjacent lines with the comment before them, conditions with consequences.
 
-    A condition stands with what follows from it. With `fresh` only these lines (without what they are indented by), and
-    what they belong to, are told; the others say where they stand.
+    With `fresh` only these lines (stripped) and what belongs to them are told; the others give the place.
     """
     passage, within, name = _Passage(), "", ""
     for line in lines:
@@ -401,24 +400,24 @@ def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[
 
 
 class _Passage:
-    """Lines of code that stand together, and the comment before them."""
+    """Adjacent lines of code, and the comment before them."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
         self.explaining = False
-        """The last line was one of a comment."""
+        """The last line was a comment."""
         self.fresh_words = False
         self.names_itself = False
-        """It begins with a definition, which says where the rest stands."""
+        """It begins with a definition, which gives the place."""
         self.told = ""
         self.worth: list[float] = []
         self.held = ""
-        """A condition that waits for what follows from it."""
+        """A condition whose consequence is still to come."""
         self.fresh_held = False
 
     @property
     def has_room(self) -> bool:
-        """Whether the passage may take in one line more."""
+        """Whether the passage may take another line."""
         return len(self.told) < GROUPED
 
     @property
@@ -427,13 +426,13 @@ class _Passage:
         return bool(self.words) or len(self.told) > GROUPED // 2
 
     def explain(self, words: str, *, told: bool) -> None:
-        """Take in a line of a comment."""
+        """Add a line of a comment."""
         self.words += [words] if words else []
         self.fresh_words |= told
         self.explaining = True
 
     def add(self, line: str, said: str, *, told: bool) -> None:
-        """Take a line in, unless it says nothing, or only hands an error on."""
+        """Add a line, unless it says nothing or only passes an error on."""
         self.explaining = False
         if _CLOSING.match(said):
             # A call that went on over several lines closes nothing.
@@ -454,13 +453,13 @@ class _Passage:
             self.worth += [max(code_worth(line), code_worth(led)) + RULES] if led else [code_worth(line)]
 
     def end(self) -> None:
-        """Take a condition in of which nothing is known but itself."""
+        """Add a condition that has no consequence."""
         if self.held and self.fresh_held:
             self.told += f"{'; ' if self.told else ''}{self.held}"
             self.worth.append(code_worth(self.held))
 
     def take(self, within: str) -> Iterator[CodeStatement]:
-        """The statement of what was taken in: the first line counts in full, each further one for a third."""
+        """The statement of what was added: the first line counts in full, further ones for a third."""
         why = clip(" ".join(self.words), LONGEST) if self.fresh_words or self.told else ""
         explains = code_worth(f"# {why}") if why else 0.0
         place = f"{within}: " if within and not self.names_itself else ""
@@ -475,7 +474,7 @@ class _Passage:
 
 
 def _comment(line: str) -> str | None:
-    """The words of a line that is a comment; None where it is none."""
+    """The words of a comment line; None where it is none."""
     found = _COMMENT.match(line)
     if found is None or _DEFINES.match(line):
         return None
@@ -502,11 +501,11 @@ _PLACE = lazy_re(r"^(?:[\w@~+-]*+[./])++[\w@+-]*+:\d+(?::\d+)?:?\s*")
 _AT_LINE = lazy_re(r"^\s*(?P<number>\d{1,9})[-:]")
 _FOUND_AT = lazy_re(r"^(?P<path>(?:[\w@~+-]*+[./])++[\w@+-]{0,60}?)[-:](?P<number>\d{1,7})[-:]")
 APART = "--"
-"""Stands between lines of an output that don't follow each other."""
+"""Stands between lines of an output that are not adjacent."""
 _HUNK = lazy_re(r"^@@ -\d")
 MOST_ERRORS = 6
 MOST_LINES = 2
-"""Lines of a long output that are shown since they say how much there is of something, or that are spoken of."""
+"""Most lines of a long output that are shown for their totals, or because they are mentioned."""
 SHOWN_OUTPUT = 220
 _TOTAL = lazy_re(
     r"\b\d+ (?:passed|failed|errors?|warnings?|issues?|tests?|files? changed|insertions?|deletions?|found|matches|rows?"
@@ -517,7 +516,7 @@ _HARNESS_SAYS = lazy_re(r"^Shell cwd was reset to .*$", re.MULTILINE)
 
 
 def errors(output: str, limit: int = 320) -> str:
-    """The different lines of an output that say what went wrong, the first with its place; empty where none does."""
+    """The different lines of an output that say what went wrong, the first with its place; empty for none."""
     found: dict[str, str] = {}
     for raw in TAGS.sub("\n", _COLOURED.sub("", output)).splitlines():
         # pytest begins the lines of a failure with an E.
@@ -537,7 +536,7 @@ def errors(output: str, limit: int = 320) -> str:
 
 
 def shown_output(output: str, following: str = "") -> str:
-    """An output on one line: whole where it is short, else the lines with totals, or of which `following` speaks.
+    """An output on one line: whole where short, else lines with totals or that `following` mentions.
 
     Empty where a long one has neither: its beginning and end say nothing.
     """
@@ -557,7 +556,7 @@ def shown_output(output: str, following: str = "") -> str:
 
 
 def seen_lines(output: str) -> list[str]:
-    """The lines of a file or of a search, without what the tool put before each."""
+    """The lines of a file or search result, without the line numbers and paths that the tool added."""
     lines = list(_without_places(without_reminders(output).splitlines()))
     if any(_HUNK.match(line) for line in lines):
         # Of a diff what it adds, and what stands around it.
@@ -566,7 +565,7 @@ def seen_lines(output: str) -> list[str]:
 
 
 def _without_places(lines: Sequence[str]) -> Iterator[str]:
-    """The lines without their numbers and places, with a mark between those that don't follow each other."""
+    """Remove line numbers and paths, and mark gaps."""
     before: tuple[str, int] | None = None
     for line in lines:
         found = _FOUND_AT.match(line) or _AT_LINE.match(line)
@@ -579,7 +578,7 @@ def _without_places(lines: Sequence[str]) -> Iterator[str]:
 
 
 def survives(lines: Sequence[str], removed: Sequence[str]) -> list[str]:
-    """Those of `lines` that a later change did not take away."""
+    """Those of `lines` that a later change did not remove."""
     gone = {line.strip() for line in removed}
     return [line for line in lines if line.strip() not in gone]
 
@@ -597,31 +596,30 @@ WRITTEN: dict[ActionKind, float] = {
     "ask": 8.0,
     "use": 8.0,
 }
-"""What a name is worth that the agent wrote in a call of this kind: 12 stands for one chance in six that the agent
-writes it again. Counted over logs of coding agents, one name in six that an agent wrote in an edit came again, one in
-four of the files that it opened, one in fourteen of what it searched for, and one in eighty of what it only saw."""
+"""Weight of a name that the agent wrote in a call of this kind; 12 means one chance in six that it is written again.
+In logs of coding agents, one in six names written in an edit came again, one in four opened files, one in
+fourteen searched for, one in eighty that were only seen."""
 LEAST_WRITTEN = min(WRITTEN.values())
 SAID = 9.0
 """A name in the agent's prose."""
 SEEN = 1.0
 """A name in an output."""
 SEEN_JUST_NOW = 6.0
-"""A name in the newest output is so many times as likely to be used as one in the average output."""
+"""Factor for a name in the newest output."""
 FADING = 0.27
-"""What the agent wrote falls in worth with the number of messages since, to this negative power: slowly."""
+"""Names that the agent wrote fade with this negative power of their age: slowly."""
 SEEN_FADING = 0.65
-"""What it only saw falls faster: either it is used soon, or hardly ever."""
+"""Names that were only seen fade faster."""
 AGAIN = 0.1
-"""Each further use adds this share of its weight: a name that is used eight times is needed half as often again, not
-eight times as often."""
+"""Share of its weight that each further use adds."""
 MAX_NAMES = 250
-"""Names that one block of work keeps, the likeliest."""
+"""Most names of one block, the likeliest."""
 MAX_MERGED = 1_000
-"""Names that a deeper one keeps."""
+"""Most names of a deeper one."""
 
 
 def named(messages: Sequence[Message], done: Sequence[Step]) -> tuple[Mention, ...]:
-    """The names of a stretch of work, by how likely each is to be needed again."""
+    """The names in a stretch of work, by how likely each is to be needed again."""
     weights: dict[str, float] = {}
 
     def add(text: str, weight: float) -> None:
@@ -641,7 +639,7 @@ def named(messages: Sequence[Message], done: Sequence[Step]) -> tuple[Mention, .
 
 
 def merged(lines: Sequence[Line]) -> tuple[Mention, ...]:
-    """Put the names of several records together: one that stands in several counts for more, an old one for less."""
+    """Merge the names of several records: more weight for repeated names, less for old ones."""
     newest = max(line.position for line in lines)
     weights: dict[str, float] = {}
     for line in lines:
@@ -652,17 +650,17 @@ def merged(lines: Sequence[Line]) -> tuple[Mention, ...]:
 
 
 def faded(weight: float, age: int) -> float:
-    """What a name of this weight is worth, `age` messages after its last use."""
+    """The weight of a name `age` messages after its last use."""
     if weight >= LEAST_WRITTEN:
         return weight * math.pow(1.0 + age, -FADING)
     return weight * SEEN_JUST_NOW * math.pow(1.0 + age, -SEEN_FADING)
 
 
 def _both(one: float, other: float) -> float:
-    """The weight of a name that has these two uses."""
+    """The weight of a name with these two uses."""
     return max(one, other) + AGAIN * min(one, other)
 
 
 def _ranked(weights: Mapping[str, float]) -> tuple[Mention, ...]:
-    """Mentions by weight; equal weights keep the order in which they came."""
+    """Mentions by weight, stable."""
     return tuple(Mention(name, round(weight, 2)) for name, weight in sorted(weights.items(), key=lambda item: -item[1]))

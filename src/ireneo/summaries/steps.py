@@ -1,4 +1,4 @@
-"""The steps of an agent's turn: what was called, what came of it, and what its prose says of it."""
+"""The steps of an agent's work: each tool call with its action, its result and whether it failed."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from ireneo.language.sentences import sentences as split
 from ireneo.log.message import Call, Message, MessageId, Result, strings
 from ireneo.log.outcome import derive_failed, was_refused, was_stopped
 from ireneo.patterns import lazy_re
+from ireneo.summaries.summary import Line
 
 MAX_SENTENCE = 320
-"""Characters; a longer sentence is a list or a pasted line, and is cut at a word with a mark."""
+"""Longer sentences (lists, pasted lines) are cut at a word, with a mark."""
 
 _FENCE = lazy_re(r"```.*?(?:```|\Z)", re.DOTALL)
 _MARKUP = lazy_re(r"^(?:[#>*+-]+|\d+[.)])\s+|\*\*")
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of `text` in order, code blocks left out, markup taken off, each on one line."""
+    """The sentences of `text` in order, each on one line, without code blocks and markup."""
     for raw in _FENCE.sub("\n", text).splitlines():
         line = _MARKUP.sub("", raw.strip()).strip()
         # A table's rule, a lone heading mark: nothing is said there.
@@ -37,7 +38,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def clip(text: str, limit: int) -> str:
-    """Shorten `text` to `limit` characters at a word, with a mark that something is missing."""
+    """Shorten `text` to `limit` characters at a word, ending in an ellipsis."""
     if len(text) <= limit:
         return text
     cut = text.rfind(" ", limit // 2, limit - 1)
@@ -45,25 +46,24 @@ def clip(text: str, limit: int) -> str:
 
 
 ActionKind = Literal["read", "search", "edit", "write", "run", "check", "save", "plan", "fetch", "ask", "use"]
-"""Read, find, change or make a file; run a command; run one that tests or builds; put work into version control;
-write a plan; fetch an address; ask the user; use any other tool."""
+"""`save` is version control, `check` runs tests or builds, `use` is any other tool."""
 
 CHANGES = frozenset({"edit", "write"})
-"""The kinds of action that change a file."""
+"""Actions that change a file."""
 
 
 class Action(Struct, frozen=True, kw_only=True):
-    """A call, understood: what was done, and to what."""
+    """What a call does, and to what."""
 
     kind: ActionKind
     subject: str
     """The file, command, pattern or address; for other tools the tool with its main argument."""
     shell: bool = False
-    """It is a shell command, and `subject` says which."""
+    """`subject` is a shell command."""
     removed: str = ""
-    """Of an edit: the text that it took away."""
+    """Text that an edit removed."""
     added: str = ""
-    """Of an edit or a new file: the text that it put there."""
+    """Text that an edit or a new file added."""
 
 
 _PATH_KEYS = ("file_path", "path", "filename", "file", "notebook_path", "target_file", "relative_path", "AbsolutePath")
@@ -85,7 +85,7 @@ _PATCH_KEYS = ("patch", "diff", "edits", "changes", "input")
 
 
 def understand(call: Call) -> Action:
-    """Say what `call` does."""
+    """Derive the action of a call from its arguments."""
     if isinstance(call.arguments, str):
         return _of_text(call.name, call.arguments)
     given = call.arguments
@@ -109,7 +109,7 @@ def understand(call: Call) -> Action:
 
 
 def of_command(command: str) -> Action:
-    """Say what a shell command does: the last of its steps that does more than move about."""
+    """Derive the action of a shell command from the last of its steps that does something."""
     written = _HEREDOC.search(command)
     if written:
         return Action(kind="write", subject=written["path"] or written["other"], added=command)
@@ -135,9 +135,9 @@ _FILTERS = lazy_re(
     r"(?:(?!2>&1|2>\s{0,9}/dev/null)[^|&;\n])*+){1,12}+\s*$"
 )
 COMMAND_CHARACTERS = 90
-"""Of a command that much is shown; what it wrote and said is named beside it."""
+"""Characters of a command that are shown."""
 _LONGEST_LINE = 10_000
-"""A longer line is not split into words, which takes time quadratic in a word; it stays a command."""
+"""Longer lines are not split into words, which takes quadratic time."""
 _SILENT = lazy_re(r"^(?:cd|source|export|set|sleep|echo|true|pwd|exit|\.)\b|^#")
 
 _BY_PROGRAM: dict[ActionKind, re.Pattern[str]] = {
@@ -167,7 +167,7 @@ def _steps(command: str) -> list[str]:
 
 
 def _without_moving(command: str) -> str:
-    """Drop the `cd here &&` that agents put before what they do."""
+    """Drop a leading `cd … &&` and the like."""
     # A place in the command goes on, and the command is cut once: there may be thousands of them.
     at = 0
     while (moving := _MOVING.match(command, at)) and moving.end() < len(command):
@@ -250,7 +250,7 @@ def _clip(text: str, limit: int = 160) -> str:
 
 
 def short_path(path: str) -> str:
-    """The end of a path, for a reader who knows it, or needs no more."""
+    """The last two parts of a long path."""
     parts = path.rstrip("/").split("/")
     return path if len(parts) <= 3 else "…/" + "/".join(parts[-2:])
 
@@ -278,26 +278,26 @@ _ENVIRONMENT = lazy_re(
 
 
 def hides_failure(command: str, output: str) -> bool:
-    """Whether a command said to have succeeded failed all the same: a pipe hands on the last program's status."""
+    """Whether a command failed although its status says otherwise: a pipe reports its last program's."""
     return any(mark in command for mark in "|;") and bool(_MASKED.search(output))
 
 
 def is_environment(error: str) -> bool:
-    """Whether an error speaks of what is missing or misspelt, and not of what was checked."""
+    """Whether an error is about something missing or misspelt, not about what was checked."""
     return bool(_ENVIRONMENT.search(error))
 
 
 def exit_status(output: str) -> int | None:
-    """The exit status that an output names, if it names one."""
+    """The exit status that an output names, if any."""
     found = _STATUS.search(output[:400]) or _STATUS.search(output[-400:])
     return int(found["code"]) if found else None
 
 
 def error_line(output: str, limit: int = 200) -> str:
-    """The line of a failing output that says what went wrong, with its exit status if it names one.
+    """The line of a failing output that says what went wrong, with the exit status if it names one.
 
-    Python puts the error last, compilers put it first: of the lines that name an error the last one of a
-    traceback is taken, else the first; where none does, the last line that says anything.
+    Python puts the error last, compilers first: of the lines that name an error, the last one of a traceback is taken,
+    else the first; where none does, the last line.
     """
     lines = [line.strip() for line in TAGS.sub("\n", output).splitlines()]
     lines = [line for line in lines if any(char.isalnum() for char in line) and not _HEADING.fullmatch(line)]
@@ -315,12 +315,12 @@ def error_line(output: str, limit: int = 200) -> str:
 
 @lru_cache(maxsize=4_096)
 def signature(text: str) -> str:
-    """`text` without what differs from one occurrence to the next: numbers, hashes, addresses, paths, quotations."""
+    """`text` without what differs between occurrences: numbers, hashes, addresses, paths, quotations."""
     return " ".join(_ACCIDENT.sub("~", text.lower()).split())[:120]
 
 
 class Step(Struct, frozen=True, kw_only=True, dict=True):
-    """One call and its outcome."""
+    """A call and its outcome."""
 
     action: Action
     call: Call
@@ -334,7 +334,7 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def failed(self) -> bool:
-        """Whether the call is known to have failed; looked up once, since that reads all that came back."""
+        """Whether the call is known to have failed; cached, since it reads the whole output."""
         if self.result is None:
             return False
         failed = self.result.failed
@@ -344,31 +344,39 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def command(self) -> str:
-        """What the agent wrote in the call, whole."""
+        """All strings among the call's arguments."""
         return "\n".join(strings(self.call.arguments))
 
     @property
     def rejected(self) -> bool:
-        """Whether the user did not permit the call: that is a wish, not an error."""
+        """Whether the user refused the call, which is a wish and no error."""
         return self.failed and was_refused(self.output)
 
     @property
     def failed_itself(self) -> bool:
-        """Whether the call failed by what it did, so that it may fail again.
-
-        A refusal is a wish of the user, and a call that was broken off or fell with the call beside it has no outcome.
-        """
+        """Whether the call failed by what it did: it was neither refused nor broken off."""
         return self.failed and not was_refused(self.output) and not was_stopped(self.output)
 
     @property
     def output(self) -> str:
-        """The text that came back."""
+        """The result's text."""
         return self.result.text if self.result else ""
 
     @cached_property
     def error(self) -> str:
         """The line that says what went wrong; empty where nothing did."""
         return error_line(self.output) if self.failed else ""
+
+    def line(self, text: str, weight: float, *, subject: str = "", failed: bool = False) -> Line:
+        """A line of a summary that rests on this step."""
+        return Line(
+            text=text,
+            subject=subject,
+            failed=failed,
+            weight=round(weight, 2),
+            position=self.position,
+            sources=self.sources,
+        )
 
     @property
     def sources(self) -> tuple[MessageId, ...]:
@@ -377,7 +385,7 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
 
 
 def steps(messages: Sequence[Message]) -> list[Step]:
-    """Read the calls of `messages` in order, each with its result where it stands among them."""
+    """The calls of `messages` in order, each with its result where that is among them."""
     answers: dict[str, tuple[Result, MessageId]] = {}
     for message in messages:
         for result in message.draft.results:

@@ -1,4 +1,4 @@
-"""Write the offline summaries of an agent's work: what was said, done and seen, as statements with their worth."""
+"""Write the offline summaries of an agent's work: what was said, done and seen, as lines with their weights."""
 
 from __future__ import annotations
 
@@ -48,42 +48,41 @@ from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, error_line, 
 from ireneo.summaries.summary import QUOTED, Line, Mention, Section, SectionName, Summary
 
 RULED = 10.0
-"""What the user's words are worth."""
+"""Weight of the user's words."""
 DETAIL = 5.0
-"""What the further sentences of a long message of the user are worth, before what they say; in a document less."""
+"""Weight of further sentences of a long user message, besides what they say; less in a document."""
 UNDER_WAY = "PARTIAL"
-"""The status of a stretch that ends within a turn: by itself it says nothing, and is not shown."""
+"""Status of a stretch that ends within a turn; never shown alone."""
 ASKED = 5.0
-"""What the agent asked last."""
+"""Weight of the agent's last question."""
 LEAST = 0.1
-"""A statement that is worth less is not kept."""
+"""Lines of less weight are dropped."""
 SAID = 1.0
-"""A sentence of the agent that is worth less neither."""
+"""Sentences of the agent of less weight are dropped."""
 ANSWERED = 1.3
-"""What the user approved by a short answer is worth so many times as much."""
+"""Factor for what the user approved by a short answer."""
 BRIEF_ANSWER = 80
-"""Characters up to which the user's words answer what was said before them, and say little by themselves."""
+"""Answers of at most this many characters mean little without what they answer."""
 WRITTEN_PROSE = 0.3
-"""Of what a sentence is worth, so much in a document that the agent wrote, where it can be read again."""
+"""Factor for sentences of documents that the agent wrote, which can be read again."""
 REPORTED = 0.8
-"""In the report of another agent."""
+"""Factor for sentences of another agent's report."""
 READ_PROSE = 0.35
-"""In a document that was only read."""
+"""Factor for sentences of documents that were only read."""
 WRITTEN_CODE = 1.0
 TESTS = 0.3
-"""Of what code is worth, in a file of tests."""
+"""Factor for code in test files."""
 READ_CODE = 0.15
-"""Of what a passage of code is worth, where it was only read: at the least, and once more for each name that the agent
-works with."""
+"""Factor for code that was only read, added once more for each known name in it."""
 WORD_CHARACTERS = 480
-"""Of a message of the user, so much stands in its own words in one statement."""
+"""Most characters of a user message that are kept as one line."""
 MOST_SEEN = 64
-"""Statements that one output leaves, the weightiest."""
+"""Most lines from one output."""
 PLAIN = 0.5
 BARE = 0.3
-"""Of that, a signature alone."""
+"""Factors for read code that only explains or only defines nothing, and for a bare signature."""
 TELLING = 2.0
-"""A passage that is worth no more is told only where it has a name that the agent works with."""
+"""Read code of less worth is kept only where it has a name that the agent works with."""
 _DOCUMENTS = (".md", ".txt", ".rst", ".adoc")
 
 DEEDS: dict[ActionKind, str] = {
@@ -99,16 +98,16 @@ DEEDS: dict[ActionKind, str] = {
     "ask": "asked",
 }
 ACTED = 0.5
-"""What is told of a stretch of which nothing else can be."""
+"""Weight of a plain list of acts, told where nothing else can be."""
 REFUSED = 5.0
-"""A call that the user refused without a word."""
+"""Weight of a call that the user refused without a word."""
 MOST_ACTS = 4
-"""Acts of one kind that are named where nothing came of them that could be told."""
+"""Most acts of one kind in that list."""
 REMOVED = "removed `"
 _WITHIN = lazy_re(r"(?:(?P<place>\w+): )?`(?P<code>[^`]*)")
 _CLOSER = lazy_re(r"^\W*$")
 UNTOLD: frozenset[SectionName] = frozenset({"goal", "state", "names", "status"})
-"""Sections that tell nothing of what was done."""
+"""Sections that don't tell what was done."""
 
 LIMITS: dict[SectionName, int] = {
     "goal": 1,
@@ -127,16 +126,15 @@ LIMITS: dict[SectionName, int] = {
     "names": 1,
     "status": 1,
 }
-"""Lines that one record keeps of a section, so that a record is bounded however much it covers."""
+"""Most lines of each section of a record, so that it is bounded however much it covers."""
 OTHER_LIMIT = 24
-"""Of a section that is none of ours, which a strategy of somebody else's wrote."""
+"""The same for sections of another strategy."""
 
 
 def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tuple[Section, ...]:
-    """Write the sections of a turn summary for `messages`, which stand in a turn that was opened with `goal`.
+    """Write the sections of a turn summary of `messages`, in a turn that was opened with `goal`.
 
-    `ends_turn` says that the turn is over with them, so that the last words are an answer and the last outcome
-    is the turn's.
+    With `ends_turn` the last words are the turn's answer, and the last outcome is the turn's.
     """
     messages, goal = as_said(messages), without_recalled(goal)
     done = steps(messages)
@@ -168,7 +166,7 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
 
 
 def _acts(done: Sequence[Step]) -> Line:
-    """What was done in a stretch of which nothing else can be told."""
+    """A list of what was done, where nothing else can be told."""
     by_deed: dict[str, dict[str, None]] = {}
     for step in done:
         subject = clip(step.action.subject, 60)
@@ -178,22 +176,22 @@ def _acts(done: Sequence[Step]) -> Line:
         f"{deed} {', '.join(list(subjects)[:MOST_ACTS])}" + (" and others" if len(subjects) > MOST_ACTS else "")
         for deed, subjects in by_deed.items()
     ]
-    return _line(done[-1], f"I {'; '.join(told)}.", ACTED)
+    return done[-1].line(f"I {'; '.join(told)}.", ACTED)
 
 
 def _harmless(lines: Iterable[Line]) -> list[Line]:
-    """The lines from what came back, without those that are worded as an instruction to a model."""
+    """Drop lines of tool output that are worded as instructions to a model."""
     return [line for line in lines if _neutral(line.text) == line.text]
 
 
 @lru_cache(maxsize=8_192)
 def _neutral(text: str) -> str:
-    """The text with what is worded as an instruction marked; kept, since deeper summaries tell the same lines again."""
+    """Mark what is worded as an instruction; cached, since deeper summaries repeat the lines."""
     return neutralise(text)
 
 
 def user_lines(message: Message) -> list[Line]:
-    """What the user said, in the user's own words: a long message sentence by sentence, the first as the weightiest."""
+    """The user's words verbatim: a long message sentence by sentence, the first with the most weight."""
     text = " ".join(message.text.split())
     said = list(prose(message.text)) if len(text) > WORD_CHARACTERS else []
     said = said or ([clip(text, WORD_CHARACTERS)] if text else [])
@@ -209,19 +207,8 @@ def user_lines(message: Message) -> list[Line]:
     ]
 
 
-def _line(step: Step, text: str, worth: float, *, subject: str = "", failed: bool = False) -> Line:
-    return Line(
-        text=text,
-        subject=subject,
-        failed=failed,
-        weight=round(worth, 2),
-        position=step.position,
-        sources=step.sources,
-    )
-
-
 def _said(messages: Sequence[Message]) -> list[Line]:
-    """What the agent said, a line a statement."""
+    """The agent's sentences."""
     out: list[Line] = []
     for message in messages:
         if message.role != "assistant" or message.draft.origin != "spoken":
@@ -234,14 +221,14 @@ def _said(messages: Sequence[Message]) -> list[Line]:
 
 
 def _offered(messages: Sequence[Message], *, ends_turn: bool) -> list[Line]:
-    """The alternatives among which the user is to choose."""
+    """The options that the user is asked to choose from at the end of a turn."""
     spoken = [each for each in messages if each.role == "assistant" and each.draft.origin == "spoken" and each.text]
     options = options_line(spoken[-1]) if ends_turn and spoken and not spoken[-1].draft.calls else None
     return [options] if options else []
 
 
 def _asked(messages: Sequence[Message], *, ends_turn: bool) -> list[Line]:
-    """What the agent asked at the end of a turn: it waits for the user as long as nothing was asked after it."""
+    """The agent's question at the end of a turn."""
     last = _last_question(messages)
     if not ends_turn or last is None:
         return []
@@ -256,17 +243,17 @@ def _last_question(messages: Sequence[Message]) -> Message | None:
 
 
 def _answers(done: Sequence[Step]) -> Iterator[Line]:
-    """The user's words that stand in what came back: why a call was refused, and what a question was answered."""
+    """The user's words in tool results: reasons of refusals, and answers to questions."""
     for step in done:
         if step.rejected and (words := said_in_refusal(step)):
-            yield _line(step, words, RULED, subject=_meant(step))
+            yield step.line(words, RULED, subject=_meant(step))
         elif step.action.kind == "ask" and not step.failed:
             for text in prose(without_reminders(step.output)):
-                yield _line(step, text, RULED - 1)
+                yield step.line(text, RULED - 1)
 
 
 def _meant(step: Step) -> str:
-    """What a call would have done, that the user refused."""
+    """What a refused call would have done."""
     action = step.action
     if action.shell:
         return f"`{clip(action.subject, 110)}`"
@@ -278,7 +265,7 @@ def _meant(step: Step) -> str:
 
 
 def _changes(done: Sequence[Step]) -> Iterator[Line]:
-    """What changes changed and what still stands: definitions, conditions, values, and what documents say."""
+    """What changes added that still stands: definitions, conditions, values, and what documents say."""
     gone = [thrown_away(done, place) for place in range(len(done))]
     for place, step in enumerate(done):
         path = step.action.subject
@@ -294,28 +281,28 @@ def _changes(done: Sequence[Step]) -> Iterator[Line]:
         fresh = survives(survives(added, removed), later)
         if path.endswith(_DOCUMENTS):
             for text in prose("\n".join(fresh)):
-                yield _line(step, text, prose_worth(text) * WRITTEN_PROSE, subject=path)
+                yield step.line(text, prose_worth(text) * WRITTEN_PROSE, subject=path)
             continue
         share = WRITTEN_CODE * (TESTS if _is_test(path) else 1.0)
         for each in code(added, fresh={line.strip() for line in fresh}):
-            yield _line(step, each.text, each.worth * share, subject=path)
+            yield step.line(each.text, each.worth * share, subject=path)
         kept = {defined(line) for line in added}
         for line in survives(removed, added):
             if "(" in line and (name := defined(line)) and name not in kept:
-                yield _line(step, f"{REMOVED}{clip(' '.join(line.split()).rstrip(' {:'), 160)}`", 2.2, subject=path)
+                yield step.line(f"{REMOVED}{clip(' '.join(line.split()).rstrip(' {:'), 160)}`", 2.2, subject=path)
 
 
 def _is_test(path: str) -> bool:
-    """Whether a file holds tests: what they say of the code can be read off them again, and is asked for seldom."""
+    """Whether a file holds tests, which are seldom asked about."""
     return "test" in path.rsplit("/", 1)[-1]
 
 
 def _reported(done: Sequence[Step]) -> Iterator[Line]:
-    """What another agent reported."""
+    """What other agents reported."""
     for step in done:
         if step.action.kind == "use" and not step.failed and "prompt" in step.call.arguments:
             for text in prose(without_reminders(step.output)):
-                yield _line(step, text, prose_worth(text) * REPORTED)
+                yield step.line(text, prose_worth(text) * REPORTED)
 
 
 def _known(messages: Sequence[Message]) -> dict[str, int]:
@@ -339,13 +326,11 @@ def _seen(done: Sequence[Step], known: Mapping[str, int]) -> Iterator[Line]:
         path = step.action.subject
         lines = survives(seen_lines(step.output), _taken_away(done[place + 1 :]))
         if path.endswith(_DOCUMENTS):
-            found = [
-                _line(step, text, prose_worth(text) * READ_PROSE, subject=path) for text in prose("\n".join(lines))
-            ]
+            found = [step.line(text, prose_worth(text) * READ_PROSE, subject=path) for text in prose("\n".join(lines))]
         else:
             share = TESTS if _is_test(path) else 1.0
             found = [
-                _line(step, each.text, _read_worth(each) * share * (1 + min(used, 3)), subject=path)
+                step.line(each.text, _read_worth(each) * share * (1 + min(used, 3)), subject=path)
                 for each in code(lines)
                 if (used := sum(known.get(name, 0) > 1 for name in artifacts(each.text))) or each.worth > TELLING
             ]
@@ -353,7 +338,7 @@ def _seen(done: Sequence[Step], known: Mapping[str, int]) -> Iterator[Line]:
 
 
 def _taken_away(later: Sequence[Step]) -> list[str]:
-    """The lines that changes took away: what was read of them is true no longer."""
+    """The lines that later changes removed."""
     return [
         line
         for step in later
@@ -364,7 +349,7 @@ def _taken_away(later: Sequence[Step]) -> list[str]:
 
 
 def _without_removed(kept: Mapping[SectionName, Sequence[Line]]) -> list[Line]:
-    """The findings without the code of what was removed later."""
+    """Drop findings about code that was removed later."""
     gone: dict[str, int] = {}
     for line in kept.get("artifacts", ()):
         if line.text.startswith(REMOVED) and (name := defined(line.text.removeprefix(REMOVED))):
@@ -378,13 +363,13 @@ def _without_removed(kept: Mapping[SectionName, Sequence[Line]]) -> list[Line]:
 
 
 def _read_worth(said: CodeStatement) -> float:
-    """What a passage of code is worth that was only read: most where it says what happens when, and why."""
+    """The worth of code that was only read: most where it says when something happens and why."""
     signs, explained = bool(defined(said.text.lstrip("`"))), not said.text.endswith("`")
     return said.worth * READ_CODE * (BARE if signs and not explained else 1.0 if explained and not signs else PLAIN)
 
 
 def _operations(messages: Sequence[Message], done: Sequence[Step], given_up: Container[str]) -> Iterator[Line]:
-    """What was run, and what came of it; of one command the last time, and not what is told as `given_up`."""
+    """What was run and how it ended: the last time of each command, without what was `given_up`."""
     last = {step.action.subject: place for place, step in enumerate(done)}
     for place, step in enumerate(done):
         kind, subject = step.action.kind, step.action.subject
@@ -397,7 +382,7 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], given_up: Con
                 continue
             yield _outcome(step, f"{named} failed: {errors(output) or step.error}", 3.5)
         elif step.rejected and not said_in_refusal(step):
-            yield _line(step, f"The user refused {_meant(step)}.", REFUSED)
+            yield step.line(f"The user refused {_meant(step)}.", REFUSED)
         elif step.failed or step.result is None:
             continue  # It was refused or broken off, or nothing came back yet: it has no outcome.
         elif last[subject] != place or kind not in ("check", "run", "save", "fetch"):
@@ -409,13 +394,13 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], given_up: Con
 
 
 def _said_after(messages: Sequence[Message], step: Step) -> str:
-    """What the agent says next: it speaks of what it has just seen."""
+    """What the agent says next, about what it has just seen."""
     later = (each for each in messages if each.position > step.position and each.role == "assistant")
     return next((message.text for message in later if message.text), "")
 
 
 def _outcome(step: Step, text: str, worth: float) -> Line:
-    line = _line(step, text, worth, subject=step.action.subject, failed=step.failed)
+    line = step.line(text, worth, subject=step.action.subject, failed=step.failed)
     return replace(line, verbs=((step.action.kind, 1),), shell=step.action.shell)
 
 
@@ -425,7 +410,7 @@ def _names_line(names: tuple[Mention, ...], messages: Sequence[Message]) -> list
 
 
 def _heaviest(lines: Sequence[Line], most: int) -> list[Line]:
-    """The weightiest lines, in the order in which they came."""
+    """The `most` weightiest lines, in order."""
     if len(lines) <= most:
         return list(lines)
     best = sorted(range(len(lines)), key=lambda place: -lines[place].weight)[:most]
@@ -433,7 +418,7 @@ def _heaviest(lines: Sequence[Line], most: int) -> list[Line]:
 
 
 def _status(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: bool) -> Line:
-    """COMPLETE, PARTIAL or BLOCKED, from the last outcomes alone."""
+    """COMPLETE, PARTIAL or BLOCKED, by the last outcomes."""
     last = messages[-1]
     ran = next((step for step in reversed(done) if step.action.kind in ("check", "run", "save")), None)
     changes = [step for step in done if step.action.kind in CHANGES]
@@ -466,7 +451,7 @@ def _closing(done: Sequence[Step]) -> str:
     return f"{clip(check.action.subject, 80)} passed"
 
 
-# Deeper summaries: the statements of those under them, once each; what was said last about a thing stands.
+# Deeper summaries: the lines of those under them, each once, and the last one about each subject.
 
 
 def write_turn_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
@@ -481,7 +466,7 @@ def write_turn_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
 
 
 def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
-    """Write the sections of a goal batch over complete turns: their user messages, and the summaries of their work."""
+    """Write the sections of a goal batch of complete turns: user messages, and the summaries of their work."""
     work = [part for part in parts if isinstance(part, Summary)]
     messages = as_said(part for part in parts if not isinstance(part, Summary))
     spoken = [message for message in messages if message.role == "user" and message.draft.origin == "spoken"]
@@ -503,7 +488,7 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
 
 
 def _approved(lines: Sequence[Line], spoken: Sequence[Message]) -> list[Line]:
-    """The lines; what the user approved by a short answer is worth more: the answer says nothing without it."""
+    """Raise the weight of what the user approved by a short answer, which says nothing without it."""
     answers = [message.position for message in spoken[1:] if len(message.text) <= BRIEF_ANSWER]
     proposed = {max((line.position for line in lines if line.position < answer), default=-1) for answer in answers}
     return [
@@ -521,7 +506,7 @@ def write_goal_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
 
 
 def _together(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:
-    """The lines of all sections of adjacent summaries, what is overtaken left out."""
+    """The lines of adjacent summaries by section, without what is outdated."""
     kept: dict[SectionName, list[Line]] = {}
     for child in children:
         for section in child.sections:
@@ -541,10 +526,7 @@ def _together(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:
 
 
 def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...]:
-    """Cap each section to its weightiest lines, in order; the same statement stands once, where it was made first.
-
-    What came from a tool is data: what in it is worded as an instruction is marked. Users are quoted as they spoke.
-    """
+    """Limit each section to its weightiest lines, each statement once, instructions in tool output marked."""
     out: list[Section] = []
     said: set[str] = set()
     for name in dict.fromkeys((*LIMITS, *lines)):
@@ -566,14 +548,14 @@ def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...
 
 
 def _newest_of_each(lines: Iterable[Line], about: Callable[[Line], str]) -> list[Line]:
-    """Of the lines about one thing the last; those that are about none all stay."""
+    """The last line about each thing, and all lines about nothing."""
     lines = list(lines)
     last = {name: place for place, line in enumerate(lines) if (name := about(line))}
     return [line for place, line in enumerate(lines) if not (name := about(line)) or last[name] == place]
 
 
 def _definition(line: Line) -> str:
-    """The file and the name that a line of code defines; empty where it defines none."""
+    """The file and the name that a line of code defines, if any."""
     name = defined(line.text.removeprefix(REMOVED).lstrip("`"))
     return f"{line.subject} {name}" if name else ""
 
@@ -587,7 +569,7 @@ def _in_order(lines: Iterable[Line]) -> list[Line]:
 
 
 def _still_dead(children: Sequence[Summary]) -> list[Line]:
-    """The dead ends that no later success overturned; one that was met again stands once, with its count."""
+    """The dead ends that did not succeed later; repeated ones once, with their count."""
     got_over = {line.subject: line.position for line in _gather(children, "worked") if line.subject}
     done = succeeded(_gather(children, "operations"))
     out: dict[str, Line] = {}
@@ -600,7 +582,7 @@ def _still_dead(children: Sequence[Summary]) -> list[Line]:
 
 
 def _last_status(children: Sequence[Summary]) -> list[Line]:
-    """The last status; where it is that of a last word that did nothing more, by what was run before it."""
+    """The last status; where the last stretch only talked, by what was run before it."""
     told = _gather(children[-1:], "status")
     if not told or told[0].text != "COMPLETE":
         return told
@@ -619,7 +601,7 @@ def _last_status(children: Sequence[Summary]) -> list[Line]:
 
 
 def _carried(message: Message) -> list[Line]:
-    """The statements of a block of ours in a list that was cut before: all that is left of what it covered."""
+    """The statements of a block in a list that was cut before: all that is left of what it covers."""
     told = [line.strip().removeprefix("- ") for line in message.text.splitlines() if line.strip().startswith("- ")]
     return [
         Line(text=text, weight=max(prose_worth(text), 3.0), position=message.position, sources=(message.id,))
@@ -628,7 +610,7 @@ def _carried(message: Message) -> list[Line]:
 
 
 def _arc(asked: Sequence[Line], work: Sequence[Summary]) -> list[Line]:
-    """From the first request to the last, and how it ended."""
+    """The first request, the last, and how it ended."""
     if not asked:
         return [line for child in work[:1] for line in child.lines("goal")]
     ended = [line.text.split(" ")[0] for line in _gather(work[-1:], "status")]
@@ -640,13 +622,13 @@ def _arc(asked: Sequence[Line], work: Sequence[Summary]) -> list[Line]:
 
 MOST_OPTIONS = 6
 LONGEST_OPTION = 160
-"""Characters of one that are kept."""
+"""Most characters of an option that are kept."""
 LINES_BEFORE = 4
-"""Lines before the list in which the question stands that it answers."""
+"""Lines before a list in which its question stands."""
 LONGEST_CHOICE = 240
-"""Characters of a message that chooses: a longer one says by itself what it wants."""
+"""A longer message says by itself what it wants."""
 OFFERED, CHOSEN = 0.2, 9.0
-"""The list is kept for what will be chosen of it, and hardly ever shown: the prose says what it says."""
+"""Weights of a list of options, kept for what may be chosen of it, and of a choice."""
 _OPTION = lazy_re(
     r"^\s{0,6}(?:\*\*|#{1,4} )?(?:option )?\(?(?P<number>[1-9])[.):](?:\*\*)?\s+(?P<said>\S.*)$", re.I | re.M
 )
@@ -655,7 +637,7 @@ LIST = "I listed: "
 
 
 def options_line(message: Message) -> Line | None:
-    """The numbered list with which the agent ends its words; None where it numbers none."""
+    """The numbered list at the end of the agent's words, if any."""
     found: dict[str, str] = {}
     begins = 0
     for option in _OPTION.finditer(message.text):
@@ -684,9 +666,9 @@ def is_options(line: Line) -> bool:
 
 
 def choice_lines(parts: Sequence[Summary | Message], lines: Mapping[str, Sequence[Line]]) -> list[Line]:
-    """What the user's messages among `parts` chose of the options that the work before them ended with.
+    """What user messages among `parts` chose by number from the options offered right before.
 
-    `lines` are what each part of work decided or offered, by its id.
+    `lines` are the strategy lines of each block, by its id.
     """
     out: list[Line] = []
     offered: Line | None = None
@@ -719,7 +701,7 @@ _DIGIT = lazy_re(r"[1-9]")
 
 @from_data
 def _choosing() -> re.Pattern[str]:
-    """What a message begins with that chooses by number."""
+    """The beginning of a message that chooses by number."""
     known = [of_language(OwnWords, code) for code in LANGUAGES]
     before = either([word for each in known for word in each.chooses])
     behind = either([word for each in known for word in each.chosen])
