@@ -1,4 +1,7 @@
-"""What happened: messages and their parts, what they weigh, and what in them only echoes what was recalled."""
+"""Messages: their parts, ids, authors and weights, and what in them only repeats recalled memory.
+
+A message's id is the hash of its parent's id, its role and its parts, so that it names the whole path to it.
+"""
 
 from __future__ import annotations
 
@@ -19,69 +22,64 @@ from ireneo.language.files import of_language
 from ireneo.language.topics import Words
 from ireneo.patterns import lazy_re
 
-# What happened: immutable messages, the parts that they are made of, and ids that are made from their content.
-#
-# A message's id is the hash of its parent's id, its role and its parts, so that it names the whole path to it.
-#
-# A log holds them by the hundred thousand, and none leads back to itself: the garbage collector is spared them
-# (`gc=False`).
-
+# Logs hold hundreds of thousands of these structs and none refers back to itself, so that they are not tracked by the
+# garbage collector (`gc=False`).
 
 MessageId = NewType("MessageId", str)
-"""The name of a message and of the whole path that leads to it: ``m_`` and 26 characters."""
+"""``m_`` and 26 characters; names a message and the whole path that leads to it."""
 
 Role = Literal["system", "user", "assistant", "tool"]
 Origin = Literal["spoken", "injected", "summary"]
-"""Who put a message there: its role itself; the harness round the agent (a reminder, a caveat), which
-opens no turn; or another tool's compaction, which is never evidence for anything."""
+"""Who put a message there: its role itself; the harness around the agent (a reminder, a caveat), which opens no
+turn; or another tool's compaction, which is no evidence."""
 
 
 BLOCK_TAGS = ("[SUMMARIZED]", "[GOAL BATCH]", "[STORY]", "[LEFT OUT]")
-"""What a block of ours begins with: it tells a reader that this is reconstructed, and us that a list was cut before."""
+"""What our blocks begin with: readers see that it is reconstructed, and we that a list was cut before."""
 PINS_TAG = "[PINNED]"
-"""What the constraints that stand begin with, where they are shown together."""
+"""What a list of standing pins begins with."""
 PAD_TAG = "[SCRATCHPAD]"
 BRIEF_TAG = "[BRIEF]"
-"""What a scratchpad and a brief begin with, where they are shown; `ireneo.log.message` finds them again."""
+"""What scratchpads and briefs begin with."""
 
 
 class Text(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="text"):
-    """Plain text, said by the message's role, or by the `author` who speaks in it."""
+    """Plain text by the message's role, or by `author`."""
 
     text: str
     author: str | None = None
     """Who says it, where there are more voices than roles: a character of a story, a member of a group."""
     present: tuple[str, ...] | None = None
-    """Who was there to hear it, besides the author; None: everyone."""
+    """Who heard it, besides the author; None: everyone."""
 
 
 class Thinking(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="thinking"):
-    """A model's reasoning; `signature` or `sealed` (encrypted) must go back to its provider unchanged or not at all."""
+    """A model's reasoning; signed or sealed (encrypted) thinking goes back to its provider unchanged or not at all."""
 
     text: str = ""
     signature: str | None = None
     sealed: str | None = None
     format: str | None = None
-    """The chat format whose provider signed or sealed it: to any other it is only text."""
+    """The chat format whose provider signed or sealed it; plain text to all others."""
 
     @property
     def is_bound(self) -> bool:
-        """Whether a provider will check it when it comes back."""
+        """Whether a provider will verify it."""
         return bool(self.signature) or self.sealed is not None
 
 
 class Call(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="call"):
-    """A tool call; `arguments` is a string only where the model wrote something that is no JSON object."""
+    """A tool call; `arguments` is a string only where the model wrote no JSON object."""
 
     id: str
     name: str
     arguments: dict[str, object] | str
     server: bool = False
-    """The provider ran it: its result stands in the same message."""
+    """The provider ran it: its result is in the same message."""
 
 
 class Media(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="media"):
-    """An image, a sound, a file: `data` in base64 or a `url`."""
+    """An image, sound or file: `data` in base64, or a `url`."""
 
     media_type: str
     data: str | None = None
@@ -90,7 +88,7 @@ class Media(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag
 
 
 class Opaque(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="opaque"):
-    """A block that only its own format understands; carried unchanged to that format, and as a marker to others."""
+    """A block that only its own format understands: unchanged in that format, a marker in others."""
 
     format: str
     payload: dict[str, object]
@@ -106,7 +104,7 @@ class Result(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, ta
 
     @property
     def text(self) -> str:
-        """The text of the result, its media left out."""
+        """The text of the result, without media."""
         return "\n".join(part.text for part in self.parts if isinstance(part, Text))
 
 
@@ -114,72 +112,72 @@ Part: TypeAlias = Text | Thinking | Call | Result | Media | Opaque
 
 
 class Native(Struct, frozen=True, kw_only=True, gc=False):
-    """A message exactly as its provider or its log wrote it; equal as JSON when it comes back."""
+    """A message exactly as its provider or log wrote it, equal as JSON when it comes back."""
 
     format: str
     payload: object
 
 
 class Draft(Struct, frozen=True, kw_only=True, gc=False):
-    """A message that is not in the log yet: what a caller or a format hands in."""
+    """A message that is not in the log yet."""
 
     role: Role
     parts: tuple[Part, ...]
     origin: Origin = "spoken"
     at: datetime | None = None
     source_id: str | None = None
-    """The id that the log it came from gave it."""
+    """Its id in the log it came from."""
     joined: bool = False
-    """It stood in one provider message with the draft before it (tool results and a user's words, say)."""
+    """It was in one provider message with the draft before it (tool results and a user's words, say)."""
     native: Native | None = None
-    """The provider's payload, where the parts alone would not give it back."""
+    """The provider's payload, where the parts alone would not reproduce it."""
     record: Native | None = None
-    """What the log it came from wrote about it besides; kept, and never read on the way to a context."""
+    """What else its log wrote about it; never read for a context."""
 
     @property
     def text(self) -> str:
-        """The message's own words: its text parts, without who says them, calls, results and thinking."""
+        """The message's own words: its text parts, without authors, calls, results and thinking."""
         return "\n".join(part.text for part in self.parts if isinstance(part, Text))
 
     @property
     def author(self) -> str | None:
-        """Who speaks in it, where that is not only its role: the author of its first text that has one."""
+        """The author of its first text that has one."""
         return next((part.author for part in self.parts if isinstance(part, Text) and part.author), None)
 
     @property
     def present(self) -> tuple[str, ...] | None:
-        """Who was there to hear it, besides the author: those of its first text that says so; None: everyone."""
+        """Who heard it, by its first text that says so; None: everyone."""
         told = (part.present for part in self.parts if isinstance(part, Text) and part.present is not None)
         return next(told, None)
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """The tool calls that it makes, in order."""
+        """Its tool calls, in order."""
         return tuple(part for part in self.parts if isinstance(part, Call))
 
     @property
     def results(self) -> tuple[Result, ...]:
-        """The tool results that it brings, in order."""
+        """Its tool results, in order."""
         return tuple(part for part in self.parts if isinstance(part, Result))
 
 
 class Message(Struct, frozen=True, kw_only=True, gc=False):
-    """A message in the log: immutable, named by its content and by all that came before it."""
+    """A message in the log: immutable, named by its content and all that came before it."""
 
     id: MessageId
     parent: MessageId | None
     position: int
     """Its place on its path, from 0."""
     turn: int
-    """The number of its turn on its path, from 1; what stands before the first user message is in turn 0."""
+    """The number of its turn, from 1; 0 before the first user message."""
     tokens: int
-    """What its parts cost a model to read, thinking left out."""
+    """What its parts cost, without thinking."""
     thinking_tokens: int
     total_tokens: int
-    """What the path up to and including it costs, thinking left out."""
+    """What the path up to and including it costs, without thinking."""
     draft: Draft
     erased: bool = False
-    """What it said was forgotten for good; only its place is left, and its id is no longer the hash of its parts."""
+    """Its content was erased; only its place is left, and its id is no longer the hash of its parts."""
 
     @property
     def role(self) -> Role:
@@ -203,41 +201,41 @@ class Message(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def opens_turn(draft: Draft) -> bool:
-    """Whether a turn begins with `draft`: a user speaks, and not the harness in the user's place."""
+    """Whether a turn begins with `draft`: the user speaks, not the harness."""
     return draft.role == "user" and draft.origin == "spoken"
 
 
 def is_own_block(draft: Draft) -> bool:
-    """Whether `draft` is a block of ours, in a list that was cut to a budget before."""
+    """Whether `draft` is a block of ours, in a list that was cut before."""
     if draft.origin == "injected":
         return draft.text.startswith(PINS_TAG)
     return draft.origin == "summary" and any(tag in draft.text[:80] for tag in BLOCK_TAGS)
 
 
 SAME = " = "
-"""Between the names of one who goes by several: ``Vera = the Countess``."""
+"""Joins the names of one character: ``Vera = the Countess``."""
 _NAMES_KEPT = 4_096
 _NAME_WORD = lazy_re(r"\w+")
 
 
 def names_of(character: str) -> tuple[str, ...]:
-    """The names of a character who is called so, her own first."""
+    """The names of a character, the first one being her own."""
     return tuple(filter(None, (name.strip() for name in character.split(SAME))))
 
 
 def own_name(character: str) -> str:
-    """What a character calls herself; empty for nobody."""
+    """The first name of a character; empty for nobody."""
     return next(iter(names_of(character)), "")
 
 
 def is_called(character: str, name: str) -> bool:
-    """Whether a message that says `name` means a character: of one who goes by several, small words don't matter."""
+    """Whether `name` means a character; articles and case don't matter to one with several names."""
     return name == character or (SAME in character and name_key(name) in _keys(character))
 
 
 @lru_cache(_NAMES_KEPT)
 def name_key(name: str) -> str:
-    """A name as it is compared with others: without regard to case, marks and an article before it."""
+    """A name without case, punctuation and a leading article, for comparison."""
     words = _NAME_WORD.findall(name.casefold())
     return " ".join(words[1:] if len(words) > 1 and words[0] in of_language(Words, "en").articles else words)
 
@@ -248,12 +246,12 @@ def _keys(character: str) -> frozenset[str]:
 
 
 def was_there(character: str, present: Sequence[str], author: str | None) -> bool:
-    """Whether a character said something, or is among those who heard it."""
+    """Whether a character said something or is among those who heard it."""
     return any(is_called(character, name) for name in present) or bool(author and is_called(character, author))
 
 
 def heard_by(draft: Draft, character: str) -> bool:
-    """Whether `character` heard all that is said in `draft`: everyone does, unless it says who was present."""
+    """Whether `character` heard everything in `draft`; everyone does, unless it says who was present."""
     told, speaks = draft.present, draft.author
     if told is None:
         return True
@@ -266,7 +264,7 @@ def heard_by(draft: Draft, character: str) -> bool:
 
 
 def voices_in(parts: Sequence[Part]) -> Iterator[str]:
-    """Who speaks in `parts` by name, and who is said to have been there."""
+    """The authors in `parts`, and who was present."""
     for part in parts:
         if isinstance(part, Text):
             yield from (part.author,) if part.author else ()
@@ -274,12 +272,12 @@ def voices_in(parts: Sequence[Part]) -> Iterator[str]:
 
 
 def as_read(text: Text) -> str:
-    """A text as a reader sees it: its words, behind the name of their author where they have one."""
+    """A text as it is read: behind the name of its author, if any."""
     return f"{text.author}: {text.text}" if text.author else text.text
 
 
 def texts(parts: Sequence[Part]) -> Iterator[str]:
-    """Every text that a model reads in `parts`, as it is read: results included, thinking left out."""
+    """Every text in `parts` that a model reads, including results, without thinking."""
     for part in parts:
         if isinstance(part, Text):
             yield as_read(part)
@@ -288,10 +286,7 @@ def texts(parts: Sequence[Part]) -> Iterator[str]:
 
 
 def told_plainly(draft: Draft) -> Draft:
-    """`draft` with its authors in the words, for those who know of roles only; without any author it is the same.
-
-    A provider's payload, which knows nothing of the authors, no longer stands for it then.
-    """
+    """`draft` with its authors in the words, for formats that know only roles, and then without its native payload."""
     if draft.author is None and draft.present is None:
         return draft
     parts = tuple(Text(text=as_read(part)) if isinstance(part, Text) else part for part in draft.parts)
@@ -301,11 +296,11 @@ def told_plainly(draft: Draft) -> Draft:
 _ENCODER = msgspec.json.Encoder(order="sorted")
 
 SHORT = 9
-"""Characters of an id that are shown to a reader: the prefix and 7 more (35 bits: 25,000 blocks clash once in 100)."""
+"""Shown characters of an id: the prefix and 7 more (35 bits: with 25,000 blocks, one collision in 100)."""
 
 
 def digest(prefix: str, *pieces: bytes) -> str:
-    """`prefix`, an underscore and 26 characters of base32 (128 bits of SHA-256) over `pieces`, each length-prefixed."""
+    """`prefix`, an underscore, and 26 base32 characters (128 bits of SHA-256) of the length-prefixed `pieces`."""
     hasher = hashlib.sha256()
     for piece in pieces:
         # The length keeps ("ab", "c") and ("a", "bc") apart.
@@ -315,31 +310,31 @@ def digest(prefix: str, *pieces: bytes) -> str:
 
 
 def message_id(parent: MessageId | None, role: Role, parts: Sequence[Part]) -> MessageId:
-    """Name the message that follows `parent`; the same content after the same past has the same name.
+    """Name the message that follows `parent`.
 
-    Whether a result failed is not part of its content: where a log has no flag it is derived, and the rules for that
-    get better, while a name is for good.
+    Whether a result failed is not part of its content: without a flag it is derived, by rules that improve, while ids
+    are permanent.
     """
     content = [replace(part, failed=None) if isinstance(part, Result) else part for part in parts]
     return MessageId(digest("m", (parent or "").encode(), role.encode(), _ENCODER.encode(content)))
 
 
 CountParts = Callable[[Sequence[Part]], tuple[int, int]]
-"""Counts the tokens of a message's parts: (without its thinking, of its thinking)."""
+"""Counts the tokens of parts: (without thinking, of thinking)."""
 
 
 class Head(Struct, frozen=True, kw_only=True, gc=False):
-    """A place in the log: a message, and what must be known of it to append after it."""
+    """A place in the log, with what is needed to append behind it."""
 
     id: MessageId
     position: int
     turn: int
     total_tokens: int
-    """What the path up to here costs, thinking left out."""
+    """What the path up to here costs, without thinking."""
 
 
 def chain(head: Head | None, drafts: Sequence[Draft], count: CountParts) -> list[Message]:
-    """Make messages of `drafts`, one after the other behind `head` (None: the root of the tree)."""
+    """Make messages of `drafts`, one after the other behind `head` (None: the root)."""
     out: list[Message] = []
     parent = head.id if head else None
     position = head.position if head else -1
@@ -367,26 +362,23 @@ def chain(head: Head | None, drafts: Sequence[Draft], count: CountParts) -> list
 
 
 def head_of(message: Message) -> Head:
-    """The head that stands on `message`."""
+    """The head at `message`."""
     return Head(id=message.id, position=message.position, turn=message.turn, total_tokens=message.total_tokens)
 
 
 def short(name: str) -> str:
-    """The part of an id that is shown to a reader, and that opens it again."""
+    """The part of an id that is shown, and that opens it."""
     return name[:SHORT]
 
 
-# What memory itself put into a text: a brief or a scratchpad, told apart from what somebody says.
-#
-# Such a block stands between two tags, in whatever role and format it comes back. It is evidence for nothing: what was
-# recalled once would else be learned again, each time with more weight.
-
+# Briefs and scratchpads stand between two tags, in whatever role and format they come back. They are no evidence: what
+# was recalled would otherwise be learned again, each time with more weight.
 
 BRIEF_HEADING = f"{BRIEF_TAG} Recalled from memory for this turn; nobody says it here."
 PAD_HEADING = f"{PAD_TAG} My working notes on the task; not a request."
-"""The first lines of the blocks; one that was cut short is known by them."""
+"""The first lines of these blocks, by which a truncated one is recognised."""
 CLOSING = {BRIEF_TAG: "[/BRIEF]", PAD_TAG: "[/SCRATCHPAD]"}
-"""What each block ends with."""
+"""The last line of each of these blocks."""
 EXPORT_BEGINS, EXPORT_ENDS = "<!-- ireneo: lessons begin", "<!-- ireneo: lessons end -->"
 """Between these stand lessons in a file that agents read; who reads them there recalls them."""
 _EXPORTED = lazy_re(rf"{EXPORT_BEGINS}.*?(?:{EXPORT_ENDS}|\Z)", re.S)
@@ -395,7 +387,7 @@ _TAGS = (*BLOCK_TAGS, PINS_TAG, *CLOSING, *CLOSING.values())
 
 
 def without_recalled(text: str) -> str:
-    """`text` without the briefs and scratchpads in it; the same text where there are none."""
+    """`text` without the briefs, scratchpads and exported lessons in it."""
     for tag, closing in CLOSING.items():
         if tag in text:
             text = _without(text, tag, closing)
@@ -403,15 +395,12 @@ def without_recalled(text: str) -> str:
 
 
 def is_recalled(text: str) -> bool:
-    """Whether `text` is nothing but briefs and scratchpads."""
+    """Whether `text` is nothing but recalled memory."""
     return bool(text.strip()) and not without_recalled(text).strip()
 
 
 def said_in(draft: Draft) -> Draft:
-    """`draft` as far as it is evidence: without the briefs and scratchpads in its texts and results.
-
-    The same draft where there are none. What is left of it is for reading: as a message it would be another one.
-    """
+    """`draft` without recalled memory in its texts and results; the same draft where there is none."""
     parts = tuple(_said(part) for part in draft.parts)
     if all(new is old for new, old in zip(parts, draft.parts, strict=True)):
         return draft
@@ -420,7 +409,7 @@ def said_in(draft: Draft) -> Draft:
 
 
 def as_said(messages: Iterable[Message]) -> list[Message]:
-    """`messages` as far as they are evidence: `said_in` for the draft of each, under the ids that they have."""
+    """`messages` without recalled memory, under their own ids."""
     return [
         message if (said := said_in(message.draft)) is message.draft else replace(message, draft=said)
         for message in messages
@@ -428,12 +417,12 @@ def as_said(messages: Iterable[Message]) -> list[Message]:
 
 
 def fenced(tag: str, lines: Sequence[str]) -> str:
-    """`lines` as the block of ours that `tag` names; none of them can end it, or begin another."""
+    """`lines` as the block that `tag` names; no line can end it or begin another block."""
     return "\n".join([_HEADINGS[tag], *(harmless(line) for line in lines), CLOSING[tag]])
 
 
 def harmless(text: str) -> str:
-    """`text` with round brackets in the place of the square ones round a tag of ours."""
+    """`text` with the square brackets of our tags made round."""
     for tag in _TAGS:
         if tag in text:
             text = text.replace(tag, f"({tag[1:-1]})")
@@ -478,7 +467,7 @@ def _without(text: str, tag: str, closing: str) -> str:
 
 
 def _end_of_lines(text: str, begin: int) -> int:
-    """Where a block ends whose end was cut off: with the first line that reads like none of its lines."""
+    """Where a truncated block ends: before the first line that is not like its lines."""
     place = begin
     while place < len(text):
         end = text.find("\n", place) + 1 or len(text)
@@ -497,10 +486,9 @@ Count = Callable[[str], int]
 
 
 class Recount:
-    """Counts texts that are said again and again; it remembers those of this turn and of the one before."""
+    """Counts repeated texts, remembering those of this turn and the one before."""
 
     def __init__(self, count: Count) -> None:
-        """Begin with nothing."""
         self._count = count
         self._before: dict[str, int] = {}
         self._now: dict[str, int] = {}
@@ -518,22 +506,22 @@ class Recount:
         self._before, self._now = self._now, {}
 
     def clear(self) -> None:
-        """Let go of everything."""
+        """Forget all counts."""
         self._before, self._now = {}, {}
 
 
 MESSAGE_TOKENS = 4
-"""A message's role and its frame in the provider's template."""
+"""A message's role and frame."""
 CALL_TOKENS = 8
-"""A call's or a result's id and frame."""
+"""A call's or result's id and frame."""
 IMAGE_TOKENS = 1_500
-"""A full-size image; providers scale larger ones down to about this."""
+"""A full-size image, to which providers scale larger ones down."""
 BYTES_PER_TOKEN = 4
-"""Of a document or a sound whose length in tokens only its provider knows."""
+"""Of documents and sounds whose token count only the provider knows."""
 
 
 def weigh(parts: Sequence[Part], count: Count) -> tuple[int, int]:
-    """Count the tokens of a message's parts: (all but its thinking, its thinking)."""
+    """Count the tokens of parts: (without thinking, of thinking)."""
     tokens, thinking = MESSAGE_TOKENS, 0
     for part in parts:
         if isinstance(part, Thinking):
@@ -566,7 +554,7 @@ def arguments_text(call: Call) -> str:
 
 
 def strings(value: object) -> Iterator[str]:
-    """Every string among a call's arguments, however deep: what the agent wrote, without the names its tool gave."""
+    """Every string among a call's arguments, however deep."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

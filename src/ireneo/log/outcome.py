@@ -1,6 +1,6 @@
-"""Read what came back from a tool call: whether it ran something and failed, and what the harness added to its text.
+"""Read a tool's result: whether the call ran something, whether it failed, and what the harness added to the text.
 
-A harness that flags its results is believed; this is for those that don't.
+Flags of the harness are believed; the rest is derived from the text.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _SHOWS = lazy_re(
     r"|gh (?:pr|issue|run|api)|bat|xxd|od|column|cut|echo|printf)\b"
 )
 _LONG = 20_000
-"""How much of a command is looked at, in characters."""
+"""Characters of a command that are looked at."""
 _SAYS_NOTHING = lazy_re(r"(?:cd|pwd|export|set|source|true|sleep|mkdir|touch|\w+=\S*)\b|#|$")
 
 
 def runs_something(call: Call) -> bool:
-    """Whether `call` ran a program whose own output came back, rather than showed a file, a diff or a search."""
+    """Whether `call` ran a program with output of its own, rather than showed a file, a diff or a search."""
     words = {word.lower() for word in _NAME_WORD.findall(call.name)}
     if not words & _RUNNERS:
         return False
@@ -61,7 +61,7 @@ def _only_shows(command: str) -> bool:
 
 
 def _without_written(command: str) -> str:
-    """Leave out the here-documents that end; one whose end is missing may be none, and stays."""
+    """Remove here-documents that end."""
     ends: dict[str, list[tuple[int, int]]] = {}
     for line in _LONE_WORD.finditer(command):
         ends.setdefault(line[1], []).append(line.span())
@@ -75,11 +75,8 @@ def _without_written(command: str) -> str:
     return "".join(out) + command[at:]
 
 
-# Whether a call failed, read from what came back, where a result carries no flag.
-#
-# What a tool *read* may speak of errors without one having happened: a source file, a diff, a search. So the marks that
-# may stand anywhere count for tools that run something only; the others must show theirs at the very start.
-
+# What a tool *read* may mention errors: a source file, a diff, a search. So marks anywhere in the output only count for
+# tools that run something; others must show theirs at the very start.
 
 _CODE = r"(?:exit(?:ed|s)?[ _]?(?:with )?(?:code|status)|return[ _]?code)[:=>]? *(-?\d+)"
 _WHO = r"(?:(?:the )?(?:process|command|shell|script|program)\b[^\n]{0,200}? )?"
@@ -116,7 +113,7 @@ _FAILED_ALONE = lazy_re(
     r"|is not recognized as an internal or external command.{0,80})\.?\Z",
     re.I,
 )
-"""The whole output is one line of a shell that could not begin."""
+"""The whole output is one line of a shell that could not start a program."""
 
 _FAILED_LINE = _any_of(
     # Test runners: Go, unittest, Rust, pytest, Jest.
@@ -149,18 +146,18 @@ _FAILED_LINE = _any_of(
     r"^fatal: ",
     flags=re.M,
 )
-"""What one line of a test runner, a compiler or a shell may say of a failure, wherever it stands."""
+"""A line of a test runner, compiler or shell that tells of a failure, anywhere in an output."""
 _FAILED_LINES = _any_of(
     r"^# \S+(?: \[\S+\])?\n(?:vet: )?\S+:\d+:\d+: ",
     r"^\w*Error: [^\n]*\n(?:[^\n]*\n){0,3}?\s+at [^\n]*:\d+:\d+\)?$",
     flags=re.M,
 )
-"""What several lines may."""
+"""The same over several lines."""
 _MARKS = (
     *("rror", "ERR", "FAIL", "failed", "# ", "issues:", "✖", "panic", "goroutine", "Uncaught", "command not found"),
     *("CONFLICT (", "fatal: "),
 )
-"""One of these stands in every line that tells of a failure, and in few others: they are found much faster."""
+"""Every failure line contains one of these, which are much faster to find."""
 _PASSED = _any_of(
     r"\b[1-9]\d* passed\b",
     r"^ok +\t?\S+\t[\d(]",
@@ -170,13 +167,13 @@ _PASSED = _any_of(
     flags=re.M,
 )
 _END = 20_000
-"""How much of a long output is looked at, at either end, in characters: what decides stands there."""
+"""Characters of a long output that are looked at, at either end."""
 _LINE = 300
 _TRACEBACK = lazy_re(r"^Traceback \(most recent call last\):\n(?:[ \t][^\n]*\n|\n)*[\w.]+(?::[^\n]*)?", re.M)
 
 
 _OPENING = 400
-"""A harness says at the start of a result that a call was refused or stopped; further on is what the call printed."""
+"""A refusal or interruption stands at the start of a result; further on is the call's own output."""
 _CLOSING = 60
 _REFUSED = _any_of(
     r"doesn['’]t want to (?:proceed with|take) this (?:tool use|action)",
@@ -201,31 +198,28 @@ _ABORTED = lazy_re(r"\b(?:command|operation) aborted\W*\Z", re.I)
 
 
 def was_refused(text: str) -> bool:
-    """Whether the text of a failed result says that the user did not permit the call.
-
-    That is a wish of the user, and says nothing about what the call would have done.
-    """
+    """Whether a failed result says that the user did not permit the call: a wish, and no outcome."""
     return _opens_with_refusal(text[:_OPENING])
 
 
-# Each rebuild asks it of the same results, several times over.
+# Every rebuild asks this of the same results several times.
 @lru_cache(maxsize=4_096)
 def _opens_with_refusal(opening: str) -> bool:
     return _REFUSED.search(opening) is not None
 
 
 def was_stopped(text: str) -> bool:
-    """Whether the text of a failed result says that the call was broken off, or was kept from beginning by a rule."""
+    """Whether a failed result says that the call was interrupted, or blocked by a rule."""
     return _STOPPED.search(text[:_OPENING]) is not None or _ABORTED.search(text[-_CLOSING:]) is not None
 
 
 def derive_failed(text: str, call: Call | None = None) -> bool | None:
-    """Whether the result `text` of `call` tells of a failure (True), of a success (False) or of neither (None)."""
+    """Whether the result `text` of `call` tells of a failure (True), a success (False) or neither (None)."""
     text = _ends(text.strip())
     ran = call is None or runs_something(call)
     codes = _CODE_AT_START.findall(text) or (_CODE_LINE.findall(text) if ran else [])
     if codes:
-        # A program that ran others may have told of theirs before its own.
+        # A program may report the status of others before its own.
         return int(codes[-1]) != 0
     if _FAILED_AT_START.match(text) or _could_not_begin(text):
         return True
@@ -241,10 +235,7 @@ _WHOLE_PIPE = lazy_re(r"\bpipefail\b|\bset -\w*e")
 
 
 def hides_status(call: Call) -> bool:
-    """Whether `call` ran several programs of which only the last gives its status: ``a | tail``, ``a; b``, ``a || b``.
-
-    Then a success says nothing of the others, and only what they printed does.
-    """
+    """Whether `call` ran several programs and only the last one's status is known: ``a | tail``, ``a; b``."""
     command = _command(call)
     if command is None or _WHOLE_PIPE.search(command):
         return False
@@ -252,7 +243,7 @@ def hides_status(call: Call) -> bool:
 
 
 def known_failed(result: Result, call: Call) -> bool | None:
-    """Whether `call` failed, as far as that is sure: a flag of success is none where the call hides its status."""
+    """Whether `call` failed, as far as that is certain: a flag of success is not if the call hides its status."""
     if result.failed is True or (result.failed is False and not hides_status(call)):
         return result.failed
     return derive_failed(result.text, call)
@@ -278,25 +269,25 @@ def _could_not_begin(text: str) -> bool:
 
 
 def _ends_in_traceback(text: str) -> bool:
-    """Whether a traceback is the last thing said; one in the middle was caught, and the program went on."""
+    """Whether the output ends with a traceback; one in the middle was caught."""
     ends = [found.end() for found in _TRACEBACK.finditer(text)]
     return bool(ends) and text.count("\n", ends[-1]) <= 1
 
 
 REMINDER = lazy_re(r"<system-reminder>(?:[^<]|<(?!/system-reminder>))*+</system-reminder>")
-"""What is hung on an output or the user's words, again and again. One that does not end is somebody's text."""
+"""A harness's reminder. One that is not closed is somebody's text."""
 GUTTER = lazy_re(r"^ *(\d+)(→|\t)", re.MULTILINE)
-"""The number of a line that a tool put before it, and the sign behind the number."""
+"""A line number that a tool put before a line, and the sign behind it."""
 TAB = "\t"
 
 
 def without_reminders(text: str) -> str:
-    """A text without what the harness hung on it."""
+    """`text` without the harness's reminders."""
     return REMINDER.sub("", text) if "<system-reminder>" in text else text
 
 
 def line_numbers(text: str) -> frozenset[int]:
-    """The numbers that stand before adjacent lines of `text` and count them: other numbers are what it says."""
+    """The numbers before adjacent lines that count them; other numbers are part of the text."""
     found = [int(match[1]) for match in GUTTER.finditer(text)]
     first = {one for one, other in pairwise(found) if other == one + 1}
     return frozenset(first | {one + 1 for one in first})

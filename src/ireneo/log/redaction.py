@@ -1,6 +1,6 @@
-"""A message without what must not be kept: its secrets taken out of every text, or all of it erased.
+"""Remove secrets from every text of a message, or erase all of its content.
 
-Its shape stays what it was, so that the path remains one that every chat format takes.
+Its shape stays the same, so that the path remains valid in every chat format.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ from msgspec.structs import replace
 from ireneo.log.message import Call, Draft, Media, Message, Native, Part, Result, Text, Thinking
 
 ERASED = "[erased]"
-"""What stands where something was erased."""
+"""Replaces erased content."""
 
 
 def erase(message: Message) -> Message:
-    """`message` without anything that it said, who said it, and what its log and its provider wrote of it.
+    """`message` without its content, its authors, and what its log and provider wrote of it.
 
-    Its id stays, since all that follow are named after it, and so do its role, its turn, when it was and what it was
-    counted with: a log that is imported again counts the same. A call keeps its id and its tool's name, and a result
-    its call's, so that the path remains one that every chat format takes.
+    Its id stays, since those of all later messages depend on it, as do role, turn, time and token counts; calls keep id
+    and tool name, results their call's id, so that the path remains valid in every chat format.
     """
     draft = message.draft
     bare = Draft(role=draft.role, parts=_bare(draft.parts), origin=draft.origin, at=draft.at, joined=draft.joined)
@@ -36,7 +35,7 @@ def _bare(parts: Sequence[Part]) -> tuple[Part, ...]:
 
 
 def _frames(parts: Sequence[Part]) -> Iterator[Part]:
-    """The frames of calls and results, and one text in the place of all texts and pictures."""
+    """The frames of calls and results, and one text for everything else."""
     told = False
     for part in parts:
         if isinstance(part, Call):
@@ -49,41 +48,36 @@ def _frames(parts: Sequence[Part]) -> Iterator[Part]:
 
 
 Clean: TypeAlias = Callable[[str, str], str]
-"""Gives a text without its secrets, and the very same object where it holds none; the second argument is the name
-that the text stands under (a key of an object, an option of a command), or an empty one."""
+"""Returns a text without its secrets, the same object where it has none. The second argument names the text: a key
+of an object, an option of a command, or empty."""
 
 SEALS = frozenset({"signature", "thoughtSignature", "thought_signature", "encrypted_content"})
-"""What a provider signs or seals its words with, in a payload: it no longer holds where a word beside it changed."""
+"""Fields of a payload with signed or sealed content, which becomes invalid when something beside it changes."""
 
 _THINKING = frozenset({"thinking", "reasoning"})
-"""What the providers call a block of thinking."""
+"""Providers' names for a block of thinking."""
 
 PASSES = 8
-"""So often a draft is gone through at the most; what each text gives away of the others is known after the second."""
+"""Most passes over a draft; the second one knows every secret that another text reveals."""
 
 StructT = TypeVar("StructT", bound=Struct)
 PartT = TypeVar("PartT", bound=Part)
 
 
 def redacted(draft: Draft, clean: Clean, clean_record: Clean | None = None) -> Draft:
-    """`draft` with every text cleaned: its parts, its provider's payload and what its log wrote besides.
+    """`draft` with every text cleaned: parts, provider's payload, and log record; the same draft where all is clean.
 
-    Left as they are: the ids that pair calls with results, the data of media, and what the provider sealed. Thinking
-    that was cleaned loses its signature, which would no longer hold. It is gone through until nothing changes, since
-    a secret that only one text gives away may stand bare in a text before it. The same draft, where all is clean.
-
-    The parts are cleaned by what they say alone, since they make the message's id: the same message has no payload
-    through one door, and a log's record through another. `clean_record` cleans these, where it is another.
+    Ids that pair calls with results, media data and sealed content stay. Cleaned thinking loses its signature. It is
+    repeated until nothing changes, since a secret that one text reveals may stand bare in an earlier one. The parts are
+    cleaned by themselves, because they make the message's id, and the same message may come with another payload;
+    `clean_record` cleans payload and record, where it is given.
     """
     draft = _settled(draft, lambda each: _parts_cleaned(each, clean))
     return _settled(draft, lambda each: _besides_cleaned(each, clean_record or clean))
 
 
 def cleaned_value(value: object, clean: Clean, name: str = "") -> object:
-    """A value of JSON with every text in it cleaned, by the name of its field; the very same where nothing was found.
-
-    It is one of ours, in which nothing is sealed.
-    """
+    """One of our JSON values with every text cleaned by its field's name; the same object where nothing was found."""
     if isinstance(value, str):
         return clean(value, name)
     if isinstance(value, dict):
@@ -97,10 +91,7 @@ def cleaned_value(value: object, clean: Clean, name: str = "") -> object:
 def cleaned_fields(
     held: dict[str, object], clean: Clean, under: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, object]:
-    """The fields of an object cleaned, as `cleaned_value` does; `under` says what a field stands under beside its name.
-
-    The very same object where nothing was found in it.
-    """
+    """The fields of an object cleaned, `under` other names where given; the same object where nothing was found."""
     fields = {clean(key, ""): cleaned_value(value, clean, under.get(key, key)) for key, value in held.items()}
     return held if all(key in fields and fields[key] is value for key, value in held.items()) else fields
 
@@ -124,7 +115,7 @@ def _besides_cleaned(draft: Draft, clean: Clean) -> Draft:
 
 
 def _part(part: PartT, clean: Clean) -> PartT:
-    """`part` cleaned, or the very same one."""
+    """`part` cleaned, or the same object."""
     if isinstance(part, Text):
         author = part.author and clean(part.author, "")
         return _changed(part, text=clean(part.text, ""), author=author, present=_names(part.present, clean))
@@ -153,7 +144,7 @@ def _native(native: Native | None, clean: Clean) -> Native | None:
 
 
 def _value(value: object, name: str, clean: Clean) -> object:
-    """A value of JSON cleaned, keys and all; the very same object where nothing was found in it."""
+    """A provider's JSON value cleaned, including keys; the same object where nothing was found."""
     if isinstance(value, str):
         return clean(value, name)
     if isinstance(value, dict):
@@ -177,7 +168,7 @@ def _object(held: dict[str, object], clean: Clean) -> dict[str, object]:
 
 
 def _unused(key: str, taken: dict[str, object]) -> str:
-    """`key`, numbered where two secrets of a kind were keys of the same object."""
+    """`key`, numbered where it is taken."""
     number = 1
     unused = key
     while unused in taken:
@@ -199,14 +190,14 @@ def _list(held: list[object] | tuple[object, ...], name: str, clean: Clean) -> o
 
 
 def _is_signed_thinking(block: object) -> bool:
-    """Whether a provider takes a block back only as it wrote it: one that was cleaned goes whole."""
+    """Whether a provider takes the block back only as it wrote it: it is dropped once cleaned."""
     if not isinstance(block, dict) or not any(block.get(seal) for seal in SEALS):
         return False
     return bool(_THINKING.intersection(str(block.get(key)) for key in ("type", "part_kind")) or block.get("thought"))
 
 
 def _changed(struct: StructT, **fields: object) -> StructT:
-    """`struct` with these fields, or the very same one where they are what they were."""
+    """`struct` with these fields; the same object where they didn't change."""
     if all(value is getattr(struct, name) for name, value in fields.items()):
         return struct
     return replace(struct, **fields)

@@ -1,6 +1,6 @@
-"""The tree of a session: heads and branches, the notes at its messages, and the groups that no cut may split.
+"""The tree of a session: branches, annotations, and the groups of messages that no cut may split.
 
-An atom is a tool call with all its results; a tool loop is all that an assistant does on one request.
+An atom is a tool call with all its results; a tool loop is everything an assistant does on one request.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from ireneo.log.message import Message, MessageId, digest
 
 MAIN = "main"
 ROOT = "root"
-"""The place before the first message: append after it to offer a whole history again."""
+"""The place before the first message."""
 
 
 class SessionKey(Struct, frozen=True, order=True, gc=False):
-    """The name of a session: whose memory it is in, and which conversation or run."""
+    """Names a session in its space."""
 
     space: str
     session: str
 
 
 class PathRange(Struct, frozen=True, kw_only=True):
-    """A run of a path that is stored together: positions `first` to `last`, both included, of one segment."""
+    """Positions `first` to `last`, both included, of one segment: a part of a path that is stored together."""
 
     segment: int
     first: int
@@ -37,61 +37,59 @@ AnnotationId = NewType("AnnotationId", str)
 ``w_`` (a wording), and 26 characters."""
 
 BEFORE_FIRST = -1
-"""The position of what was noted before a session's first message."""
+"""The position of annotations made before a session's first message."""
 
 AnnotationKind = Literal["pin", "release", "dispute", "entry", "thread", "canon", "wording"]
 
 
 class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """An immutable note at a place of the log: every path through that message has it, and no other."""
+    """An immutable note at a message: every path through that message has it, and no other."""
 
     id: AnnotationId
     kind: AnnotationKind
     at: MessageId
-    """The message after which it was made: the branch's head, or the last one that a disputed summary covers.
+    """The message after which it was made: the branch's head, or the last one of a disputed summary.
 
-    Empty where it was made before the first one: then every path of the session has it.
-    """
+    Empty before the first message: then every path of the session has it."""
     at_position: int
-    """Where that message stands; `BEFORE_FIRST` where there is none."""
+    """The position of that message, or `BEFORE_FIRST`."""
     text: str
-    """What is pinned; what lifts a pin or resolves a thread; why a summary is disputed; what an agent wrote into its
-    diary; of a story a thread, a fact that always stands, or the words of a summary or a thread."""
+    """What is pinned; what lifts a pin or resolves a thread; why a summary is disputed; an agent's diary entry; a
+    thread, canon, or wording of a story."""
     about: str = ""
-    """The id of the pin or thread that is released, or reworded; the name of the stretch whose summary is disputed, or
-    written."""
+    """The id of the released or reworded pin or thread; the stretch of the disputed or rewritten summary."""
     claim: str = ""
-    """The words of the summary that are disputed, where not all of it is."""
+    """The disputed words of the summary, where not all of it is."""
     by: Literal["hand", "model"] = "hand"
     source: MessageId | None = None
-    """The message whose words they are, where they were found in one."""
+    """The message that contains the words, where they were found in one."""
     sort: str = ""
-    """Of a thread its kind."""
+    """The kind of a thread."""
     who: str = ""
     whom: str = ""
-    """Of a thread whose it is, and with whom."""
+    """Whose a thread is, and with whom."""
     known_to: tuple[str, ...] = ()
-    """Of a thread or a fact: the characters in whose memories it stands; none given: whoever it is of, or all."""
+    """Of a thread or canon: the characters who know of it; none given: whoever it concerns, or all."""
     number: int = 0
-    """Of the wordings of one thing the highest stands; of the same words noted again the one that nothing released."""
+    """Of several wordings the highest stands; of equal words noted again the one not released."""
     since: int = BEFORE_FIRST
-    """Of the wording of a summary: the position of the first message that it covers."""
+    """Of a summary's wording: the first position that it covers."""
     seen_by: str = ""
-    """Of the wording of a summary: whose memory it is of; empty: nobody's."""
+    """Of a summary's wording: whose memory it is; empty: nobody's."""
     answers: tuple[AnnotationId, ...] = ()
-    """Of the wording of a summary: the disputes that it was written in view of. With a later one it stands no more."""
+    """Of a summary's wording: the disputes it answers; a later dispute overrides it."""
 
 
 def annotation_id(kind: AnnotationKind, at: MessageId, text: str, about: str = "") -> AnnotationId:
-    """Name an annotation by its content: noted twice at one place, it is one."""
+    """Name an annotation by its content and place."""
     return AnnotationId(digest(kind[0], kind.encode(), at.encode(), text.encode(), about.encode()))
 
 
 def atoms(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
-    """Group consecutive `messages` into atoms, in order; together they are `messages` again.
+    """Group consecutive `messages` into atoms, in order.
 
-    An assistant message that makes calls holds everything up to the last message that answers one of them, and
-    so on for the calls in between. Every other message stands alone.
+    An assistant message with calls holds everything up to the last message that answers one of them, and so on for the
+    calls in between. Every other message is an atom of its own.
     """
     out: list[tuple[Message, ...]] = []
     start = 0
@@ -103,7 +101,7 @@ def atoms(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
 
 
 def settled(messages: Sequence[Message]) -> int:
-    """How many of consecutive `messages`, which begin with an atom, stand in atoms that nothing to come can stretch."""
+    """How many of these messages, which begin with an atom, stand in atoms that later messages can't extend."""
     waiting: set[str] = set()
     end = 0
     for place, message in enumerate(messages):
@@ -116,7 +114,7 @@ def settled(messages: Sequence[Message]) -> int:
 
 
 def torn(messages: Sequence[Message]) -> int:
-    """How many of consecutive `messages` may be the end of an atom that begins before the first of them."""
+    """How many of these messages may belong to an atom that begins before the first of them."""
     made: set[str] = set()
     end = 0
     for place, message in enumerate(messages):
@@ -129,7 +127,7 @@ def torn(messages: Sequence[Message]) -> int:
 
 
 def _end_of_atom(messages: Sequence[Message], start: int, end: int) -> int:
-    """Find the place behind the atom that holds at least the messages from `start` to before `end`."""
+    """Find the end of the atom that holds at least `messages[start:end]`."""
     waiting: set[str] = set()
     for message in messages[start:end]:
         waiting = waiting - _answers(message) | _calls(message)
@@ -164,10 +162,10 @@ def _answers(message: Message) -> set[str]:
 
 
 def next_loop(messages: Sequence[Message], *, running: bool) -> int:
-    """The place in consecutive `messages` from which on no tool loop goes on that was `running` before them.
+    """The index from which no tool loop continues that was `running` before these messages.
 
-    A loop goes on with an assistant message that comes after a call or a result, where no user spoke since. A provider
-    that binds a model's thinking wants that of a whole loop, or none of it.
+    A loop continues with an assistant message after a call or result, unless a user spoke since. Providers that bind
+    thinking want that of a whole loop, or none.
     """
     for place, message in enumerate(messages):
         if message.role == "assistant" and not running:
@@ -178,13 +176,13 @@ def next_loop(messages: Sequence[Message], *, running: bool) -> int:
 
 
 def loop_runs(messages: Sequence[Message]) -> bool:
-    """Whether a tool loop runs on behind consecutive `messages`; taken for granted where they don't tell."""
+    """Whether a tool loop is running behind these messages; assumed where they don't tell."""
     told = (runs for message in reversed(messages) if (runs := _runs_on(message)) is not None)
     return next(told, bool(messages) and messages[0].position > 0)
 
 
 def _runs_on(message: Message) -> bool | None:
-    """Whether a tool loop runs on behind `message`; None where what stands before it settles that."""
+    """Whether a tool loop is running behind `message`; None where it doesn't tell."""
     if message.opens_turn and not message.draft.joined:
         return False
     if message.role == "assistant":
@@ -193,5 +191,5 @@ def _runs_on(message: Message) -> bool | None:
 
 
 def running_turn(messages: Sequence[Message]) -> int:
-    """The place in `messages` of the user's last words; 0 where nobody spoke."""
+    """The index of the last user message; 0 where there is none."""
     return next((place for place in reversed(range(len(messages))) if messages[place].opens_turn), 0)
