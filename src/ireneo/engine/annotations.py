@@ -1,4 +1,4 @@
-"""What is noted by hand: pins, the release of one, and disputes of summaries."""
+"""Annotations by hand: pins, their release, and disputes of summaries."""
 
 from __future__ import annotations
 
@@ -23,34 +23,32 @@ from ireneo.summaries.summary import Line, Thread
 from ireneo.summaries.work import WorkPath, recorded
 
 SHOWN = 60
-"""Characters of each pin, where a name calls several."""
+"""Characters of each pin where a name is ambiguous."""
 
 
 class Pin(Struct, frozen=True, kw_only=True):
-    """A constraint that stands, word for word."""
+    """A standing constraint, word for word."""
 
     id: str
-    """Of a pin by hand its own id; of one that was found in a message the message's. By either it is released.
+    """A pin by hand has its own id, one found in a message the message's; both release it.
 
-    Several that were found in one message share its id: each of them is released by its words. An open thread of a
-    story has an id of its own, ``t_…``.
-    """
+    Several found in one message share its id and are released by their words. A story's open thread has a ``t_…``."""
     text: str
     source: MessageId
-    """The message that it stands in, or after which it was made; empty where that was before the first one."""
+    """The message that contains it, or after which it was made; empty before the first one."""
 
 
 def pin(tx: Transaction, key: SessionKey, branch: str, text: str) -> Annotation:
-    """Pin `text` at the branch's head; in a session without a message, which it makes, before the first one."""
+    """Pin `text` at the branch's head; a new session is created, and pinned before its first message."""
     return _note(tx, key, branch, "pin", text)
 
 
 def release(
     tx: Transaction, key: SessionKey, branch: str, name: str, policy: Policy = CODING, voice: Voice = "first"
 ) -> Annotation:
-    """Let go of the pin called `name`: its id or its words, or the beginning of either.
+    """Release the pin that `name` calls: its id or its words, or the beginning of either.
 
-    One that was let go of already stays so: then it is the release that there is.
+    Releasing it again returns the existing release.
     """
     found = _called(pins(tx, key, branch, policy, voice), name)
     if not found:
@@ -58,7 +56,7 @@ def release(
             return released
         raise BadInput(f"No pin called {name!r} stands in session {key.session}; take one from the list of pins.")
     if len(found) > 1:
-        # Those that stand in one message share its id, and are told by their words.
+        # Pins of one message share its id.
         said = ", ".join(f"“{clip(each.text, SHOWN)}”" for each in found)
         raise BadInput(f"{len(found)} pins are called {name!r}; give the words of one: {said}.")
     (meant,) = found
@@ -67,10 +65,7 @@ def release(
 
 
 def pins(tx: Transaction, key: SessionKey, branch: str, policy: Policy = CODING, voice: Voice = "first") -> list[Pin]:
-    """The constraints that stand at the branch's head, in the order in which they were set.
-
-    Of a story, whose texts are told in `voice`, the threads that are open as well.
-    """
+    """The constraints that stand at the branch's head, in order, and the open threads of a story."""
     head = tx.log.head(key, branch)
     notes = tuple(tx.annotations.on_path(key, head.id if head else None))
     if head is None:
@@ -92,7 +87,7 @@ def pins(tx: Transaction, key: SessionKey, branch: str, policy: Policy = CODING,
 
 
 def dispute(tx: Transaction, key: SessionKey, name: str, reason: str, claim: str) -> Annotation:
-    """Say that a summary, or one claim of it, is not so."""
+    """Dispute a summary, or one claim of it."""
     if not reason.strip():
         raise BadInput("Say why the summary is disputed: whoever writes it again has nothing else to go by.")
     summary = find_summary(tx, key, name)
@@ -104,7 +99,7 @@ def dispute(tx: Transaction, key: SessionKey, name: str, reason: str, claim: str
     notes = tx.annotations.on_path(key, summary.last)
     answered = {name for note in notes if note.about == summary.stretch for name in note.answers}
     if annotation_id("dispute", summary.last, reason, about) in answered:
-        # What was written by hand in view of it is disputed in the same words.
+        # A wording by hand that answered this dispute is disputed in the same words.
         about = f"{about} {len(answered)}"
     made = Annotation(
         id=annotation_id("dispute", summary.last, reason, about),
@@ -149,7 +144,6 @@ def _note(
         raise BadInput("There is nothing to pin; give the words that are to stand.")
     head = tx.log.head(key, branch)
     if head is None and tx.sessions.get(key) is None:
-        # What is set before anything was said makes the session, which then stands before its first message.
         tx.sessions.create(key, None)
         tx.log.move(key, branch, None)
     at, position = (head.id, head.position) if head else (MessageId(""), BEFORE_FIRST)

@@ -1,4 +1,4 @@
-"""Open what a context shows only in short: the messages behind a block or a mark, also as tools for an agent."""
+"""Open what a context abbreviates: the messages behind a block or a mark, also as tools for an agent."""
 
 from __future__ import annotations
 
@@ -20,27 +20,26 @@ from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Summary, SummaryId
 
 MOST_OPENED = 2_000
-"""Messages; a block of a story that covers more is opened part by part."""
+"""A story's block of more messages is opened part by part."""
 
 
 class Expanded(Struct, frozen=True, kw_only=True):
-    """What stands behind an id."""
+    """What an id opens."""
 
     summary: Summary | None
-    """The block, where the id names one."""
+    """The block, where it is one."""
     messages: tuple[Message, ...]
-    """The messages that it covers, or the message itself; whole, with what their provider and their log wrote.
+    """The messages that it covers, or the message itself, with native payloads and log records.
 
-    None where a block of a story covers more than 2,000: its parts say what it was made from.
-    """
+    Empty where a story's block covers more than 2,000: then it is opened by its parts."""
     parts: tuple[Summary, ...] = ()
-    """Of a block of a story: the finer ones under it, by whose ids it is opened further."""
+    """Of a story's block: the finer ones under it."""
 
 
 def expand(tx: Transaction, key: SessionKey, name: str, viewpoint: str = "") -> Expanded:
-    """Open a summary or a message by its id, or by the beginning of it that a context shows.
+    """Open a summary or a message by its id or abbreviation.
 
-    With a `viewpoint` what that character remembers: her own summaries, and messages that she heard.
+    With a `viewpoint` only that character's summaries, and messages that she heard.
     """
     if name.startswith("s_"):
         return _summary(tx, key, name, viewpoint)
@@ -57,7 +56,7 @@ def expand(tx: Transaction, key: SessionKey, name: str, viewpoint: str = "") -> 
 
 
 def find_summary(tx: Transaction, key: SessionKey, name: str) -> Summary:
-    """The summary of that id, or the only one whose id begins so. Raises SummaryNotFound, and BadInput for several."""
+    """The summary with that id or abbreviation. Raises SummaryNotFound, and BadInput for several."""
     found = {summary.id: summary for summary in tx.summaries.find(key, name)} if name else {}
     if not found:
         raise SummaryNotFound(f"There is no summary {name} in session {key.session}.")
@@ -79,7 +78,7 @@ def _summary(tx: Transaction, key: SessionKey, name: str, viewpoint: str) -> Exp
 
 
 def _whole(tx: Transaction, key: SessionKey, messages: Sequence[Message]) -> list[Message]:
-    """The messages with their native payloads and log records."""
+    """The messages with native payloads and log records."""
     drafts: Mapping[MessageId, Draft] = tx.log.drafts(key, [message.id for message in messages])
     return [replace(message, draft=drafts[message.id]) for message in messages]
 
@@ -87,10 +86,10 @@ def _whole(tx: Transaction, key: SessionKey, messages: Sequence[Message]) -> lis
 Tool: TypeAlias = Callable[..., Awaitable[str]]
 
 PAGE_CHARACTERS = 12_000
-"""What one answer brings into the context, about 3,000 tokens; the rest is opened message by message."""
+"""Most characters of a tool's answer, about 3,000 tokens."""
 PIECE_CHARACTERS = 1_500
 SOURCES = 8
-"""So many ids of what a memory was drawn from are named."""
+"""Most sources of a memory that are named."""
 
 
 def tools(
@@ -144,7 +143,7 @@ def _memory_text(record: Record) -> str:
 
 
 def _message_page(messages: Sequence[Message], whole: int | None) -> str:
-    """The messages as text: one alone with all that fits on a page, of several the beginning of each."""
+    """The messages as text: one alone up to a page, of several the beginning of each."""
     limit = PAGE_CHARACTERS if whole == 1 else PIECE_CHARACTERS
     out: list[str] = []
     left = PAGE_CHARACTERS

@@ -1,9 +1,7 @@
-"""What the sessions of a memory work with: the store, the models, the clock, and what takes secrets out.
+"""What the sessions of a memory share: store, models and clock, and the redaction of everything that is stored.
 
-What comes into the store passes through `Cleaning` first. What becomes of a message depends on nothing but itself, so
-that it has one id through whichever door it comes. What is stored already stays what it is: a message that was taken in
-with its secrets is found again with them, one that was taken in without them is found again so, and neither a change of
-mind nor another door makes two paths of one.
+What becomes of a message depends on nothing but itself, so that it has the same id through every door. What is stored
+already stays as it is, with or without its secrets, and is recognised either way, so that no path is stored twice.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ MakesRedactor = Callable[[], Redactor]
 Find = Callable[[Sequence[str]], Sequence[Message]]
 
 UncleanedIds = dict[MessageId | None, MessageId]
-"""What messages would be called had all before them come in with their secrets, where that is another name."""
+"""The ids that messages would have if none before them had been redacted, where they differ."""
 
 
 class DraftVariants(Struct, frozen=True, kw_only=True, gc=False):
@@ -47,22 +45,22 @@ class DraftVariants(Struct, frozen=True, kw_only=True, gc=False):
     given: Draft
     """As it came in."""
     drafts: tuple[Draft, ...]
-    """The one that is wanted first; one alone, where it has no secret."""
+    """The preferred one first; one alone where it has no secret."""
     secrets: Mapping[str, str] = {}
-    """What the clean ones are without, each with its kind."""
+    """The secrets that the redacted ones lack, with their kinds."""
 
 
 class Cleaning:
-    """Takes the secrets out of what is to be stored, and counts them."""
+    """Removes secrets from what is to be stored, and counts them."""
 
     def __init__(self, redactor: MakesRedactor | None, *, keep: bool = False) -> None:
-        """Clean with a `redactor` of its own each message; without one, or with `keep`, everything passes as it is."""
+        """Use a new `redactor` for each message; without one, or with `keep`, nothing is removed."""
         self._redactor = redactor
         self._keep = keep
         self._found: dict[str, str] = {}
         self._taken: dict[str, str] = {}
         self.unredacted = 0
-        """How many messages were left as they are stored, with their secrets, though these were not to be kept."""
+        """How many messages keep their secrets because they are stored with them already."""
 
     def choices(self, draft: Draft) -> DraftVariants:
         """What `draft` may be stored as."""
@@ -78,7 +76,7 @@ class Cleaning:
         return DraftVariants(given=draft, drafts=tuple(drafts), secrets=redactor.secrets)
 
     def _known_again(self, draft: Draft) -> Draft:
-        """`draft` as older versions stored it: without what the messages before it had named as a secret."""
+        """`draft` as older versions stored it: without what earlier messages had named as a secret."""
         if self._redactor is None:
             return draft
         redactor = self._redactor()
@@ -86,14 +84,14 @@ class Cleaning:
         return redacted(draft, redactor.redact)
 
     def chose(self, chosen: Draft, choices: DraftVariants) -> Draft:
-        """Note which of several drafts it came to."""
+        """Record which variant was taken."""
         if chosen is not choices.given:
             self._taken.update(choices.secrets)
         self.unredacted += not self._keep and chosen is choices.given and chosen is not choices.drafts[0]
         return chosen
 
     def text(self, text: str, name: str = "") -> str:
-        """`text`, which stands under `name`, without its secrets: the name of a session or a file, a sentence."""
+        """`text` under `name`, without its secrets."""
         if self._redactor is None or self._keep:
             return text
         redactor = self._redactor()
@@ -103,24 +101,24 @@ class Cleaning:
         return cleaned
 
     def fault(self, fault: LogFault) -> LogFault:
-        """`fault`, which may quote the line that could not be read, without its secrets."""
+        """`fault` without secrets; it may quote the faulty line."""
         return replace(fault, message=self.text(fault.message))
 
     def struct(self, value: S) -> S:
-        """A value of ours, such as a draft, with every text in it cleaned; the very same where nothing was found."""
+        """One of our structs with every text cleaned; the same object where nothing was found."""
         held: dict[str, object] = msgspec.to_builtins(value)
         cleaned = self._fields(held)
         return value if cleaned is held else msgspec.convert(cleaned, type(value))
 
     def told(self, text: str, told: MemoryDetails) -> tuple[str, MemoryDetails]:
-        """A text that is to be remembered and what is said of it, each cleaned of what any of them gives away."""
+        """A memory's text and details, each cleaned of what any of them reveals."""
         fields = {name: value for name, value in told.items() if isinstance(value, str | dict) or name == "labels"}
         cleaned = self._fields({**fields, "text": text})
         words = cast("str", cleaned.pop("text"))
         return words, cast("MemoryDetails", {**told, **cleaned})
 
     def _fields(self, held: dict[str, object]) -> dict[str, object]:
-        """The fields of a value cleaned; the very same where nothing was found."""
+        """The fields of a value cleaned; the same object where nothing was found."""
         if self._redactor is None or self._keep:
             return held
         redactor = self._redactor()
@@ -136,7 +134,7 @@ class Cleaning:
         return cleaned
 
     def message(self, message: Message) -> Message:
-        """`message` as it would read without its secrets, for what is drawn from it; its id stays."""
+        """`message` without its secrets, under its own id, for what is derived from it."""
         if self._redactor is None or self._keep:
             return message
         cleaned = redacted(message.draft, self._redactor().redact)
@@ -144,22 +142,22 @@ class Cleaning:
 
     @property
     def secrets(self) -> Mapping[str, str]:
-        """What was found so far, each with its kind; never to be told to anybody."""
+        """What was found so far, with its kinds; never to be shown."""
         return self._found
 
     @property
     def found(self) -> Mapping[str, int]:
-        """How many different secrets of each kind were taken out so far."""
+        """How many different secrets of each kind were removed so far."""
         return dict(sorted(Counter(self._taken.values()).items()))
 
 
 class Naming:
-    """Finds out, message by message, what a path that comes in is called in the store."""
+    """Finds the stored ids of a path that comes in, message by message."""
 
     def __init__(self, cleaning: Cleaning, find: Find, *, has_erased: bool, given: UncleanedIds | None = None) -> None:
-        """Look up messages of the session with `find`; `has_erased` says whether any of them was erased.
+        """Look up messages with `find`; `has_erased`: some of the session's messages were erased.
 
-        `given` is what is known of the path so far, where it comes in piece by piece.
+        `given` is what is known of the path so far, where it comes piece by piece.
         """
         self._cleaning = cleaning
         self._find = find
@@ -167,9 +165,9 @@ class Naming:
         self._given: UncleanedIds = {} if given is None else given
 
     def message(self, before: Head | None, choices: DraftVariants, count: CountParts) -> Message:
-        """The message behind `before`: of what it may be stored as, what is stored already, or else what is wanted.
+        """The message behind `before`: the variant that is stored, else the preferred one.
 
-        What was erased while the messages before it had their secrets is known by the name that it had then.
+        An erased message is found by the id that it had while its predecessors held their secrets.
         """
         parent = before.id if before else None
         given_parent = self._given.get(parent, parent)
@@ -202,7 +200,7 @@ def chain_named(
     count: CountParts,
     given: UncleanedIds | None = None,
 ) -> list[Message]:
-    """Make messages behind `head`, each named as it is in the store; `given` is known of the path so far."""
+    """Make messages behind `head`, each with the id that it has in the store."""
     if not given and all(len(each.drafts) == 1 for each in listed):
         return chain(head, [each.drafts[0] for each in listed], count)
     naming = Naming(cleaning, partial(tx.log.find, key), has_erased=tx.erasure.count(key) > 0, given=given)
@@ -213,7 +211,7 @@ def chain_named(
 
 
 KEEP_MEMORIES = 10_000
-"""So many memories a space keeps in use; beyond them the least retained are put away."""
+"""Most memories of a space in use; the least retained of the others are archived."""
 
 
 def _refuse_workers(address: str) -> AbstractAsyncContextManager[Workers]:
@@ -225,7 +223,7 @@ def _refuse_files(place: LogPlace) -> LogSource:
 
 
 class SystemClock:
-    """A Clock that goes with the machine's, in UTC."""
+    """The machine's clock, in UTC."""
 
     def now(self) -> datetime:
         """The time."""
@@ -233,7 +231,7 @@ class SystemClock:
 
 
 class Resources(Struct, frozen=True, kw_only=True):
-    """A store, a tokenizer and a clock; models, where there are any, and what may be spent on them."""
+    """A store, a tokenizer, a clock, models, and their limits."""
 
     store: Store
     count: Count
@@ -241,47 +239,47 @@ class Resources(Struct, frozen=True, kw_only=True):
     models: Models = Models()
     limits: Limits = Limits()
     voice: Voice = "first"
-    """In whose voice summaries are written and shown."""
+    """The voice of summaries."""
     story_voice: Voice | None = None
-    """In whose voice stories are; None: the third person's, and a character's own memory in the first."""
+    """The voice of stories; None: third person, and first person for a character's memory."""
     preset: Policy = CODING
-    """How a session is cut where neither a caller nor the session itself says otherwise."""
+    """The default policy of sessions."""
     listen: bool = True
-    """Whether what people say is read into memories; not where they want to be remembered by nothing but the log."""
+    """Whether what users say is read into memories."""
     keep_memories: int = KEEP_MEMORIES
-    """So many memories a space keeps in use; `work` puts the least retained of the others away."""
+    """Most memories of a space in use."""
     embedder: Embedder | None = None
-    """Gives the directions in which likeness of meaning is looked for; None: recall goes by the words."""
+    """For recall by meaning; None: recall by words only."""
 
     spool: Callable[[], AbstractContextManager[Spool | None]] = nullcontext
-    """Where lines of a large log are put aside while it is taken in; without a place for them all of it is held."""
+    """Where lines of a large log are spooled during an import; None: in memory."""
     open_log: OpensLog = _refuse_files
     """Opens log files."""
     open_workers: OpensWorkers = _refuse_workers
     """Opens workers that analyse logs."""
     redactor: MakesRedactor | None = None
-    """Makes one that takes the secrets out of a message; None: everything is stored with its secrets."""
+    """Makes a redactor per message; None: nothing is redacted."""
     keep_secrets: bool = False
-    """Whether secrets are stored where a call doesn't say otherwise."""
+    """Whether secrets are stored by default."""
 
     def cleaning(self, keep_secrets: bool | None = None) -> Cleaning:
-        """What all that is to be stored passes through: its secrets are left behind, unless they are to be kept."""
+        """The redaction of what is to be stored."""
         return Cleaning(self.redactor, keep=self.keep_secrets if keep_secrets is None else keep_secrets)
 
     def drawing(self) -> Cleaning:
-        """What is drawn from messages passes through it: lessons hold no secret, even where their messages do."""
+        """The redaction of what is derived from messages: lessons hold no secret, even where messages do."""
         return Cleaning(self.redactor)
 
     def voice_of(self, policy: Policy) -> Voice:
-        """In whose voice what `policy` summarises is told; a character's own memory in the first person."""
+        """The voice of a policy's summaries."""
         if policy.story is None:
             return self.voice
         return self.story_voice or ("first" if policy.seen_by else "third")
 
     def models_for_space(self, space: str) -> Models:
-        """The models, on account of the memories of a space, which belong to no session: a new account each day."""
+        """The models, accounted to a space's memories, per day."""
         return self.models_for(SessionKey(space, f"memories of {self.clock.now().date().isoformat()}"))
 
     def models_for(self, key: SessionKey) -> Models:
-        """The models, each on account of the session `key`."""
+        """The models, accounted to the session `key`."""
         return self.models.each(lambda model: Spending(model, self.store, key, self.limits, self.clock, self.count))

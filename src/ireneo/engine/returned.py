@@ -1,8 +1,7 @@
-"""Know a context again that comes back as history: which messages of the path it stands for, and what in it is new.
+"""Recognise a context that comes back as history: which messages of the path it contains, and what in it is new.
 
-Whoever puts `context()` in front of each call of a model gets it back with the next message behind it. Everything in
-it that stands for messages bears the id of what it stands for: blocks, marks and notes are ours, and nobody said them.
-They are held against the path, and only what is new is stored.
+Whoever sends `context()` to a model gets it back with the next message behind it. Everything in it that stands for
+messages bears their ids; blocks, marks and notes are ours. It is aligned with the path, and only what is new is stored.
 """
 
 from __future__ import annotations
@@ -57,29 +56,29 @@ _STORY_TAG = BLOCK_TAGS[2]
 _OURS = (*BLOCK_TAGS, PINS_TAG, PAD_TAG)
 _HEADED = frozenset(style.heading for style in WORK.sections("turn").values() if style.heading)
 _NAMES = WORK.sections("turn")["names"].heading
-"""The heading under which a line stands without a dash."""
+"""The heading whose line has no dash."""
 
 Kind = Literal["block", "gap", "note", "said"]
 
 
 class Piece(Struct, frozen=True, kw_only=True):
-    """A stretch of a text: a block, a line that stands for what is left out, a note of memory's own, or plain words."""
+    """A part of a text: a block, a line for left-out messages, a note of ours, or plain words."""
 
     kind: Kind
     text: str
     start: int
     """Where it begins in the text."""
     first: str = ""
-    """Of a block the beginning of its id; of a gap that of its first message's."""
+    """The beginning of a block's id, or of a gap's first message id."""
     last: str = ""
-    """Of a gap: the beginning of the id of its last message."""
+    """The beginning of a gap's last message id."""
 
 
 def pieces(text: str, notes: str = "") -> list[Piece]:
-    """Cut `text` into what memory wrote into it and the words between.
+    """Split `text` into what Ireneo wrote and the words between.
 
-    What memory writes begins a text, or stands behind a blank line; `notes` is the line that may stand before it.
-    Words that merely quote a block within a sentence are words.
+    Our parts begin the text or follow a blank line; `notes` may precede them. Words that quote a block within a
+    sentence are words.
     """
     if not any(tag in text for tag in _OURS):
         return [Piece(kind="said", text=text, start=0)]
@@ -101,19 +100,19 @@ def pieces(text: str, notes: str = "") -> list[Piece]:
 
 
 def marks(text: str) -> list[str]:
-    """The beginnings of the ids that the marks in `text` bear; a mark has a line of its own."""
+    """The abbreviated ids in the marks of `text`; a mark has a line of its own."""
     return _MARK.findall(text) if " · open with m_" in text else []
 
 
 def is_mark(text: str) -> bool:
-    """Whether `text` is nothing but one mark: a masked output, or a picture that is left out."""
+    """Whether `text` is a single mark: a masked output, or media left out."""
     return _MARK.fullmatch(text.strip()) is not None
 
 
 def stands_for(shown: str, whole: str, ids: Collection[MessageId]) -> bool:
-    """Whether `shown` is `whole`, or shows it shortened by marks that open one of `ids`.
+    """Whether `shown` is `whole`, or `whole` shortened by marks that open one of `ids`.
 
-    A mark that opens anything else is one that `whole` quotes.
+    Marks that open anything else are quoted by `whole`.
     """
     if shown.strip() == whole.strip():
         return True
@@ -129,7 +128,7 @@ def stands_for(shown: str, whole: str, ids: Collection[MessageId]) -> bool:
 
 
 def _in_order(kept: Sequence[str], rest: str) -> bool:
-    """Whether `rest` begins and ends with the first and the last of `kept`, and has the others between, in order."""
+    """Whether `rest` begins and ends with the first and last of `kept`, with the others between in order."""
     if not rest.startswith(kept[0]) or not rest.endswith(kept[-1]) or len(rest) < len(kept[0]) + len(kept[-1]):
         return False
     rest = rest[len(kept[0]) : len(rest) - len(kept[-1])]
@@ -142,12 +141,12 @@ def _in_order(kept: Sequence[str], rest: str) -> bool:
 
 
 def squeezed(text: str) -> str:
-    """`text` without its white space."""
+    """`text` without white space."""
     return "".join(text.split())
 
 
 def _next_of_ours(text: str, place: int, notes: str) -> int:
-    """Where, behind a blank line, the next thing begins that memory wrote; the end of `text` where none does."""
+    """Where, behind a blank line, the next part of ours begins; the end of `text` for none."""
     for found in _blank_lines(text, place):
         if _ours(text, found, notes):
             return found
@@ -162,7 +161,7 @@ def _blank_lines(text: str, place: int) -> Iterator[int]:
 
 
 def _ours(text: str, place: int, notes: str) -> Piece | None:
-    """What memory wrote from `place` on, if it wrote what begins there."""
+    """The part of ours that begins at `place`, if any."""
     begin = place
     if notes and text.startswith(notes, place):
         begin += len(notes)
@@ -190,7 +189,7 @@ def _end_of_prose(text: str, place: int) -> int:
 
 
 def _end_of_sections(text: str, place: int) -> int:
-    """Where the sections of a block end: with the last line that reads like one of theirs."""
+    """Where a block ends: behind the last line that is like one of its lines."""
     end, before = place, ""
     while place < len(text):
         line_end = text.find("\n", place + 1)
@@ -205,7 +204,7 @@ def _end_of_sections(text: str, place: int) -> int:
 
 
 def _end_of_list(text: str, place: int) -> int:
-    """Where a list of pins ends: with the last line that is one."""
+    """Where a list of pins ends."""
     end = text.find("\n", place)
     end = len(text) if end < 0 else end
     while text.startswith(("\n- ", "\n("), end):
@@ -215,40 +214,40 @@ def _end_of_list(text: str, place: int) -> int:
 
 
 _OF_NOBODY = frozenset(map(squeezed, (BEGINNING, NO_REPLY, UNANSWERED)))
-"""What a format had to add, so that a list is valid."""
+"""What a format adds to make a list valid."""
 
 
 MAX_QUOTED = 60
-"""Characters of a text that an error quotes."""
+"""Characters quoted in an error."""
 
 
 class Unit(Struct, frozen=True, kw_only=True):
-    """The smallest thing that is held against the path: a call, a result, or a piece of a text."""
+    """The smallest thing that is compared with the path: a call, a result, or a piece of text."""
 
     part: Part
     role: Role
     draft: int
-    """The place of the draft that it stands in."""
+    """The index of its draft."""
     place: int = 0
-    """The place of its part in that draft."""
+    """The index of its part in that draft."""
     piece: Piece | None = None
-    """Of a text: which stretch of it, and what that is."""
+    """Of a text: which piece of it."""
     cast: bool = False
-    """Another's summary, which a format gives the role that it may have there."""
+    """Another tool's summary, whose role a format may change."""
 
     @property
     def text(self) -> str:
-        """Its words, where it has some."""
+        """Its words, if any."""
         return self.piece.text if self.piece else ""
 
     @property
     def is_block(self) -> bool:
-        """Whether it stands for messages, by the ids that it bears."""
+        """Whether it stands for messages by their ids."""
         return self.piece is not None and self.piece.kind in ("block", "gap")
 
     @property
     def is_passing(self) -> bool:
-        """Whether it stands for no message and may be passed over: pins, a scratchpad, a brief, a format's filling."""
+        """Whether it stands for no message: pins, a scratchpad, a brief, a format's filling."""
         if isinstance(self.part, Thinking):
             return True
         if isinstance(self.part, Result):
@@ -262,12 +261,11 @@ class Unit(Struct, frozen=True, kw_only=True):
 
 
 class CoveredStretch(Struct, frozen=True, kw_only=True):
-    """What a block of the path stands for."""
+    """What a block covers on the path."""
 
     unit: int
-    """The place of the block among the units of the list."""
+    """The index of the block's unit."""
     first: int
-    """The position of the first message."""
     last: int
 
 
@@ -275,25 +273,24 @@ class Alignment(Struct, frozen=True, kw_only=True):
     """How a list lies on a path."""
 
     reached: bool
-    """Whether it tells the path to its end."""
+    """It contains the path to its end."""
     ids: tuple[MessageId, ...]
-    """The messages of the path that it shows themselves, in order."""
+    """The messages that it shows themselves, in order."""
     place: int
-    """The unit behind the last one that tells something of the path."""
+    """The index behind the last unit that belongs to the path."""
 
 
 class ReturnedContext:
     """A list that was handed in, read as a context that came back."""
 
     def __init__(self, drafts: Sequence[Draft], chat: ChatFormat) -> None:
-        """Read `drafts`, which were decoded from a list in the format `chat`."""
         self.drafts = tuple(drafts)
         self.chat = chat
         self.units = tuple(_units(drafts))
 
     @property
     def blocks(self) -> list[int]:
-        """The places of what stands for messages; words that go on to quote a block are words."""
+        """The indices of units that stand for messages; text that goes on to quote a block is text."""
         out: list[int] = []
         heads: set[tuple[int, int]] = set()
         for place, unit in enumerate(self.units):
@@ -305,12 +302,12 @@ class ReturnedContext:
 
     @property
     def is_shown(self) -> bool:
-        """Whether it holds what nobody but memory writes: blocks, pins, or a scratchpad."""
+        """Whether it holds anything that only Ireneo writes."""
         return bool(self.blocks) or any(map(_is_note, self.units))
 
     @property
     def has_prompt(self) -> bool:
-        """Whether it brings a system message: then one of the path that it does not tell was not just kept apart."""
+        """Whether it contains a system message; otherwise the path's prompt may have been kept apart."""
         return any(draft.role == "system" for draft in self.drafts)
 
     @property
@@ -320,19 +317,16 @@ class ReturnedContext:
         return bool(blocks) and all(unit.is_passing for unit in self.units[: blocks[0]])
 
     def ends(self, place: int) -> bool:
-        """Whether nothing that somebody says comes from the unit at `place` on."""
+        """Whether nobody says anything from the unit at `place` on."""
         return all(unit.is_passing for unit in self.units[place:])
 
     def words_at(self, place: int) -> str:
-        """How the unit at `place` begins, or the next one that says something."""
+        """The first words at or behind the unit at `place`."""
         words = (" ".join(_told(unit).split()) for unit in self.units[place:])
         return clip(next(filter(None, words), ""), MAX_QUOTED)
 
     def fresh(self, begin: int) -> tuple[tuple[Draft, ...], tuple[str, ...]]:
-        """The drafts from the unit `begin` on, without what memory wrote; and how the blocks began that are left out.
-
-        What somebody says stays as it is, also where it goes on to quote a block.
-        """
+        """The drafts from the unit `begin` on without our parts, and the first lines of dropped blocks."""
         out: list[Draft] = []
         dropped: list[str] = []
         units = self.units[begin:]
@@ -344,7 +338,7 @@ class ReturnedContext:
         return tuple(out), tuple(dropped)
 
     def apart(self) -> tuple[Draft, ...]:
-        """The drafts, what memory wrote in drafts of its own: so it is nobody's speech, whoever stands for it."""
+        """The drafts, with our parts in drafts of their own, so that they are nobody's speech."""
         written = {self.units[place].draft for place in self.blocks}
         written |= {unit.draft for unit in self.units if _is_note(unit)}
         out: list[Draft] = []
@@ -355,7 +349,7 @@ class ReturnedContext:
 
 
 class ReturnedPath:
-    """The path that a list is held against."""
+    """The path that a list is compared with."""
 
     def __init__(self, tx: Transaction, key: SessionKey, head: Head) -> None:
         self.tx = tx
@@ -363,7 +357,7 @@ class ReturnedPath:
         self.head = head
 
     def known(self, returned: ReturnedContext) -> list[CoveredStretch]:
-        """What the blocks of a list stand for, of those that lie on the path one after the other."""
+        """What the blocks of a list cover, of those that lie on the path in order."""
         out: list[CoveredStretch] = []
         for place in returned.blocks:
             piece = returned.units[place].piece
@@ -373,18 +367,12 @@ class ReturnedPath:
         return out
 
     def marked(self, returned: ReturnedContext) -> int:
-        """How many texts of a list bear a mark that opens a message of the path; what a tool printed is no such text.
-
-        Unless it is nothing but the mark.
-        """
+        """How many texts bear a mark of the path; tool output only counts if it is nothing but the mark."""
         names = [names[0] for unit in returned.units if (names := _marks(unit))]
         return sum([self._position(name) is not None for name in names])
 
     def align(self, returned: ReturnedContext, covers: Sequence[CoveredStretch], begin: int) -> Alignment:
-        """Lay a list on the path from position `begin` on.
-
-        A block stands for what it covers, a mark for its message, and a message for itself.
-        """
+        """Align a list with the path from position `begin` on."""
         matching = _Matching(returned, begin)
         for cover in covers:
             before = self._messages(matching.position, cover.first - 1)
@@ -398,7 +386,7 @@ class ReturnedPath:
         return self.tx.log.path(self.key, self.head.id, first, last) if first <= last else ()
 
     def _stretch(self, piece: Piece) -> tuple[int, int] | None:
-        """The first and the last position that a block stands for; None where they don't lie on the path."""
+        """The first and last position that a block covers; None where they aren't on the path."""
         if piece.kind == "gap":
             first, last = self._position(piece.first), self._position(piece.last)
             return None if first is None or last is None else (first, last)
@@ -409,7 +397,7 @@ class ReturnedPath:
         return None
 
     def _position(self, name: str) -> int | None:
-        """The position of the message whose id begins with `name`, if the path goes through it."""
+        """The position of the path's message with that abbreviated id, if any."""
         for message in self.tx.log.find(self.key, [name]):
             if passes(self.tx, self.key, self.head, head_of(message)):
                 return message.position
@@ -423,24 +411,21 @@ class _Matching:
         self.units = returned.units
         self.chat = returned.chat
         self.place = 0
-        """The unit that is read next."""
+        """The next unit."""
         self.position = position
-        """The position of the message that is read next."""
+        """The position of the next message."""
         self.ids: list[MessageId] = []
 
     def aligned(self, *, reached: bool) -> Alignment:
-        """How far it came."""
+        """The alignment so far."""
         return Alignment(reached=reached, ids=tuple(self.ids), place=self.place)
 
     def skip(self, cover: CoveredStretch) -> None:
-        """Go on behind a block and what it stands for."""
+        """Continue behind a block."""
         self.place, self.position = cover.unit + 1, cover.last + 1
 
     def read(self, messages: Sequence[Message], end: int | None) -> bool:
-        """Read on along `messages`, to just before the unit `end`: whether the units tell all of them, and no more.
-
-        Without `end` there may be more.
-        """
+        """Whether the units up to `end` are exactly `messages`; without `end` there may be more."""
         for group in _groups(messages):
             place = self._read(group, len(self.units) if end is None else end)
             if place is not None:
@@ -453,7 +438,7 @@ class _Matching:
         return end is None or all(unit.is_passing for unit in self.units[self.place : end])
 
     def _read(self, group: Sequence[Message], end: int) -> int | None:
-        """The place behind the units that tell `group`; None where they don't."""
+        """The index behind the units of `group`; None where they differ."""
         names = _AtomNames(group)
         told = (self._told(wanted, names, end) for wanted in _wanted(group, self.chat))
         return next((place for place in told if place is not None), None)
@@ -475,17 +460,17 @@ class _Matching:
 
 
 class _AtomNames:
-    """What the messages of an atom are known by."""
+    """The ids in an atom."""
 
     def __init__(self, group: Sequence[Message]) -> None:
         self.ids = [message.id for message in group]
         answered = {result.call_id for message in group for result in message.draft.results}
         self.waiting = {call.id for message in group for call in message.draft.calls} - answered
-        """The calls whose results may come yet: for these the id tells which call it is."""
+        """Calls without a result yet, which only their id identifies."""
 
 
 def _same(units: Sequence[Unit], at: int, wanted: Sequence[Unit], names: _AtomNames) -> tuple[int, int] | None:
-    """How many units from `at` on tell how many of `wanted`; None where they say something else."""
+    """How many units from `at` on are how many of `wanted`; None where they differ."""
     unit, first = units[at], wanted[0]
     if isinstance(unit.part, Text):
         # A text that quotes a block is read as a whole before it is read in pieces.
@@ -503,7 +488,7 @@ def _same(units: Sequence[Unit], at: int, wanted: Sequence[Unit], names: _AtomNa
 
 
 def _same_words(unit: Unit, text: str, wanted: Sequence[Unit], names: _AtomNames) -> int:
-    """How many of `wanted` are said by `text`, from the first on: formats put several texts into one."""
+    """How many of `wanted` make up `text`, which formats may have joined."""
     said = text.removeprefix(f"{NOTES}\n")
     if is_mark(said) and stands_for(said, "", names.ids):
         return 1
@@ -516,7 +501,7 @@ def _same_words(unit: Unit, text: str, wanted: Sequence[Unit], names: _AtomNames
 
 
 def _joined(said: str, words: Sequence[str], names: _AtomNames) -> int:
-    """How many of `words`, from the first on, stand in `said` and make it up."""
+    """How many of `words` make up `said`."""
     if marks(said):
         ends = range(1, len(words) + 1)
         return next((end for end in ends if stands_for(said, "".join(words[:end]), names.ids)), 0)
@@ -547,7 +532,7 @@ def _same_value(shown: object, value: object, names: _AtomNames) -> bool:
 
 
 def _is_optional(unit: Unit) -> bool:
-    """Whether a format may have no place for it, or have added it itself."""
+    """Whether a format may drop it, or have added it."""
     return isinstance(unit.part, Media | Opaque) or unit.is_passing
 
 
@@ -556,7 +541,7 @@ def _is_note(unit: Unit) -> bool:
 
 
 def _marks(unit: Unit) -> list[str]:
-    """The ids that the marks of a unit bear; a tool may have printed marks among other things."""
+    """The abbreviated ids in a unit's marks; tools may print marks among other text."""
     if isinstance(unit.part, Result):
         return marks(unit.part.text) if is_mark(unit.part.text) else []
     if isinstance(unit.part, Call):
@@ -567,7 +552,7 @@ def _marks(unit: Unit) -> list[str]:
 
 
 def _said(draft: Draft, units: Sequence[Unit]) -> tuple[Draft | None, list[str]]:
-    """What `units` say of their draft that memory didn't write, and how the blocks begin that are left out."""
+    """What `units` add to their draft that isn't ours, and the first lines of dropped blocks."""
     parts: list[Part] = []
     dropped: list[str] = []
     seen: set[int] = set()
@@ -588,7 +573,7 @@ def _said(draft: Draft, units: Sequence[Unit]) -> tuple[Draft | None, list[str]]
 
 
 def _parted(draft: Draft, units: Sequence[Unit]) -> list[Draft]:
-    """A draft that holds blocks, or pins: each of these as one of its own, and the rest."""
+    """A draft with our parts split off into drafts of their own."""
     if all(unit.is_block or _is_note(unit) for unit in units) and len(draft.parts) == 1:
         return [replace(draft, origin="summary" if units[0].is_block else "injected", native=None)]
     ours: list[Draft] = []
@@ -614,7 +599,7 @@ def _from(unit: Unit) -> Part:
 
 
 def _wanted(group: Sequence[Message], chat: ChatFormat) -> Iterator[list[Unit]]:
-    """What a list may tell of some messages: as they are in the log, and as the format writes them."""
+    """What a list may contain of messages: as they are logged, and as the format writes them."""
     plain = [told_plainly(message.draft) for message in group]
     yield _whole_units(plain)
     yield _whole_units(_written(plain, chat))
@@ -629,7 +614,7 @@ def _written(drafts: Sequence[Draft], chat: ChatFormat) -> list[Draft]:
 
 
 def _groups(messages: Sequence[Message]) -> list[Sequence[Message]]:
-    """The atoms of `messages`, the system's words at the beginning as one: formats join them."""
+    """The atoms of `messages`, with the system messages at the beginning as one, since formats join them."""
     first = next((at for at, message in enumerate(messages) if message.role != "system"), len(messages))
     return [*([messages[:first]] if first else []), *atoms(messages[first:])]
 
@@ -660,18 +645,18 @@ def _whole_units(drafts: Sequence[Draft]) -> list[Unit]:
 
 
 class NewDrafts(Struct, frozen=True, kw_only=True):
-    """What of a list is stored."""
+    """What of a list is to be stored."""
 
     drafts: tuple[Draft, ...]
     ids: tuple[MessageId, ...] = ()
-    """The messages of the path that stand in the list themselves, before these."""
+    """The path's messages that stand in the list before these."""
     dropped: tuple[str, ...] = ()
     from_head: bool = False
-    """They go on from the branch's head, wherever they were offered."""
+    """They continue from the branch's head, wherever they were offered."""
 
 
 class Offered:
-    """Where a list is offered."""
+    """Where a list is appended."""
 
     def __init__(
         self,
@@ -687,11 +672,11 @@ class Offered:
         self.head = head
         self.place = place
         self.placed = placed
-        """A place was named, so that it tells the whole path from there on."""
+        """A place was named, so that the list contains the whole path from there on."""
         self.shown = shown
 
     def settle(self, tx: Transaction, returned: Sequence[ReturnedContext]) -> NewDrafts:
-        """Find what is new in a list, which may be read in several ways; all of it, where nothing is of a context."""
+        """Find what is new in a list, given in several readings."""
         first = returned[0]
         if self.head is None:
             return NewDrafts(drafts=first.apart())
@@ -724,7 +709,7 @@ class Offered:
     def _begins(
         self, tx: Transaction, returned: ReturnedContext, covers: Sequence[CoveredStretch], known: int
     ) -> list[int]:
-        """The positions at which a list may begin to tell the path."""
+        """The positions at which the list may begin."""
         if self.placed:
             if self.place is None:
                 return [0]
@@ -736,7 +721,7 @@ class Offered:
         return [0] if self.shown is not None else []
 
     def _was_shown(self, aligned: Alignment, returned: ReturnedContext) -> bool:
-        """Whether a list without an id of ours is the context that was given out, and not the same said again."""
+        """Whether a list without our ids is the context that was given out, rather than the same words again."""
         goes_on = aligned.place < len(returned.units)
         calls = any(isinstance(unit.part, Call) for unit in returned.units)
         return self.shown in aligned.ids and (goes_on or calls)

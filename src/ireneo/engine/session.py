@@ -1,4 +1,4 @@
-"""One session, as its user holds it: the verbs on one branch of one tree."""
+"""A session as its user holds it: the verbs on one branch of its tree."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import Policy, Prices, preset, preset_of
 
 MAX_TEXTS = 1_000_000
-"""More than any story has: all that are due."""
+"""More texts than any story needs."""
 
 
 class ContextSettings(TypedDict, total=False):
-    """What `Session.context` takes besides a budget and a format."""
+    """The options of `Session.context` besides budget and format."""
 
     preset: str | Policy | None
     prices: str | Prices | None
@@ -71,7 +71,7 @@ class Session:
     def __init__(
         self, resources: Resources, key: SessionKey, branch: str, source: str | None, task: str = "", project: str = ""
     ) -> None:
-        """Name the place; nothing is read yet. Contexts show the scratchpad of `task`, of none that of the id."""
+        """Nothing is read yet. Contexts show the scratchpad of `task`, by default the one named like the session."""
         self.key = key
         self.branch = branch
         self._resources = resources
@@ -83,9 +83,9 @@ class Session:
         self._cache = ContextCache(key.session, self.task, self._count)
         self._asked_at: datetime | None = None
         self._characters: set[str] = set()
-        """Those of whom it is known that they are there."""
+        """Characters known to exist."""
         self._shown: tuple[MessageId, int] | None = None
-        """Of the context that was given out last, where it shows the whole path: its end, and how many messages."""
+        """End and number of messages of the last context given out, where it shows the whole path."""
 
     @property
     def id(self) -> str:
@@ -93,12 +93,12 @@ class Session:
         return self.key.session
 
     async def project(self) -> str:
-        """The project that it works on, as it was told or as its log tells; empty where none is known."""
+        """The project that the session works on, as told or as its log tells; empty where unknown."""
         info = await self._store.read(lambda tx: tx.sessions.get(self.key))
         return (info.project if info else None) or self._project
 
     async def is_seen_from(self, project: str) -> bool:
-        """Whether its messages may be seen by who works on `project` (empty: on none), or was marked as general."""
+        """Whether its messages may be seen from `project` (empty: from none), or are marked as general."""
         there = await self.project()
         opened = await self._store.read(open_projects, self.key.space, project_asked(project))
         return is_open(opened, {there})
@@ -115,23 +115,23 @@ class Session:
 
         A message is a provider's dictionary, what a client of OpenAI, Anthropic or Google returned, a message of
         LangChain or Pydantic AI, the result of an agent's run (its new messages), or the words of the user; a request
-        or a state that holds `messages` will do as well. Each is read in the format whose marks it bears. `format`
-        says which one they are all in; what is in another is refused then. The first that tells is the session's own.
+        or state with `messages` works as well. Each is read in the format whose marks it bears. `format` says which one
+        they are all in; others are refused then. The first one that tells becomes the session's own format.
 
-        With `after`, the id of a message or ``"root"``, they go there instead, and offering the same again stores
-        nothing twice: offer a whole history after ``"root"`` each time, and only what is new is stored. Raises
-        UnreadableLog with one sentence that says what to hand in instead.
+        With `after`, the id of a message or ``"root"``, they go there instead, and appending the same again stores
+        nothing twice: a whole history may be appended after ``"root"`` each time, and only what is new is stored.
+        Raises UnreadableLog with a sentence that says what to hand in instead.
 
-        A message is said when its own `timestamp` (or `created_at`, `time`, `Draft.at`) says; one without, when what
-        stands beside it was said, else now. The time is no part of its id: offered again, the first one stays.
+        The time of a message is its own `timestamp` (or `created_at`, `time`, `Draft.at`), else that of its neighbours,
+        else now. It is no part of its id: appended again, the first time stays.
 
-        Keys, tokens and passwords in them become marks such as ``[REDACTED password]`` before anything is stored, in
-        a message of whichever role, unless the memory was opened with `keep_secrets`.
+        Keys, tokens and passwords in messages of any role are replaced by marks such as ``[REDACTED password]`` before
+        anything is stored, unless the memory was opened with `keep_secrets`.
 
-        A context that comes back in it, with new messages behind it, is known for what it is: a block stands for what
-        it covers, a shortened or masked message for itself whole, and nothing of it is stored again. Raises BadInput
-        where such a list isn't what the branch says. With `as_said`, from a caller who never saw a context, what reads
-        like a part of one is what somebody said.
+        A context that comes back with new messages behind it is recognised: a block stands for what it covers, a
+        shortened or masked message for the whole one, and nothing of it is stored again. Raises BadInput where such a
+        list isn't what the branch says. With `as_said`, for callers who never saw a context, everything in it is what
+        somebody said.
         """
         source = await self._read_source()
         # Read in the transaction: in its thread, and in the order in which appends were asked for.
@@ -178,22 +178,21 @@ class Session:
         viewpoint: str = "",
         thinking: ThinkingRule | None = None,
     ) -> Context[Any, Any]:
-        """Cut the session to `budget` tokens, in the provider's format `to` (that of the session, where none is given).
+        """Cut the session to `budget` tokens, in the provider's format `to` (by default the session's own).
 
-        Where the session was begun with objects (of LangChain, Pydantic AI or google-genai), the messages of a context
-        in their format are such objects as well.
+        Where the session was begun with objects (of LangChain, Pydantic AI or google-genai), contexts in their format
+        hold such objects as well.
 
         With the provider's `prices` (``"anthropic"``, say) it is rebuilt when that costs least. `explain` says why it
-        was kept or rebuilt, and after how many calls that has paid for itself. `rebuild` makes it anew, with the
-        summaries that were written since, where it would be kept. Never calls a model. Raises BudgetTooSmall under 256
-        tokens, and UnknownFormat.
+        was kept or rebuilt, and after how many calls that has paid for itself. `rebuild` forces a rebuild, with the
+        summaries written since. Never calls a model. Raises BudgetTooSmall under 256 tokens, and UnknownFormat.
 
-        With `preset` ``"story"`` the past is shown from coarse to fine. `viewpoint` shows what one character remembers,
-        who knows only what she was present for; BadInput is raised for one whom nobody in the session knows.
+        With `preset` ``"story"`` the past is shown from coarse to fine. `viewpoint` shows the memory of one character,
+        who knows only what she was present for; raises BadInput for one whom nobody in the session knows.
 
         `thinking` says what becomes of a model's thinking, where its format has a place for it: ``"prefix"`` shows it
-        as long as nothing before it was changed, ``"turn"`` that of the running turn, whatever was changed before it
-        (for models that don't bind their thinking to what stood before it), ``"none"`` shows none. None is the rule of
+        as long as nothing before it was changed; ``"turn"`` that of the running turn, whatever was changed before it
+        (for models that don't bind their thinking to what stood before it); ``"none"`` shows none. None is the rule of
         the format. Where the next call must go without extended thinking, `Context.thinking_off` says why.
         """
         chat = chat_format(to or chat_format_of(await self._read_source()) or DEFAULT_FORMAT)
@@ -225,8 +224,8 @@ class Session:
     ) -> SummariseReport:
         """Let the memory's model write the summaries that a context of `budget` tokens shows, one after the other.
 
-        They are checked against their sources, and taken up at the next rebuild. A model that fails changes nothing.
-        `on_progress` is told of each. Raises BadInput where the memory was opened without a model.
+        They are checked against their sources, and used from the next rebuild on. A model that fails changes nothing.
+        `on_progress` is called with each. Raises BadInput where the memory was opened without a model.
         """
         self._check_models()
         policy = self._policy(preset)
@@ -244,21 +243,20 @@ class Session:
         return SummariseReport(summaries=tuple(done))
 
     async def notes_request(self, *, preset: str | Policy | None = None) -> str:
-        """What to append to the running conversation, as the user's words, to have the agent take notes by itself.
+        """The request to append to the running conversation, as the user's words, to have the agent take notes itself.
 
-        Send it to the model of the agent as it is called anyway (the provider has cached all that comes before), hand
-        the answer to `take_notes`, and go on without either: neither belongs in the log. It asks for notes on what has
-        none yet. Raises BadInput before the first message, and for a story.
+        Send it to the agent's own model, for which everything before it is cached, hand the answer to `take_notes`, and
+        continue without either: neither belongs in the log. It asks for notes on what has none yet. Raises BadInput
+        before the first message, and for a story.
         """
         options, voice = self._noting(preset)
         return await self._store.read(own_notes.notes_request, self.key, self.branch, options, voice)
 
     async def take_notes(self, reply: str, *, preset: str | Policy | None = None) -> NotesTaken:
-        """Check the agent's answer to `notes_request`, and store what the messages show of it.
+        """Check the agent's answer to `notes_request`, and store what the messages support of it.
 
-        From the next rebuild on contexts show it in the place of what the structure gives. What stands nowhere in the
-        messages is struck. Offered twice it is stored once. Raises BadInput where the reply is none; then nothing is
-        changed.
+        Contexts show the notes from the next rebuild on, instead of the offline text. Unsupported notes are struck.
+        Taking the same answer again changes nothing. Raises BadInput where the reply is none; nothing is changed then.
         """
         options, voice = self._noting(preset)
         reply = self._resources.cleaning().text(reply)
@@ -269,7 +267,7 @@ class Session:
         return ContextOptions(budget=0, policy=policy, count=self._count), self._resources.voice_of(policy)
 
     async def due(self, budget: int, *, preset: str | Policy | None = None) -> int:
-        """How many summaries `summarise` would ask the memory's model for; about the work of a context, and no model.
+        """How many summaries `summarise` would ask a model for; costs about as much as a context.
 
         Raises BadInput where the memory was opened without a model.
         """
@@ -279,10 +277,10 @@ class Session:
     async def catch_up(
         self, *, preset: str | Policy | None = None, viewpoint: str = "", on_progress: OnProgress[WorkResult] = None
     ) -> WorkReport:
-        """Make the summaries that are due and need no model, so that `context` has little to write.
+        """Write the summaries that are due and need no model, so that `context` has little to write.
 
-        `on_progress` is told how far it is. What is done stays, wherever it is broken off; a short run of an agent
-        needs nothing.
+        `on_progress` is told how far it is. What is done stays if it is interrupted; a short run of an agent needs
+        nothing.
         """
         policy = await self._seen(self._policy(preset, viewpoint))
         return await work_report(self._work(policy).catch_up(), on_progress)
@@ -290,16 +288,16 @@ class Session:
     def tools(self, *, viewpoint: str = "") -> Sequence[Tool]:
         """`expand` and `dispute` as plain functions of text, to be given to an agent.
 
-        With the `viewpoint` of a character they open what she remembers, and nothing else.
+        With the `viewpoint` of a character they open only what she remembers.
         """
         return tools_of(
             partial(self.expand, viewpoint=viewpoint), self.dispute, partial(self._memory_named, viewpoint=viewpoint)
         )
 
     async def expand(self, id: str, *, viewpoint: str = "") -> Expanded:
-        """Open what a context shows in short: a block (``s_…``) or a message (``m_…``), by the id that it shows.
+        """Open what a context abbreviates: a block (``s_…``) or a message (``m_…``), by the id that it shows.
 
-        With the `viewpoint` of a character what she remembers. Raises NotFound, for what others said unheard as well.
+        With the `viewpoint` of a character only what she remembers. Raises NotFound, also for what she did not hear.
         """
 
         def read(tx: Transaction) -> Expanded:
@@ -311,35 +309,35 @@ class Session:
     async def rewind(self, to: str) -> Head | None:
         """Go back to the message `to` (an id, its beginning, the id that its log gave it, or ``"root"``).
 
-        What came after it stays in the log, on no branch; the next append goes on from here.
+        Later messages stay in the log, on no branch; the next append continues from here.
         """
         return await self._store.write(trees.rewind, self.key, self.branch, to)
 
     async def fork(self, name: str, *, at: str | None = None) -> Session:
-        """Make the branch `name` at the message `at` (the head, where none is given), and stand on it."""
+        """Make the branch `name` at the message `at` (by default the head); returns a session on it."""
         name = self._resources.cleaning().text(name)
         await self._store.write(trees.fork, self.key, self.branch, name, at)
         return Session(self._resources, self.key, name, self._source, self.task, self._project)
 
     async def branches(self) -> Mapping[str, Head | None]:
-        """Where each branch stands. Raises SessionNotFound before the first append."""
+        """The head of each branch. Raises SessionNotFound before the first append."""
         return await self._store.read(lambda tx: tx.sessions.branches(self.key))
 
     async def tree(self, preset: str | Policy | None = None, viewpoint: str = "") -> Tree:
-        """What the branch has become: its summaries depth by depth, where others leave it, and its open threads.
+        """Describe the branch: its summaries by depth, where other branches leave it, and its open threads.
 
-        As `preset` cuts it, or as the session is cut where none is named; `viewpoint` looks at the memory of one
-        character of a story. Writes nothing. Raises BadInput for a preset that there is not.
+        As `preset` cuts it, by default as the session is cut; `viewpoint` shows the memory of one character of a story.
+        Writes nothing. Raises BadInput for an unknown preset.
         """
         policy = await self._seen(self._policy(preset).seen(viewpoint))
         voice = self._resources.voice_of(policy)
         return await self._store.read(trees.tree, self.key, self.branch, policy, self._count, voice)
 
     async def prune(self, branch: str = "", *, dry_run: bool = False) -> Pruned:
-        """Take out every message that no branch leads to, for good, with all that hangs on it.
+        """Delete every message that no branch leads to, for good, with everything that depends on it.
 
-        With `branch` the name of that one is forgotten first, which raises as `drop` does. A `dry_run` changes nothing
-        and says how many messages would go; it does not count their summaries.
+        With `branch`, that branch is dropped first, which raises as `drop` does. A `dry_run` changes nothing and counts
+        the messages, but not their summaries.
         """
         if dry_run:
             return await self._store.read(trees.prunable, self.key, branch)
@@ -348,14 +346,14 @@ class Session:
         return await self._store.write(lambda tx: tx.upkeep.prune(self.key))
 
     async def drop(self, branch: str) -> None:
-        """Forget the name of a branch; its messages stay until `prune`.
+        """Delete the name of a branch; its messages stay until `prune`.
 
         Raises BadInput where there is no such branch, or where no other one leads to a message.
         """
         await self._store.write(trees.drop_branch, self.key, branch)
 
     async def messages(self, first: int = 0, last: int | None = None) -> Sequence[Message]:
-        """Read the branch's path from position `first` to `last`, both included (its end, where none is given)."""
+        """Read the branch's path from position `first` to `last`, both included (by default its end)."""
 
         def read(tx: Transaction) -> Sequence[Message]:
             head = tx.log.head(self.key, self.branch)
@@ -366,14 +364,14 @@ class Session:
         return await self._store.read(read)
 
     async def _read_source(self) -> str | None:
-        """What the session came from; another may have told since this was made."""
+        """What the session came from; another process may have told since this was made."""
         if self._source is None:
             info = await self._store.read(lambda tx: tx.sessions.get(self.key))
             self._source = info.source if info else None
         return self._source
 
     async def _memory_named(self, id: str, *, viewpoint: str = "") -> Record | None:
-        """The memory of the space with that id, or the only one whose id begins so. Raises BadInput for several."""
+        """The memory of the space with that id or abbreviation. Raises BadInput for several."""
 
         def read(tx: Transaction) -> Record | None:
             found = trees.memory_named(tx, self.key.space, id)
@@ -383,7 +381,7 @@ class Session:
         return await self._store.read(read)
 
     def _policy(self, given: str | Policy | None, seen_by: str = "") -> Policy:
-        """The policy that is meant: the one that was named, or the session's own; a character's, where one is named."""
+        """The given policy, or the session's own; that of a character, where one is named."""
         if given is None:
             policy = preset_of(self._source, self._resources.preset)
         else:
@@ -391,7 +389,7 @@ class Session:
         return policy.seen(seen_by) if seen_by else policy
 
     async def _seen(self, policy: Policy) -> Policy:
-        """The same policy, with all names of its character. Raises BadInput for one who is nowhere in the session."""
+        """The same policy with all names of its character. Raises BadInput for one who is nowhere in the session."""
         if not policy.seen_by:
             return policy
 
@@ -421,34 +419,34 @@ class Session:
             raise BadInput("This memory was opened without a model for summaries; open it with one: model=….")
 
     async def check(self) -> None:
-        """Raise SessionNotFound unless the session has the branch that this stands on."""
+        """Raise SessionNotFound unless the session has this branch."""
         if self.branch not in await self.branches():
             raise SessionNotFound(f"Session {self.id} has no branch {self.branch!r}.")
 
     async def pin(self, text: str) -> Annotation:
-        """Pin `text` here: it is shown word for word in every context from now on, until it is released.
+        """Pin `text`: every context shows it word for word from now on, until it is released.
 
-        A session that has no message yet may be pinned: then it stands from the first one on, on every branch.
+        A session without messages may be pinned; the pin then holds on every branch.
         """
         text = self._resources.cleaning().text(text)
         return await self._store.write(noting.pin, self.key, self.branch, text)
 
     async def release(self, pin: str) -> Annotation:
-        """Let go of a pin, by its id or its words. Raises BadInput where no such pin stands."""
+        """Release a pin, by its id or its words. Raises BadInput where no such pin stands."""
         return await self._store.write(noting.release, self.key, self.branch, pin, *self._own())
 
     async def pins(self) -> Sequence[Pin]:
-        """The constraints that stand: those that were found in what users and the system said, and those by hand.
+        """The constraints that stand: found in the words of users and the system, and pinned by hand.
 
         Of a story the open threads as well.
         """
         return await self._store.read(noting.pins, self.key, self.branch, *self._own())
 
     async def dispute(self, id: str, reason: str, *, claim: str = "") -> Annotation:
-        """Say that the summary `id` is wrong, or one `claim` of it, in its words.
+        """Dispute the summary `id`, or one `claim` of it, in its own words.
 
-        It is shown as disputed until a model has written it again from its sources, with `reason` in view. Raises
-        SummaryNotFound, and BadInput where it doesn't say the claim.
+        It is shown as disputed until a model has written it again from its sources in view of `reason`. Raises
+        SummaryNotFound, and BadInput where it doesn't contain the claim.
         """
         reason = self._resources.cleaning().text(reason)
         return await self._store.write(noting.dispute, self.key, id, reason, claim)
@@ -456,9 +454,9 @@ class Session:
     async def threads(
         self, *, resolved: bool = False, preset: str | Policy | None = None, viewpoint: str = ""
     ) -> Sequence[StoryThread]:
-        """The facts that always stand in this story and its open threads; where asked for the `resolved` ones too.
+        """The canon and the open threads of this story, and the `resolved` ones if asked for.
 
-        As `preset` cuts it, which is of a story; `viewpoint` has those that a character knows of.
+        As `preset` cuts it, which is a story's; `viewpoint` lists those that a character knows of.
         """
         policy = await self._seen(self._story(preset, viewpoint))
         voice = self._resources.voice_of(policy)
@@ -469,11 +467,11 @@ class Session:
     async def add_thread(
         self, kind: str, text: str, *, who: str = "", whom: str = "", known_to: Sequence[str] = ()
     ) -> StoryThread:
-        """Write a thread of the story by hand: it is carried in every context until it is resolved.
+        """Add a thread by hand: every context carries it until it is resolved.
 
         `kind` is ``promise``, ``debt``, ``quest``, ``threat``, ``secret``, ``lie``, ``wound``, ``possession``,
-        ``relation``, ``question``, or ``canon`` for a fact that always stands. In a character's memory stands what is
-        `known_to` it; without that canon, and threads `who` or `whom` it names (a secret: `who`).
+        ``relation``, ``question``, or ``canon`` for a fact that always stands. A character's memory holds what is
+        `known_to` it; where that is empty, canon, and threads that it is `who` or `whom` of (of a secret: `who`).
         """
         cleaning = self._resources.cleaning()
         given = cleaning.text(text), cleaning.text(who), cleaning.text(whom)
@@ -483,7 +481,7 @@ class Session:
     async def edit_thread(
         self, id: str, text: str = "", *, kind: str = "", who: str = "", whom: str = ""
     ) -> StoryThread:
-        """Put an open thread, or a fact, in other words; what is not given stays. Raises BadInput for none."""
+        """Reword an open thread or canon; what is not given stays. Raises BadInput where there is none."""
         policy = self._story(None)
         voice, text = self._resources.voice_of(policy), self._resources.cleaning().text(text)
         return await self._store.write(
@@ -493,13 +491,13 @@ class Session:
         )
 
     async def resolve_thread(self, id: str, how: str = "") -> StoryThread:
-        """Say that a thread has come to its end (and `how`), or that a fact holds no longer; by its id or its words."""
+        """Resolve a thread (saying `how`), or end a canon, by its id or its words."""
         policy = self._story(None)
         voice, how = self._resources.voice_of(policy), self._resources.cleaning().text(how)
         return await self._store.write(story_notes.resolve_thread, self.key, self.branch, id, how, policy, voice)
 
     async def edit(self, id: str, text: str) -> Annotation:
-        """Write the summary `id` of a story by hand: its words stand above all others, until it is disputed.
+        """Write the summary `id` of a story by hand: its words override all others, until it is disputed.
 
         Raises SummaryNotFound, and BadInput for a block of an agent's work.
         """
@@ -507,7 +505,7 @@ class Session:
         return await self._store.write(story_notes.write_summary, self.key, self.branch, id, text)
 
     def _story(self, given: str | Policy | None, seen_by: str = "") -> Policy:
-        """The policy of a story that is meant: the session's own where that is one's, else the preset for stories."""
+        """The policy of a story: the session's own, else the preset for stories."""
         policy = self._policy(given, seen_by)
         return self._policy("story", seen_by) if given is None and policy.story is None else policy
 
@@ -520,13 +518,13 @@ class Session:
         pattern: str = "",
         goal: str = "",
     ) -> Diary:
-        """The diary of this path; with arguments, once they are written into it.
+        """The diary of this path; with arguments, after they are written into it.
 
-        What the agent writes is of the task that is being worked on: the approaches that it `tried` (several, or a
-        text with one a line), each with its outcome, what `worked`, what `failed`, the `pattern` behind it in one
-        sentence, and the `goal` in its own words. It leads over what the structure shows of that task. Whatever it
-        names that stands nowhere in the session is marked as unverified, and secrets are taken out. Written twice,
-        the lines add up. Raises BadInput over 8 lines of a section, and before the first message.
+        An agent's entry is about the current task: the approaches that it `tried` (several, or a text with one per
+        line), each with its outcome, what `worked`, what `failed`, the `pattern` behind it in one sentence, and the
+        `goal` in its own words. It takes precedence over what the structure shows. Names that occur nowhere in the
+        session are marked as unverified, and secrets are removed. Further entries add lines. Raises BadInput over 8
+        lines of a section, and before the first message.
         """
         cleaning = self._resources.drawing()
 

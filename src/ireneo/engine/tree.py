@@ -24,16 +24,15 @@ from ireneo.summaries.summary import Summary, SummaryId, SummaryLevel, Thread, r
 from ireneo.summaries.work import WORK
 
 MIN_ID_LENGTH = 4
-"""Characters of an id that are needed, its letter and the underscore among them: with fewer, chance says what is met.
-"""
+"""Least characters of an abbreviated id, prefix included; fewer would match by chance."""
 MAX_IDS_LISTED = 4
-"""So many of those that a name might mean are listed."""
+"""Most ids listed where a name is ambiguous."""
 
 
 def only_match(name: str, found: Collection[str], what: str, least: int = MIN_ID_LENGTH) -> str:
-    """The only id of `found` that is `name` or begins so.
+    """The only id in `found` that is `name` or begins with it.
 
-    Raises BadInput, which lists some of them, where there are several or where so few characters are no name.
+    Raises BadInput, listing some ids, where there are several or `name` is too short.
     """
     if name in found:
         return name
@@ -48,9 +47,9 @@ def only_match(name: str, found: Collection[str], what: str, least: int = MIN_ID
 
 
 def messages_named(name: str, found: Sequence[Message]) -> list[Message]:
-    """Those of the messages that a look for `name` found which it names: by its id one, or all of one entry of a log.
+    """Those of the `found` messages that `name` means: one by its id, or all of one log entry.
 
-    Raises BadInput where it is the beginning of several ids.
+    Raises BadInput where it abbreviates several ids.
     """
     begun = {message.id for message in found if message.id.startswith(name)}
     if not begun:
@@ -60,13 +59,13 @@ def messages_named(name: str, found: Sequence[Message]) -> list[Message]:
 
 
 def memory_named(tx: Transaction, space: str, name: str) -> Record | None:
-    """The memory of that id, or the only one whose id begins so. Raises BadInput as `the_one` does."""
+    """The memory with that id or abbreviation, if any. Raises BadInput as `only_match` does."""
     found = {record.id: record for record in tx.memories.get(space, [name])} if name else {}
     return found[MemoryId(only_match(name, found, "memory"))] if found else None
 
 
 def shortest_ids(ids: Sequence[str]) -> str:
-    """Some of the ids, as short as they can be told apart."""
+    """Some of the ids, abbreviated as far as they stay distinct."""
     length = SHORT
     while len({id[:length] for id in ids}) < len(set(ids)):
         length += 1
@@ -75,7 +74,7 @@ def shortest_ids(ids: Sequence[str]) -> str:
 
 
 def rewind(tx: Transaction, key: SessionKey, branch: str, to: str) -> Head | None:
-    """Move `branch` back to the message `to` (or before the first: ``root``); what came after it stays in the log."""
+    """Move `branch` back to the message `to` (``root``: before the first); later messages stay in the log."""
     if to == ROOT:
         tx.log.move(key, branch, None)
         return None
@@ -85,7 +84,7 @@ def rewind(tx: Transaction, key: SessionKey, branch: str, to: str) -> Head | Non
 
 
 def fork(tx: Transaction, key: SessionKey, branch: str, name: str, at: str | None) -> Head | None:
-    """Make the branch `name`, which stands at the message `at` of `branch` (its head, where none is given)."""
+    """Make the branch `name` at the message `at` of `branch` (None: its head)."""
     if name in tx.sessions.branches(key):
         raise BadInput(f"Session {key.session} has a branch {name!r} already; choose another name.")
     head = tx.log.head(key, branch) if at is None else head_of(find_on_path(tx, key, branch, at))
@@ -102,10 +101,10 @@ def passes(tx: Transaction, key: SessionKey, head: Head | None, place: Head) -> 
 
 
 def find_on_path(tx: Transaction, key: SessionKey, branch: str, name: str) -> Message:
-    """The message that `name` names (an id, its beginning, or the id that its log gave it), on the branch's path.
+    """The message that `name` means: an id, its beginning, or the id that its log gave it.
 
-    A log may give several messages one id: then the one on the branch's path is meant, the last of them. Raises
-    MessageNotFound, and BadInput where it is the beginning of several ids.
+    Where a log gave several messages one id, the last one on the branch's path is meant. Raises MessageNotFound, and
+    BadInput where the name abbreviates several ids.
     """
     found = messages_named(name, tx.log.find(key, [name])) if name else []
     if not found:
@@ -118,17 +117,17 @@ def find_on_path(tx: Transaction, key: SessionKey, branch: str, name: str) -> Me
 
 
 class TreePath(Struct, frozen=True, kw_only=True):
-    """One path's own part of the tree: the positions `first` to that of its head."""
+    """One path's own part of the tree: the positions from `first` to its head's."""
 
     name: str
-    """The branch whose path it is; empty: a path that was abandoned."""
+    """Its branch; empty: an abandoned path."""
     head: Head
     first: int
-    """Its first position; one behind the head where all of the path is another's."""
+    """Its first own position; one behind the head where it has none."""
     parent: int | None
-    """The place in the list of the path that it leaves; None where it begins at a first message."""
+    """Index of the path that it leaves; None where it begins at a first message."""
     leaves_at: MessageId | None
-    """The last message that it shares with that path."""
+    """The last message shared with that path."""
     tokens: int
     """What its own messages cost."""
 
@@ -139,10 +138,9 @@ class TreePath(Struct, frozen=True, kw_only=True):
 
 
 def tree_paths(tx: Transaction, key: SessionKey, heads: Sequence[tuple[str, Head]]) -> list[TreePath]:
-    """One path for each of the named heads, in their order: together they have every message once.
+    """One path per named head, in order; together they contain every message once.
 
-    Where a path leaves another is found by halving, so that few messages are read, however long the paths are; of
-    many that leave one path, the longest is best added first.
+    Forks are found by bisection, so that few messages are read. Of many paths that leave one, add the longest first.
     """
     splitter = _PathSplitter(tx, key)
     for name, head in heads:
@@ -156,7 +154,7 @@ class _PathSplitter:
         self._key = key
         self.paths: list[TreePath] = []
         self._leaving: dict[tuple[int | None, int], list[int]] = {}
-        """The paths that leave another one, by its place and by the last position that they share."""
+        """The paths that leave another one, by its index and the last shared position."""
 
     def add(self, name: str, head: Head) -> None:
         parent: int | None = None
@@ -177,7 +175,7 @@ class _PathSplitter:
         self.paths.append(path)
 
     def _next(self, parent: int | None, at: int, head: Head) -> int | None:
-        """Of the paths that leave `parent` after position `at`, the one that the path to `head` goes on along."""
+        """Of the paths that leave `parent` behind position `at`, the one that the path to `head` follows."""
         rivals = self._leaving.get((parent, at), [])
         if not rivals or at == head.position:
             return None
@@ -192,11 +190,11 @@ class _PathSplitter:
 
 
 def last_shared(tx: Transaction, key: SessionKey, one: Head, other: Head, low: int = -1) -> int:
-    """The last position that two paths share, which share `low`; -1 where they share none."""
+    """The last position that two paths share, which share `low`; -1 for none."""
     high = min(one.position, other.position)
     tries = 0
     while low < high:
-        # Most often one path is the beginning of the other, or leaves it just before its end.
+        # Most often one path begins the other, or leaves it near its end.
         probe = max(high - (1 << tries) // 4, (low + high + 1) // 2)
         if _at(tx, key, one, probe).id == _at(tx, key, other, probe).id:
             low = probe
@@ -212,7 +210,7 @@ def _at(tx: Transaction, key: SessionKey, head: Head, position: int) -> Message:
 
 
 def prunable(tx: Transaction, key: SessionKey, without: str = "") -> Pruned:
-    """What no branch leads to, or would lead to if the branch `without` were forgotten. Raises as `drop` does."""
+    """What no branch leads to, or would without the branch `without`. Raises as `drop_branch` does."""
     kept = dict(tx.sessions.branches(key))
     ends = [("", end) for end in reversed(tx.upkeep.abandoned_heads(key))]
     if without:
@@ -225,9 +223,9 @@ def prunable(tx: Transaction, key: SessionKey, without: str = "") -> Pruned:
 
 
 def drop_branch(tx: Transaction, key: SessionKey, branch: str) -> None:
-    """Forget the name of a branch.
+    """Delete the name of a branch.
 
-    Raises BadInput where there is no such branch, or none that leads to a message would be left.
+    Raises BadInput where there is no such branch, or no other one leads to a message.
     """
     _check_drop(tx, key, branch)
     tx.upkeep.drop_branch(key, branch)
@@ -260,14 +258,14 @@ class OpenThread(Struct, frozen=True, kw_only=True):
     who: str
     whom: str
     position: int
-    """Where on the path it was opened."""
+    """The position of the message that opened it."""
 
 
 class TreeNode(Struct, frozen=True, kw_only=True):
-    """A summary in its place on the path."""
+    """A summary at its place on the path."""
 
     id: SummaryId
-    """The canonical one's, which opens it; whoever wrote its text."""
+    """The id of the canonical summary, which opens it, whoever wrote the text."""
     level: SummaryLevel
     depth: int
     first: MessageId
@@ -283,28 +281,28 @@ class TreeNode(Struct, frozen=True, kw_only=True):
     leaves: int
     retellings: int
     text: str
-    """The best text that there is, in full."""
+    """Its best text, in full."""
     model: str
-    """Who wrote the text; empty: it is the one that the structure gives."""
+    """Who wrote the text; empty for the offline text."""
     shown: bool
-    """Whether it is one of the widest: those are what a context shows."""
+    """Whether it is one of the widest, which a context shows."""
     sources: tuple[SummaryId, ...]
     """The summaries right under it."""
     threads: tuple[OpenThread, ...]
-    """What was opened within it and is open at its end."""
+    """The threads opened within it that are open at its end."""
 
 
 class TreeBranch(Struct, frozen=True, kw_only=True):
-    """A branch beside the others."""
+    """A branch and how it relates to the others."""
 
     name: str
     head: MessageId | None
-    """None: it stands before the first message."""
+    """None: before the first message."""
     messages: int
     """How many messages its path has."""
     tokens: int
     parent: str
-    """The branch that it leaves; empty where it leaves none."""
+    """The branch that it leaves; empty for none."""
     shared: int
     """How many messages it shares with that one."""
     forks_at: MessageId | None
@@ -314,31 +312,31 @@ class TreeBranch(Struct, frozen=True, kw_only=True):
 
 
 class Tree(Struct, frozen=True, kw_only=True):
-    """A session as it stands on one branch."""
+    """A session, seen from one branch."""
 
     session: str
     branch: str
     preset: str
     head: MessageId | None
     messages: int
-    """How many messages the path to the head has."""
+    """How many messages the path has."""
     tokens: int
     """What they cost."""
     live: int
     """How many messages stand behind the last summary."""
     live_tokens: int
     behind: int
-    """Of a story: of those behind the last summary, how many make whole leaves that nobody has written yet."""
+    """Of a story: how many of those are due as whole leaves."""
     nodes: tuple[TreeNode, ...]
-    """By their first positions, the widest first."""
+    """By first position, the widest first."""
     branches: tuple[TreeBranch, ...]
-    """The one that this stands on, then the others by name."""
+    """This one first, then the others by name."""
     threads: tuple[OpenThread, ...]
-    """What is open at the end of the summaries."""
+    """The threads that are open at the end of the summaries."""
 
 
 def tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: Count, voice: Voice) -> Tree:
-    """Read the summaries along the path to the branch's head, and where the other branches leave it."""
+    """Describe the summaries along the path to the branch's head, and where other branches leave it."""
     head = tx.log.head(key, branch)
     notes = tuple(tx.annotations.on_path(key, head.id)) if head else ()
     options = ContextOptions(budget=0, policy=policy, count=count, notes=notes)
@@ -369,18 +367,18 @@ def tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: C
 
 
 def whole_text(summary: Summary, count: Count) -> str:
-    """What a summary says, as its reader sees it: of a block of an agent's work all, of one of a story its words."""
+    """The full text of a summary: all lines of a block of work, the words of a story's."""
     if summary.level == "story":
         (block,) = tell_blocks([summary], TOLD_TOKENS, billed(count))
         return block.partition("\n")[2]
-    # Names of which nothing is said fill what room a context leaves; here they would bury what is said.
+    # Bare names only fill room that a context leaves; here they would bury the rest.
     lines = {name: [(line, ()) for line in summary.lines(name)] for name in WORK.sections(summary.level)}
     lines |= {"names": [], "state": [(line, ()) for line in shown_state(summary.lines("state"))]}
     return render(summary, lines, WORK)
 
 
 def _widest(reader: StoredReader, policy: Policy) -> Sequence[Summary]:
-    """The widest summaries; of a story those that are kept for a path of this length."""
+    """The widest summaries; of a story those kept for a path of this length."""
     widest = reader.frontier(reader.head.position)
     if policy.story is None:
         return widest
@@ -388,7 +386,7 @@ def _widest(reader: StoredReader, policy: Policy) -> Sequence[Summary]:
 
 
 def _with_sources(tx: Transaction, key: SessionKey, shown: Sequence[Summary]) -> list[Summary]:
-    """The summaries that are shown and all that stand under them, by position, the widest first."""
+    """These summaries and all under them, by position, the widest first."""
     found: dict[str, Summary] = {}
     row = list(shown)
     while row:

@@ -1,7 +1,4 @@
-"""What a turn of work, or a leaf of a story, leaves behind.
-
-An episode, failures, and what an earlier turn gave up and a later one shows to work.
-"""
+"""What a turn of work or a leaf of a story leaves behind: an episode, failures, and corrections of earlier failures."""
 
 from __future__ import annotations
 
@@ -22,40 +19,40 @@ from ireneo.summaries.steps import CHANGES, Step, clip, error_line, steps
 from ireneo.summaries.summary import Line, Summary
 
 MOST_CHARACTERS = 300
-"""Of a memory's text: what is said once more in it stands in the messages that it names."""
+"""Most characters of a memory's text."""
 DIRECTORY = "cwd"
-"""What logs of coding agents call the directory that a line was written in, and what a failure's conditions call it."""
+"""The working directory, in logs and in a failure's conditions."""
 _TAG = lazy_re(r"</?[a-z][\w-]*>")
-"""The marks in which a harness wraps what a user gave as a command."""
+"""Tags that a harness puts around a user's command."""
 _ASKED = 120
 _COMMAND = 80
 _ERROR = 90
 _SAID = 120
 _FILES = 3
 UNDONE = "undo "
-"""What the subject of a dead end begins with that went well and was taken back."""
+"""Begins the subject of a dead end that worked and was taken back."""
 _LEAST = 30
-"""So much room at the least must be left for the agent's closing words, or they say nothing."""
+"""Least room for the agent's closing words."""
 BASE_SALIENCE = 0.4
 MORE_SALIENCE = 0.2
-"""It matters more that something was changed, and that something failed."""
+"""Added for a change, and for a failure."""
 
 
 class Turn(Struct, frozen=True, kw_only=True):
-    """A turn that is over, as it was said."""
+    """A finished turn."""
 
     session: str
     messages: tuple[Message, ...]
-    """From the user's message on; at least one."""
+    """From the user's message on; never empty."""
     place: Mapping[str, str] = {}
-    """Where it was worked, as far as the log tells: the directory."""
+    """Where it was worked, as far as known: the directory."""
 
 
 def turn_memories(turn: Turn, recorded: datetime) -> list[MemoryDraft]:
-    """What a turn leaves behind, the episode first; nothing where no work was done in it: its words stand in the log.
+    """The memories of a turn, the episode first; none where no work was done.
 
-    What the harness put between, and another tool's compaction, is no evidence and is passed over. A call that the
-    user refused is told in the episode, and is no failure: it was never tried.
+    Injected messages and other tools' summaries are no evidence. A call that the user refused is told in the episode,
+    and is no failure.
     """
     spoken = [message for message in turn.messages if message.draft.origin == "spoken"]
     done = steps(spoken)
@@ -104,7 +101,7 @@ def _episode(
 
 
 def _refused(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
-    """What the user said no to last, and in which words."""
+    """What the user refused last, and why."""
     step = next((step for step in reversed(done) if step.rejected), None)
     if step is not None:
         said = clip(said_in_refusal(step), _SAID)
@@ -117,7 +114,7 @@ def _named(step: Step) -> str:
 
 
 def _changed(done: Sequence[Step], directory: str) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
-    """Which files were changed, named from the directory of the work on."""
+    """Which files were changed, relative to the directory."""
     made: dict[str, Step] = {}
     for step in done:
         if step.action.kind in CHANGES and not step.action.shell and step.result is not None and not step.failed:
@@ -131,7 +128,7 @@ def _changed(done: Sequence[Step], directory: str) -> Iterator[tuple[str, tuple[
 
 
 def _ended(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
-    """How what was run last ended, and the last check that went well."""
+    """How the last command ended, or the last check that passed."""
     failed = _last_run(done)
     if failed is not None:
         error = error_line(failed.output, _ERROR).rstrip(".")
@@ -143,13 +140,13 @@ def _ended(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
 
 
 def _last_run(done: Sequence[Step]) -> Step | None:
-    """What was run last, if it failed."""
+    """The last command, if it failed."""
     ran = next((step for step in reversed(done) if step.action.kind in ("check", "run", "save")), None)
     return ran if ran is not None and ran.failed_itself else None
 
 
 def _closing(spoken: Sequence[Message]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
-    """The weightiest of the sentences with which the agent closed."""
+    """The weightiest of the agent's closing sentences."""
     last = spoken[-1]
     if last.role != "assistant" or last.draft.calls:
         yield "It ended without an answer.", (last.id,)
@@ -176,19 +173,19 @@ def _failure(turn: Turn, line: Line, step: Step, recorded: datetime) -> MemoryDr
 
 
 def _approach(line: Line, step: Step) -> str:
-    """The signature of what was tried: the call that failed, or the change that was taken back."""
+    """The signature of what was tried: the failed call, or the reverted change."""
     if step.failed:
         return action_signature(step.call.name, step.call.arguments)
     return action_signature("change", {"file": line.subject.removeprefix(UNDONE)})
 
 
 def _time(messages: Sequence[Message]) -> datetime | None:
-    """When the last of them that says so was said."""
+    """The last known time of these messages."""
     return next((message.draft.at for message in reversed(messages) if message.draft.at is not None), None)
 
 
 def places(tx: Transaction, key: SessionKey, messages: list[MessageId]) -> Mapping[MessageId, Mapping[str, str]]:
-    """The directory in which each of `messages` was said; those of which no log tells are left out."""
+    """The directories of `messages`, where known."""
     natives = tx.log.drafts(key, messages)
     found = {name: next(_directories(draft), "") for name, draft in natives.items()}
     return {name: {DIRECTORY: directory} for name, directory in found.items() if directory}
@@ -202,9 +199,9 @@ def _directories(draft: Draft) -> Iterator[str]:
 
 
 def leaf_episode(session: str, leaf: Summary, at: datetime | None, recorded: datetime) -> MemoryDraft | None:
-    """The weightiest sentences of a leaf, in the order in which they were told; None where nothing was told.
+    """An episode of a leaf's weightiest sentences, in order; None where nothing was told.
 
-    `at` is when the last message that it covers was said, where the log says so.
+    `at` is the time of the last message that it covers, where known.
     """
     text, messages = weightiest(leaf.lines("story"))
     if not text:
@@ -225,7 +222,7 @@ def leaf_episode(session: str, leaf: Summary, at: datetime | None, recorded: dat
 
 
 def weightiest(lines: Sequence[Line]) -> tuple[str, tuple[MessageId, ...]]:
-    """The weightiest sentences of a story, in the order in which they were told, and where they stand."""
+    """The weightiest sentences of a story, in order, and their sources."""
     chosen: list[tuple[Line, str]] = []
     room = MOST_CHARACTERS
     for line in sorted((line for line in lines if line.text.strip()), key=lambda line: -line.weight):
@@ -239,7 +236,7 @@ def weightiest(lines: Sequence[Line]) -> tuple[str, tuple[MessageId, ...]]:
 
 
 class KnownFailure(Struct, frozen=True, kw_only=True):
-    """A failure that a session knows of, and has not seen to work since."""
+    """A failure that a session knows of and has not seen to work since."""
 
     signature: str
     text: str
@@ -248,10 +245,7 @@ class KnownFailure(Struct, frozen=True, kw_only=True):
 
 
 def known_failure(records: Iterable[Record], session: str) -> list[KnownFailure]:
-    """The failures of `session` that it has not overturned; what other sessions saw makes no difference.
-
-    So it doesn't matter in which order the sessions of a space are gone over.
-    """
+    """The failures of `session` that it has not overturned, independent of other sessions."""
     out: list[KnownFailure] = []
     for record in records:
         seen = [piece for piece in record.evidence if piece.session == session]
@@ -264,7 +258,7 @@ def known_failure(records: Iterable[Record], session: str) -> list[KnownFailure]
 
 
 def failures_of_drafts(drafts: Iterable[MemoryDraft]) -> list[KnownFailure]:
-    """The failures among the drafts of a turn."""
+    """The failures among a turn's drafts."""
     return [
         KnownFailure(signature=draft.signature, text=draft.text, at=draft.at, place=dict(draft.conditions))
         for draft in drafts
@@ -273,7 +267,7 @@ def failures_of_drafts(drafts: Iterable[MemoryDraft]) -> list[KnownFailure]:
 
 
 def overturns(turn: Turn, known: Sequence[KnownFailure], recorded: datetime) -> list[MemoryDraft]:
-    """What speaks against `known` failures in a turn: the same call in the same place, and it went well."""
+    """Evidence against `known` failures: the same call in the same place worked in this turn."""
     by_action = {action: each for each in known if (action := action_of(each.signature))}
     if not by_action:
         return []

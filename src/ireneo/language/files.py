@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pkgutil import get_data
 from typing import TypeVar, cast
 
@@ -39,13 +40,7 @@ _topics: dict[tuple[type[Struct], str], Struct] = {}
 
 def from_data(make: Callable[[], V]) -> Callable[[], V]:
     """Keep what `make` gives once it was asked for: a module holds nothing of the data when it is imported."""
-    kept: list[V] = []
-
-    def made() -> V:
-        if not kept:
-            kept.append(make())
-        return kept[0]
-
+    made = cache(make)
     MADE.append(made)
     return made
 

@@ -66,6 +66,7 @@ def document_terms(text: str, author: str | None = None) -> list[str]:
     return [*terms(text), author_term(author)] if author else terms(text)
 
 
+@from_data
 def common_words() -> frozenset[str]:
     """The stop list of English, whose words make no terms."""
     return of_language(Words, "en").stop

@@ -11,7 +11,7 @@ from typing import get_args
 from msgspec.structs import replace
 
 from ireneo.language.detect import language_of_sentence
-from ireneo.language.files import either, topic
+from ireneo.language.files import either, from_data, topic
 from ireneo.language.topics import Constraints, OwnWords
 from ireneo.language.words import common_words, light_stem
 from ireneo.log.message import PINS_TAG, Message, MessageId, Text, without_recalled
@@ -47,6 +47,7 @@ _QUOTED = lazy_re(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“\n]{1,400}�
 _SIGNS = r"[;:—–(]\s*|(?<!\s)\s+-\s+"
 
 
+@from_data
 def _words() -> Constraints:
     return topic(Constraints)
 
