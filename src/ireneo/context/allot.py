@@ -258,10 +258,10 @@ class Allotter:
 
     def fill(self, room: int) -> int:
         """Choose until nothing more fits into `room`; returns what was spent. May be called again with the rest."""
-        before = self._chosen_so_far()
+        before = set(self.chosen), list(self.left), Counter(self._shown), set(self._said), set(self._headed)
         spent = self._say(max(room - self._for_names, 0))
         if silent := self._silent():
-            self._choose_again(before)
+            self.chosen, self.left, self._shown, self._said, self._headed = before
             held = min(BLOCK_TOKENS * len(silent), int(room * BLOCKS_SHARE))
             spent = self._say(max(room - self._for_names - held, 0))
             spent += self._say_of_each(min(room - spent, held))
@@ -296,12 +296,6 @@ class Allotter:
         while (at := waiting.take(lambda at: worth(open_places[at]))) is not None:
             spent += self._choose(open_places[at])
         return spent
-
-    def _chosen_so_far(self) -> tuple[set[int], list[int], Counter[str], set[str], set[tuple[int, str]]]:
-        return set(self.chosen), list(self.left), Counter(self._shown), set(self._said), set(self._headed)
-
-    def _choose_again(self, before: tuple[set[int], list[int], Counter[str], set[str], set[tuple[int, str]]]) -> None:
-        self.chosen, self.left, self._shown, self._said, self._headed = before
 
     def _silent(self) -> set[int]:
         """The offers of which nothing is chosen, though something could be."""

@@ -22,6 +22,7 @@ from ireneo.context.compose import (
     coarse_row,
     composed,
     is_cramped,
+    last_opener,
     live,
     newest_slots,
     next_to_open,
@@ -36,7 +37,7 @@ from ireneo.context.compose import (
 from ireneo.context.view import ContextItem, gap, settle, slot_within, slots_within
 from ireneo.log.message import BLOCK_TAGS, Count, Message, MessageId, short, texts
 from ireneo.log.tree import atoms, loop_runs, torn
-from ireneo.summaries.policy import Explained, RebuildTo, Stay, decide, first_target, idle_seconds, whole
+from ireneo.summaries.policy import Explained, Stay, decide, first_target, idle_seconds, whole
 from ireneo.summaries.summary import RecentValues, Summary
 from ireneo.summaries.work import RowItem, WorkPath, cover_row
 
@@ -132,7 +133,7 @@ def _edge(tail: Sequence[Message], room: int) -> int:
     openers = [edge for edge in edges if tail[edge].opens_turn and not tail[edge].draft.joined]
     found = _first_fitting(tail, openers, room)
     if found is None:
-        found = _first_fitting(tail, edges, room - _share(room))
+        found = _first_fitting(tail, edges, room - int(room * OPENER_SHARE))
     return edges[-1] if found is None else found
 
 
@@ -152,39 +153,22 @@ def _cut(row: Sequence[RowItem], newest: Sequence[Message], options: ContextOpti
     """What is shown, in order: the newest messages in `room` tokens, and the rest in what they leave."""
     count = options.count
     system, past = split_system(row)
-    place = None if _opens(newest) else _last_opener(past)
+    opens_turn = any(message.opens_turn for message in newest)
+    place = None if opens_turn else last_opener(past)
     opener = [] if place is None else [past[place]]
     before, between = (past, past[:0]) if place is None else (past[:place], past[place + 1 :])
     first = slots_within(system, int(options.budget * WORDS_SHARE), count, floor=WORDS_FLOOR)
-    asked = [slot_within(item, _share(room), count) for item in opener if isinstance(item, Message)]
+    asked = [slot_within(item, int(room * OPENER_SHARE), count) for item in opener if isinstance(item, Message)]
     limit = room - sum(slot.fixed(count) for slot in asked)
     slots = [*first, *asked, *newest_slots(newest, limit, options, limit)]
     said = [text for slot in slots for text in texts(slot.draft().parts)]
     pins = pin_block([*row, *newest], said, options, options.budget)
     told = [pins] if pins else []
-    lines, gap = _marked(before, count), _marked(between, count)
+    lines, gap = ([_left_out(items, count)] if items else [] for items in (before, between))
     # What is cut may name what it leaves out, in the room that all the rest leaves.
     shown = settle(slots, options.budget - sum(each.tokens for each in (*told, *lines, *gap)), options.statements)
     edge, live = len(first), len(first) + len(asked)
     return [*shown[:edge], *told, *lines, *shown[edge:live], *gap, *shown[live:]]
-
-
-def _opens(newest: Sequence[Message]) -> bool:
-    return any(message.opens_turn for message in newest)
-
-
-def _last_opener(row: Sequence[RowItem]) -> int | None:
-    """Index of the user message that opened the last turn of `row`; None where a summary covers it."""
-    places = range(len(row) - 1, -1, -1)
-    return next((place for place in places if isinstance(item := row[place], Message) and item.opens_turn), None)
-
-
-def _share(room: int) -> int:
-    return int(room * OPENER_SHARE)
-
-
-def _marked(items: Sequence[RowItem], count: Count) -> list[ContextItem]:
-    return [_left_out(items, count)] if items else []
 
 
 def _left_out(items: Sequence[RowItem], count: Count) -> ContextItem:
@@ -230,7 +214,15 @@ def assemble(
             recent.put((kind, mark), frozen)
         since = path.reader.path(mark.at_position + 1, head.position)
         grown = frozen.followed_by(since, mark.at_position, options)
-        decision = _decide(frozen.tokens, grown.tokens - frozen.tokens, since, options)
+        idle = [seconds for seconds in (options.idle_seconds, idle_seconds(since)) if seconds is not None]
+        decision = decide(
+            frozen_tokens=frozen.tokens,
+            since_tokens=grown.tokens - frozen.tokens,
+            budget=budget,
+            low_water=policy.low_water,
+            idle_seconds=max(idle, default=None),
+            prices=policy.prices,
+        )
         if isinstance(decision, Stay):
             return Assembled(composed=grown, mark=mark, why=decision.why)
         target, why = decision.target, decision.why
@@ -267,20 +259,6 @@ def _newly_disputed(mark: Mark, options: ContextOptions) -> bool:
     return any(
         note.kind == "dispute" and note.at_position <= mark.at_position and note.id not in mark.taken_up
         for note in options.notes
-    )
-
-
-def _decide(
-    frozen_tokens: int, since_tokens: int, since: Sequence[Message], options: ContextOptions
-) -> Stay | RebuildTo:
-    idle = [seconds for seconds in (options.idle_seconds, idle_seconds(since)) if seconds is not None]
-    return decide(
-        frozen_tokens=frozen_tokens,
-        since_tokens=since_tokens,
-        budget=options.budget,
-        low_water=options.policy.low_water,
-        idle_seconds=max(idle, default=None),
-        prices=options.policy.prices,
     )
 
 

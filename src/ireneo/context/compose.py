@@ -14,8 +14,8 @@ from ireneo.context.view import (
     ContextItem,
     ViewSlot,
     block_limit,
+    mask,
     settle,
-    slot_masked,
     slot_verbatim,
     slot_within,
     slots_within,
@@ -114,7 +114,8 @@ def pin_block(
     Where `room` is too small for all, the strongest are shown, and how many are left out.
     """
     pins, lifts = constraints(items, in_story=options.policy.story is not None)
-    end = max((_end(item) for item in items), default=0)
+    ends = (item.last_position if isinstance(item, Summary) else item.position for item in items)
+    end = max(ends, default=0)
     by_hand, released = options.pins
     # What is noted at the end of the path, or later, is shown there: so a block once shown stays as it is.
     pins += [pin for pin in by_hand if pin.position < end]
@@ -195,10 +196,6 @@ def written(text: str, id: str, count: Count, first: str, last: str) -> ContextI
     )
 
 
-def _end(item: Summary | Message) -> int:
-    return item.last_position if isinstance(item, Summary) else item.position
-
-
 BLOCK_TOKENS = 360
 """Blocks with less than this on average say little beside their frames: a coarser one serves better."""
 CRAMPED_TOKENS = 1_500
@@ -236,7 +233,8 @@ def next_to_open(row: Sequence[RowItem], room: int) -> Summary | None:
         if not block.sources:
             continue
         finer = len(blocks) - 1 + len(block.sources)
-        words = _words(row) + (WORDS_FLOOR * (block.messages // 8) if block.level == "goal" else 0)
+        words = sum(min(item.tokens, 400) for item in row if isinstance(item, Message))
+        words += WORDS_FLOOR * (block.messages // 8) if block.level == "goal" else 0
         if finer * BLOCK_TOKENS + min(words, int(room * WORDS_SHARE)) <= room and words <= room * WORDS_SHARE * 2:
             return block
         return None
@@ -261,7 +259,7 @@ def coarse_row(row: Sequence[RowItem], policy: Policy) -> list[RowItem]:
     """Cover all of `row` by one block; where it was noted, the last request stays verbatim."""
     if not row:
         return []
-    place = next((place for place in range(len(row) - 1, -1, -1) if _opens(row[place])), None)
+    place = last_opener(row)
     if place is None or not is_noted(row):
         return [cover_row(row, policy)]
     parts = [row[:place], row[place + 1 :]]
@@ -269,8 +267,10 @@ def coarse_row(row: Sequence[RowItem], policy: Policy) -> list[RowItem]:
     return [*before, row[place], *after]
 
 
-def _opens(item: RowItem) -> bool:
-    return isinstance(item, Message) and item.opens_turn
+def last_opener(row: Sequence[RowItem]) -> int | None:
+    """The index of the user message that opened the last turn of `row`; None where a summary covers it."""
+    places = range(len(row) - 1, -1, -1)
+    return next((place for place in places if isinstance(item := row[place], Message) and item.opens_turn), None)
 
 
 def split_system(row: Sequence[RowItem]) -> tuple[list[Message], list[RowItem]]:
@@ -300,10 +300,6 @@ def opened(row: Sequence[RowItem], block: Summary, parts: Sequence[RowItem]) -> 
     """Replace `block` by `parts`, which together cover the same messages."""
     place = next(number for number, item in enumerate(row) if isinstance(item, Summary) and item.id == block.id)
     return [*row[:place], *parts, *row[place + 1 :]]
-
-
-def _words(row: Sequence[RowItem]) -> int:
-    return sum(min(item.tokens, 400) for item in row if isinstance(item, Message))
 
 
 PARTLY_FLOOR = 24
@@ -386,7 +382,7 @@ def with_masks(messages: Sequence[Message], edge: int, target: int, options: Con
             break
         if place >= turn and messages[place].role != "tool":
             continue
-        slot = slot_masked(messages[place], calls, count)
+        slot = ViewSlot(messages[place], mask(messages[place], calls, count), masked=True)
         size -= slots[place].fixed(count) - slot.fixed(count)
         slots[place] = slot
         masked.append(place)
@@ -463,12 +459,9 @@ def _settled(slots: Sequence[ViewSlot], items: Sequence[RowItem], target: int, o
     shown = settle(slots, target - (pins.tokens if pins else 0), options.statements)
     if pins is None:
         return composed(shown)
-    first = next((place for place, slot in enumerate(slots) if not _is_system(slot)), len(slots))
+    system = [isinstance(slot.item, Message) and slot.item.role == "system" for slot in slots]
+    first = [*system, False].index(False)
     return composed([*shown[:first], pins, *shown[first:]])
-
-
-def _is_system(slot: ViewSlot) -> bool:
-    return isinstance(slot.item, Message) and slot.item.role == "system"
 
 
 def _block(summary: Summary, options: ContextOptions) -> ViewSlot:

@@ -526,20 +526,17 @@ def slots_within(messages: Sequence[Message], room: int, count: Count, *, floor:
     return [slot_within(message, each, count) for message, each in zip(messages, rooms, strict=True)]
 
 
-def slot_masked(message: Message, calls: dict[str, Call], count: Count) -> ViewSlot:
-    """Show a message with its outputs masked."""
-    return ViewSlot(message, mask(message, calls, count), masked=True)
-
-
 def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list[ContextItem]:
     """Fill what the fixed parts of `slots` leave of `room` with the most valuable lines and names."""
     count = statements.count
     for slot, following in zip(slots, [*slots[1:], None], strict=True):
         slot.frame = _frame(following)
     fixed = sum(slot.fixed(count) for slot in slots)
-    read = [text for slot in slots if isinstance(slot.item, Message) for text in _read(slot.draft())]
+    verbatim = [slot.draft() for slot in slots if isinstance(slot.item, Message)]
+    read = (text for each in verbatim for text in (*texts(each.parts), *map(arguments_text, each.calls)))
     standing = [term for text in read for term in terms(text)]
-    end = max((_end(slot.item) for slot in slots), default=0)
+    items = [slot.item for slot in slots]
+    end = max((each.last_position if isinstance(each, Summary) else each.position for each in items), default=0)
     blocks = [slot.item for slot in slots if isinstance(slot.item, Summary)]
     if blocks:
         statements.keep(blocks)
@@ -654,10 +651,6 @@ def _block(text: str) -> Draft:
     return Draft(role="assistant", parts=(Text(text=text),), origin="summary")
 
 
-def _read(draft: Draft) -> list[str]:
-    return [*texts(draft.parts), *(arguments_text(call) for call in draft.calls)]
-
-
 def _unanswered(slots: Sequence[ViewSlot], blocks: Sequence[Summary]) -> Line | None:
     """The agent's last question, unless the user went on to other things more than once since."""
     asked = max(
@@ -668,10 +661,6 @@ def _unanswered(slots: Sequence[ViewSlot], blocks: Sequence[Summary]) -> Line | 
     said = {line.position for block in blocks for line in block.lines("direction")}
     said |= {slot.item.position for slot in slots if isinstance(slot.item, Message) and slot.item.opens_turn}
     return asked if sum(position > asked.position for position in said) <= 1 else None
-
-
-def _end(item: Message | Summary) -> int:
-    return item.last_position if isinstance(item, Summary) else item.position
 
 
 # The scratchpad is the one part of a context that changes. It stands right before the newest user message, so that the

@@ -73,7 +73,10 @@ def redacted(draft: Draft, clean: Clean, clean_record: Clean | None = None) -> D
     `clean_record` cleans payload and record, where it is given.
     """
     draft = _settled(draft, lambda each: _parts_cleaned(each, clean))
-    return _settled(draft, lambda each: _besides_cleaned(each, clean_record or clean))
+    record = clean_record or clean
+    return _settled(
+        draft, lambda each: _changed(each, native=_native(each.native, record), record=_native(each.record, record))
+    )
 
 
 def cleaned_value(value: object, clean: Clean, name: str = "") -> object:
@@ -108,10 +111,6 @@ def _settled(draft: Draft, once: Callable[[Draft], Draft]) -> Draft:
 def _parts_cleaned(draft: Draft, clean: Clean) -> Draft:
     parts = tuple(_part(part, clean) for part in draft.parts)
     return draft if _same(parts, draft.parts) else replace(draft, parts=parts)
-
-
-def _besides_cleaned(draft: Draft, clean: Clean) -> Draft:
-    return _changed(draft, native=_native(draft.native, clean), record=_native(draft.record, clean))
 
 
 def _part(part: PartT, clean: Clean) -> PartT:

@@ -538,8 +538,4 @@ def _settle(last: dict[str, list[LastOutcome]], passed: str, output: str) -> Non
 
 
 def _telling_words(command: str) -> frozenset[str]:
-    return frozenset(_without_flags(command.split()))
-
-
-def _without_flags(words: Iterable[str]) -> Iterable[str]:
-    return (word for word in words if not word.startswith("-") and word not in (".", "./..."))
+    return frozenset(word for word in command.split() if not word.startswith("-") and word not in (".", "./..."))
