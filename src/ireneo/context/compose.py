@@ -14,6 +14,7 @@ from ireneo.context.view import (
     ContextItem,
     ViewSlot,
     block_limit,
+    injected,
     mask,
     settle,
     slot_verbatim,
@@ -21,7 +22,7 @@ from ireneo.context.view import (
     slots_within,
     verbatim,
 )
-from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Draft, Message, Text, short, texts
+from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, short, texts
 from ireneo.log.tree import Annotation, AnnotationId, atoms, next_loop, running_turn
 from ireneo.summaries.by_hand import canon, standing_wordings
 from ireneo.summaries.pins import BY_HAND, MEDIUM, MILD, STANDING, STRONG, constraints, pinned, standing
@@ -132,7 +133,7 @@ def pin_block(
     else:
         return None
     first, last = chosen[0].sources[:1], chosen[-1].sources[-1:]
-    return written("\n".join(lines), "pins", options.count, *(first or ("",)), *(last or ("",)))
+    return injected("pins", "pins", "\n".join(lines), options.count, *(first or ("",)), *(last or ("",)))
 
 
 def note(annotation: Annotation, count: Count) -> ContextItem | None:
@@ -140,7 +141,7 @@ def note(annotation: Annotation, count: Count) -> ContextItem | None:
     if annotation.kind not in ("pin", "release") or annotation.by != "hand":
         return None
     heading = HEADING if annotation.kind == "pin" else f"{PINS_TAG} Lifted, and holds no longer:"
-    return written(f"{heading}\n- {annotation.text}", annotation.id, count, annotation.at, annotation.at)
+    return injected("pins", annotation.id, f"{heading}\n- {annotation.text}", count, annotation.at, annotation.at)
 
 
 def fitting_notes(
@@ -167,7 +168,7 @@ def fitting_notes(
     if not left:
         return fitting, None
     text = f"{PINS_TAG} {len(left)} standing constraints have no room here."
-    return fitting, written(text, "pins", count, left[-1].at, left[0].at)
+    return fitting, injected("pins", "pins", text, count, left[-1].at, left[0].at)
 
 
 def _fitting(pins: Sequence[Line], options: ContextOptions, room: int) -> list[Line]:
@@ -186,14 +187,6 @@ def _fitting(pins: Sequence[Line], options: ContextOptions, room: int) -> list[L
 def _line(pin: Line, *, sources: bool) -> str:
     words = " ".join(pin.text.split())
     return f"- {words} · {short(pin.sources[0])}" if sources and pin.sources else f"- {words}"
-
-
-def written(text: str, id: str, count: Count, first: str, last: str) -> ContextItem:
-    """Show pins as an injected user message."""
-    draft = Draft(role="user", parts=(Text(text=text),), origin="injected")
-    return ContextItem(
-        what="pins", id=id, first=first, last=last, covers=0, tokens=count(text) + MESSAGE_TOKENS, draft=draft
-    )
 
 
 BLOCK_TOKENS = 360

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ireneo.context.allot import BestFirst
 from ireneo.context.assemble import Assembled
-from ireneo.context.compose import Composed, ContextOptions, composed, newest_slots, pin_block, with_notes, written
+from ireneo.context.compose import Composed, ContextOptions, composed, newest_slots, pin_block, with_notes
 from ireneo.context.told_story import (
     LEAST_TOLD,
     TOLD_DEPTH,
@@ -31,7 +31,17 @@ from ireneo.context.told_story import (
     told_under,
     told_worth,
 )
-from ireneo.context.view import MAX_DOUBT, NOTES_TOKENS, ContextItem, gap, settle, show_block, slots_within, verbatim
+from ireneo.context.view import (
+    MAX_DOUBT,
+    NOTES_TOKENS,
+    ContextItem,
+    gap,
+    injected,
+    settle,
+    show_block,
+    slots_within,
+    verbatim,
+)
 from ireneo.language.words import terms
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, harmless, is_called, short
 from ireneo.log.tree import atoms
@@ -397,7 +407,7 @@ def cast_block(story: Story, options: ContextOptions, teller: StoryTeller) -> Co
     if not lines:
         return None
     text = "\n".join([f"{PINS_TAG} {lines[0]}", *lines[1:]])
-    return written(text, "cast", options.count, story.nodes[0].first, story.nodes[-1].last)
+    return injected("pins", "cast", text, options.count, story.nodes[0].first, story.nodes[-1].last)
 
 
 THREADS_SHARE = 0.25
@@ -420,7 +430,7 @@ def story_pins(
     text = f"{PINS_TAG} " + "\n\n".join(filter(None, parts))
     sources = [thread.source for thread in threads if thread.source]
     first, last = (sources[0], sources[-1]) if sources else ("", "")
-    return written(text, "pins", options.count, pins.first if pins else first, last)
+    return injected("pins", "pins", text, options.count, pins.first if pins else first, last)
 
 
 SYSTEM_SHARE = 0.25
@@ -631,7 +641,7 @@ def compose_story(story: Story, options: ContextOptions, teller: StoryTeller) ->
     budget = options.budget
     if budget < ONE_BLOCK:
         facts = "\n".join(canon_lines(options.canon, budget // 2, options.count))
-        first = [written(f"{PINS_TAG} {facts}", "pins", options.count, "", "")] if facts else []
+        first = [injected("pins", "pins", f"{PINS_TAG} {facts}", options.count)] if facts else []
         left = budget - sum(each.tokens for each in first)
         return composed([*first, *_past(replace(story, nodes=(_everything(story, options),)), left, options, teller)])
     before = _system(story.system, int(budget * SYSTEM_SHARE), options)

@@ -532,8 +532,8 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
     for slot, following in zip(slots, [*slots[1:], None], strict=True):
         slot.frame = _frame(following)
     fixed = sum(slot.fixed(count) for slot in slots)
-    verbatim = [slot.draft() for slot in slots if isinstance(slot.item, Message)]
-    read = (text for each in verbatim for text in (*texts(each.parts), *map(arguments_text, each.calls)))
+    said = [slot.draft() for slot in slots if isinstance(slot.item, Message)]
+    read = (text for each in said for text in (*texts(each.parts), *map(arguments_text, each.calls)))
     standing = [term for text in read for term in terms(text)]
     items = [slot.item for slot in slots]
     end = max((each.last_position if isinstance(each, Summary) else each.position for each in items), default=0)
@@ -668,11 +668,15 @@ def _unanswered(slots: Sequence[ViewSlot], blocks: Sequence[Summary]) -> Line | 
 
 
 def pad_shown(text: str, count: Count) -> ContextItem:
-    """Show a scratchpad as an injected user message; it stands for no message of the path."""
+    """Show a scratchpad."""
+    return injected("pad", "pad", text, count)
+
+
+def injected(what: ViewKind, id: str, text: str, count: Count, first: str = "", last: str = "") -> ContextItem:
+    """Show our own text as a user message; it stands for no message of the path."""
     draft = Draft(role="user", parts=(Text(text=text),), origin="injected")
-    return ContextItem(
-        what="pad", id="pad", first="", last="", covers=0, tokens=count(text) + MESSAGE_TOKENS, draft=draft
-    )
+    tokens = count(text) + MESSAGE_TOKENS
+    return ContextItem(what=what, id=id, first=first, last=last, covers=0, tokens=tokens, draft=draft)
 
 
 def pad_place(shown: Sequence[ContextItem]) -> int:
