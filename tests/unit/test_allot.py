@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 
 from hypothesis import given
@@ -151,3 +154,30 @@ def test_nothing_goes_over_the_room(lines: list[tuple[str, str, float, int, str]
     told = texts(allotter.choices()[0])
     assert len(told) == len(set(told))
     assert sum(count(text) for text in told) <= room
+
+
+VALUES = """
+from ireneo.context.allot import Allotter, LineOffer, Statements
+from ireneo.summaries.summary import Line
+
+words = [f"{chr(97 + k // 6)}{chr(97 + k % 6)}word" for k in range(60)]
+said = [" ".join(word for k, word in enumerate(words) if n % (k + 1) < 2) for n in range(1, 60)]
+priced = [Statements(len).price("discoveries", Line(text=text, weight=4.0)) for text in said]
+allotter = Allotter([LineOffer(statements=tuple(priced))], 10_000, Statements(len), end=1)
+print([allotter._value(place) for place in range(len(priced))])
+"""
+
+
+def test_a_value_is_the_same_in_every_process() -> None:
+    """Sets of words are gone through in another order in each, and sums of floats depend on it."""
+    values = {
+        subprocess.run(
+            [sys.executable, "-c", VALUES],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(values) == 1

@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from math import fsum
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -234,7 +235,8 @@ class Allotter:
             spoken.update(statement.terms)
         many = len(self.candidates)
         self._rarity = {term: math.log(1 + many / times) for term, times in spoken.items()}
-        self._all = [sum(map(self._rarity.__getitem__, statement.terms)) or 1.0 for _, statement in self.candidates]
+        # Sets have another order in each process; `fsum` is the same in any.
+        self._all = [fsum(map(self._rarity.__getitem__, each.terms)) or 1.0 for _, each in self.candidates]
         strategy, count = statements.strategy, statements.count
         styles = {**strategy.sections("goal"), **strategy.sections("turn")}
         self._headings = {name: (style.heading, count(style.heading) + 1) for name, style in styles.items()}
@@ -352,7 +354,7 @@ class Allotter:
     def _value(self, place: int) -> float:
         statement = self.candidates[place][1]
         shown, rarity = self._shown, self._rarity
-        fresh = sum(rarity[term] * SHOWN_AGAIN[min(shown[term], 2)] for term in statement.terms)
+        fresh = fsum(rarity[term] * SHOWN_AGAIN[min(shown[term], 2)] for term in statement.terms)
         value = statement.line.weight * self._worth[statement.section] * (BARE + (1 - BARE) * fresh / self._all[place])
         value *= self._use[place]
         if statement.section in LASTING:
