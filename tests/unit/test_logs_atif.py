@@ -150,6 +150,10 @@ def test_embedded_subagents_are_sessions_of_their_own() -> None:
     assert [session.id for session in sessions] == ["s-1", "s-1-t-1", "t-2"]
 
 
+def test_a_run_without_any_message_takes_no_name_from_others() -> None:
+    assert [session.id for session in read(document(), document(TASK))] == ["s-1"]
+
+
 def test_the_directory_stands_in_the_extras() -> None:
     out = drafts(TASK, step(2, "agent", "Hm.", extra={"cwd": "/b"}), extra={"cwd": "/a"})
     records = [draft.record.payload for draft in out if draft.record is not None]

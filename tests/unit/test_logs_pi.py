@@ -193,3 +193,12 @@ def test_a_file_without_a_header_is_called_after_the_file_and_one_with_two_holds
 def test_a_session_in_which_nobody_speaks_is_none(entries: Sequence[object]) -> None:
     with pytest.raises(UnreadableLog):
         list(Pi().read(lines(*entries), "file"))
+
+
+def test_a_note_behind_a_rewind_to_the_beginning_is_kept() -> None:
+    label = {"type": "label", "id": "b", "parentId": None, "label": "start over"}
+    session = read(entry("user", "Fire the kiln.", "a"), label)
+    record = session.nodes[-1].draft.record
+    assert record is not None
+    assert isinstance(record.payload, list)
+    assert label in record.payload

@@ -1,4 +1,4 @@
-"""Import logs: a session as the tree that it is, or several logs one behind the other, in batches of a few thousand."""
+"""Import logs in batches: each session as a tree, or several logs joined into one session."""
 
 from __future__ import annotations
 
@@ -56,29 +56,29 @@ from ireneo.summaries.work import Reached
 T = TypeVar("T")
 
 BATCH = 4_000
-"""Messages that are stored together: an import that is interrupted keeps what it had stored, and may be run again."""
+"""Messages per transaction: an interrupted import keeps what was stored, and may be run again."""
 BATCH_BYTES = 8_000_000
-"""Letters of what they say, and of what their log wrote besides, that are stored together."""
+"""Characters of messages and their records per transaction."""
 
 
 def new_name(stem: str, place: LogPlace, names: Collection[str]) -> str:
-    """What a file is called beside others that were called `names`."""
+    """Return a unique name for a file beside the `names` of others."""
     name = stem
     if name in names and isinstance(place, str | PathLike):
-        # Agents that call every run's file alike keep them in folders with names of their own.
+        # Agents that give every run's file the same name keep them in different folders.
         name = f"{Path(place).absolute().parent.name}/{name}"
     return f"{name}-{len(names) + 1}" if name in names else name
 
 
 def format_of(given: LogFormatName | LogFormat | None, file: LogSource) -> LogFormat:
-    """The format that was named or handed in, or the one that the file is in."""
+    """Return the format that was given, or else recognise that of the file."""
     if given is None:
         return recognise(file.sample(), file.label)
     return log_format(given) if isinstance(given, str) else given
 
 
 def _next_batch(items: Iterator[T], size: Callable[[T], int]) -> list[T]:
-    """Read on, until there is enough for a transaction; in a thread, since to read and to clean takes its time."""
+    """Read until there is enough for a transaction; to be run in a thread, since reading and redacting is slow."""
     batch: list[T] = []
     letters = 0
     for item in items:
@@ -90,7 +90,7 @@ def _next_batch(items: Iterator[T], size: Callable[[T], int]) -> list[T]:
 
 
 def size_of(draft: Draft) -> int:
-    """How many letters a draft holds, about: its parts, its provider's payload and its log's record."""
+    """Estimate the characters of a draft with its native payload and its record."""
     besides = (draft.native, draft.record)
     return sum(map(_size, draft.parts)) + sum(_letters(piece.payload) for piece in besides if piece is not None)
 
@@ -117,22 +117,22 @@ def _letters(value: object) -> int:
 
 
 class Imported(Struct, frozen=True, kw_only=True):
-    """What an import did with one session."""
+    """The outcome of importing one session."""
 
     session: str
     messages: int
-    """How many messages the log has."""
+    """Messages in the log."""
     new: int
-    """How many of them were not stored before."""
+    """Messages that were not stored before."""
     tokens: int
-    """What the path to the log's head costs; of several logs in one session, what this one adds to it."""
+    """Tokens of the path to the log's head; of several logs in one session, what this one adds."""
     faults: tuple[LogFault, ...]
     redacted: Mapping[str, int] = field(default_factory=dict)
-    """How many different secrets of each kind were taken out; never what they were."""
+    """How many different secrets of each kind were redacted."""
     unredacted: int = 0
-    """How many messages were there already with their secrets, and stay so; `Memory.secrets` takes these out."""
+    """Messages that had been stored with secrets, and still are; `Memory.secrets` redacts them."""
     kept: str = ""
-    """The branch that what was said here since is kept on, where the log goes on otherwise."""
+    """The branch that keeps messages appended since the last import, where the log continues differently."""
 
 
 async def import_session(
@@ -145,56 +145,55 @@ async def import_session(
     *,
     follows: bool = False,
 ) -> Imported:
-    """Store every message of a logged session, cleaned, and let its main branch stand where the log left off.
+    """Store every message of a logged session, redacted, and move its main branch to the log's head.
 
-    A branch that has gone on since an earlier import of the same log stays where it is, and so does one that was taken
-    elsewhere when the log has nothing new; one that `follows` its log stands as `stand_at` says. A large session is
-    stored in several transactions; the last of them has something new wherever there is anything, and moves the branch.
-    So one that is broken off and begun again is told from one that has nothing new, and ends as if it had never been
-    broken off.
+    The branch stays where it is if it has gone on since an earlier import, or was moved elsewhere and the log has
+    nothing new; with `follows` it is moved by `stand_at`. A large session takes several transactions. The last one has
+    new messages, if there are any, and moves the branch: so an import that was interrupted and repeated is not mistaken
+    for one without anything new.
     """
     key = await store.read(stored_name, SessionKey(space, logged.id), cleaning)
     importing = _SessionImport(key, source, count, cleaning)
-    end = await importing.run(store, logged, lambda draft: draft, _settle_of(follows=follows))
+    end = await importing.run(store, logged, lambda draft: draft, stand_at if follows else _go_on)
     return importing.report(logged, end)
 
 
 def sessions_of(log: LogFormat, lines: Iterable[bytes], name: str, spool: Spool | None) -> Iterator[StreamedSession]:
-    """The sessions of a log that has branches, each to be read before the next one is asked for."""
+    """Read the sessions of a log; each must be read before the next one is asked for."""
     return log.grow(lines, name, spool) if isinstance(log, StreamingFormat) else map(as_stream, log.read(lines, name))
 
 
 class NamedSession(Struct, frozen=True, kw_only=True):
-    """A session of a log, cleaned, with each message named as in a store that doesn't have it yet."""
+    """A redacted session of a log, with the ids that its messages get in an empty store."""
 
     key: SessionKey
     source: str
     follows: bool
     end: Head
     runs: Sequence[Sequence[Message]]
-    """Its messages, in runs that each go on from a message before."""
+    """Its messages, in runs each of which continues an earlier message."""
     imported: Imported
     has_secrets: bool
-    """Whether a message has any: what is stored of the session may bear other names then."""
+    """Whether a message has any, so that stored messages may have other ids."""
     is_renamed: bool
-    """Whether its own name has one."""
+    """Whether the session's name has one."""
 
     @property
     def messages(self) -> Iterator[Message]:
-        """All of them."""
+        """All messages."""
         return (message for run in self.runs for message in run)
 
 
 async def name_session(
     store: Store, space: str, logged: StreamedSession, source: str, count: Count, cleaning: Cleaning, *, follows: bool
 ) -> NamedSession:
-    """Do what `import_session` does, in a store where nothing is yet, and give what `keep_named` needs elsewhere."""
+    """Import a session into an empty store, and return what `keep_named` needs to store it in another."""
     key = await store.read(stored_name, SessionKey(space, logged.id), cleaning)
     importing = _SessionImport(key, source, count, cleaning)
     read = [(node, cleaning.choices(node.draft)) for node in logged]
     runs = await store.read(importing.take, read)
     end = importing.heads[logged.head]
-    await store.write(importing.finish, runs, end, _settle_of(follows=follows))
+    await store.write(importing.finish, runs, end, stand_at if follows else _go_on)
     return NamedSession(
         key=key,
         source=source,
@@ -208,18 +207,17 @@ async def name_session(
 
 
 def keep_named(tx: Transaction, space: str, named: NamedSession) -> Imported:
-    """Store a session that was named elsewhere, as `import_session` would have."""
+    """Store a session that was named by `name_session`, as `import_session` would have."""
     importing = _SessionImport(SessionKey(space, named.key.session), named.source, len, Cleaning(None))
-    importing.finish(tx, named.runs, named.end, _settle_of(follows=named.follows))
+    importing.finish(tx, named.runs, named.end, stand_at if named.follows else _go_on)
     return replace(named.imported, new=importing.new, kept=importing.kept)
 
 
 Settle = Callable[[Transaction, SessionKey, Head, bool], str]
-"""Says where the main branch stands once all of a log is stored, up to its head; with whether anything was new."""
+"""Moves the main branch once a log is stored up to its head; the flag says whether anything was new.
 
-
-def _settle_of(*, follows: bool) -> Settle:
-    return _follow if follows else _go_on
+Returns the name of a branch that keeps what was appended since, or an empty string.
+"""
 
 
 def _go_on(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> str:
@@ -236,15 +234,11 @@ def _advance(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> str:
     return ""
 
 
-def _follow(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> str:
-    return stand_at(tx, key, end, changed=changed)
+def stand_at(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> str:
+    """Move the main branch to `end`, where an edited chat ends now; returns the branch that keeps what was appended.
 
-
-def stand_at(tx: Transaction, key: SessionKey, end: Head, *, changed: bool) -> str:
-    """Let the main branch stand at `end`, where a chat ends now; returns on which branch what was said here is kept.
-
-    Where the chat was gone on with here, the branch stays: behind its end, or elsewhere after a rewind unless the chat
-    has `changed`. What the chat itself no longer says lies in the log beside the path, as after a rewind.
+    The branch stays if messages were appended behind the chat's end, or after a rewind unless the chat has `changed`.
+    Messages that the chat no longer has stay in the log beside the path, as after a rewind.
     """
     branches = dict(tx.sessions.branches(key))
     main = branches.pop(MAIN, None)
@@ -265,16 +259,16 @@ def stand_at(tx: Transaction, key: SessionKey, end: Head, *, changed: bool) -> s
 
 
 SAME_CHAT = 1_000
-"""So many of the first messages are looked at for any that a session has already."""
+"""How many first messages are compared with those of the session."""
 MOST_CUT = 8
-"""Whoever cuts more messages off the beginning of a chat is taken for one who named the later of two files alone."""
+"""How many messages may be missing at the beginning of a chat; more mean that only its later file was named."""
 
 
 def _refuse_another(tx: Transaction, key: SessionKey, messages: Sequence[Message]) -> None:
-    """Raise BadInput where `messages`, the first of a chat, say nothing of what the session says at its beginning.
+    """Raise BadInput where `messages`, the first of a chat, share none with the beginning of the session.
 
-    Whoever edits the first message of a chat leaves others; who names the second of two files alone, or a wrong one,
-    means another chat. What a card tells before a chat begins is no part of it.
+    An edited chat keeps some of its messages; one without any is another chat, or only its second file. System messages
+    don't count.
     """
     main = tx.sessions.branches(key).get(MAIN) if tx.sessions.get(key) else None
     new = [message.text for message in messages[:SAME_CHAT] if message.role != "system"]
@@ -291,20 +285,20 @@ def _refuse_another(tx: Transaction, key: SessionKey, messages: Sequence[Message
 
 
 def _is_logged(tx: Transaction, key: SessionKey, id: MessageId) -> bool:
-    """Whether a message was taken from a log: who appends one gives it a time, and no record."""
+    """Whether a message was imported: an appended one has a time, and no record."""
     draft = tx.log.drafts(key, [id])[id]
     return draft.record is not None or draft.at is None
 
 
 def stored_name(tx: Transaction, key: SessionKey, cleaning: Cleaning) -> SessionKey:
-    """`key` under the name that its session is stored by: without the secrets in it, unless it is there with them."""
+    """Redact the name of a session, unless it is stored with its secrets."""
     if tx.sessions.get(key) is not None:
         return key
     return SessionKey(key.space, cleaning.text(key.session))
 
 
 class _Heads:
-    """The head at each node of a session, held in little room."""
+    """The heads at the nodes of a session, in compact form."""
 
     def __init__(self) -> None:
         self._ids: list[MessageId] = []
@@ -331,7 +325,7 @@ class _Heads:
 
 
 class _SessionImport:
-    """One session on its way into the store."""
+    """The import of one session."""
 
     def __init__(
         self,
@@ -343,7 +337,7 @@ class _SessionImport:
         *,
         joins: bool = False,
     ) -> None:
-        """Begin behind `base`, or with the session; one that `joins` others there may be no other chat than theirs."""
+        """Begin behind `base`, or at the root; a chat that `joins` others there must be the same."""
         self._key = key
         self._source = source
         self._count = count
@@ -356,11 +350,11 @@ class _SessionImport:
         self.heads = _Heads()
 
     async def run(self, store: Store, logged: StreamedSession, named: Callable[[Draft], Draft], settle: Settle) -> Head:
-        """Store all of it, each draft as `named`, and `settle` where the main branch stands; returns where it ends."""
+        """Store all drafts, changed by `named`, and `settle` the main branch; returns the head."""
         nodes = ((node, self._cleaning.choices(named(node.draft))) for node in logged)
         held: Sequence[Sequence[Message]] = ()
         while read := await asyncio.to_thread(_next_batch, nodes, lambda each: size_of(each[0].draft)):
-            # One with something new is held until more is found that is new: the last of them moves the branch.
+            # A batch with new messages is held until the next one is found: the last one moves the branch.
             if runs := await store.read(self.take, read):
                 if held:
                     await store.write(self.insert, held)
@@ -370,9 +364,9 @@ class _SessionImport:
         return end
 
     def take(self, tx: Transaction, read: Sequence[tuple[LoggedNode, DraftVariants]]) -> Sequence[Sequence[Message]]:
-        """A batch as messages, each named as it is in the store, in runs that each go on from a message before.
+        """Make messages of a batch, with the ids that they have in the store, in runs that continue earlier messages.
 
-        None where all of it is stored already.
+        Returns no runs where all of it is stored already.
         """
         find = partial(tx.log.find, self._key)
         has_erased = tx.erasure.count(self._key) > 0
@@ -389,7 +383,7 @@ class _SessionImport:
             self.heads.append(head_of(message))
         if begins:
             _refuse_another(tx, self._key, [message for run in runs for message in run])
-        # A message is stored after all that it follows: the end of a run tells of all of it.
+        # Messages are stored in order, so a run is stored if its last message is.
         ends = (run[-1].id for run in reversed(runs))
         return runs if any(all(each.id != end for each in find([end])) for end in ends) else []
 
@@ -399,13 +393,13 @@ class _SessionImport:
         self.new += sum(tx.log.insert(self._key, run) for run in runs)
 
     def finish(self, tx: Transaction, runs: Sequence[Sequence[Message]], end: Head, settle: Settle) -> None:
-        """Store the last batch, and `settle` where the main branch stands."""
+        """Store the last batch, and `settle` the main branch."""
         self.insert(tx, runs)
         self.kept = settle(tx, self._key, end, self.new > 0)
         place_session(tx, self._key, drafts=[each.draft for run in runs for each in run])
 
     def report(self, logged: StreamedSession, end: Head) -> Imported:
-        """What became of it, which ends at `end`."""
+        """Return the outcome of the import, whose head is `end`."""
         cleaning = self._cleaning
         return Imported(
             session=self._key.session,
@@ -420,10 +414,10 @@ class _SessionImport:
 
 
 class JoinedImport:
-    """A session that is taken from logs: what is there already, from its first message on, is left as it is.
+    """Joins several logs into one session; messages that are stored already stay as they are.
 
-    The main branch stands at the end of what was taken; one that has gone on from there stays where it is. Where the
-    last of them is a chat, `settle` lets the branch stand where that ends now.
+    The main branch moves to the end of the logs, unless it has gone on from there. If the last of them is a chat,
+    `settle` moves the branch to where it ends now.
     """
 
     def __init__(
@@ -436,10 +430,10 @@ class JoinedImport:
         only_adds: bool = True,
         preset: Policy | None = None,
     ) -> None:
-        """Begin at the session's root; with `only_adds` nothing that the main branch leads to is left aside.
+        """Begin at the session's root; with `only_adds`, logs that would drop messages of the main branch are rejected.
 
-        All that is taken in passes through `cleaning`. With the memory's own `preset` the blocks of what is taken in
-        are written as well, so that the first context of a long session finds them.
+        Messages are redacted by `cleaning`. With a `preset`, summaries are written as well, so that the first context
+        of a long session finds them.
         """
         self._store = store
         self._key = key
@@ -451,15 +445,15 @@ class JoinedImport:
         self._head: Head | None = None
         self._given: UncleanedIds = {}
         self._earlier: set[str] = set()
-        """The ids that the logs before gave their messages."""
+        """The source ids of the earlier logs."""
         self._follows = False
         self._new = 0
 
     async def import_log(self, lines: Iterable[bytes], log: LogFormat, *, name: str) -> Imported:
-        """Store the messages of a log behind those of the logs before, while it is read; `name` is the file's.
+        """Store the messages of a log behind those of the earlier logs, while it is read; `name` is the file's.
 
-        Of an agent's log with branches the path to its head is taken, of a chat all of it. Raises UnreadableLog where
-        it has no message, and BadInput where the session holds others in the place of an agent's.
+        Of an agent's log only the path to its head is stored, of a chat all branches. Raises UnreadableLog where it has
+        no message, and BadInput where the session holds others.
         """
         cleaning = self._cleaning
         self._key = await self._store.read(stored_name, self._key, cleaning)
@@ -502,15 +496,15 @@ class JoinedImport:
         )
 
     async def settle(self) -> str:
-        """Let the main branch stand where the logs end; returns on which branch what was said here is kept."""
+        """Move the main branch to the end of the logs; returns the branch that keeps what was appended since."""
         if self._head is None or not self._follows:
             return ""
-        return await self._store.write(stand_at, self._key, self._head, changed=self._new > 0)
+        return await self._store.write(stand_at, self._key, self._head, self._new > 0)
 
     def _cleaned(
         self, lines: Iterable[bytes], log: LogFormat, name: str, clean_name: str, ids: set[str], faults: list[LogFault]
     ) -> Iterator[DraftVariants]:
-        """The messages of a log as they may be stored, while it is read; what can't be read goes to `faults`."""
+        """Read and redact the messages of a log; faults are added to `faults`."""
         for each in _drafts_of(lines, log, name):
             if isinstance(each, LogFault):
                 faults.append(self._cleaning.fault(each))
@@ -518,7 +512,7 @@ class JoinedImport:
                 yield self._cleaning.choices(self._named(each, clean_name, ids))
 
     def _named(self, draft: Draft, name: str, ids: set[str]) -> Draft:
-        """`draft` under an id that no log before it gave: behind the name of its own, where need be."""
+        """Make the source id of `draft` unique among the earlier logs, by the name of its own."""
         if draft.source_id is None:
             return draft
         if draft.source_id in self._earlier:
@@ -541,7 +535,7 @@ class JoinedImport:
             branches = tx.sessions.branches(key)
             main = branches.get(MAIN)
             if self._follows:
-                # Where the chat leads elsewhere than the branch, all of it is to be known first.
+                # Where the chat leads elsewhere, the branch is moved once all of it is stored.
                 _advance(tx, key, end, new > 0)
             elif MAIN not in branches or (new and not passes(tx, key, main, end)):
                 if self._only_adds and main is not None and not passes(tx, key, end, main):

@@ -1,4 +1,4 @@
-"""Values that came from outside: narrowed, copied, dated, or refused with the place of what is wrong."""
+"""Conversion of untrusted JSON values: narrowing, copying, reading times, or errors with the place of a fault."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FRAMEWORKS: Final = ("langchain", "langchain_core", "langgraph", "pydantic_ai")
 
 
 def library_of(item: object) -> str:
-    """The library whose class, or a subclass of it, `item` is of; empty where it is of none that is known here."""
+    """Return the client or framework that defines the class of `item` or a base of it; empty for others."""
     for each in type(item).__mro__:
         root = each.__module__.partition(".")[0]
         if root in CLIENTS or root in FRAMEWORKS:
@@ -28,26 +28,23 @@ def library_of(item: object) -> str:
 
 
 def dumped(item: object) -> object:
-    """What the client of `item` would send of it: only what was set, and nothing that it made of the reply itself.
+    """Dump a client's object as the client would send it: only fields that were set, without parsed values.
 
-    Raises TypeError where it is no such object.
+    Raises TypeError for other objects.
     """
     dump = getattr(item, "model_dump", None)
     library = library_of(item)
     if isinstance(item, type) or not callable(dump) or library not in CLIENTS:
         raise TypeError(f"a Python {type(item).__name__} is no JSON")
     if library == "google":
-        # Its bytes are left to whoever writes the JSON: the library spells base64 in letters of its own.
+        # Bytes are left to the JSON encoder, as the library uses the URL-safe alphabet of base64.
         return dump(mode="python", by_alias=True, exclude_none=True)
     excluded = getattr(item, "__api_exclude__", None)
     return dump(mode="json", by_alias=True, exclude_unset=True, exclude=excluded, warnings=False)
 
 
 def detached(value: object, place: str) -> object:
-    """A copy that shares nothing with the caller's value, and is JSON through and through.
-
-    Objects of a provider's client that stand in it, such as the blocks of a reply, are dumped as the client sends them.
-    """
+    """Copy the caller's value as pure JSON; objects of a provider's client in it are dumped. Raises UnreadableLog."""
     try:
         return msgspec.json.decode(msgspec.json.encode(value, enc_hook=dumped))
     except (TypeError, ValueError, RecursionError) as fault:
@@ -56,7 +53,7 @@ def detached(value: object, place: str) -> object:
 
 
 def copied(value: object) -> object:
-    """A copy of a JSON value, so that whoever changes it leaves the original as it is."""
+    """Copy a JSON value deeply."""
     if isinstance(value, dict):
         return {key: copied(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -65,33 +62,33 @@ def copied(value: object) -> object:
 
 
 def copied_messages(messages: Iterable[dict[str, object]]) -> list[dict[str, object]]:
-    """A copy of each message."""
+    """Copy each message deeply."""
     return [{key: copied(item) for key, item in message.items()} for message in messages]
 
 
 def record(value: object, place: str) -> dict[str, object]:
-    """`value`, which must be an object."""
+    """Return `value` as an object, or raise UnreadableLog."""
     if not isinstance(value, dict):
         raise UnreadableLog(f"{place}: it is {kind(value)}, not an object")
     return value
 
 
 def listing(value: object, place: str) -> list[object]:
-    """`value`, which must be a list."""
+    """Return `value` as a list, or raise UnreadableLog."""
     if not isinstance(value, list):
         raise UnreadableLog(f"{place}: it is {kind(value)}, not a list")
     return value
 
 
 def words(value: object, place: str) -> str:
-    """`value`, which must be a string."""
+    """Return `value` as a string, or raise UnreadableLog."""
     if not isinstance(value, str):
         raise UnreadableLog(f"{place}: it is {kind(value)}, not a string")
     return value
 
 
 def role_of(message: dict[str, object], place: str, known: tuple[str, ...]) -> str:
-    """The message's role, which must be one of `known`."""
+    """Return the message's role, which must be one of `known`."""
     role = message.get("role")
     if not isinstance(role, str):
         raise UnreadableLog(f"{place}: it has no role; expected one of {', '.join(known)}")
@@ -101,7 +98,7 @@ def role_of(message: dict[str, object], place: str, known: tuple[str, ...]) -> s
 
 
 def type_of(block: dict[str, object], place: str) -> str:
-    """The type of a content block."""
+    """Return the type of a content block, or raise UnreadableLog."""
     name = block.get("type")
     if not isinstance(name, str):
         raise UnreadableLog(f"{place}: it has no type")
@@ -109,16 +106,16 @@ def type_of(block: dict[str, object], place: str) -> str:
 
 
 def placed(value: object, place: str, each: str) -> Iterator[tuple[str, dict[str, object]]]:
-    """The objects of the list `value`, which stands at `place`: each with its own place, `each` and its number."""
+    """Return the objects of the list `value` at `place`, each with its own place: `each` and its index."""
     for index, item in enumerate(listing(value, place)):
         where = f"{each} {index}"
         yield where, record(item, where)
 
 
 def placed_blocks(content: object, place: str, what: str = "block") -> list[tuple[str, dict[str, object]]]:
-    """The blocks of a message's content, each with the words that name its place; a string is short for one text.
+    """Return the blocks of a message's content with their places; a string is short for one text.
 
-    `what` is what the format calls its blocks.
+    `what` is the format's name for blocks.
     """
     if isinstance(content, str):
         return [(place, {"type": "text", "text": content})]
@@ -128,30 +125,30 @@ def placed_blocks(content: object, place: str, what: str = "block") -> list[tupl
 
 
 def read_arguments(written: object) -> dict[str, object] | str:
-    """What a model wrote as the arguments of a call: the object, or the string as it is where it holds none."""
+    """Parse the arguments of a call: the object, or the string itself where it holds none."""
     return {} if isinstance(written, str) and not written.strip() else parsed_arguments(written)
 
 
 def parsed_arguments(given: object) -> dict[str, object] | str:
-    """The same, as logs have it: there a blank string stays what it is."""
+    """Parse the arguments of a call in a log, where a blank string is kept."""
     parsed = json_in(given) if isinstance(given, str) else given
     return parsed if isinstance(parsed, dict) else given if isinstance(given, str) else {}
 
 
 def given_arguments(given: object) -> dict[str, object] | str:
-    """The arguments of a call where a format has an object for them; anything else as the JSON that it is."""
+    """Return arguments of a format that has an object for them; anything else as a JSON string."""
     if isinstance(given, dict | str):
         return given
     return {} if given is None else msgspec.json.encode(given).decode()
 
 
 def text_or(value: object, otherwise: str = "") -> str:
-    """`value` where it is a string, else `otherwise`: for fields whose lack is repaired later."""
+    """Return `value` if it is a string, else `otherwise`."""
     return value if isinstance(value, str) else otherwise
 
 
 def kind(value: object) -> str:
-    """What a reader of JSON would call `value`."""
+    """Name the JSON type of `value`, for error messages."""
     if value is None:
         return "null"
     for types, name in _KINDS:
@@ -171,11 +168,11 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
 
 _NOTHING: Mapping[str, object] = {}
 MILLISECONDS_FROM = 100_000_000_000
-"""So many seconds after 1970 is the year 5138: a larger number counts milliseconds."""
+"""A larger number counts milliseconds: in seconds it would be the year 5138."""
 SECONDS_FROM = 100_000_000
-"""So many seconds after 1970 is the year 1973: a smaller number counts turns, or seconds from where a talk began."""
+"""A smaller number is no time since 1970, but counts turns, or seconds since the beginning."""
 _LONGEST = 60
-"""Characters of a date in words."""
+"""The greatest length of a date in words."""
 _DATE_WORDS = frozenset(
     "jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august september"
     " october november december mon tue tues wed thu thur thurs fri sat sun monday tuesday wednesday thursday friday"
@@ -184,26 +181,26 @@ _DATE_WORDS = frozenset(
 _YEAR = lazy_re(r"(?<!\d)\d{4}(?!\d)")
 _EITHER_WAY = lazy_re(r"(?<!\d)(\d{1,2})([/.-])(\d{1,2})\2\d{4}(?!\d)")
 _DEFAULTS = datetime(1904, 1, 1), datetime(1908, 2, 2)
-"""Of what a date leaves out; one that is the same with both leaves out neither its day, nor its month, nor its year."""
+"""A date that parses alike with both defaults has a year, a month and a day."""
 
 
 def mapping(value: object) -> Mapping[str, object]:
-    """`value` if it is an object, otherwise an empty one."""
+    """Return `value` if it is an object, else an empty one."""
     return value if isinstance(value, dict) else _NOTHING
 
 
 def without(record: Mapping[str, object], *names: str) -> dict[str, object]:
-    """`record` without what stands under `names`."""
+    """Copy `record` without the keys `names`."""
     return {key: value for key, value in record.items() if key not in names}
 
 
 def string(value: object) -> str | None:
-    """`value` if it is a string that is not empty."""
+    """Return `value` if it is a non-empty string."""
     return value if isinstance(value, str) and value else None
 
 
 def objects(value: object) -> list[dict[str, object]]:
-    """The objects of `value`, if it is a list."""
+    """Return the objects in `value`, if it is a list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
@@ -211,14 +208,14 @@ TIME_KEYS: Final = (
     *("timestamp", "created_at", "createdAt", "created", "create_time", "createTime", "sent_at", "sentAt"),
     *("at", "time", "datetime", "date_time", "date"),
 )
-"""Under which of its keys a message, a reply or an episode may say when it was."""
+"""The keys under which a message, a reply or an episode may have its time."""
 
 
 def moment(value: object) -> datetime | None:
-    """A time as logs write it: ISO 8601, seconds or milliseconds since 1970 (perhaps as text), or a date in words.
+    """Parse a time: ISO 8601, seconds or milliseconds since 1970 (also as text), or a date in words.
 
-    In words: "1:56 pm on 8 May, 2023", "2023/05/08 (Mon) 13:56", "Mon, 08 May 2023 13:56:00 +0200". A date that could
-    be read two ways (05/08/2023) or leaves out its year, month or day is none. UTC where no zone is given.
+    In words: "1:56 pm on 8 May, 2023", "2023/05/08 (Mon) 13:56", "Mon, 08 May 2023 13:56:00 +0200". Returns None for an
+    ambiguous date (05/08/2023), or one without year, month or day. The zone is UTC where none is given.
     """
     if isinstance(value, str):
         value = value.strip()
@@ -245,14 +242,14 @@ def _iso(text: str) -> datetime | None:
 
 
 def _in_words(text: str) -> datetime | None:
-    """Raises ValueError or OverflowError for what is no date."""
+    """Parse a date in words. Raises ValueError or OverflowError."""
     words = re.findall(r"[^\W\d_]+", text.lower())
     if len(text) > _LONGEST or not _YEAR.search(text) or not _DATE_WORDS.issuperset(words):
         return None
     either = _EITHER_WAY.search(text)
     if either and either[1] != either[3] and max(int(either[1]), int(either[3])) <= 12:
         return None
-    # Loaded for the few logs that need it.
+    # Imported late, since few logs need it.
     from dateutil.parser import parse
 
     plain = re.sub(r"[()\[\]]", " ", text)
@@ -261,7 +258,7 @@ def _in_words(text: str) -> datetime | None:
 
 
 def json_in(text: str) -> object:
-    """The JSON value that a string holds, such as the arguments of a call; None if it holds none."""
+    """Parse a JSON string, such as the arguments of a call; None if it is invalid."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):

@@ -47,7 +47,7 @@ _BARE = {
     "ghost_snapshot",
     "compaction",
 }
-"""The types of items that stand on a line of their own in older rollouts."""
+"""The types of items that have a line of their own in older rollouts."""
 
 
 class _RolloutLine(Struct, frozen=True, kw_only=True):

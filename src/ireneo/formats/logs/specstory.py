@@ -1,8 +1,7 @@
-"""SpecStory's Markdown: the sessions of many coding agents, told for people to read.
+"""SpecStory's Markdown: sessions of many coding agents, written for people to read.
 
-A file is one session; JSON lines may carry such files as `markdown`. The lines of sub-agents that work side by side
-stand mixed, and nothing tells them apart: those of one turn of the user are one session. Where the work is done is not
-told.
+A file is one session; JSON lines may hold such files as `markdown`. The lines of sub-agents that work in parallel are
+mixed and can't be distinguished, so those of one turn of the user are one session. There is no working directory.
 """
 
 from __future__ import annotations
@@ -28,20 +27,18 @@ _FENCE = lazy_re(r"(?P<ticks>`{3,})(?P<language>[\w+.#-]*)\s*$")
 
 
 class _Fenced(Struct, frozen=True, kw_only=True):
-    """A fenced block."""
+    """A fenced block: the line that opens it, and the line behind it."""
 
     start: int
-    """The line that opens it."""
     end: int
-    """The line behind it."""
     language: str
     text: str
 
 
 def _fenced(lines: Sequence[str], start: int = 0, *, to_the_last: bool) -> _Fenced | None:
-    """The first block from `start` on; up to the last line that may close it, or only to the first.
+    """Find the first block from `start` on; it ends at the first line that may close it, or `to_the_last`.
 
-    What a tool printed is closed by the last one, since it was not looked at for fences of its own.
+    A tool's output is closed by the last one, since SpecStory doesn't escape fences in it.
     """
     for first in range(start, len(lines)):
         if (opened := _FENCE.match(lines[first])) is not None:
@@ -55,10 +52,10 @@ def _fenced(lines: Sequence[str], start: int = 0, *, to_the_last: bool) -> _Fenc
 
 
 def _asked_then_printed(lines: Sequence[str], *, whole_file: bool) -> tuple[_Fenced | None, _Fenced | None]:
-    """The block that says what was asked, and the one that says what came back.
+    """Find the blocks of the input and the output of a tool.
 
-    The second opens behind an empty line behind the end of the first; of a `whole_file`, which may hold just that, the
-    last such place counts.
+    The second one opens after an empty line behind the first. Where the input is a `whole_file`, which may contain such
+    a sequence, its last occurrence counts.
     """
     first = _fenced(lines, to_the_last=False)
     if first is None:
@@ -78,11 +75,8 @@ def _asked_then_printed(lines: Sequence[str], *, whole_file: bool) -> tuple[_Fen
     return asked, _fenced(lines, seam + 1, to_the_last=True)
 
 
-# A tool's piece of a SpecStory export as a call and what came back from it.
-#
-# SpecStory words each tool in its own way and leaves arguments out; what it does tell is put under the names that the
-# agents use themselves. An edit's file is often told by its result alone.
-
+# Tools. SpecStory describes each tool in its own way and omits arguments; the others get the names that the agents use.
+# The file of an edit is often found only in its result.
 
 _TAG = lazy_re(r"<tool-use\b(?P<attributes>[^>\n]{0,400})>")
 _ATTRIBUTE = lazy_re(r'\bdata-tool-(?P<key>type|name)="(?P<value>[^"]*)"')
@@ -109,17 +103,16 @@ _SHELLS = ("shell", "bash", "exec_command", "shell_command", "run_terminal_cmd",
 
 
 class _Used(Struct, frozen=True, kw_only=True):
-    """A tool's piece, read."""
+    """A call of a tool, and its output."""
 
     name: str
     arguments: dict[str, object]
     output: str | None = None
-    """None where nothing came back, or nothing of it was told."""
+    """None where there was none, or it was omitted."""
     error: bool = False
-    """It is told as an error."""
 
     def result(self, call: Call) -> Result:
-        """What came back; nothing at all is what a quiet command prints."""
+        """Make the result of `call`; no output is the output of a quiet command."""
         text = self.output or ""
         failed = derive_failed(text, call)
         if self.error or _REFUSED.match(text):
@@ -132,7 +125,6 @@ class _Used(Struct, frozen=True, kw_only=True):
 
 
 def _used(lines: Sequence[str]) -> _Used:
-    """Read the lines of a tool's piece."""
     text = "\n".join(lines)
     tag = _TAG.match(text)
     if tag:
@@ -155,7 +147,7 @@ def _used(lines: Sequence[str]) -> _Used:
 
 
 def _inner(text: str) -> list[str]:
-    """The lines of a body, without the tags and the empty lines round it."""
+    """Return the lines of a body without surrounding tags and empty lines."""
     lines = text.strip("\n").split("\n")
     while lines and (not lines[0].strip() or _MARKS.fullmatch(lines[0].strip())):
         lines.pop(0)
@@ -185,7 +177,7 @@ def _of_kind(name: str, kind: str, rest: str, body: list[str]) -> _Used:
 
 
 def _generic(name: str, body: list[str]) -> _Used:
-    """A tool without wording of its own: its input key by key, then its result or its error."""
+    """Read a tool without a description of its own: its input key by key, then its result or its error."""
     end = next((at for at, line in enumerate(body) if line.startswith(("**Result:**", "**Error:**"))), len(body))
     values: dict[str, list[str]] = {}
     for line in body[1:end]:
@@ -223,7 +215,7 @@ def _shell(name: str, rest: str, body: list[str]) -> _Used:
 
 
 def _patch(name: str, rest: str, body: list[str]) -> _Used:
-    """Diffs, each under the name of its file."""
+    """Read diffs, each under the name of its file."""
     patch: list[str] = []
     output: str | None = None
     at = 0
@@ -266,11 +258,9 @@ def _arguments(name: str, kind: str, rest: str, head: str) -> dict[str, object]:
     return {"description": said} if said else {}
 
 
-# A SpecStory export cut into what stands in it: who speaks, and in words, in thoughts or through a tool.
-#
-# The export quotes what tools printed as it was, other exports included, so that a line that looks like a mark may be a
-# quotation. A speaker's line is one of this session only if its time fits; within a tool it must not lie before the
-# line of the last speaker.
+# The parts of an export. It contains the output of tools unescaped, other exports included, so that a line that looks
+# like a mark may be quoted. A speaker's line is one of this session only if its time fits: within a tool it must not be
+# before that of the last speaker.
 
 _SPEAKER = lazy_re(r"_\*\*(?P<who>User|Agent|Assistant)(?P<side> - sidechain)?(?: \((?P<about>.{0,200})\))?\*\*_\s*$")
 _TIME = lazy_re(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
@@ -282,29 +272,28 @@ _BARE = lazy_re(r"Tool use: \*\*[^*\n]{1,80}\*\*")
 _RULE = lazy_re(r"---\s*$")
 _MESSAGE = lazy_re(r"<!-- message-id: (?P<id>\S{1,100}) -->\s*$")
 _BEFORE = timedelta(days=1)
-"""No turn of a session lies further before its beginning; a line that does is quoted."""
+"""A speaker's line with a time further before the session's beginning is quoted."""
 
 _ExportKind = Literal["speaker", "text", "thinking", "tool"]
 
 
 class _ExportPart(Struct, frozen=True, kw_only=True):
-    """Some lines of an export."""
+    """Consecutive lines of an export."""
 
     kind: _ExportKind
     start: int
-    """The index of its first line."""
     lines: Sequence[str]
     user: bool = False
-    """Of a speaker: it is the user."""
+    """A speaker who is the user."""
     sidechain: bool = False
-    """Of a speaker: it is a sub-agent."""
+    """A speaker who is a sub-agent."""
     at: datetime | None = None
     source_id: str | None = None
     fault: str | None = None
 
 
 class _ExportCutter:
-    """Cuts an export, whose session had `begun` then, into its pieces."""
+    """Splits an export, whose session had `begun` then, into its parts."""
 
     def __init__(self, lines: Sequence[str], begun: datetime | None) -> None:
         self.lines = lines
@@ -313,7 +302,7 @@ class _ExportCutter:
         self.seen: set[str] = set()
 
     def pieces(self) -> Iterator[_ExportPart]:
-        """The pieces, in order; what stands before the first speaker is left out."""
+        """Return the parts in order, without the lines before the first speaker."""
         at = 0
         while at < len(self.lines) and self.speaker(at) is None:
             at += 1
@@ -340,7 +329,7 @@ class _ExportCutter:
         return _ExportPart(kind="text", start=at, lines=self.lines[at:end])
 
     def speaker(self, at: int) -> _ExportPart | None:
-        """The speaker's line that stands at `at`, with the id of the message where it follows."""
+        """Read a speaker's line at `at`, and the message's id in the next line; None for other lines."""
         found = _SPEAKER.match(self.lines[at])
         if found is None:
             return None
@@ -360,7 +349,7 @@ class _ExportCutter:
         )
 
     def until(self, at: int, *, rules: bool = False) -> int:
-        """Where words that begin before `at` end: at the next mark, or with `rules` at the next line across too."""
+        """Return the end of a text that begins before `at`: the next mark, or with `rules` also a horizontal rule."""
         while at < len(self.lines):
             line = self.lines[at]
             if self.speaker(at) or _OPENED.match(line) or _THOUGHT.match(line) or _BARE.match(line):
@@ -402,7 +391,7 @@ class _ExportCutter:
         )
 
     def goes_on(self, at: int) -> bool:
-        """Whether the session itself goes on at `at`, which stands in what a tool printed."""
+        """Whether the session goes on at `at`, which may be in the output of a tool."""
         speaker = self.speaker(at)
         if speaker is None or self.lines[at - 1].strip():
             return False
@@ -419,7 +408,7 @@ class _ExportCutter:
 FORMAT = "specstory"
 _SESSION = lazy_re(r"<!-- (?P<agent>.{1,60}) Session (?P<id>\S{1,100}) \((?P<time>[^)]{4,40})\) -->")
 _HEADER = 40
-"""The comment that names the session stands in so many of the first lines."""
+"""How many first lines may hold the comment that names the session."""
 _THINK = lazy_re(r"</?think>|</?details>|<summary>.{0,2000}?</summary>")
 _RULES = ("", "---")
 _SYNTHETIC = "<synthetic>"
@@ -478,11 +467,11 @@ class _Story:
         self.user = False
         self.at: datetime | None = None
         self.begun: datetime | None = None
-        """The time of the draft that is put together."""
+        """The time of the current draft."""
         self.source_id: str | None = None
         self.synthetic = False
         self.begins = False
-        """Nothing was said since the speaker's line."""
+        """The speaker's line was the last one."""
         self.calls = 0
 
     def speaks(self, piece: _ExportPart) -> None:
@@ -504,7 +493,7 @@ class _Story:
         self.begins = False
 
     def words(self, piece: _ExportPart) -> str:
-        """What is said, without the lines across that older exports put between the parts of a turn."""
+        """Return the text of a part without the rules that older exports put between the parts of a turn."""
         lines = list(piece.lines)
         while lines and lines[-1].strip() in _RULES:
             lines.pop()
@@ -518,7 +507,7 @@ class _Story:
         self.calls += 1
         call = Call(id=f"call_{self.calls}", name=tool.name, arguments=tool.arguments)
         if self.user:
-            # Users call no tools: what they said ends here, and the agent works.
+            # Users call no tools, so here the agent's part begins.
             self.flush()
             self.user = False
         self.begun = self.begun or self.at
@@ -548,7 +537,7 @@ class _Story:
 
 
 _BEGINNING = 4_000
-"""The marks stand in so many of the first bytes: behind them, a text may speak of SpecStory."""
+"""How many first bytes may hold the marks; later ones may be part of a text about SpecStory."""
 _GENERATED = lazy_re(rb"^<!-- Generated by SpecStory\b", re.M)
 _SESSION_MARK = lazy_re(rb"^<!-- .{1,60} Session \S{8,80} \(\d{4}-\d\d-\d\d.{0,30}\) -->\s*$", re.M)
 _SPEAKER_MARK = lazy_re(rb"^_\*\*(?:User|Agent|Assistant)\b.{0,200}\*\*_\s*$", re.M)
