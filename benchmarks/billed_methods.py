@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 import ireneo
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.encode import ViewRow
 from ireneo.formats.chat.format import Payload
 from ireneo.formats.chat.registry import chat_format

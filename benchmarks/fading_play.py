@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.log.message import Draft, Message, Text, message_id
 
 COUNT = EstimatedTokenizer().count

@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.formats.logs.registry import log_format
 from ireneo.lessons.run import outcome_of, project_of
 from ireneo.lessons.shell import RunMaterial

@@ -25,8 +25,7 @@ from pathlib import Path
 import apsw
 from msgspec import Struct, to_builtins
 
-from ireneo.adapters.sqlite.migrate import Durability
-from ireneo.adapters.sqlite.store import SqliteStore, open_sqlite
+from ireneo.adapters.sqlite.store import Durability, SqliteStore, open_sqlite
 from ireneo.log.message import Draft, Message, Native, Part, Text, chain
 from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.store import Transaction

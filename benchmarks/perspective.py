@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from acting.asking import Act, question, repeated
 from acting.cuts import COUNT, Cut, cuts_of
 from ireneo import Context, Memory
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import Resources, SystemClock
 from ireneo.errors import BadReply, IreneoError, ModelError, ModelRefused, SpendingLimit

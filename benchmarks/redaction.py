@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 import ireneo
 from ireneo.adapters.log_files import LogFile
-from ireneo.adapters.redact.redactor import SecretRedactor
+from ireneo.adapters.redact import SecretRedactor
 from ireneo.engine.resources import Cleaning
 from ireneo.log.message import Draft, texts
 from valid_cuts import DATA

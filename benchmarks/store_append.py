@@ -24,8 +24,7 @@ from typing import Literal
 import apsw
 from msgspec import Struct
 
-from ireneo.adapters.sqlite.migrate import Durability
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.store import Durability, open_sqlite
 from ireneo.log.message import Draft, Native, Part, Text, chain
 from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.store import Transaction

@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import fmean, quantiles, stdev
 
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
-from ireneo.adapters.tokens.exact import ExactTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer, ExactTokenizer
 from ireneo.ports.models import Tokenizer
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"

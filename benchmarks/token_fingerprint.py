@@ -16,8 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ireneo.adapters.tokens.estimate import SPACE, fingerprint, known
-from ireneo.adapters.tokens.exact import load_backend
+from ireneo.adapters.tokens import SPACE, fingerprint, known, load_backend
 
 ENTRIES = 199_998
 KEPT = 96_000

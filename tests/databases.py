@@ -9,7 +9,7 @@ import threading
 from functools import cache
 from pathlib import Path
 
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.sqlite.store import open_sqlite
 
 

@@ -17,7 +17,7 @@ from uuid import uuid4
 import psycopg
 from psycopg.rows import TupleRow
 
-from ireneo.adapters.postgres.migrate import migrate
+from ireneo.adapters.postgres.store import migrate
 
 STARTS = 3
 

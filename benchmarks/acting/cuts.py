@@ -9,7 +9,7 @@ from msgspec import Struct
 
 import ireneo
 from acting.asking import is_comparable, tool_lines
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.log.message import Call, Draft, Message, chain, weigh
 from ireneo.summaries.outcomes import dead_ends
 from ireneo.summaries.steps import steps

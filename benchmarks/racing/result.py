@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from ireneo.adapters.opening import open_store
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.engine.session import Session

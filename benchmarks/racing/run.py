@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ireneo.adapters.opening import open_store
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.append import append
 from ireneo.engine.resources import Cleaning
 from ireneo.log.tree import MAIN

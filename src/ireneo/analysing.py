@@ -17,11 +17,10 @@ from typing import Literal
 import msgspec
 
 import ireneo
-from ireneo.adapters.fleet import local
-from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.log_files import LogFile
-from ireneo.adapters.machine import file_spool
-from ireneo.adapters.redact.redactor import SecretRedactor
+from ireneo.adapters import fleet
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.log_files import LogFile, file_spool
+from ireneo.adapters.redact import SecretRedactor
 from ireneo.compacting import tokenizer
 from ireneo.engine.analysis import LogAnalysis, LogTask, analyse_log, answered
 from ireneo.engine.resources import Resources, SystemClock
@@ -74,4 +73,4 @@ def serve(*, asks: Mapping[str, str], tokens: Literal["estimate", "o200k"]) -> N
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # It ends when who asks does.
     with os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)
-        local.serve(sys.stdin.buffer, answers, lambda task: analyse(task, asks=asks, tokens=tokens))
+        fleet.serve(sys.stdin.buffer, answers, lambda task: analyse(task, asks=asks, tokens=tokens))

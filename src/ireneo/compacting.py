@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
-from ireneo.adapters.tokens.exact import ExactTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer, ExactTokenizer
 from ireneo.engine.encode import (
     AnthropicContext,
     Context,

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ireneo.adapters.embed.opening import open_embedder
-from ireneo.adapters.fleet.opening import open_workers
+from ireneo.adapters.fleet import open_workers
 from ireneo.adapters.llm.model import open_model
-from ireneo.adapters.log_files import LogFile
-from ireneo.adapters.machine import file_spool
+from ireneo.adapters.log_files import LogFile, file_spool
 from ireneo.adapters.opening import IN_MEMORY, SERVERS, migrate_store, open_store
 from ireneo.compacting import TokenCounts, tokenizer
 from ireneo.engine.memory import Memory
@@ -83,7 +82,7 @@ async def open(
     Raises NotADatabase, NewerDatabase, Unreachable, StoreBusy, and BadInput for a setting that can't be used.
     """
     # Imported when used, so that `import ireneo` loads no detector.
-    from ireneo.adapters.redact.redactor import SecretRedactor
+    from ireneo.adapters.redact import SecretRedactor
 
     if keep_memories < 1:
         raise BadInput(f"{keep_memories} memories can't be kept; give at least 1.")

@@ -13,7 +13,7 @@ import pytest
 from tests.databases import new_database
 from tests.postgres_server import empty_database, own_database
 
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.postgres.store import open_postgres
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.log.tree import SessionKey

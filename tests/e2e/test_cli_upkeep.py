@@ -19,7 +19,7 @@ from rich.console import Console
 from tests.e2e.test_cli_command import AGENT, answer, run, spawn
 from tests.golden.ferry import COUNT, told_story
 
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources, SystemClock

@@ -143,9 +143,9 @@ def test_a_cluster_learns_the_same_and_also_where_a_worker_is_killed(logs: Path)
 
 @needs_dask
 def test_where_no_cluster_is_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ireneo.adapters.fleet import dask
+    from ireneo.adapters import fleet
 
-    monkeypatch.setattr(dask, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(fleet, "CONNECT_SECONDS", 0.5)
     write_logs(tmp_path / "logs", 1)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -167,6 +167,5 @@ def test_what_is_stored_is_learned_from_here(tmp_path: Path) -> None:
 def test_without_the_extra_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_logs(tmp_path / "logs", 1)
     monkeypatch.setitem(sys.modules, "distributed", None)
-    monkeypatch.delitem(sys.modules, "ireneo.adapters.fleet.dask", raising=False)
     done = run("learn", "logs", "--on", "dask://127.0.0.1:8786", cwd=tmp_path, ends=2)
     assert "pip install 'ireneo[dask]'" in done.stderr

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.log.message import Draft, Head, Message, Role, Text, chain, head_of, weigh
 from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.store import Store, Transaction

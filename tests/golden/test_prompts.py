@@ -15,7 +15,7 @@ from tests.golden.test_blocks import BATCHED, Quarters
 from tests.progress import progress_of
 
 from ireneo import Memory, Policy, Session
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.ports.models import Prompt

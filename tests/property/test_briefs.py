@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.golden.learned import NOW, learned
 from tests.property.invariants.houses import calm
 
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.log.message import digest, is_recalled, short, without_recalled
 from ireneo.memories.brief import LEAST_BUDGET, BriefCandidate, line_of, make_brief
 from ireneo.memories.record import MemoryId

@@ -17,7 +17,7 @@ import pytest
 from tests.property.verbs import RUN, VERBS, Verb, furnish, memory_with_all
 
 from ireneo import Memory
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 
 CALLS = 7_000
 """Some milliseconds."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.property.invariants.houses import calm
 
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.memories.facts import facts
 from ireneo.memories.intake import MemoryDetails, memory_draft

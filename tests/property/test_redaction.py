@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.examples import times
 from tests.planted import KINDS, planted
 
-from ireneo.adapters.redact.redactor import SecretRedactor
+from ireneo.adapters.redact import SecretRedactor
 from ireneo.log.message import Call, Draft, Media, Text
 from ireneo.log.redaction import redacted
 

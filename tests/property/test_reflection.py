@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.property.invariants.houses import calm, memory_over
 
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.reflect import Reflected
 from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.record import Record

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.property.invariants.houses import calm
 
 from ireneo import Draft
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.context.view import shorten
 from ireneo.engine.story_writing import StoryJob, StoryTask, heard, shown_speech
 from ireneo.engine.work_writing import transcript

@@ -18,7 +18,7 @@ from tests.databases import new_database
 from tests.examples import times
 from tests.property.store_model import Model, drafts_of, total
 
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.errors import BadInput
 from ireneo.log.message import Message, chain, head_of

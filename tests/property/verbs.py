@@ -10,7 +10,7 @@ from pathlib import Path
 import ireneo
 from ireneo import Draft, Memory, Session, log_format
 from ireneo.adapters.log_files import LogFile
-from ireneo.adapters.redact.redactor import SecretRedactor
+from ireneo.adapters.redact import SecretRedactor
 from ireneo.engine.exchange import MemoryFile
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources

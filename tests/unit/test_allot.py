@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.property.invariants.houses import calm
 
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.context.allot import NAMES_SHARE, Allotter, LineOffer, Statements
 from ireneo.summaries.summary import Choice, Line, Mention, SectionName
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 import ireneo
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.context.view import fit
 from ireneo.formats.chat.registry import CHAT_FORMATS
 from ireneo.log.message import (

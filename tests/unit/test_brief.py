@@ -13,7 +13,7 @@ from tests.golden.learned import NOW, PAD, learned
 from tests.property.invariants.houses import House, every_store, live_in, memory_over
 
 from ireneo import BadInput, Memory
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.brief import actions
 from ireneo.engine.resources import Resources
 from ireneo.errors import StoreBusy

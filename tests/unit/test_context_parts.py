@@ -7,7 +7,7 @@ import re
 import pytest
 
 from ireneo import Draft, Message
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.context.view import excerpt, fit, mask, share, shorten, without_thinking
 from ireneo.log.message import Call, Media, Part, Result, Role, Text, Thinking, chain, short, weigh
 

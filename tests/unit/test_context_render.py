@@ -8,7 +8,7 @@ import pytest
 
 import ireneo
 from ireneo import Summary
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.context.compose import ContextOptions, all_in_one
 from ireneo.log.message import BLOCK_TAGS, MessageId, short
 from ireneo.summaries.summary import Line, Mention, Section, SectionName, SummaryLevel, anchor

@@ -19,8 +19,8 @@ from tests.property.invariants.faults import BreakingStore, BrokenOffError, Fuse
 from tests.unit.test_secrets_at_each_door import run_with
 
 from ireneo import Memory
-from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.redact.redactor import SecretRedactor
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.redact import SecretRedactor
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.resources import Resources
 from ireneo.formats.logs.registry import log_format

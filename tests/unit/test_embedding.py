@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine import vectors as embedding
 from ireneo.engine.vectors import Embedded, HeldVectors, embed_due

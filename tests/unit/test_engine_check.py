@@ -17,7 +17,7 @@ from tests.unit.waiting import waited
 
 import ireneo
 from ireneo import Memory
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.kept_traps import read_kept
 from ireneo.engine.resources import Resources
 from ireneo.guard import check_call

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from tests.golden.ferry import COUNT, KEY, SUMMARIZER, deeper, drafts, leaf, tell, told_story
 from tests.golden.material import session as material
 
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.doctor import MOST_NAMED, Finding
 from ireneo.engine.memory import Memory

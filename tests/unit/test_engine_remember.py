@@ -16,7 +16,7 @@ from tests.unit.waiting import waited
 
 import ireneo
 from ireneo import BadInput, Memory
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.resources import Resources
 from ireneo.errors import MemoryNotFound
 from ireneo.memories.intake import MemoryDetails

@@ -11,7 +11,7 @@ from tests.golden.ferry import COUNT, KEY, drafts, tell, told_story
 from tests.golden.material import session as material
 
 import ireneo
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources, SystemClock

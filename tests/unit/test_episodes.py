@@ -10,8 +10,8 @@ import pytest
 from tests.progress import progress_of
 
 from ireneo import Draft, Memory, Session
-from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.intake import Gathered, Gatherer
 from ireneo.engine.resources import Resources
 from ireneo.log.message import Call, Native, Origin, Part, Result, Role, Text

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
-from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.exchange import MemoriesImported, MemoryFile
 from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources

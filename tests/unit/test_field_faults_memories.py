@@ -8,7 +8,7 @@ from datetime import timedelta
 from tests.property.invariants.promises import TOKENS
 
 from ireneo import Draft, Memory
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.resources import Resources
 from ireneo.log.message import Text
 from ireneo.memories.kinds import KINDS

@@ -12,7 +12,7 @@ from tests.property.stories.fickle import FickleLLM, memory_with
 from tests.property.stories.material import TINY_STORY, Storyteller, marks
 
 from ireneo import Memory, Session
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.ports.store import Transaction
 
 STORY = ("instruct", "chats", "scene", "chats", "promise", "chats", "scene", "chats")

@@ -14,7 +14,7 @@ from tests.progress import progress_of
 from tests.property.invariants.material import TINY, Teller
 
 from ireneo import Draft, Memory
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources

@@ -13,9 +13,9 @@ import pytest
 from tests.progress import progress_of
 
 import ireneo
-from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.machine import FileSpool, file_spool
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.log_files import FileSpool, file_spool
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine import imports
 from ireneo.engine.imports import Imported
 from ireneo.engine.memory import Memory

@@ -10,9 +10,9 @@ import pytest
 from tests.progress import progress_of
 
 from ireneo import Draft, Memory
-from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.redact.redactor import SecretRedactor
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.redact import SecretRedactor
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.resources import Resources
 from ireneo.log.message import BRIEF_HEADING, CLOSING, Call, Origin, Part, Result, Role, Text
 from ireneo.memories.record import Record

@@ -9,8 +9,8 @@ import pytest
 from tests.progress import progress_of
 
 from ireneo import Memory
-from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.resources import Resources
 from ireneo.formats.logs.registry import log_format
 from ireneo.lessons.run import outcome_of

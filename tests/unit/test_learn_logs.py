@@ -15,10 +15,10 @@ from tests.e2e.test_fleet import stored
 from tests.property.verbs import NOON
 
 from ireneo import Memory, log_format
-from ireneo.adapters.fleet.local import LocalWorkers
+from ireneo.adapters.fleet import LocalWorkers
 from ireneo.adapters.log_files import LogFile
 from ireneo.adapters.opening import open_store
-from ireneo.adapters.redact.redactor import SecretRedactor
+from ireneo.adapters.redact import SecretRedactor
 from ireneo.analysing import analyse, build
 from ireneo.compacting import tokenizer
 from ireneo.engine.analysis import LogAnalysis, LogTask
@@ -269,7 +269,6 @@ async def test_a_model_is_asked_here(tmp_path: Path) -> None:
 
 CODE = """
 import os, sys
-from ireneo.adapters.fleet.local import serve
 serve(sys.stdin.buffer, sys.stdout.buffer, lambda task: os._exit(9) if task == b"poison" else task.upper())
 """
 

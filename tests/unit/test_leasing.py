@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS, Worker
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Lease

@@ -9,7 +9,7 @@ import pytest
 
 from ireneo.adapters.llm import model as models
 from ireneo.adapters.llm.model import open_model
-from ireneo.adapters.llm.replies import shown
+from ireneo.adapters.llm.requests import shown
 from ireneo.errors import BadInput, MissingExtra
 
 

@@ -8,7 +8,7 @@ import time
 import pytest
 from msgspec import Struct
 
-from ireneo.adapters.llm.replies import read_reply, schema, with_shape
+from ireneo.adapters.llm.requests import read_reply, schema, with_shape
 from ireneo.errors import BadReply
 
 

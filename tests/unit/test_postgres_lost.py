@@ -15,7 +15,7 @@ from tests.cutting_proxy import CuttingProxy
 from tests.postgres_server import empty_database
 
 from ireneo.adapters.postgres.store import PostgresStore, open_postgres
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.append import append
 from ireneo.engine.resources import Cleaning
 from ireneo.errors import StoreError, Unreachable

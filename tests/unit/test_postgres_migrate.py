@@ -12,8 +12,8 @@ import pytest
 from tests.postgres_server import bare_database
 
 import ireneo
-from ireneo.adapters.postgres import migrate as migrating
-from ireneo.adapters.postgres.migrate import BREAKS, load_migrations, migrate, read_applied
+from ireneo.adapters.postgres import store as migrating
+from ireneo.adapters.postgres.store import BREAKS, load_migrations, migrate, read_applied
 from ireneo.adapters.sql.database import Migration
 from ireneo.errors import NewerDatabase
 from ireneo.log.message import Draft, Text

@@ -11,9 +11,8 @@ import psycopg
 import pytest
 from tests.postgres_server import at, server_url
 
-import ireneo.adapters.postgres.vectors as vectors_on_server
-from ireneo.adapters.postgres.migrate import migrate
-from ireneo.adapters.postgres.store import open_postgres
+import ireneo.adapters.postgres.ports as vectors_on_server
+from ireneo.adapters.postgres.store import migrate, open_postgres
 from ireneo.adapters.sql.database import checksum
 from ireneo.engine.vectors import HeldVectors
 from ireneo.memories.index import quantised

@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from ireneo import Draft, Memory, WorkResult
-from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import Resources
 from ireneo.errors import ModelUnavailable, NothingToKeep

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from ireneo import Memory
-from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.reflect import Reflected
 from ireneo.engine.resources import Resources

@@ -12,8 +12,8 @@ from tests.property.invariants.material import FORMATS, Teller
 
 import ireneo
 from ireneo import Context, Draft, Memory, Session, chat_format
-from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.context.view import excerpt
 from ireneo.engine.returned import pieces, stands_for
 from ireneo.errors import BadInput

@@ -10,7 +10,7 @@ import pytest
 from tests.property.invariants.houses import House, every_store, live_in, memory_over
 
 from ireneo import BadInput, Memory
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.log.message import is_recalled
 from ireneo.memories.scratchpad import PAD_TOKENS, Pad, PlanStep, checked_pad, item, pad_block, pad_text, pad_within
 from ireneo.ports.memories import MemoryFilter

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 from tests.planted import BASE64, HEX, KINDS, UPPER, WORD, of, planted
 
-from ireneo.adapters.redact.redactor import SecretRedactor
+from ireneo.adapters.redact import SecretRedactor
 
 RANDOM = random.Random("secrets")
 

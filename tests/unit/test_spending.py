@@ -11,7 +11,7 @@ import apsw
 import pytest
 from msgspec import Struct
 
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.models import Limits, Spending
 from ireneo.errors import BadInput, BadReply, ModelTimeout, ModelUnavailable, SpendingLimit
 from ireneo.log.tree import SessionKey

@@ -12,8 +12,7 @@ from tests.unit.earlier_files import written_by
 
 from ireneo.adapters.sql.search import WORD_SENTENCES
 from ireneo.adapters.sqlite.connection import SqliteDatabase
-from ireneo.adapters.sqlite.migrate import apply_migration, is_current, load_migrations, reindex
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.store import apply_migration, is_current, load_migrations, open_sqlite, reindex
 from ireneo.log.tree import SessionKey
 from ireneo.memories.index import place_of
 from ireneo.ports.store import Store, Transaction

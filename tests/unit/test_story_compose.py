@@ -17,7 +17,7 @@ from tests.property.stories.material import SMALL, TINY_STORY, Storyteller, form
 
 import ireneo
 from ireneo import Policy
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.context.compose import ContextOptions
 from ireneo.context.story import Story, StoryTeller, compose_story
 from ireneo.engine.encode import view_rows

@@ -13,7 +13,7 @@ from tests.property.stories.fickle import FickleLLM, memory_with
 from tests.property.stories.material import SMALL, TINY_STORY, Storyteller
 
 from ireneo import Memory, Policy, Session
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.context import text_id
 from ireneo.engine.summarise import OFFERED, PATIENCE
 from ireneo.engine.work import WorkResult

@@ -6,7 +6,7 @@ import asyncio
 
 from tests.progress import progress_of
 
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources
 from ireneo.engine.session import Session

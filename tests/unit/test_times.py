@@ -13,8 +13,8 @@ from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserProm
 
 import ireneo
 from ireneo import Draft, Memory, Session
-from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.resources import Resources
 from ireneo.formats.values import moment
 from ireneo.log.message import Text

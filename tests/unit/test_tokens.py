@@ -14,9 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ireneo.adapters.tokens import exact
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer, fingerprint, known, unpack
-from ireneo.adapters.tokens.exact import ExactTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer, ExactTokenizer, fingerprint, known, load_backend, unpack
 from ireneo.errors import MissingExtra
 from ireneo.ports.models import Tokenizer
 
@@ -136,7 +134,7 @@ def test_half_a_surrogate_pair_is_counted() -> None:
 
 
 def test_without_the_extra_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact.load_backend.cache_clear()
+    load_backend.cache_clear()
     monkeypatch.setitem(sys.modules, "bpe_openai._bindings", None)
     with pytest.raises(MissingExtra, match=r"pip install 'ireneo\[tokens\]'"):
         ExactTokenizer()

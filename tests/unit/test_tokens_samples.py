@@ -10,8 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
-from ireneo.adapters.tokens.exact import ExactTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer, ExactTokenizer
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.errors import StoreError
 from ireneo.log.tree import SessionKey

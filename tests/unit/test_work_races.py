@@ -11,7 +11,7 @@ from functools import partial
 
 from tests.progress import progress_of
 
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.context.compose import ContextOptions
 from ireneo.engine.context import text_id
 from ireneo.engine.leasing import Worker

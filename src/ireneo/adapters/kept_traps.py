@@ -1,4 +1,4 @@
-"""Read the traps that are kept of a space, and nothing else: for a hook, which can't wait for a store to be opened."""
+"""Read only the compiled traps of a space, for a hook, which can't wait for a store to be opened."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ AND NOT EXISTS (SELECT 1 FROM memories WHERE space = :space AND cue <> '')
 
 
 def read_kept(path: str | PathLike[str], space: str, version: int) -> tuple[tuple[str, ...], str] | None:
-    """The needles and the record of what is kept; empty where the space has no lesson.
+    """The needles and the record of the compiled traps; empty if the space has no lesson.
 
-    None where it is to be asked for in the whole store: nothing is kept, or by another version, or the file can't be
-    read so quickly.
+    None if the caller should open the store: nothing is compiled, or by another version, or the file is locked.
     """
     try:
         connection = apsw.Connection(fspath(path), flags=apsw.SQLITE_OPEN_READONLY)
@@ -30,7 +29,7 @@ def read_kept(path: str | PathLike[str], space: str, version: int) -> tuple[tupl
         finally:
             connection.close()
     except apsw.Error:
-        # An earlier version's file, one that is locked, or none of ours: the store says which.
+        # A file of an earlier version, a locked one, or not ours at all: opening the store tells which.
         return None
     if found is None or found[2] != version:
         return None

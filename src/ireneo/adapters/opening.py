@@ -1,4 +1,4 @@
-"""Which store an address means."""
+"""Opening the store at an address."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 IN_MEMORY = ":memory:"
 SERVERS = ("postgresql://", "postgres://")
-"""How the address of a database on a server begins."""
+"""The schemes of database servers."""
 EXTRA = "PostgreSQL needs an extra: pip install 'ireneo[postgres]'."
 
 
 async def open_store(url: str, *, durability: Literal["full", "normal"] = "full", busy_seconds: float = 30.0) -> Store:
-    """Open the store at a path or an address; whoever uses it works below the verbs, and closes it."""
+    """Open the store at a path or an address, for use below the verbs; the caller closes it."""
     # Imported when used, so that `import ireneo` loads no database.
     if url == IN_MEMORY:
-        from ireneo.adapters.in_memory.store import InMemoryStore
+        from ireneo.adapters.in_memory import InMemoryStore
 
         return InMemoryStore()
     if url.startswith(SERVERS):
@@ -35,7 +35,7 @@ async def open_store(url: str, *, durability: Literal["full", "normal"] = "full"
 
 
 async def migrate_store(url: str, *, dry_run: bool) -> Migrated:
-    """Bring the database at a path or an address up to date, as `open_store` does; `dry_run` only looks."""
+    """Migrate the database at a path or an address, as `open_store` does, or only report it (`dry_run`)."""
     if url.startswith(SERVERS):
         try:
             from ireneo.adapters.postgres.store import migrate_postgres

@@ -1,7 +1,7 @@
-"""Run transactions in threads: each connection has one at a time, and who waits is served in order.
+"""Run transactions in threads: each connection runs one at a time, and waiting ones are served in order.
 
-A transaction is a function, called in a thread with a connection to itself, so that neither a disk nor what the
-function computes ever holds an event loop. It belongs to no loop: several may share a store, each in its thread.
+A transaction is a function that is called in a thread with a connection of its own, so that neither the disk nor what
+the function computes ever blocks an event loop. Several event loops, each in a thread, may share a store.
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ LAZY = (
 
 
 class Cancellation:
-    """Whether a transaction is to be broken off, since whoever waited for it was cancelled."""
+    """Whether a transaction should be rolled back because the task that waited for it was cancelled."""
 
     def __init__(self) -> None:
-        """Begin with a transaction that somebody waits for."""
+        """Start without a request."""
         self.requested = threading.Event()
-        """Set once nobody waits for it: what it waits for itself ends at once, and it is rolled back."""
+        """Set when the transaction should stop waiting for locks and roll back."""
         self._commits = False
         self._guard = threading.Lock()
 
     def request(self) -> None:
-        """Break the transaction off, unless its commit has begun."""
+        """Cancel the transaction unless its commit has begun."""
         with self._guard:
             if not self._commits:
                 self.requested.set()
 
     def check(self) -> None:
-        """Raise CancelledError where the transaction is to be broken off."""
+        """Raise CancelledError if the transaction was cancelled."""
         if self.requested.is_set():
             raise CancelledError
 
     def begin_commit(self) -> None:
-        """Raise CancelledError where the transaction is to be broken off; from now on it can't be."""
+        """Raise CancelledError if the transaction was cancelled; otherwise it can't be from now on."""
         with self._guard:
             self.check()
             self._commits = True
@@ -69,13 +69,13 @@ _INSIDE: ContextVar[tuple[Cancellation, ...]] = ContextVar("ireneo transactions"
 class ReentryGuard:
     """Refuses a transaction of a store inside another one.
 
-    Who holds one connection and waits for another one is no fault that shows at once: it takes as many of them as
-    there are connections. So it is refused always, and not only when it would hang. What is inside is known by its
-    context variables, which go with whatever a function starts in other threads and loops.
+    Holding one connection while waiting for another only deadlocks once as many transactions do so as there are
+    connections. So it is always refused. Context variables tell what runs inside a transaction: they are passed on
+    to the threads and event loops that a function starts.
     """
 
     def __init__(self) -> None:
-        """Begin with none open."""
+        """Start with no open transaction."""
         self._open: set[Cancellation] = set()
 
     def check(self) -> None:
@@ -85,7 +85,7 @@ class ReentryGuard:
 
     @contextmanager
     def inside(self, transaction: Cancellation) -> Iterator[None]:
-        """Have `transaction` open for the length of the block, in this context."""
+        """Mark `transaction` as open in this context for the duration of the block."""
         self._open.add(transaction)
         _INSIDE.set((*_INSIDE.get(), transaction))
         try:
@@ -95,10 +95,10 @@ class ReentryGuard:
 
 
 class Pool(Generic[C]):
-    """A few connections, and as many threads to work on them."""
+    """A few connections, and as many threads that use them."""
 
     def __init__(self, connections: Sequence[C], retire: Callable[[C], None], guard: ReentryGuard, name: str) -> None:
-        """Work on `connections`; `retire` is called with one that comes back after the pool was closed."""
+        """Use `connections`; `retire` closes one that is returned after the pool was closed."""
         self._idle = list(connections)
         self._retire = retire
         self._guard = guard
@@ -107,11 +107,11 @@ class Pool(Generic[C]):
         self._lock = threading.Lock()
 
     async def run(self, work: Callable[[C, Cancellation], T]) -> T:
-        """Call `work` in a thread as soon as a connection is free, and give what it returns.
+        """Call `work` in a thread as soon as a connection is free, and return its result.
 
-        A task that is cancelled meanwhile leaves at once. What has not begun never does; what has is told so, and its
-        connection is lent on when it is through with it. Raises StoreError when the pool is closed, and inside of
-        other work for the same store.
+        A cancelled task returns at once: work that has not started never does, and running work is told through its
+        `Cancellation` and keeps the connection until it ends. Raises StoreError if the pool is closed, and inside other
+        work for the same store.
         """
         self._guard.check()
         cancellation = Cancellation()
@@ -126,7 +126,7 @@ class Pool(Generic[C]):
             raise
 
     def close(self) -> Sequence[C]:
-        """Lend no more; gives what nobody has at the moment."""
+        """Accept no more work, and return the connections that are not in use."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -137,15 +137,15 @@ class Pool(Generic[C]):
         with self._lock:
             if self._closed:
                 raise StoreError("The store was closed while this was waiting for it.")
-            # The one that came back last, so that those beyond the need are never opened.
+            # The most recently used one, so that connections beyond the need are never opened.
             connection = self._idle.pop()
         try:
             with self._guard.inside(cancellation):
                 return work(connection, cancellation)
         finally:
-            self._give(connection)
+            self._give_back(connection)
 
-    def _give(self, connection: C) -> None:
+    def _give_back(self, connection: C) -> None:
         with self._lock:
             if not self._closed:
                 self._idle.append(connection)
@@ -153,45 +153,29 @@ class Pool(Generic[C]):
         self._retire(connection)
 
 
-class OpenTransaction:
-    """A transaction, until its function has returned."""
-
-    def __init__(self, *, writes: bool) -> None:
-        """Begin one; `writes` says whether it may change anything."""
-        self.writes = writes
-        self.is_over = False
-
-    def check(self, *, writes: bool = False) -> None:
-        """Raise StoreError where it is over or, for what `writes`, where it only reads."""
-        if self.is_over:
-            raise StoreError("The transaction is over; open another with store.read() or store.write().")
-        if writes and not self.writes:
-            raise StoreError("This transaction only reads; write inside store.write().")
-
-
 class PooledStore(Generic[C]):
-    """A store that runs each transaction in a thread, on a connection to itself: one connection writes, a few read."""
+    """A store that runs each transaction in a thread on a connection of its own: one connection writes, a few read."""
 
     def __init__(self, writer: C, readers: Sequence[C], retire: Callable[[C], None], name: str) -> None:
-        """Work on these connections; `retire` lets go of one. The threads are called `name`."""
+        """Use these connections, which `retire` closes; `name` is the prefix of the threads' names."""
         guard = ReentryGuard()
         self._retire = retire
         self._writers = Pool([writer], retire, guard, name)
         self._readers = Pool(readers, retire, guard, name)
 
     async def read(self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """A snapshot: all that is read inside belongs together."""
+        """Call `function` with a consistent snapshot."""
         return await self._readers.run(self._transacting(function, args, kwargs, writes=False))
 
     async def write(
         self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """One transaction, alone among the writers of this process; durable once it has returned."""
+        """Call `function` in a transaction, alone among the writers of this process, and commit durably."""
         return await self._writers.run(self._transacting(function, args, kwargs, writes=True))
 
     @asynccontextmanager
     async def hearing(self, space: str) -> AsyncIterator[HearsOfWork]:
-        """Nobody tells of what others commit: who waits looks every so often."""
+        """Give a function that just sleeps: other processes can't notify this one, so the caller polls."""
 
         async def wait(seconds: float, told_seconds: float) -> None:
             await asyncio.sleep(seconds)
@@ -199,7 +183,7 @@ class PooledStore(Generic[C]):
         yield wait
 
     async def close(self) -> None:
-        """Let go of the connections: idle ones now, one that a transaction is on as soon as that is over."""
+        """Close idle connections now, and those in use when their transaction ends."""
         for connection in (*self._readers.close(), *self._writers.close()):
             await asyncio.to_thread(self._retire, connection)
 
@@ -207,7 +191,7 @@ class PooledStore(Generic[C]):
     def _transaction(
         self, connection: C, cancellation: Cancellation, *, writes: bool
     ) -> AbstractContextManager[Transaction]:
-        """Begin one on `connection`; what it wrote is committed when the block ends, and gone where that raises."""
+        """Begin a transaction, which is committed at the end of the block, or rolled back if that raises."""
 
     def _transacting(
         self, function: Callable[..., T], args: tuple[object, ...], kwargs: dict[str, object], *, writes: bool
@@ -231,11 +215,11 @@ class PooledStore(Generic[C]):
 
 
 def _check_result(result: object) -> None:
-    """Raise StoreError where a transaction's function gave something that would run when the transaction is over."""
+    """Raise StoreError if a transaction's function returned something that would run after the transaction."""
     if isinstance(result, Generator | AsyncGenerator):
         raise StoreError(LAZY.format("a generator"))
     if isinstance(result, Awaitable):
         if asyncio.iscoroutine(result):
-            # Else Python would warn of it as well, and later.
+            # Otherwise Python would warn later that it was never awaited.
             result.close()
         raise StoreError(LAZY.format("a coroutine"))

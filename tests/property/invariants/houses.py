@@ -16,7 +16,7 @@ from tests.examples import times
 
 import ireneo
 from ireneo import Draft, Memory, chat_format
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.resources import Resources
 from ireneo.ports.store import Store

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ireneo import Context, Message, Session, Summary, ViewRow, chat_format
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.formats.chat.format import Payload
 from ireneo.log.message import Result
 from ireneo.log.tree import atoms

@@ -86,7 +86,7 @@ async def stored_once(store: Store, key: SessionKey) -> None:
 
 async def twin_context(drafts: Sequence[Draft], budget: int, to: str, policy: Policy = TINY_STORY) -> Context:
     """What a session shows that was fed the same path and nothing else, once it has caught up."""
-    from ireneo.adapters.in_memory.store import InMemoryStore
+    from ireneo.adapters.in_memory import InMemoryStore
 
     session = await memory_over(InMemoryStore()).session("run")
     await session.append(list(drafts))
@@ -99,7 +99,7 @@ async def goes_as_undisturbed(store: Store, session: Session, drafts: Sequence[D
 
     How much of it a context shows depends on what models told of it; what there is to be shown doesn't.
     """
-    from ireneo.adapters.in_memory.store import InMemoryStore
+    from ireneo.adapters.in_memory import InMemoryStore
 
     twin_store = InMemoryStore()
     twin = await memory_over(twin_store).session("run")

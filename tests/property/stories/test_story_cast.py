@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.property.invariants.houses import calm, memory_over
 
 from ireneo import Context, Draft
-from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.log.message import Text, heard_by
 from ireneo.summaries.cast import DEEP_LINES, LEAF_LINES
 

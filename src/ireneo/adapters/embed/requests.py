@@ -10,8 +10,7 @@ import msgspec
 import openai
 
 from ireneo.adapters.embed.opening import EmbeddingServer
-from ireneo.adapters.llm.replies import shown
-from ireneo.adapters.llm.requests import client
+from ireneo.adapters.llm.requests import client, shown
 from ireneo.errors import BadInput, BadReply, EmbedderError
 from ireneo.memories.index import Vector, quantised
 

@@ -1,4 +1,4 @@
-"""A connection to a PostgreSQL server: queries by name, the locks of spaces, what errors mean, what outlasts them."""
+"""A connection to a PostgreSQL server: named queries, locks of spaces, error translation, reconnecting."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper, TextLoader
 
 from ireneo.adapters.pool import Cancellation
-from ireneo.adapters.postgres.bulk import LEAST_COPIED, Copied, as_copy
-from ireneo.adapters.postgres.pipe import Pipe
+from ireneo.adapters.postgres.pipe import LEAST_COPIED, Copied, Pipe, as_copy
 from ireneo.adapters.sql.database import (
     UNPARSABLE,
+    Database,
     ErrorMeaning,
-    NamedQueries,
     Row,
     SqlTransaction,
     Value,
@@ -39,7 +38,7 @@ _BINDING = lazy_re(r"(?<![:\w]):([a-z_]+)")
 
 
 def to_driver(query: str) -> str:
-    """A query with its names as the driver writes them: ``:space`` becomes ``%(space)s``."""
+    """Convert the parameters of a query to the driver's syntax: ``:space`` becomes ``%(space)s``."""
     return _BINDING.sub(r"%(\1)s", query.replace("%", "%%"))
 
 
@@ -50,21 +49,20 @@ COPIED: Mapping[str, Copied | None] = MappingProxyType({name: as_copy(query) for
 HEED: Mapping[str, int] = MappingProxyType(
     {"connect_timeout": 10, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 )
-"""So long, in seconds, a server may take to answer at all, and so soon one that is silent is taken for gone, unless the
-address says otherwise."""
+"""Defaults for how long a server may take to answer a connection, and how soon a silent one is considered gone."""
 SHORTEST_SECONDS = 0.001
 LONGEST_SECONDS = 0.025
 LONGEST_AWAY_SECONDS = 1.0
-"""The longest pause before a server that is away is tried again."""
+"""The longest pause before an unreachable server is tried again."""
 GROWTH = 1.5
 STEPS = 20
-"""After so many tries a pause has long reached its ceiling."""
+"""After this many tries a pause has reached its ceiling."""
 MAKES_WORK = frozenset({"insert_message", "move_branch", "add_memory", "replace_memory"})
-"""The queries after which there may be something to do for whoever works behind conversations."""
+"""The queries after which workers are notified."""
 
 
 def pause(tries: int, longest: float, left: float) -> None:
-    """Wait before the next try, longer each time and at most so many seconds."""
+    """Pause before the next try, longer each time, up to `longest` and at most `left` seconds."""
     ceiling = min(longest, SHORTEST_SECONDS * GROWTH ** min(tries, STEPS))
     time.sleep(max(0.0, min(random.uniform(ceiling / 4, ceiling), left)))
 
@@ -87,11 +85,11 @@ OUR_FAULT = ErrorMeaning(
 IN_DOUBT = "was lost while it stored something, and can't say whether it did; look before you store it again."
 UNDONE = "has undone what was to be stored, since something in it failed before."
 GONE = (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow)
-"""What a server says before it hangs up, or instead of answering."""
+"""Errors after which the server closes the connection, or instead of accepting one."""
 UNPARSED = "holds something that can't be read; see `ireneo doctor`"
-"""A value that is not what was written."""
+"""A value that can't be parsed."""
 LONGEST = 200
-"""Characters of what a parser or a server says."""
+"""The longest message of a parser or a server that is quoted."""
 
 MEANINGS: Sequence[tuple[type[psycopg.Error], ErrorMeaning]] = (
     (errors.DeadlockDetected, BUSY),
@@ -106,11 +104,11 @@ MEANINGS: Sequence[tuple[type[psycopg.Error], ErrorMeaning]] = (
     (psycopg.OperationalError, LOST),
     (psycopg.InterfaceError, LOST),
 )
-"""What is not among them is a fault of ours."""
+"""Any other error is a fault in Ireneo."""
 
 
 def address(url: str) -> str:
-    """The address of a database as it may be shown: without a password."""
+    """The address of a database without its password, for messages."""
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")
     user = host[0].partition(":")[0]
@@ -118,13 +116,13 @@ def address(url: str) -> str:
 
 
 def heedful(url: str) -> str:
-    """An address with what it doesn't say of how long a silent server is waited for."""
+    """Add the default timeouts to an address, unless it sets them itself."""
     said = conninfo_to_dict(url)
     return make_conninfo(url, **{name: value for name, value in HEED.items() if name not in said})
 
 
 def translate(fault: psycopg.Error, place: str) -> StoreError:
-    """Say in our words what the driver says of the database at `place`; raise the result ``from fault``."""
+    """Translate an error of the driver for the database at `place`; raise the result ``from fault``."""
     meaning = next((meaning for error, meaning in MEANINGS if isinstance(fault, error)), OUR_FAULT)
     detail = f" ({' '.join(str(fault).split())[:LONGEST]})." if meaning.told else ""
     return meaning.error(f"{place} {meaning.sentence}{detail}")
@@ -136,24 +134,24 @@ T = TypeVar("T")
 
 NUL = "\x00"
 SIGN = "\ue000"
-"""What stands for a NUL, with a 0 behind it, since no text of the database holds one; with a 1, for itself."""
+"""An escape character, since PostgreSQL stores no NUL: followed by 0 it is a NUL, followed by 1 itself."""
 
 
 class TextDumper(StrDumper):
-    """Writes a text as the database holds it."""
+    """Escapes NULs in a text."""
 
     def dump(self, obj: str) -> Buffer | None:
-        """The text, with what stands for a NUL."""
+        """Escape and encode a text."""
         if NUL in obj or SIGN in obj:
             obj = obj.replace(SIGN, f"{SIGN}1").replace(NUL, f"{SIGN}0")
         return super().dump(obj)
 
 
 class TextReader(TextLoader):
-    """Reads what `TextDumper` wrote."""
+    """Unescapes what `TextDumper` wrote."""
 
     def load(self, data: Buffer) -> str | bytes:
-        """The text that was handed in."""
+        """Decode and unescape a text."""
         text = super().load(data)
         if isinstance(text, str) and SIGN in text:
             text = text.replace(f"{SIGN}0", NUL).replace(f"{SIGN}1", SIGN)
@@ -161,30 +159,30 @@ class TextReader(TextLoader):
 
 
 class SpaceLocks:
-    """The spaces that a transaction works in: one that writes has each of them to itself from the first look on.
+    """The spaces that a transaction uses: one that writes locks each of them when it first uses it.
 
-    A store promises that writers come one after the other. Here those of one space do: whoever wants it next waits,
-    and those of other spaces go on beside them.
+    A store promises that writers run one after the other. Here that holds within a space; writers of different spaces
+    run concurrently.
     """
 
     def __init__(self, pipe: Pipe, seconds: float, cancellation: Cancellation | None) -> None:
-        """Begin with none; `seconds` is how long each is waited for."""
+        """Start with none; `seconds` is how long to wait for each lock."""
         self._pipe = pipe
         self._seconds = seconds
         self._cancellation = cancellation
         self._held: set[str] = set()
         self._named: str | None = None
         self.writes = False
-        """Whether the transaction is one that writes."""
+        """Whether the transaction writes."""
         self.name: str | None = None
-        """What the server calls the transaction, once it may have written."""
+        """The server's timeline and id of the transaction, once it holds a lock."""
         self.busy: set[str] = set()
-        """The spaces in which it has made work."""
+        """The spaces whose workers have to be notified."""
 
     def enter(self, space: str, *, alone: bool = True) -> None:
-        """Work in a space from now on. Raises StoreBusy, and CancelledError where nobody wants it any more.
+        """Use a space from now on, locking it if the transaction writes. Raises StoreBusy, CancelledError.
 
-        Who isn't `alone` in it writes beside others: only what a single statement does, and guards by itself.
+        Without `alone` it is not locked: for single statements that are safe next to other writers.
         """
         if alone and self.writes and space not in self._held:
             self._lock(space)
@@ -194,11 +192,11 @@ class SpaceLocks:
             self._named = space
 
     def mark(self) -> tuple[frozenset[str], str | None]:
-        """What is held now, for `back_to`."""
+        """The current state, for `back_to`."""
         return frozenset(self._held), self._named
 
     def back_to(self, mark: tuple[frozenset[str], str | None]) -> None:
-        """Know of nothing that was taken since: the server lets go of it where it goes back to a savepoint."""
+        """Restore a state: going back to a savepoint releases the locks taken since."""
         held, self._named = mark
         self._held = set(held)
 
@@ -220,21 +218,18 @@ class SpaceLocks:
         return self.name is not None
 
 
-class PostgresDatabase(NamedQueries):
+class PostgresDatabase(Database):
     """`ireneo.adapters.sql.database.Database` over a connection of the driver."""
 
     def __init__(self, pipe: Pipe, locks: SpaceLocks, space: str | None = None) -> None:
-        """Work on a connection; with a `space`, each query has it bound."""
+        """Use a connection; `space` is bound to each query."""
         self.locks = locks
         self.pipe = pipe
         self._space = space
         self._of: dict[str, PostgresDatabase] = {}
 
     def of(self, space: str, *, alone: bool = True) -> PostgresDatabase:
-        """The same with `space` bound to each query, which this transaction then has to itself if it writes.
-
-        Who isn't `alone` in it waits for nobody (`SpaceLocks.enter`).
-        """
+        """The database for one space, which is locked first (see `SpaceLocks.enter`)."""
         self.locks.enter(space, alone=alone)
         if space == self._space:
             return self
@@ -247,24 +242,24 @@ class PostgresDatabase(NamedQueries):
         return [self.of(space) for (space,) in self.rows("list_all_spaces")]
 
     def scan(self, query: str, /, **bindings: Value) -> psycopg.Cursor[Row]:
-        """All that a query gives, row by row. Raises ProgrammingError where it is none of ours, or lacks a value."""
+        """Iterate over the rows of a query. Raises ProgrammingError for an unknown query or a missing value."""
         try:
             return self.pipe.execute(SQL[query], self._bound(bindings))
         except (KeyError, TypeError) as fault:
             raise psycopg.ProgrammingError(f"query {query}: {fault}") from fault
 
     def send(self, query: str, /, **bindings: Value) -> None:
-        """Have what writes wait for the next answer that is needed; by then it shows what is wrong with it."""
+        """Queue a statement until the next answer is needed; any error is raised then."""
         self._note(query)
         self.pipe.send(SQL[query], [self._bound(bindings)])
 
     def change(self, query: str, /, **bindings: Value) -> int:
-        """Run what writes; says how many rows it added, replaced or took out."""
+        """Run a statement that writes; return how many rows it changed."""
         self._note(query)
         return self.scan(query, **bindings).rowcount
 
     def send_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
-        """Send it for each of `rows`."""
+        """Queue a statement for each of `rows`, or copy them if they are many."""
         self._note(query)
         bound = [self._bound(row) for row in rows]
         copied = COPIED[query] if len(bound) >= LEAST_COPIED else None
@@ -274,7 +269,7 @@ class PostgresDatabase(NamedQueries):
             self.pipe.send(SQL[query], bound)
 
     def each(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> list[list[Row]]:
-        """What it gives for each of `rows`: all of them are asked before the first answer is waited for."""
+        """Run a query for each of `rows` in one round trip."""
         asked = [self._bound(row) for row in rows]
         return [cursor.fetchall() for cursor in self.pipe.each(SQL[query], asked)]
 
@@ -284,7 +279,7 @@ class PostgresDatabase(NamedQueries):
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """A block that leaves nothing where it raises."""
+        """A block that is rolled back if it raises."""
         mark = self.locks.mark()
         try:
             with self.pipe.savepoint():
@@ -298,10 +293,10 @@ class PostgresDatabase(NamedQueries):
 
 
 class ServerConnection:
-    """A connection that is opened by the first work that it is given, and anew where it was lost."""
+    """A connection that is opened when it is first used, and again after it was lost."""
 
     def __init__(self, url: str, busy_seconds: float, prepare: Callable[[psycopg.Connection[Row]], None]) -> None:
-        """Keep a connection to `url` ready; `prepare` is run on it right after it was opened."""
+        """Prepare a connection to `url`; `prepare` is called when it has been opened."""
         self.place = address(url)
         self._url = url
         self._busy_seconds = busy_seconds
@@ -309,16 +304,16 @@ class ServerConnection:
         self._driver: psycopg.Connection[Row] | None = None
         self._cancellation: Cancellation | None = None
         self._in_doubt = False
-        """Whether a commit was sent, and nobody knows what became of it."""
+        """Whether a commit was sent and its outcome is unknown."""
 
     @property
     def driver(self) -> psycopg.Connection[Row]:
-        """The driver's connection, opened and prepared."""
+        """The driver's connection, opened if necessary."""
         if self._driver is not None and self._driver.closed:
             self._driver = None
         if self._driver is None:
             driver = psycopg.connect(heedful(self._url), autocommit=True, application_name="ireneo")
-            # Typed by their kind and not by their size, so that a query is prepared once.
+            # All integers get the same type, whatever their size, so that a query is prepared once.
             driver.adapters.register_dumper(int, Int8Dumper)
             driver.adapters.register_dumper(str, TextDumper)
             driver.adapters.register_loader("text", TextReader)
@@ -332,17 +327,17 @@ class ServerConnection:
         return self._driver
 
     def begin(self, query: str) -> PostgresDatabase:
-        """Begin a transaction, on a new connection where the one that there was is lost. Raises as `run` does."""
+        """Begin a transaction, reconnecting if necessary. Raises as `run` does."""
         self._in_doubt = False
         self.run(lambda: self.driver.execute(SQL[query]))
         pipe = Pipe(self.driver)
         return PostgresDatabase(pipe, SpaceLocks(pipe, self._busy_seconds, self._cancellation))
 
     def commit(self, database: PostgresDatabase) -> None:
-        """End a transaction, and tell whoever listens that there is work. Raises as `run` does.
+        """Commit, and notify workers. Raises as `run` does.
 
-        Where the connection is lost meanwhile the server is asked what became of it: it is done, or was never begun.
-        Raises Unreachable where the server can't say so.
+        If the connection is lost during the commit, the server is asked for the outcome; raises Unreachable if it was
+        not committed, or if the server can't tell.
         """
         locks = database.locks
         self._in_doubt = locks.writes and locks.name is not None
@@ -360,22 +355,22 @@ class ServerConnection:
         self._tell(locks.busy)
 
     def _commit(self, database: PostgresDatabase) -> str | None:
-        # Not on a new connection, where one was lost before: there nothing would be committed, and nobody say so.
+        # On a new connection there would be nothing to commit, and no error either.
         if database.pipe.connection.closed:
             raise psycopg.OperationalError("the connection is lost")
         return database.pipe.execute(SQL["commit"], {}).statusmessage
 
     def _tell(self, spaces: Iterable[str]) -> None:
-        """Wake whoever works in `spaces`. Not with the commit: who tells has a lock that all commits would wait for."""
+        """Notify workers, after the commit: NOTIFY inside a transaction serialises all commits of the server."""
         try:
             for space in spaces:
                 self.driver.execute(SQL["tell_of_work"], {"space": space})
         except psycopg.Error:
-            # What was to be done is done; who isn't woken looks every so often.
+            # The commit is done, and workers also poll.
             self.close()
 
     def _was_committed(self, name: str) -> bool:
-        """What became of a transaction that was being committed. Raises Unreachable where nobody knows."""
+        """Whether a transaction was committed. Raises Unreachable if the server can't tell."""
         timeline, _, transaction = name.partition(" ")
         until = time.monotonic() + self._busy_seconds
         bound = {"timeline": timeline, "name": transaction}
@@ -387,7 +382,7 @@ class ServerConnection:
                     if rows[0][0] is None:
                         break
                     return bool(rows[0][0] == "committed")
-                # A server that hasn't heard of it would keep the transaction open, and its locks, for hours.
+                # Otherwise a server that hasn't noticed the loss would keep the transaction and its locks for hours.
                 self.run(lambda: self.driver.execute(SQL["end_transaction"], bound))
             pause(tries, LONGEST_AWAY_SECONDS, left)
             tries += 1
@@ -395,13 +390,13 @@ class ServerConnection:
 
     @property
     def is_lost(self) -> bool:
-        """Whether there is no connection."""
+        """Whether there is no open connection."""
         return self._driver is None or self._driver.closed
 
     def outlast(self, work: Callable[[], T], cancellation: Cancellation) -> T:
-        """Do a whole transaction, again from its beginning where the connection was lost before it was stored.
+        """Run a whole transaction, and again from the start if the connection was lost before it was committed.
 
-        A server that is away is tried for as long as others in a space are waited for. Raises what `work` does.
+        An unreachable server is retried for as long as a lock would be. Raises what `work` raises.
         """
         until: float | None = None
         tries = 0
@@ -418,14 +413,14 @@ class ServerConnection:
             tries += 1
 
     def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Do `work` on the connection. Raises StoreError for whatever the driver raises."""
+        """Call `work`, and raise StoreError for any error of the driver."""
         try:
             return work(*args, **kwargs)
         except psycopg.Error as fault:
             if isinstance(fault, GONE):
                 self.close()
             elif self._driver is not None and self._driver.closed:
-                # Whatever the driver calls it: what follows a loss is none of its own.
+                # Whatever error it is, the cause is the lost connection.
                 fault = psycopg.OperationalError(str(fault))
             raise translate(fault, self.place) from fault
         except UnicodeEncodeError as fault:
@@ -434,22 +429,22 @@ class ServerConnection:
             raise StoreError(f"{self.place} {UNPARSED} ({' '.join(str(fault).split())[:LONGEST]}).") from fault
 
     def heed(self, cancellation: Cancellation) -> None:
-        """Let go of the wait for a locked space as soon as a cancellation is requested."""
+        """Stop waiting for locks when `cancellation` is requested."""
         self._cancellation = cancellation
 
     def roll_back(self) -> None:
-        """Roll back what is still open."""
+        """Roll back any open transaction."""
         driver = self._driver
         if driver is None or driver.closed or driver.info.transaction_status == TransactionStatus.IDLE:
             return
         try:
             driver.execute(SQL["roll_back"])
         except psycopg.Error:
-            # A connection that can't even roll back is given up; the server has rolled back what was lost with it.
+            # The server rolls back when the connection ends.
             self.close()
 
     def close(self) -> None:
-        """Close the connection; the next work opens it again."""
+        """Close the connection; the next use opens it again."""
         driver, self._driver = self._driver, None
         if driver is not None:
             driver.close()
@@ -461,18 +456,18 @@ class PostgresTransaction(SqlTransaction):
     ports = MappingProxyType(
         {
             **SqlTransaction.ports,
-            "leases": ("ireneo.adapters.postgres.work", "PostgresLeases"),
-            "vectors": ("ireneo.adapters.postgres.vectors", "PostgresVectors"),
-            "upkeep": ("ireneo.adapters.postgres.vectors", "PostgresUpkeep"),
+            "leases": ("ireneo.adapters.postgres.ports", "PostgresLeases"),
+            "vectors": ("ireneo.adapters.postgres.ports", "PostgresVectors"),
+            "upkeep": ("ireneo.adapters.postgres.ports", "PostgresUpkeep"),
         }
     )
 
     def __init__(self, connection: ServerConnection, database: PostgresDatabase, *, writes: bool) -> None:
-        """Stand on the transaction that was begun on `connection`."""
+        """Use the transaction that was begun on `connection`."""
         super().__init__(database, writes=writes)
         database.locks.writes = writes
         self.connection = connection
 
     def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Do `work`. Raises StoreError for whatever the driver raises."""
+        """Call `work`, and raise StoreError for any error of the driver."""
         return self.connection.run(work, *args, **kwargs)

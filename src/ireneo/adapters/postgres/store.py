@@ -1,24 +1,167 @@
-"""The store in a PostgreSQL database, for many machines and any number of their processes."""
+"""The store in a PostgreSQL database, for processes on many machines: opening, migrating and scrubbing it."""
 
 from __future__ import annotations
 
+import asyncio
+import random
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Literal, TypeVar
 
 import psycopg
 
 from ireneo.adapters.pool import Cancellation, PooledStore
-from ireneo.adapters.postgres.connection import SQL, PostgresTransaction, ServerConnection, address
-from ireneo.adapters.postgres.migrate import load_migrations, migrate, missing, read_applied
-from ireneo.adapters.postgres.work import WorkBell
-from ireneo.adapters.sql.database import Row
+from ireneo.adapters.postgres.connection import SQL, PostgresTransaction, ServerConnection, address, heedful
+from ireneo.adapters.sql.database import Migration, Row, read_migrations
+from ireneo.errors import NewerDatabase, NotADatabase, StoreError
 from ireneo.ports.store import HearsOfWork, Migrated, Scrubbed
+
+LOCK = 1232236144
+"""The advisory lock for migrations."""
+MIGRATIONS, ADDITIONS = "ireneo_migrations", "ireneo_additions"
+"""The tables that record applied migrations. An earlier release keeps working with a database that has unknown
+additions, and refuses one with an unknown migration in the first table."""
+BREAKS = "-- breaks earlier releases"
+"""The first line of a migration that changes existing tables; all others only add to the schema."""
+TURN_SECONDS = 1
+LONGEST_SECONDS = 60.0
+"""How long a migration waits for a table lock at a time, and in total."""
+OLDEST = 150000
+"""The oldest supported server version."""
+
+
+@cache
+def load_migrations() -> tuple[Migration, ...]:
+    """The migrations that ship with the package, ordered by number."""
+    return read_migrations(Path(__file__).with_name("migrations"))
+
+
+def migrate(driver: psycopg.Connection[Row], place: str) -> tuple[str, ...]:
+    """Apply missing migrations, and return their names; several processes may do so at once.
+
+    Raises NewerDatabase for a database that a later version made incompatible, NotADatabase for one with tables of
+    another program, and StoreError for a server that is too old.
+    """
+    if driver.info.server_version < OLDEST:
+        raise StoreError(
+            f"{place} is a PostgreSQL server of version {driver.info.server_version // 10_000}; it takes 15."
+        )
+    if not missing(driver, place):
+        return ()
+    driver.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
+    try:
+        # Another process may have applied some meanwhile.
+        due = missing(driver, place)
+        for migration in due:
+            _apply(driver, migration)
+        return tuple(migration.name for migration in due)
+    finally:
+        driver.execute("SELECT pg_advisory_unlock(%s)", (LOCK,))
+
+
+def missing(driver: psycopg.Connection[Row], place: str) -> tuple[Migration, ...]:
+    """The migrations to apply, in order. Raises as `migrate` does."""
+    applied = read_applied(driver, place)
+    return tuple(migration for migration in load_migrations() if migration.number not in applied)
+
+
+def _apply(driver: psycopg.Connection[Row], migration: Migration) -> None:
+    """Apply a migration in a transaction with its record.
+
+    Waiting for an exclusive table lock blocks everyone who comes later, so it is waited for in short turns.
+    """
+    record = MIGRATIONS if migration.number == 1 or migration.sql.startswith(BREAKS) else ADDITIONS
+    until = time.monotonic() + LONGEST_SECONDS
+    while True:
+        try:
+            with driver.transaction():
+                driver.execute(f"SET LOCAL lock_timeout = '{TURN_SECONDS}s'".encode())
+                driver.execute(
+                    f"CREATE TABLE IF NOT EXISTS {record} (number bigint PRIMARY KEY, name text NOT NULL, "
+                    f"applied_at timestamptz NOT NULL DEFAULT now()); GRANT SELECT ON {record} TO PUBLIC".encode()
+                )
+                driver.execute(migration.sql.encode())
+                driver.execute(
+                    f"INSERT INTO {record} (number, name) VALUES (%s, %s)".encode(), (migration.number, migration.name)
+                )
+            return
+        except psycopg.errors.LockNotAvailable:
+            if time.monotonic() > until:
+                raise
+        time.sleep(TURN_SECONDS)
+
+
+def read_applied(driver: psycopg.Connection[Row], place: str) -> frozenset[int]:
+    """The numbers of the migrations applied to a database, which may include additions of a later version."""
+    row = driver.execute(
+        "SELECT to_regclass(%s) IS NOT NULL, to_regclass(%s) IS NOT NULL, count(*) FROM pg_class "
+        "WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace",
+        (MIGRATIONS, ADDITIONS),
+    ).fetchone()
+    ours, added_to, tables = row or (False, False, 0)
+    if not ours:
+        if tables:
+            raise NotADatabase(f"{place} holds the tables of another program; name another database, or a new one.")
+        return frozenset()
+    applied = frozenset(number for (number,) in driver.execute(f"SELECT number FROM {MIGRATIONS}".encode()))
+    if applied - {migration.number for migration in load_migrations()}:
+        raise NewerDatabase(f"{place} was written by a newer Ireneo; upgrade with `pip install -U ireneo`.")
+    if not added_to:
+        return applied
+    return applied | {number for (number,) in driver.execute(f"SELECT number FROM {ADDITIONS}".encode())}
+
+
+SPREAD_SECONDS = 0.05
+"""Notified workers pause for a random time up to this: related commits arrive, and not all start at once."""
+
+
+class WorkBell:
+    """Listens for commits in a space, on its own connection."""
+
+    def __init__(self, url: str, space: str) -> None:
+        """Prepare to listen; nothing is opened yet."""
+        self._url = url
+        self._space = space
+        self._driver: psycopg.AsyncConnection[tuple[object, ...]] | None = None
+
+    async def wait(self, seconds: float, told_seconds: float) -> None:
+        """Wait for a notification for at most `told_seconds`; if listening is impossible, for `seconds`."""
+        try:
+            if self._driver is None:
+                # Earlier commits are not notified, so the caller should look at once.
+                await self._open()
+                return
+            async for _ in self._driver.notifies(timeout=told_seconds, stop_after=1):
+                await asyncio.sleep(random.uniform(0, SPREAD_SECONDS))
+            async for _ in self._driver.notifies(timeout=0):
+                pass
+        except (psycopg.Error, OSError):
+            # The server is unreachable, or a connection pooler doesn't support LISTEN.
+            await self.close()
+            await asyncio.sleep(seconds)
+
+    async def _open(self) -> None:
+        self._driver = await psycopg.AsyncConnection.connect(
+            heedful(self._url), autocommit=True, application_name="ireneo work"
+        )
+        cursor = await self._driver.execute(SQL["channel_of_work"], {"space": self._space})
+        row = await cursor.fetchone()
+        await self._driver.execute(f"LISTEN {row[0] if row else ''}".encode())
+
+    async def close(self) -> None:
+        """Stop listening."""
+        driver, self._driver = self._driver, None
+        if driver is not None:
+            await driver.close()
+
 
 T = TypeVar("T")
 
 READERS = 4
-"""Connections that read, each opened when the others are taken; what is more waits its turn."""
+"""How many connections read; each is opened when the others are in use."""
 KEPT_ELSEWHERE = (
     "The server's write-ahead log, its replicas and its backups keep what they have until the server lets go of them."
 )
@@ -29,25 +172,25 @@ LEFT = "An erasure may have left dead rows in the tables; forget again, or run `
 
 
 class PostgresStore(PooledStore[ServerConnection]):
-    """`ireneo.ports.store.Store` over a PostgreSQL database; made by `open_postgres`.
+    """`ireneo.ports.store.Store` over a PostgreSQL database; created by `open_postgres`.
 
-    One connection of this process writes, a few read; each transaction has one to itself, in a thread. Writers of one
-    space wait for each other, whatever machine they are on; those of different spaces don't. A transaction whose
-    connection is lost is done again from its beginning, unless it is stored: so its function may be called twice.
+    In each process one connection writes and a few read, each in a thread. Writers of one space wait for each other on
+    all machines; those of different spaces don't. A transaction whose connection is lost before it was committed is run
+    again, so its function may be called twice.
     """
 
     def __init__(self, url: str, writer: ServerConnection, readers: Sequence[ServerConnection]) -> None:
-        """Name the database, and the connections to it; none is opened yet."""
+        """Use these connections, none of which is opened yet."""
         self._url = url
         super().__init__(writer, readers, ServerConnection.close, "ireneo-postgres")
 
     async def open(self) -> None:
-        """Open the database now, and not with the first write, so that what is wrong with it shows."""
+        """Connect now rather than with the first transaction, so that errors are raised here."""
         await self._writers.run(_touch)
 
     @asynccontextmanager
     async def hearing(self, space: str) -> AsyncIterator[HearsOfWork]:
-        """Told by whoever commits, where the server lets it listen."""
+        """Give a function that waits for notifications from other processes."""
         bell = WorkBell(self._url, space)
         try:
             yield bell.wait
@@ -55,7 +198,7 @@ class PostgresStore(PooledStore[ServerConnection]):
             await bell.close()
 
     async def scrub(self, *, look: bool = False) -> Scrubbed:
-        """Clean dead rows out of the tables, where something was erased since that was done last."""
+        """Vacuum the tables, if something was erased since the last scrub."""
         if look:
             return await self._readers.run(_look_at_scrubs)
         return await self._writers.run(_scrub)
@@ -99,14 +242,14 @@ def _scrub(connection: ServerConnection, _: Cancellation) -> Scrubbed:
 
 
 def _clean(connection: ServerConnection) -> Scrubbed:
-    """Clean all tables, unless nothing was erased since that was done last."""
+    """Vacuum all tables, unless nothing was erased since the last scrub."""
     marks = connection.driver.execute(SQL["list_scrubs"]).fetchall()
     if not marks:
         return Scrubbed(complete=True)
     skipped: list[str | None] = []
 
     def hear(notice: psycopg.errors.Diagnostic) -> None:
-        # It can be read only now.
+        # The notice can only be read inside the handler.
         skipped.append(notice.severity_nonlocalized)
 
     connection.driver.add_notice_handler(hear)
@@ -114,7 +257,7 @@ def _clean(connection: ServerConnection) -> Scrubbed:
         connection.driver.execute(SQL["vacuum"])
     finally:
         connection.driver.remove_notice_handler(hear)
-    # The server warns of each table that is another's, and leaves it as it is.
+    # The server skips tables of other owners with a warning.
     if "WARNING" in skipped:
         return Scrubbed(complete=False, note=NOT_OURS)
     for (mark,) in marks:
@@ -127,10 +270,9 @@ async def open_postgres(
 ) -> PostgresStore:
     """Open the store in the database at `url` (``postgresql://user@host:port/database``); close it with `close()`.
 
-    The database has to be there; its tables are made, or brought up to date. With `durability="normal"` a commit
-    doesn't wait for the disk; with "full" it waits for what the server is set to. `busy_seconds` is how long a
-    transaction waits for others in the same space; `readers` is how many may read at a time, each on a connection of
-    its own.
+    The database has to exist; its tables are created or migrated. With `durability="normal"` a commit doesn't wait for
+    the disk; with "full" it follows the server's settings. `busy_seconds` is how long a transaction waits for others in
+    the same space; `readers` is how many may read at a time.
     Raises NotADatabase, NewerDatabase, StoreBusy, Unreachable, or StoreError.
     """
     place = address(url)
@@ -151,14 +293,11 @@ async def open_postgres(
 
 
 def _ready(driver: psycopg.Connection[Row]) -> None:
-    """A connection that reads needs nothing beyond what the one that writes has done."""
+    """Reading needs no preparation beyond what the writer has done."""
 
 
 def migrate_postgres(url: str, *, dry_run: bool) -> Migrated:
-    """Bring the database at `url` up to date and do no more; `dry_run` only says what would be done.
-
-    Raises as `open_postgres` does.
-    """
+    """Migrate the database at `url`, or only report what would be done. Raises as `open_postgres` does."""
     place, found = address(url), Migrated(before=0, after=0)
 
     def look_and_migrate(driver: psycopg.Connection[Row]) -> None:

@@ -1,7 +1,7 @@
-"""A database as the ports see it: queries by name, inside an open transaction, and values as rows; no driver is here.
+"""A database as the ports see it: named queries inside an open transaction, and the conversion of values to rows.
 
-An adapter brings a `Database` over its driver's connection, a `SqlTransaction` that says what the driver's errors mean,
-and its queries under the names by which the ports ask for them.
+Nothing here depends on a driver. An adapter provides a `Database` over its driver's connection, a `SqlTransaction` that
+translates the driver's errors, and the queries that it needs in its own dialect.
 """
 
 from __future__ import annotations
@@ -19,95 +19,80 @@ from importlib import import_module
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
 
-from ireneo.adapters.pool import OpenTransaction
 from ireneo.errors import BadInput, StoreError
 from ireneo.log.message import Draft, Head, Message, MessageId, Native, Origin, Part, Role
 from ireneo.patterns import lazy_re
 
 Value: TypeAlias = str | bytes | int | float | None
-"""What is bound to a query."""
+"""A value bound to a query's parameter."""
 Bindings: TypeAlias = dict[str, Value]
-"""The values for a query's names."""
+"""The values of a query's parameters, by name."""
 Row: TypeAlias = tuple[Any, ...]
-"""What a query gives, in the order in which it names its columns."""
 
 END = 2**63 - 1
-"""The last position that there can be."""
+"""The greatest possible position."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 Q = TypeVar("Q", bound="Port")
 
 
-class Database(Protocol):
-    """A connection to a database. Each call names a query, and has a value for each of its names."""
-
-    def rows(self, query: str, /, **bindings: Value) -> list[Row]:
-        """All that it gives."""
-
-    def scan(self, query: str, /, **bindings: Value) -> Iterator[Row]:
-        """The same row by row, of what may be more than one wants to hold."""
-
-    def row(self, query: str, /, **bindings: Value) -> Row | None:
-        """The first row that it gives, if any."""
-
-    def number(self, query: str, /, **bindings: Value) -> int:
-        """The number that is the first column of the only row that it gives."""
-
-    def change(self, query: str, /, **bindings: Value) -> int:
-        """Run what writes; says how many rows it added, replaced or took out."""
-
-    def send(self, query: str, /, **bindings: Value) -> None:
-        """Run what writes, where nobody asks how many rows: a server is not waited for, and may raise for it later."""
-
-    def send_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
-        """Send it for each of `rows`."""
-
-    def each(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> list[list[Row]]:
-        """All that it gives for each of `rows`, in their order; a server is asked for all of them at once."""
-
-    def savepoint(self) -> AbstractContextManager[object]:
-        """A block that leaves nothing where it raises."""
-
-    def of(self, space: str) -> Database:
-        """The same, for queries of one space: one where spaces lie apart has `space` bound to each of them."""
-
-    def scopes(self) -> Sequence[Database]:
-        """What its upkeep looks through one after the other: all of it, or space by space where they lie apart."""
-
-
-class NamedQueries(ABC):
-    """What a `Database` gives of a query, by a driver that runs it."""
+class Database(ABC):
+    """A connection to a database. Each call names a query and gives a value for each of its parameters."""
 
     @abstractmethod
     def scan(self, query: str, /, **bindings: Value) -> Iterator[Row]:
-        """All that a query gives, row by row."""
+        """Iterate over the rows of a query."""
 
     def rows(self, query: str, /, **bindings: Value) -> list[Row]:
-        """All that it gives."""
+        """All rows of a query."""
         return list(self.scan(query, **bindings))
 
     def row(self, query: str, /, **bindings: Value) -> Row | None:
-        """The first row that it gives, if any."""
+        """The first row of a query, if any."""
         return next(self.scan(query, **bindings), None)
 
     def each(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> list[list[Row]]:
-        """All that it gives for each of `rows`, in their order."""
+        """Run a query for each of `rows`, in order; on a server in one round trip."""
         return [self.rows(query, **row) for row in rows]
 
     def number(self, query: str, /, **bindings: Value) -> int:
-        """The number that is the first column of the only row that it gives."""
+        """The first column of a query's only row."""
         ((number, *_),) = self.scan(query, **bindings)
         return int(number)
 
+    @abstractmethod
+    def change(self, query: str, /, **bindings: Value) -> int:
+        """Run a statement that writes; return how many rows it inserted, replaced or deleted."""
 
-class SqlTransaction(OpenTransaction, ABC):
-    """All ports over one open transaction; the module of each is loaded when it is first asked for."""
+    @abstractmethod
+    def send(self, query: str, /, **bindings: Value) -> None:
+        """Run a statement that writes. On a server it is not waited for, so an error may be raised later."""
+
+    @abstractmethod
+    def send_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
+        """Send a statement for each of `rows`."""
+
+    @abstractmethod
+    def savepoint(self) -> AbstractContextManager[object]:
+        """A block that is rolled back if it raises."""
+
+    @abstractmethod
+    def of(self, space: str) -> Database:
+        """The database for queries in one space; where the space is part of each key, it is bound to each query."""
+
+    @abstractmethod
+    def scopes(self) -> Sequence[Database]:
+        """What upkeep checks one after the other: the whole database, or one for each space."""
+
+
+class SqlTransaction(ABC):
+    """All ports over one open transaction; the module of a port is imported when the port is first used."""
 
     ports: Mapping[str, tuple[str, str]] = MappingProxyType(
         {
@@ -131,15 +116,16 @@ class SqlTransaction(OpenTransaction, ABC):
             "erasure": ("ireneo.adapters.sql.erasure", "SqlErasure"),
         }
     )
-    """The module and the class of each; a database that has a port of its own names it here."""
+    """The module and class of each port; an adapter that implements one itself replaces the entry."""
 
     def __init__(self, database: Database, *, writes: bool) -> None:
-        """Stand on the transaction that was begun on `database`; `writes` says whether it may change anything."""
-        super().__init__(writes=writes)
+        """Use the transaction that was begun on `database`; `writes` says whether it may write."""
         self.database = database
+        self.writes = writes
+        self.is_over = False
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (which port it is, its name says)
-        """The port of that name, which is made once."""
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (its name says which port it is)
+        """Create the port of that name."""
         if name not in self.ports:
             raise AttributeError(name)
         module, of = self.ports[name]
@@ -147,33 +133,40 @@ class SqlTransaction(OpenTransaction, ABC):
         setattr(self, name, port)
         return port
 
+    def check(self, *, writes: bool = False) -> None:
+        """Raise StoreError if the transaction is over or, for a call that `writes`, if it is read-only."""
+        if self.is_over:
+            raise StoreError("The transaction is over; open another with store.read() or store.write().")
+        if writes and not self.writes:
+            raise StoreError("This transaction only reads; write inside store.write().")
+
     @abstractmethod
     def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Do `work`. Raises StoreError for whatever the driver raises."""
+        """Call `work`, and raise StoreError for any error of the driver."""
 
 
 class ErrorMeaning(Struct, frozen=True):
-    """What an error of the driver means to a caller."""
+    """What an error of the driver means to the caller."""
 
     error: type[StoreError]
     sentence: str
-    """Follows the name of the file, or the address."""
+    """Follows the name of the file or the address."""
     told: bool = False
-    """What the server says of it helps whoever reads it."""
+    """Whether the server's own message is appended."""
 
 
 class Migration(Struct, frozen=True, kw_only=True):
-    """One step of the schema; it is applied once, in one transaction with its record."""
+    """One step of the schema, applied once, in one transaction with its record."""
 
     number: int
     name: str
     sql: str
     step: Callable[[Any], None] | None = None
-    """What SQL alone can't do, behind it."""
+    """What SQL alone can't do; called after it."""
 
 
 def read_migrations(folder: Path) -> tuple[Migration, ...]:
-    """Read the migrations of an adapter, in their order."""
+    """Read an adapter's migrations, ordered by number."""
     found = []
     for file in folder.iterdir():
         number, _, name = file.name.removesuffix(".sql").partition("_")
@@ -182,10 +175,10 @@ def read_migrations(folder: Path) -> tuple[Migration, ...]:
 
 
 class Port:
-    """A port over an open transaction: each of its methods is marked with what it does, `reads` or `writes`."""
+    """A port over an open transaction; each of its methods is decorated with `reads` or `writes`."""
 
     def __init__(self, transaction: SqlTransaction) -> None:
-        """Work on an open transaction."""
+        """Use an open transaction."""
         self.transaction = transaction
         self._database = transaction.database
 
@@ -194,10 +187,7 @@ class Port:
 
 
 def reads(method: Callable[Concatenate[Q, P], T]) -> Callable[Concatenate[Q, P], T]:
-    """A method of a port that reads.
-
-    It raises StoreError once the transaction is over, and for whatever the driver raises.
-    """
+    """Decorate a method of a port that reads: it raises StoreError after the transaction, and for driver errors."""
 
     @wraps(method)
     def within(self: Q, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -208,9 +198,9 @@ def reads(method: Callable[Concatenate[Q, P], T]) -> Callable[Concatenate[Q, P],
 
 
 def writes(method: Callable[Concatenate[Q, P], T]) -> Callable[Concatenate[Q, P], T]:
-    """A method of a port that writes: all of it or, where it raises, nothing, so that a caller may catch it and go on.
+    """Decorate a method of a port that writes: if it raises it has changed nothing, so a caller may catch the error.
 
-    It raises StoreError in a transaction that only reads, and as those do that read.
+    It raises StoreError in a read-only transaction, and as methods that read do.
     """
 
     def whole(self: Q, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -239,8 +229,8 @@ def in_postgres(text: str) -> str:
 def in_sqlite(text: str) -> str:
     """Render shared SQL for SQLite: ``{sqlite: ...}`` is kept, ``{...}`` is dropped.
 
-    Most of what is dropped is the space in a key: here a session's key is unique in the whole file. The two functions
-    that the schema of PostgreSQL defines are written out.
+    What is dropped is mostly the space in a key, since a session's key is unique in the whole file. The two functions
+    that the schema of PostgreSQL defines are expanded.
     """
     rendered = _DIALECT.sub(lambda found: found[2] if found[1] else "", text)
     return _LISTED.sub(r"SELECT value FROM json_each(\1)", _BYTES_OF.sub(r"CAST(\1 AS BLOB)", rendered))
@@ -278,50 +268,50 @@ def load_queries(folder: Path, render: Callable[[str], str]) -> Mapping[str, str
 
 
 UNPARSABLE = (ValueError, TypeError, LookupError, OverflowError, msgspec.MsgspecError, struct.error, zlib.error)
-"""What reading a value raises that is not what was written: of JSON, a time, packed bytes, a number that is none."""
+"""Whatever parsing a damaged value can raise: JSON, a time, packed bytes, a number."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
 def microseconds(at: datetime) -> int:
-    """The microseconds from the beginning of 1970 in UTC to `at`, which has a zone."""
+    """Convert a time with a zone to microseconds since 1970 in UTC."""
     return (at - _EPOCH) // _MICROSECOND
 
 
 def time_of(microseconds: int) -> datetime:
-    """The time that is so many microseconds after the beginning of 1970, in UTC."""
+    """Convert microseconds since 1970 to a time in UTC."""
     return _EPOCH + microseconds * _MICROSECOND
 
 
 def utc(at: datetime) -> datetime:
-    """A time in UTC; one without a zone is taken for UTC."""
+    """Convert a time to UTC; one without a zone is taken as UTC."""
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
 def write_time(at: datetime | None) -> str | None:
-    """Write a time with its zone, if it has one."""
+    """Format a time, with its zone if it has one."""
     return None if at is None else at.isoformat()
 
 
 def read_time(text: str | None) -> datetime | None:
-    """Read what `write_time` wrote."""
+    """Parse what `write_time` returned."""
     return None if text is None else datetime.fromisoformat(text)
 
 
 def between(times: Iterable[datetime | None]) -> tuple[datetime | None, datetime | None]:
-    """The earliest and the latest of the `times` that there are; one without a zone is taken for UTC."""
+    """The earliest and the latest time; one without a zone is taken as UTC."""
     known = [at for at in times if at is not None]
     return min(known, key=_zoned, default=None), max(known, key=_zoned, default=None)
 
 
 def _zoned(at: datetime) -> datetime:
-    # Not converted: at the ends of the calendar there is no such time in UTC.
+    # Not converted to UTC, which overflows at both ends of the calendar.
     return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
 
 
 def write_json(value: object) -> str:
-    """Write a record, or a list that is handed to a query."""
+    """Encode a record, or a list that is bound to a query."""
     return msgspec.json.encode(value).decode()
 
 
@@ -341,8 +331,8 @@ COVERED: Mapping[str, tuple[str, ...]] = {
     "runs": ("space", "session", "head", "ended", "record"),
     "sightings": ("space", "session", "cue", "at", "category", "project", "held", "broke", "tokens", "record"),
 }
-"""What the checksum of a row covers, by the names under which it is written, in the order in which the queries
-``rows_of_`` give them. That of a vector covers its set, its document and itself."""
+"""The parameters that the checksum of a row covers, in the order of the columns of the queries ``rows_of_...``. That of
+a vector covers its set, its document and the vector."""
 
 _BETWEEN = "\x1f"
 _NOTHING = str(None).encode()
@@ -351,17 +341,17 @@ _WRITTEN = {table: _BETWEEN.join(["%s"] * len(names)) for table, names in COVERE
 
 
 def checksum(values: Sequence[bytes | None]) -> int:
-    """The checksum of a row, by its columns as bytes, in order: numbers in digits, as a database casts them.
+    """The CRC-32 of a row's columns as bytes, numbers in decimal, as a database casts them.
 
-    A database sees to it that a page can be read, and not that it holds what was written. So each row that says
-    something carries a CRC-32 of its columns, which no change of a single byte escapes.
+    A database checks that a page can be read, but not that it holds what was written. So each row with content carries
+    a checksum, which detects any change of a single byte.
     """
     return zlib.crc32(_BETWEEN.encode().join([_NOTHING if value is None else value for value in values]))
 
 
 def with_checksum(table: str, row: Mapping[str, Value]) -> Bindings:
-    """`row` as it is written, with its checksum; it holds no bytes and no truth values."""
-    # The same as above, in one step for all columns: there are as many rows as messages.
+    """Add its checksum to a row without bytes and booleans."""
+    # The same as `checksum`, formatted in one step, since this runs for every message.
     return {**row, "checksum": zlib.crc32((_WRITTEN[table] % _VALUES[table](row)).encode())}
 
 
@@ -369,19 +359,19 @@ _PARTS = msgspec.json.Decoder(tuple[Part, ...])
 
 
 def read_parts(text: str) -> tuple[Part, ...]:
-    """Read the parts of a message."""
+    """Decode the parts of a message."""
     return _PARTS.decode(text)
 
 
 COMPRESSION = 3
-"""zlib's level: of payloads such as these 6 saves 5 % more and takes twice as long."""
+"""The level for zlib; 6 saves 5 % more of typical payloads and takes twice as long."""
 
 
 def pack(draft: Draft) -> bytes | None:
-    """Write the payload and the record of a draft; None where it has neither.
+    """Encode the payload and the log record of a draft; None if it has neither.
 
-    The standard library's JSON, since it keeps what others refuse and what real logs hold: lone surrogates, NaN.
-    Raises BadInput for what is no JSON.
+    With the standard library's JSON, which keeps lone surrogates and NaN as they occur in real logs. Raises BadInput
+    for what is not JSON.
     """
     if draft.native is None and draft.record is None:
         return None
@@ -394,7 +384,7 @@ def pack(draft: Draft) -> bytes | None:
 
 
 def unpack(packed: bytes | None) -> tuple[Native | None, Native | None]:
-    """Read the payload and the record that `pack` wrote."""
+    """Decode what `pack` returned."""
     if packed is None:
         return None, None
     native, record = json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
@@ -406,7 +396,7 @@ def _native(piece: list[object] | None) -> Native | None:
 
 
 class _MessageRow(Struct, frozen=True, array_like=True):
-    """The light columns of a message, in the order in which the queries name them."""
+    """The columns of a message without payloads, in the order of the queries."""
 
     id: MessageId
     parent: MessageId | None
@@ -425,7 +415,7 @@ class _MessageRow(Struct, frozen=True, array_like=True):
 
 
 def write_message(session: int, segment: int, message: Message) -> Bindings:
-    """Write the light columns of a message, and the place where it stands."""
+    """The row of a message, without payloads."""
     draft = message.draft
     row: Bindings = {
         "key": session,
@@ -449,10 +439,7 @@ def write_message(session: int, segment: int, message: Message) -> Bindings:
 
 
 def read_message(values: Sequence[object], packed: bytes | None = None) -> Message:
-    """Read a message; `packed` holds its payloads, where they are asked for. Raises ValidationError for what can't be.
-
-    In damaged rows a text may be bytes, and a role none that there is.
-    """
+    """Decode a message; `packed` holds its payloads if they were selected. Raises ValidationError for a damaged row."""
     row = msgspec.convert(values, _MessageRow)
     native, record = unpack(packed)
     return Message(
@@ -478,5 +465,5 @@ def read_message(values: Sequence[object], packed: bytes | None = None) -> Messa
 
 
 def read_head(id: object, position: object, turn: object, total_tokens: object) -> Head:
-    """A head of the columns of its message. Raises as `read_message` does."""
+    """Decode a head from the columns of its message. Raises as `read_message` does."""
     return msgspec.convert({"id": id, "position": position, "turn": turn, "total_tokens": total_tokens}, Head)

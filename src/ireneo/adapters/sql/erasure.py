@@ -1,4 +1,4 @@
-"""What takes content out of a database: an erasure, and a prune."""
+"""Deleting content from a database: erasure and pruning."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from ireneo.adapters.sql.database import (
     write_time,
     writes,
 )
-from ireneo.adapters.sql.index import forget_documents
-from ireneo.adapters.sql.log import find_place, find_session, forget_undone, need_place, need_session
+from ireneo.adapters.sql.log import find_place, find_session, forget_documents, forget_undone, need_place, need_session
 from ireneo.adapters.sql.memories import remove_memories, remove_run
 from ireneo.errors import BadInput
 from ireneo.log.message import Message
@@ -28,19 +27,18 @@ from ireneo.log.tree import AnnotationId, SessionKey
 from ireneo.ports.store import ErasurePort, Pruned, Rebuild
 
 READ_MARKS = ("delete_loose_read_marks", "cut_read_marks")
-"""What brings the marks of how far was read back to the messages that are there."""
+"""The queries that adjust read marks to the messages that are left."""
 
 
 def prune_session(database: Database, key: SessionKey) -> Pruned:
-    """Take out every message that no branch leads to; says how much that was.
+    """Delete every message that no branch leads to.
 
-    A segment is kept up to the last position that a branch needs, so what branches off behind that is needed by nobody
-    either, and what branches off before it finds its parent where it was: no segment changes its place.
+    A segment is kept up to the last position that a branch needs. Segments that fork off after that are not needed
+    either, and those that fork off before it still have their parent, so no segment has to move.
     """
     session = need_session(database, key)
     ((branches, segments),) = database.rows("count_branches", key=session)
     if segments > 0 and branches == 0:
-        # To prune it would leave nothing.
         raise BadInput(f"Session {key.session!r} has no branch; fork or rewind one first.")
     messages, tokens = _cut(database, key.space, session)
     forget_undone(database, key.space, session)
@@ -57,7 +55,7 @@ def prune_session(database: Database, key: SessionKey) -> Pruned:
 
 
 def _cut(database: Database, space: str, session: int) -> tuple[int, int]:
-    """Cut each segment after the last position that is needed; says how many messages and tokens went."""
+    """Cut each segment after the last position needed; return how many messages and tokens were deleted."""
     messages = tokens = 0
     for segment, last in database.rows("list_segments", key=session):
         rest = {"key": session, "segment": segment, "last": -1 if last is None else last}
@@ -74,25 +72,25 @@ def _cut(database: Database, space: str, session: int) -> tuple[int, int]:
 
 
 def recount(database: Database, session: int) -> None:
-    """Reckon the counters of a session anew from its messages."""
+    """Recompute the counters of a session from its messages."""
     times = (read_time(at) for (at,) in database.scan("list_times", key=session))
     first_at, last_at = between(times)
     database.send("recount_messages", key=session, first_at=write_time(first_at), last_at=write_time(last_at))
 
 
 STANDS = tuple(name for name in COVERED["messages"] if name not in ("source_id", "parts", "erased"))
-"""What an erasure leaves of a message, in the order in which the query ``message_to_erase`` gives it."""
+"""The columns that an erasure keeps, in the order of the query ``message_to_erase``."""
 OF_SESSION = (
     *("delete_messages", "delete_payloads", "delete_segments", "delete_branches", "delete_summaries"),
     *("delete_rebuilds", "delete_annotations", "delete_read_marks", "delete_leases", "delete_session"),
 )
-"""All that is kept by a session's number."""
+"""The queries that delete everything of a session."""
 OF_SPACE = (
     *("delete_spending", "delete_pads", "delete_runs", "delete_observations", "delete_ledger"),
     "delete_traps",
     *("delete_authors", "delete_space"),
 )
-"""All that is kept by the name of a space, once its sessions and its memories are gone."""
+"""The queries that delete the rest of a space, after its sessions and memories."""
 
 
 class SqlErasure(Port, ErasurePort):
@@ -100,7 +98,7 @@ class SqlErasure(Port, ErasurePort):
 
     @writes
     def begin(self) -> None:
-        """Overwrite what is deleted, and leave a mark that only a complete scrub takes away."""
+        """Have deleted content overwritten, and add a mark that only a complete scrub removes."""
         self._database.rows("overwrite_deleted")
         self._database.send("add_scrub", mark=secrets.token_hex(8))
 
@@ -110,7 +108,7 @@ class SqlErasure(Port, ErasurePort):
 
     @writes
     def messages(self, key: SessionKey, messages: Sequence[Message]) -> int:
-        """Write what is left of messages over what they were, and take their payloads out."""
+        """Overwrite messages with their erased form, and delete their payloads."""
         database, session = self._of(key.space), need_session(self._of(key.space), key)
         for message in messages:
             if not message.erased:
@@ -119,7 +117,7 @@ class SqlErasure(Port, ErasurePort):
             place = need_place(database, session, key, message.id)
             forget_documents(database, key.space, session, place.segment, place.position, place.position)
             stand = {"key": session, "segment": place.segment, "position": place.position}
-            # A message without a row here would be taken for one that is still to be indexed.
+            # A message without a row here would count as not indexed yet.
             database.send("add_document", **stand, document=None, terms=0)
             kept = dict(zip(STANDS, database.row("message_to_erase", key=session, id=message.id) or (), strict=True))
             left = {**kept, "source_id": None, "parts": write_json(message.parts), "erased": 1}
@@ -130,7 +128,7 @@ class SqlErasure(Port, ErasurePort):
 
     @writes
     def notes(self, key: SessionKey, annotations: Sequence[AnnotationId], marks: Sequence[Rebuild]) -> int:
-        """Delete annotations by id, and marks by where they stand and what they are for."""
+        """Delete annotations by id, and marks by place, summarizer and budget."""
         database, session = self._of(key.space), need_session(self._of(key.space), key)
         gone = sum(database.change("delete_annotation", key=session, id=name) for name in annotations)
         for mark in marks:
@@ -143,7 +141,7 @@ class SqlErasure(Port, ErasurePort):
 
     @writes
     def session(self, key: SessionKey) -> bool:
-        """Delete all that is kept of a session, and its name from what was spent."""
+        """Delete everything of a session, and its name from the spending."""
         if key.session:
             for query in ("unname_spending", "delete_spending_of_session"):
                 self._of(key.space).send(query, space=key.space, session=key.session)
@@ -155,7 +153,7 @@ class SqlErasure(Port, ErasurePort):
 
     @writes
     def space(self, space: str) -> int:
-        """Delete all that is kept of a space."""
+        """Delete everything of a space."""
         keys = self._of(space).rows("list_keys", space=space)
         for (key,) in keys:
             _delete_rows(self._of(space), space, key)

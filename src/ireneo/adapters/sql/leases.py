@@ -1,4 +1,4 @@
-"""Who is at which work, and what was spent on models, in a database."""
+"""Leases, and what was spent on models, in a database."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Lease, LeasesPort, SpendingPort, Spent
 
 NOBODY = ""
-"""The holder of what is kept only for its failures."""
+"""The holder of a row that only keeps failures."""
 
 FAR = timedelta(days=1)
-"""Nobody puts a retry off for so long: one that lies so far ahead was set before the clock was put back."""
+"""A retry this far ahead is ignored: it was set before the clock was set back."""
 
 FAR_LEASE = timedelta(minutes=10)
-"""How much further than one's own a rival's lease may reach: not everybody leases for as long."""
+"""How much longer than the requested lease another one may last, before the clock is assumed to have been set back."""
 
 
 class SqlLeases(Port, LeasesPort):
@@ -90,7 +90,7 @@ class SqlLeases(Port, LeasesPort):
         return self._of(key.space).change("delete_lease", key=need_session(self._of(key.space), key), work=work) > 0
 
     def _held(self, lease: Lease) -> tuple[int, Lease | None]:
-        """The session, and what is stored of the lease unless it was taken over or let go of."""
+        """The session's key, and the stored lease unless it was taken over or released."""
         session = need_session(self._of(lease.key.space), lease.key)
         found = self._find(session, lease.key, lease.work)
         held = found is not None and (found.token, found.holder) == (lease.token, lease.holder)
@@ -115,13 +115,13 @@ class SqlLeases(Port, LeasesPort):
 
 
 def check_holder(holder: str) -> None:
-    """Raise BadInput for a name that is none."""
+    """Raise BadInput for an empty name."""
     if holder == NOBODY:
         raise BadInput("A lease needs a holder; give it a name that no other process has.")
 
 
 def _may_take(found: Lease, holder: str, now: datetime, until: datetime) -> bool:
-    """Whether `holder` may take what is stored as `found`."""
+    """Whether `holder` may take the stored lease `found`."""
     if found.retry_at is not None and now < found.retry_at < now + FAR:
         return False
     if found.holder in (NOBODY, holder) or found.until <= now:

@@ -1,15 +1,17 @@
-"""The messages of a session's tree, its sessions and its branches, in a database.
+"""The messages of a session's tree, its sessions and branches, and the index of words, in a database.
 
-A tree is kept as segments: where a message stands, what a path is made of, and what lies on no branch.
+A tree is stored as segments: a segment is a run of consecutive positions, and a fork names its parent segment.
 
-What lies on no branch is kept as runs of document numbers. A rewind moves a pointer, and what it leaves behind stays in
-the index of words. So that no recall has to walk the trees to pass it over, the runs are settled with whatever moves a
-branch: what is stored lies on none at first, a branch that goes on takes in what is before it, and after anything else
-the session is looked through anew.
+Documents of messages that are on no branch are kept as runs of numbers ("undone"). A rewind only moves a pointer, and
+the messages it leaves stay in the index of words, so without the runs every recall would have to walk the trees. They
+are updated whenever a branch moves: new messages are on no branch at first, a branch that moves forward takes in the
+messages before it, and after any other move the session is scanned again.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
@@ -34,16 +36,149 @@ from ireneo.adapters.sql.database import (
     write_time,
     writes,
 )
-from ireneo.adapters.sql.index import Placed, index_messages
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
 from ireneo.log.message import Draft, Head, Message, MessageId, voices_in
 from ireneo.log.tree import PathRange, SessionKey
-from ireneo.memories.index import CLASS_BITS, ORDINAL_BITS, place_of
+from ireneo.memories.index import (
+    CLASS_BITS,
+    MOST_IN_SESSION,
+    ORDINAL_BITS,
+    author_of_message,
+    document_number,
+    memory_number,
+    place_of,
+    role_of_message,
+    terms_of_memory,
+    terms_of_stored,
+)
+from ireneo.memories.record import Record
+from ireneo.patterns import lazy_re
 from ireneo.ports.store import LogPort, SessionInfo, SessionsPort
+
+_PLAIN = lazy_re(r"[a-z0-9\x80-\U0010ffff]*\Z")
+_ODD = lazy_re(r"[^a-z0-9\x80-\U0010ffff]")
+
+
+def token(prefix: str, term: str) -> str:
+    """Convert a term to a token; characters that SQLite's tokenizer would split at or fold are escaped as ``_xx``.
+
+    The prefix is the number of the space and an ``s``, so that no two spaces share a token.
+    """
+    return prefix + (term if _PLAIN.match(term) else _ODD.sub(_escape, term))
+
+
+def tokens(prefix: str, terms: Iterable[str]) -> str:
+    """The text to index for a document: the tokens of its distinct terms."""
+    each_once = dict.fromkeys(terms)
+    # Nearly all documents need no escaping, which is faster to check for all terms at once.
+    if _PLAIN.match("".join(each_once)):
+        return prefix + f" {prefix}".join(each_once) if each_once else ""
+    return " ".join([token(prefix, term) for term in each_once])
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"_{ord(found[0]):02x}"
+
+
+def find_prefix(database: Database, space: str) -> str | None:
+    """The prefix of a space's tokens; None if nothing was ever indexed in it."""
+    row = database.row("space_number", space=space)
+    return None if row is None else f"{row[0]}s"
+
+
+def _need_prefix(database: Database, space: str) -> str:
+    """The prefix of a space's tokens; the space is given a number if it has none yet."""
+    return find_prefix(database, space) or f"{database.number('add_space', space=space)}s"
+
+
+class Placed(Struct, frozen=True, kw_only=True):
+    """A message and its segment."""
+
+    segment: int
+    message: Message
+    document: int | None = None
+    """Its document number, if it is indexed again: it keeps its ordinal."""
+
+
+def index_messages(
+    database: Database, space: str, session: int, placed: Sequence[Placed], *, again: bool = False
+) -> list[int]:
+    """Index messages, and return their document numbers, which are consecutive in the given order.
+
+    A message without terms gets no number. With `again` some may have been indexed before.
+    """
+    found = [terms_of_stored(each.message) for each in placed]
+    new = sum(1 for each, terms in zip(placed, found, strict=True) if terms and each.document is None)
+    ordinal = database.number("give_ordinals", key=session, documents=new)
+    prefix = _need_prefix(database, space)
+    rows: list[Bindings] = []
+    words: list[Bindings] = []
+    numbers: list[int] = []
+    for each, terms in zip(placed, found, strict=True):
+        document = None
+        if terms:
+            own = ordinal if each.document is None else place_of(each.document) & MOST_IN_SESSION - 1
+            ordinal += each.document is None
+            document = document_number(session, own, len(terms), role_of_message(each.message.draft))
+            numbers.append(document)
+            words.append({"document": document, "space_terms": tokens(prefix, terms)})
+        place: Bindings = {"key": session, "segment": each.segment, "position": each.message.position}
+        rows.append({**place, "document": document, "terms": len(terms)})
+    database.send_all("mend_document" if again else "add_document", rows)
+    database.send_all("index_message", words)
+    database.send("count_message_words", space=space, documents=len(words), terms=sum(map(len, found)))
+    _count_authors(database, space, (each.message.draft for each in placed), 1)
+    return numbers
+
+
+def forget_documents(database: Database, space: str, session: int, segment: int, first: int, last: int) -> None:
+    """Remove positions `first` to `last` of a segment from the index, before the messages are deleted."""
+    run: Bindings = {"key": session, "segment": segment, "first": first, "last": last}
+    gone = database.rows("list_documents", **run)
+    authored = database.rows("list_authored", **run)
+    if authored:
+        drafts = [Draft(role="user", origin=origin, parts=read_parts(parts)) for origin, parts in authored]
+        _count_authors(database, space, drafts, -1)
+        database.send("delete_silent_authors", space=space)
+    database.send_all("forget_message_words", ({"document": document} for document, _ in gone))
+    database.send("delete_documents", **run)
+    lost = sum(terms for _, terms in gone)
+    database.send("count_message_words", space=space, documents=-len(gone), terms=-lost)
+
+
+def _count_authors(database: Database, space: str, drafts: Iterable[Draft], step: int) -> None:
+    spoke = Counter(author for draft in drafts if (author := author_of_message(draft)))
+    for author, times in spoke.items():
+        database.send("count_author", space=space, author=author, messages=step * times)
+
+
+def index_memories(database: Database, space: str, records: Sequence[tuple[int, Record]]) -> None:
+    """Index memories, each given with its number."""
+    numbered: list[Bindings] = []
+    words: list[Bindings] = []
+    found = [terms_of_memory(record) for _, record in records]
+    prefix = _need_prefix(database, space) if any(found) else ""
+    for (number, record), terms in zip(records, found, strict=True):
+        document = memory_number(number, len(terms)) if terms else None
+        numbered.append({"space": space, "id": record.id, "document": document, "terms": len(terms)})
+        if document is not None:
+            words.append({"document": document, "space_terms": tokens(prefix, terms)})
+    database.send_all("number_memory", numbered)
+    database.send_all("index_memory", words)
+    if words:
+        total = sum(int(each["terms"] or 0) for each in numbered)
+        database.send("count_memory_words", space=space, documents=len(words), terms=total)
+
+
+def forget_memory_words(database: Database, space: str, document: int | None, terms: int) -> None:
+    """Remove a memory from the index, if it is in it."""
+    if document is not None:
+        database.send("forget_memory_words", document=document)
+        database.send("count_memory_words", space=space, documents=-1, terms=-terms)
 
 
 class StoredPlace(Struct, frozen=True):
-    """Where a message stands: its segment, its position, and whether the segment goes on after it."""
+    """The place of a message, and whether its segment continues after it."""
 
     segment: int
     position: int
@@ -51,19 +186,19 @@ class StoredPlace(Struct, frozen=True):
 
 
 def find_session(database: Database, key: SessionKey) -> int | None:
-    """The number of a session, by which every other table knows it; None when it was never made."""
+    """The key of a session, which all other tables use; None if it doesn't exist."""
     row = database.row("find_session", space=key.space, session=key.session)
     return None if row is None else row[0]
 
 
 def need_session(database: Database, key: SessionKey) -> int:
-    """The number of a session. Raises SessionNotFound."""
+    """The key of a session. Raises SessionNotFound."""
     number: int = _need_row(database, key)[0]
     return number
 
 
 def _need_row(database: Database, key: SessionKey) -> Row:
-    """The number of a session, and when it was begun and went on last. Raises SessionNotFound."""
+    """The key of a session, and the times of its first and last message. Raises SessionNotFound."""
     row = database.row("find_session", space=key.space, session=key.session)
     if row is None:
         raise SessionNotFound(f"There is no session {key.session!r} in this space.")
@@ -71,23 +206,23 @@ def _need_row(database: Database, key: SessionKey) -> Row:
 
 
 def not_stored(key: SessionKey, name: MessageId) -> MessageNotFound:
-    """The error for a message that should be in the session."""
+    """The error for a message that is not in the session."""
     return MessageNotFound(f"There is no message {name} in session {key.session!r}.")
 
 
 def find_place(database: Database, session: int, name: MessageId) -> StoredPlace | None:
-    """Say where a message stands; None when it is not stored."""
+    """The place of a message; None if it is not stored."""
     return find_places(database, session, [name])[0]
 
 
 def find_places(database: Database, session: int, names: Sequence[MessageId]) -> list[StoredPlace | None]:
-    """Say where messages stand, in the order asked; None for those that are not stored."""
+    """The places of messages, in order; None for those that are not stored."""
     found = database.each("locate", [{"key": session, "id": name} for name in names])
     return [StoredPlace(rows[0][0], rows[0][1], bool(rows[0][2])) if rows else None for rows in found]
 
 
 def need_place(database: Database, session: int, key: SessionKey, name: MessageId) -> StoredPlace:
-    """Say where a message stands. Raises MessageNotFound."""
+    """The place of a message. Raises MessageNotFound."""
     place = find_place(database, session, name)
     if place is None:
         raise not_stored(key, name)
@@ -95,13 +230,13 @@ def need_place(database: Database, session: int, key: SessionKey, name: MessageI
 
 
 def list_stretches(database: Database, session: int, place: StoredPlace, first: int = 0) -> list[PathRange]:
-    """The stretches of the path to `place`, the last one first, down to the one that holds position `first`."""
+    """The stretches of the path to `place`, last first, back to the one with position `first`."""
     rows = database.rows("list_stretches", key=session, segment=place.segment, position=place.position, first=first)
     return [PathRange(segment=segment, first=begin, last=last) for segment, begin, last in rows]
 
 
 def find_path(database: Database, key: SessionKey, to: MessageId, first: int = 0) -> tuple[int, list[PathRange]]:
-    """The session and the stretches of the path that ends in `to`. Raises MessageNotFound."""
+    """The session's key and the stretches of the path to `to`, last first. Raises MessageNotFound."""
     session = find_session(database, key)
     if session is None:
         raise not_stored(key, to)
@@ -109,12 +244,12 @@ def find_path(database: Database, key: SessionKey, to: MessageId, first: int = 0
 
 
 def documents_of(session: int) -> tuple[int, int]:
-    """The first and the last number that a document of a session can have."""
+    """The first and the last possible document number of a session."""
     return session << CLASS_BITS + ORDINAL_BITS, (session + 1 << CLASS_BITS + ORDINAL_BITS) - 1
 
 
 def runs_of(documents: Iterable[int]) -> list[tuple[int, int]]:
-    """Document numbers as runs of neighbours: the first and the last of each."""
+    """Group document numbers into runs of neighbours; return the first and last of each."""
     runs: list[tuple[int, int]] = []
     for number in sorted(documents):
         if runs and place_of(runs[-1][1]) + 1 >= place_of(number):
@@ -125,13 +260,13 @@ def runs_of(documents: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def add_undone(database: Database, space: str, documents: Iterable[int]) -> None:
-    """Note documents of messages that were just stored, and lie on no branch yet."""
+    """Record documents that are on no branch."""
     for first, last in runs_of(documents):
         database.send("add_undone", space=space, first=first, last=last)
 
 
 def settle_undone(database: Database, space: str, session: int) -> None:
-    """Look through a session anew for what lies on no branch."""
+    """Recompute which documents of a session are on no branch."""
     forget_undone(database, space, session)
     loose: list[int] = []
     for segment, last in database.rows("list_segments", key=session):
@@ -140,13 +275,13 @@ def settle_undone(database: Database, space: str, session: int) -> None:
 
 
 def forget_undone(database: Database, space: str, session: int) -> None:
-    """Note that all of a session lies on branches."""
+    """Record that all documents of a session are on branches."""
     first, last = documents_of(session)
     database.send("forget_undone", space=space, first=first, last=last)
 
 
 def list_aside(database: Database, session: int, to: StoredPlace) -> list[tuple[int, int]]:
-    """The documents of a session that don't lie on the path to a place."""
+    """The documents of a session that are not on the path to a place, as runs."""
     last = {each.segment: each.last for each in list_stretches(database, session, to)}
     aside: list[int] = []
     for (segment,) in database.rows("segments_of_session", key=session):
@@ -160,14 +295,14 @@ def _documents(database: Database, session: int, segment: int, first: int, last:
 
 
 class Branches:
-    """The branches of one session, by which it is told whether messages lie on them."""
+    """Checks whether messages of one session are on its branches."""
 
     def __init__(self, database: Database, session: int, branch: str | None) -> None:
-        """Read where they stand, or where one of them does."""
+        """Read the paths of all branches, or of one."""
         self._database = database
         self._session = session
         self._last: dict[int, int] = {}
-        # Most sessions are one segment, and a branch stands at its end: then whatever is stored lies on one.
+        # Most sessions are one segment with a branch at its end: then every stored message is on a branch.
         self._all = branch is None and bool(database.number("is_straight", key=session))
         if self._all:
             return
@@ -177,7 +312,7 @@ class Branches:
                     self._last[each.segment] = max(self._last.get(each.segment, -1), each.last)
 
     def hold(self, names: Sequence[MessageId]) -> bool:
-        """Whether all of these messages lie on them."""
+        """Whether all of these messages are on a branch."""
         for name in names:
             if self._all:
                 if self._database.row("has_message", key=self._session, id=name) is None:
@@ -202,7 +337,7 @@ class SqlLog(Port, LogPort):
 
     @writes
     def insert(self, key: SessionKey, messages: Sequence[Message]) -> int:
-        """Store those of a chain that are new, in one run of one segment, and make them searchable."""
+        """Store the new messages of a chain in one segment, and index them."""
         database = self._of(key.space)
         session, *span = _need_row(database, key)
         for before, after in pairwise(messages):
@@ -235,7 +370,7 @@ class SqlLog(Port, LogPort):
 
     @writes
     def move(self, key: SessionKey, branch: str, to: MessageId | None) -> None:
-        """Make a branch point elsewhere, and settle what lies on no branch then."""
+        """Move a branch, and update which documents are on no branch."""
         database = self._of(key.space)
         session = need_session(database, key)
         row = database.row("find_branch", key=session, branch=branch)
@@ -249,7 +384,7 @@ class SqlLog(Port, LogPort):
 
     @reads
     def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
-        """Read positions `first` to `last` of the path to `to`: one range of rows for each of its stretches."""
+        """Read one range of rows for each stretch of the path."""
         session, stretches = find_path(self._of(key.space), key, to, first)
         asked: list[Bindings] = [
             {
@@ -304,10 +439,9 @@ class SqlLog(Port, LogPort):
 
 
 def _count_known(database: Database, session: int, messages: Sequence[Message]) -> int:
-    """How many of a chain are stored.
+    """How many messages of a chain are stored: the first ones, since no message is stored without its parent.
 
-    A message is stored after its parent and taken away only with all that came after it, so those that are stored are
-    the first ones, and their number is found by halving. An append asks once.
+    Found by bisection, starting with the first message, so that an append needs a single query.
     """
     low, high = 0, len(messages)
     probe = 0
@@ -321,7 +455,7 @@ def _count_known(database: Database, session: int, messages: Sequence[Message]) 
 
 
 def _choose_segment(database: Database, session: int, key: SessionKey, first: Message) -> int:
-    """The segment that `first` goes to: its parent's, if the parent is the last one there, and else a new one."""
+    """The segment for `first`: its parent's, if the parent is the last message there, otherwise a new one."""
     place = None if first.parent is None else need_place(database, session, key, first.parent)
     last = place.position if place else -1
     if first.position != last + 1:
@@ -333,9 +467,9 @@ def _choose_segment(database: Database, session: int, key: SessionKey, first: Me
 
 
 def _is_settled(database: Database, space: str, session: int, before: StoredPlace, now: StoredPlace) -> bool:
-    """Whether a branch stayed or went on, and what it took in was noted; False where all is to be looked through anew.
+    """Update the undone documents for a branch that moved forward; False if the session has to be recomputed.
 
-    So it is where it went elsewhere, and where the documents lie amid others, so that it can't be told of them alone.
+    That is necessary if the branch moved elsewhere, or if the documents it took in are not one run of their own.
     """
     first = before.position + 1
     if now.segment == before.segment:
@@ -359,7 +493,7 @@ class SqlSessions(Port, SessionsPort):
 
     @writes
     def create(self, key: SessionKey, source: str | None) -> bool:
-        """Make a session unless it is there; one without a source takes the first it is given."""
+        """Create a session unless it exists, and set its source if it has none."""
         made = self._of(key.space).change("create_session", space=key.space, session=key.session, source=source) > 0
         if not made and source is not None:
             self._of(key.space).send("name_source", space=key.space, session=key.session, source=source)
@@ -406,7 +540,7 @@ def _info(space: str, row: Row) -> SessionInfo:
 
 
 def list_projects(database: Database, space: str, sessions: Iterable[str]) -> dict[str, str]:
-    """The projects of sessions, by name."""
+    """The projects of those sessions that have one, by session."""
     names = list(dict.fromkeys(sessions))
     found = database.each("project_of_session", [{"space": space, "session": name} for name in names])
     return {name: rows[0][0] for name, rows in zip(names, found, strict=True) if rows}

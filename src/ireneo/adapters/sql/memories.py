@@ -1,4 +1,4 @@
-"""What was learned, in a database: memories, scratchpads, runs with their observations, and files that were read."""
+"""What was learned, in a database: memories, scratchpads, runs with their observations, learned files, traps."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ from ireneo.adapters.sql.database import (
     write_json,
     writes,
 )
-from ireneo.adapters.sql.index import forget_memory_words, index_memories
-from ireneo.adapters.sql.log import list_projects
+from ireneo.adapters.sql.log import forget_memory_words, index_memories, list_projects
 from ireneo.errors import BadInput
 from ireneo.lessons.guard import TrapIndex
 from ireneo.lessons.needles import VERSION
@@ -56,7 +55,7 @@ class SqlMemories(Port, MemoriesPort):
         some: dict[MemoryId, Record] = {}
         for record in records:
             if record.id in some:
-                # What is put twice in one go finds the first of the two there.
+                # A record that is given twice replaces the first of the two.
                 new += _put(self._of(space), space, list(some.values()))
                 some = {}
             some[record.id] = record
@@ -130,7 +129,7 @@ def _row(space: str, record: Record) -> Bindings:
 
 
 def _put(database: Database, space: str, records: Sequence[Record]) -> int:
-    """Store memories of different ids; says how many are new. What is asked for each is asked for all at once."""
+    """Store memories with different ids, in few round trips; return how many are new."""
     there = database.each("find_memory", [{"space": space, "id": record.id} for record in records])
     new = [record for record, rows in zip(records, there, strict=True) if not rows]
     given = iter(database.each("add_memory", [_row(space, record) for record in new]))
@@ -145,7 +144,7 @@ def _put(database: Database, space: str, records: Sequence[Record]) -> int:
             database.send("replace_memory", **_row(space, record))
             known = _RECORD.decode(text)
             sources = known.sources
-            # Most of what is put anew was only reinforced or used: its words are as they were.
+            # Most replaced records were only reinforced or used, and their words are unchanged.
             if terms_of_memory(known) != terms_of_memory(record):
                 forget_memory_words(database, space, document, counted)
                 unindexed.append((number, record))
@@ -164,7 +163,7 @@ def _put(database: Database, space: str, records: Sequence[Record]) -> int:
 
 
 def _place(database: Database, space: str, numbers: Sequence[int], records: Sequence[Record]) -> None:
-    """Note of which projects memories are: their evidence says it, or the sessions that this comes from."""
+    """Record the projects of memories, which come from their evidence or its sessions."""
     silent = {
         piece.session for record in records for piece in record.evidence if piece.session and not project_of(piece)
     }
@@ -179,7 +178,7 @@ def _place(database: Database, space: str, numbers: Sequence[int], records: Sequ
 
 
 def remove_memories(database: Database, space: str, ids: Sequence[MemoryId]) -> int:
-    """Take memories out for good, with their words and their sources; says how many there were."""
+    """Delete memories with their words and sources; return how many there were."""
     gone = 0
     for name in ids:
         found = database.row("find_memory", space=space, id=name)
@@ -196,7 +195,7 @@ def remove_memories(database: Database, space: str, ids: Sequence[MemoryId]) -> 
 
 
 def _shortest_way(wanted: MemoryFilter) -> str:
-    """The query that has an index for what narrows most."""
+    """The query with the most selective index for a filter."""
     ways = (
         (wanted.cues, "list_memories_of_cues"),
         (wanted.lessons, "list_lessons"),
@@ -240,7 +239,7 @@ class SqlPads(Port, PadsPort):
 
 
 NEVER = -(2**63)
-"""What stands for no time, so that it sorts as the oldest."""
+"""Stored instead of no time, so that it sorts as the oldest."""
 
 _RUN = msgspec.json.Decoder(LearnedRun)
 _OBSERVATION = msgspec.json.Decoder(Observation)
@@ -307,7 +306,7 @@ class SqlRuns(Port, RunsPort):
 
 
 def _check_observations(run: LearnedRun, observations: Sequence[Observation]) -> None:
-    """Raise BadInput unless all are of the run's session, and each of another claim, which has a name."""
+    """Raise BadInput unless all observations are of the run's session, with different, non-empty cues."""
     cues: set[str] = set()
     for observation in observations:
         of, cue = observation.session, observation.cue
@@ -341,7 +340,7 @@ def _moment(at: datetime) -> int:
 
 
 def remove_run(database: Database, space: str, session: str) -> bool:
-    """Take a run out with its observations; says whether there was one."""
+    """Delete a run with its observations; return whether there was one."""
     database.send("delete_observations_of_run", space=space, session=session)
     return database.change("delete_run", space=space, session=session) > 0
 
@@ -366,7 +365,7 @@ _TRAPS = msgspec.json.Decoder(TrapIndex)
 
 
 class SqlTraps(Port, TrapsPort):
-    """`ireneo.ports.memories.TrapsPort` in a database, which drops them itself."""
+    """`ireneo.ports.memories.TrapsPort` in a database; triggers delete them."""
 
     @reads
     def read(self, space: str) -> TrapIndex | None:

@@ -1,4 +1,4 @@
-"""What finds messages and memories in a database: by their words, whose indexes can be made anew, and by vectors."""
+"""Finding messages and memories in a database, by words and by vectors; and rebuilding the index of words."""
 
 from __future__ import annotations
 
@@ -18,8 +18,18 @@ from ireneo.adapters.sql.database import (
     write_json,
     writes,
 )
-from ireneo.adapters.sql.index import Placed, find_prefix, index_memories, index_messages, token
-from ireneo.adapters.sql.log import documents_of, list_aside, need_place, need_session, settle_undone
+from ireneo.adapters.sql.log import (
+    Placed,
+    documents_of,
+    find_prefix,
+    index_memories,
+    index_messages,
+    list_aside,
+    need_place,
+    need_session,
+    settle_undone,
+    token,
+)
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
@@ -50,7 +60,7 @@ class SqlSearch(Port, SearchPort):
 
     @reads
     def size(self, space: str, index: IndexName) -> IndexSize:
-        """How many documents and terms a space has in an index, as they were counted."""
+        """The stored counters of an index."""
         documents, terms = self._of(space).row(_SIZE[index], space=space) or (0, 0)
         return IndexSize(documents=documents, terms=terms)
 
@@ -58,7 +68,7 @@ class SqlSearch(Port, SearchPort):
     def count(
         self, space: str, index: IndexName, terms: Sequence[str], at_most: int | None = None
     ) -> Mapping[str, int]:
-        """How many documents have each term: its postings are walked so far, and none of them is handed out."""
+        """Count the postings of each term inside the database."""
         prefix = find_prefix(self._of(space), space)
         counted = dict.fromkeys(terms, 0)
         if prefix is not None:
@@ -72,7 +82,7 @@ class SqlSearch(Port, SearchPort):
     def postings(
         self, space: str, index: IndexName, terms: Sequence[str], at_most: int | None = None
     ) -> Mapping[str, Sequence[int]]:
-        """The numbers of the documents that have each term, rising, as the index has them; of none more is read."""
+        """Read the postings of each term from the index."""
         prefix = find_prefix(self._of(space), space)
         found: dict[str, list[int]] = {term: [] for term in terms}
         if prefix is not None:
@@ -86,7 +96,7 @@ class SqlSearch(Port, SearchPort):
 
     @reads
     def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
-        """Read messages by the place in their number, in the order asked."""
+        """Look messages up by the place in their number."""
         asked: list[Bindings] = []
         for document in documents:
             first, last = numbers_at(place_of(document))
@@ -141,7 +151,7 @@ class SqlSearch(Port, SearchPort):
 
 
 MOST_NAMED = 20
-"""So many faults of one kind are named."""
+"""How many faults of one kind are listed."""
 
 WORD_SENTENCES: Mapping[str, str] = {
     "messages_without_document": "{1} messages of session {0!r} are in no index of words.",
@@ -152,7 +162,7 @@ WORD_SENTENCES: Mapping[str, str] = {
     "wrong_counts_of_messages": "Of the index {0} terms were counted, and {1} are there.",
     "wrong_counts_of_memories": "Of the index {0} terms were counted, and {1} are there.",
 }
-"""What the rows of each query say."""
+"""The sentence for the rows of each query."""
 
 
 class SqlWords(Port, WordsPort):
@@ -174,7 +184,7 @@ class SqlWords(Port, WordsPort):
 
 
 def rebuild_words(database: Database, space: str) -> int:
-    """Index a space anew, every message and memory under the number that it had; says how many messages that were."""
+    """Rebuild the index of a space, keeping all document numbers; return how many messages were processed."""
     sessions = [key for key, _ in database.rows("sessions_of_space", space=space)]
     for key in sessions:
         forget_words(database, key)
@@ -183,7 +193,7 @@ def rebuild_words(database: Database, space: str) -> int:
 
 
 def forget_words(database: Database, session: int) -> None:
-    """Leave of a session's documents only their numbers, and a mark that they are to be indexed."""
+    """Remove the words of a session's documents, and mark them to be indexed again."""
     first, last = documents_of(session)
     database.send("forget_all_words", key=session, first=first, last=last)
     for query in ("forget_documents_of_nothing", "mark_documents", "mend_ordinals"):
@@ -191,7 +201,7 @@ def forget_words(database: Database, session: int) -> None:
 
 
 def index_session(database: Database, session: int, space: str, limit: int) -> int:
-    """Index up to `limit` messages of a session that are not indexed; says how many were."""
+    """Index up to `limit` messages of a session that are not indexed; return how many."""
     rows = database.rows("list_unindexed", key=session, limit=limit)
     placed = [
         Placed(segment=segment, message=read_message(light), document=document) for segment, document, *light in rows
@@ -203,7 +213,7 @@ def index_session(database: Database, session: int, space: str, limit: int) -> i
 
 
 def reindex_memories(database: Database, space: str) -> None:
-    """Set all counters of a space to nothing, and index its memories anew."""
+    """Reset all counters of a space, and rebuild the index of its memories."""
     database.send("forget_authors", space=space)
     database.send("reset_space", space=space)
     rows = database.rows("list_memories_to_index", space=space)
@@ -214,8 +224,8 @@ def reindex_memories(database: Database, space: str) -> None:
 
 
 REMEMBERED = 10_000
-"""Documents that lost their vector, of which is known that they did; once there are more, and more than have one, all
-processes read the vectors anew."""
+"""How many documents that lost their vector are remembered. If there are more of them, and more than have a vector,
+they are forgotten, and all processes read all vectors again."""
 
 _PUT: Mapping[IndexName, str] = {"messages": "put_message_vector", "memories": "put_memory_vector"}
 _HELD: Mapping[IndexName, str] = {"messages": "count_message_documents", "memories": "count_memory_documents"}
@@ -229,14 +239,13 @@ class _Set(Struct, frozen=True):
     dimensions: int
     changes: int = 0
     kept: int = 0
+    """How many there are."""
     forgotten: int = 0
+    """Removals up to this change are not known any more."""
 
 
 def _dimensions(embedder: str, vectors: Mapping[int, Vector], there: int | None) -> int:
-    """How long `vectors` are, all of them; `there` is how long those are that are there already. Raises BadInput.
-
-    Vectors of two lengths can't be compared: whoever asks a model for others gives the embedder another name.
-    """
+    """The common length of `vectors` and of the stored ones (`there`). Raises BadInput if they differ."""
     lengths = {len(vector) for vector in vectors.values()} | ({there} if there else set())
     if len(lengths) != 1 or 0 in lengths:
         found = ", ".join(f"{length:,}" for length in sorted(lengths))
@@ -245,7 +254,7 @@ def _dimensions(embedder: str, vectors: Mapping[int, Vector], there: int | None)
 
 
 class SqlVectors(Port, VectorsPort):
-    """`ireneo.ports.memories.VectorsPort` in a database; triggers take vectors out with their documents."""
+    """`ireneo.ports.memories.VectorsPort` in a database; triggers delete vectors with their documents."""
 
     @writes
     def put(self, space: str, index: IndexName, embedder: str, vectors: Mapping[int, Vector]) -> int:
@@ -270,7 +279,7 @@ class SqlVectors(Port, VectorsPort):
             for change, (document, vector) in enumerate(vectors.items(), found.changes + 1)
         ]
         changed = sum(map(len, database.each(_PUT[index], given)))
-        # The list of what is gone must not grow for ever.
+        # The list of removed vectors must not grow for ever.
         if database.number("count_vectors_gone", key=found.key) > max(REMEMBERED, found.kept):
             database.send("forget_vectors_gone", key=found.key)
             database.send("forget_before", key=found.key)
@@ -284,21 +293,20 @@ class SqlVectors(Port, VectorsPort):
         whole = change < found.forgotten
         after = 0 if whole else change
         added: dict[int, Vector] = dict(self._of(space).rows("vectors_since", key=found.key, change=after))
-        # Whoever has nothing has nothing to forget.
+        # A reader that has nothing has nothing to drop.
         gone = self._of(space).rows("vectors_gone_since", key=found.key, change=after) if after else []
         removed = [document for (document,) in gone]
         return VectorChanges(change=max(change, found.changes), added=added, removed=removed, whole=whole)
 
     @reads
     def likely(self, space: str, index: IndexName, embedder: str, query: Vector, k: int) -> Mapping[int, Vector] | None:
-        """None: a file has no index of vectors."""
+        """Return None: there is no index of vectors."""
         return None
 
     @reads
     def due(self, space: str, index: IndexName, embedder: str, limit: int) -> Sequence[int]:
-        """The newest documents without a vector."""
+        """The newest documents without a vector; counting tells faster that there are none."""
         found = self._find(space, index, embedder)
-        # Every vector is that of a document: where there are as many, none is due, and counting is quicker.
         if found is not None and found.kept == self._of(space).number(_HELD[index], space=space):
             return []
         rows = self._of(space).rows(_DUE[index], space=space, key=found.key if found else None, limit=limit)
@@ -310,7 +318,7 @@ class SqlVectors(Port, VectorsPort):
 
     @writes
     def drop(self, space: str, embedder: str) -> int:
-        """Take out all vectors of an embedder. Its sets stay, since the numbers of changes must never come again."""
+        """Delete all vectors of an embedder. Its sets stay, since change numbers must never repeat."""
         sets = self._of(space).rows("list_sets_of_embedder", space=space, embedder=embedder)
         for key, _ in sets:
             for query in ("drop_vectors", "forget_vectors_gone", "forget_before"):

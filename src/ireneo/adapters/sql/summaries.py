@@ -1,4 +1,4 @@
-"""What hangs on a session's tree, in a database: summaries, marks of rebuilds, annotations, how far it was read."""
+"""What is attached to a session's tree, in a database: summaries, rebuild marks, annotations, read marks."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ from ireneo.summaries.summary import Summary, SummaryId
 
 _SUMMARY = msgspec.json.Decoder(Summary)
 DECODED = 128
-"""Records that are kept as they were decoded: the contexts of one story read the same ones again and again."""
+"""How many decoded records are cached: the contexts of one story read the same ones repeatedly."""
 
 Candidate = tuple[int, int, int, SummaryId, PathRange]
-"""A summary as it is weighed: where it begins, then how far it reaches and how deep it is (both negated), its id,
-and the stretch that it came from."""
+"""A summary as the frontier orders it: first position, last position and depth (both negated), id, stretch."""
 
 
 class SqlSummaries(Port, SummariesPort):
@@ -38,9 +37,9 @@ class SqlSummaries(Port, SummariesPort):
 
     @writes
     def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
-        """Store summaries where their last message stands."""
+        """Store summaries at the place of their last message."""
         session = need_session(self._of(key.space), key)
-        # Asked for all at once: a server answers them in one go.
+        # In one round trip.
         ends = list(dict.fromkeys(end for each in summaries for end in (each.first, each.last)))
         places = dict(zip(ends, find_places(self._of(key.space), session, ends), strict=True))
         new = 0
@@ -65,11 +64,10 @@ class SqlSummaries(Port, SummariesPort):
 
     @reads
     def frontier(self, key: SessionKey, to: MessageId, summarizer: str) -> Sequence[Summary]:
-        """The widest summaries along the path to `to`.
+        """Choose the widest summaries along the path, with one index lookup for each step.
 
-        Each stretch offers its nearest candidate, and a heap keeps the nearest of all. One that an earlier choice
-        overlaps is asked for again from there on; so a step costs one look into an index, however many summaries there
-        are and however many stretches lie elsewhere on the path.
+        Each stretch offers its nearest candidate, and a heap holds the nearest of all. A stretch whose candidate
+        overlaps an earlier choice is asked again from the end of that choice.
         """
         session, stretches = find_path(self._of(key.space), key, to)
         waiting: list[Candidate] = []
@@ -105,7 +103,7 @@ class SqlSummaries(Port, SummariesPort):
 
     @reads
     def spans(self, key: SessionKey, to: MessageId, summarizer: str, depth: int, first: int = 0) -> Sequence[Span]:
-        """What the summaries of one summarizer and depth cover: a range of the index for a stretch, no record read."""
+        """Read one range of the index for each stretch, and no record."""
         session, stretches = find_path(self._of(key.space), key, to, first)
         of: Bindings = {"key": session, "summarizer": summarizer, "depth": depth, "first": first}
         asked: list[Bindings] = [{**of, "segment": stretch.segment, "last": stretch.last} for stretch in stretches]
@@ -136,7 +134,7 @@ class SqlRebuilds(Port, RebuildsPort):
 
     @reads
     def last(self, key: SessionKey, to: MessageId, summarizer: str, budget_tokens: int) -> Rebuild | None:
-        """The mark whose edge lies furthest along the path to `to`, looked for from the path's end."""
+        """Look for the mark from the end of the path."""
         session, stretches = find_path(self._of(key.space), key, to)
         asked: Bindings = {"key": session, "summarizer": summarizer, "budget_tokens": budget_tokens}
         for stretch in stretches:
@@ -183,7 +181,7 @@ def _rebuild(
 
 
 NO_SEGMENT = -1
-"""Where what was noted before the first message lies; segments are numbered from 0."""
+"""The segment of annotations before the first message; real ones are numbered from 0."""
 _ANNOTATION = msgspec.json.Decoder(Annotation)
 
 
@@ -212,7 +210,7 @@ class SqlAnnotations(Port, AnnotationsPort):
 
     @reads
     def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
-        """The annotations along the path to `to`: one range of an index for each of its stretches."""
+        """Read one range of the index for each stretch of the path."""
         stretches: list[PathRange] = []
         session = find_session(self._of(key.space), key)
         if to is not None:
@@ -227,7 +225,7 @@ class SqlAnnotations(Port, AnnotationsPort):
 
 
 class SqlReadMarks(Port, ReadMarksPort):
-    """`ireneo.ports.store.ReadMarksPort` in a database: a mark on each segment, which holds of all before it too."""
+    """`ireneo.ports.store.ReadMarksPort` in a database: one mark for each segment, which covers all before it."""
 
     @reads
     def read_to(self, key: SessionKey, to: MessageId, reader: str) -> int:

@@ -1,4 +1,4 @@
-"""The upkeep of a database: what is wrong with it, what in it is not what was stored, and what can be put right."""
+"""The upkeep of a database: faults, corrupted values, and repairs."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ SENTENCES: Mapping[str, str] = {
     "annotations_of_nothing": "Annotation {3} hangs on position {2} of {where}, and its message isn't there.",
     "leases_with_unknown_token": "The lease on {2!r} of {where} has token {3}, and only {4} were given.",
 }
-"""What the rows of each query say; `where` names their session."""
+"""The sentence for the rows of each query; `where` names their session."""
 
 MENDED: Mapping[str, Sequence[str]] = {
     "rebuilds_of_nothing": ("delete_loose_rebuilds",),
     "read_marks_of_nothing": READ_MARKS,
 }
-"""What takes out the rows of a query, which are only marks."""
+"""The queries that delete the rows a query finds, which are only marks."""
 
 NOT_STORED = "is not what was stored"
 UNREAD = "can't be read"
@@ -76,10 +76,9 @@ NAMES: Mapping[str, str] = {
     "sightings": "What session {1!r} of space {0!r} shows of claim {2}",
     "vectors": "Vector {0}",
 }
-"""What a sentence calls a row, by the places of its columns; `where` names its session."""
+"""How a sentence names a row, by its columns; `where` names its session."""
 PLACES = 1 << 48
-"""How many messages one part of a database can have; the place where a look through them goes on is counted on over all
-parts."""
+"""The stride of `after` between scopes: more than a scope has messages."""
 OF_SESSIONS = ("messages", "payloads", "branches", "summaries", "annotations")
 
 
@@ -91,7 +90,7 @@ def _read_message(values: Row) -> None:
 
 
 def _reads(kind: type[object]) -> Callable[[Row], object]:
-    """What reads the record of a row, which is the last of its columns."""
+    """A decoder for rows whose last column is a record of `kind`."""
     decode = msgspec.json.Decoder(kind).decode
     return lambda values: decode(values[-1] or b"")
 
@@ -105,17 +104,17 @@ _READERS: Mapping[str, Callable[[Row], object]] = {
     "runs": _reads(LearnedRun),
     "sightings": _reads(Observation),
 }
-"""What reads the rows of a table whose values may be such as can't be read: numbers always can."""
+"""Decoders for the rows of tables with values other than numbers."""
 
 
 def is_sound(table: str, row: Row) -> bool:
-    """Whether a row is what was stored, as far as it has a checksum."""
+    """Whether a row matches its checksum, if it has one."""
     first = 1 if table in ("messages", "vectors") else 0
     return row[-1] is None or bool(row[-1] == checksum(row[first:-1]))
 
 
 def _fault(table: str, row: Row) -> str:
-    """What is wrong with a row: it doesn't fit its checksum or, where it has none, it can't be read."""
+    """What is wrong with a row: it doesn't match its checksum or, without one, can't be decoded."""
     if table == "payloads":
         return _fault_of_payload(row[-1])
     if not is_sound(table, row):
@@ -129,7 +128,7 @@ def _fault(table: str, row: Row) -> str:
 
 
 def _fault_of_payload(packed: object) -> str:
-    """What is wrong with a payload, which has a checksum of its own inside."""
+    """What is wrong with a payload, whose compressed form contains a checksum."""
     if not isinstance(packed, bytes):
         return NOT_STORED
     unpacking = zlib.decompressobj()
@@ -141,7 +140,7 @@ def _fault_of_payload(packed: object) -> str:
 
 
 def _corrupted(database: Database, table: str, rows: Iterable[Row]) -> Iterator[str]:
-    """A sentence for each row with which something is wrong, up to so many."""
+    """A sentence for each faulty row, up to `MOST_NAMED`, and one for the rest."""
     more = 0
     named = 0
     for row in rows:
@@ -173,12 +172,12 @@ class SqlUpkeep(Port, UpkeepPort):
 
     @reads
     def faults(self) -> Sequence[str]:
-        """What is wrong, a sentence each. Of a file that is damaged only that is told: its rows can't be trusted."""
+        """All faults; if the file itself is damaged only that, since its rows can't be trusted."""
         return self._damage() or [sentence for query in SENTENCES for sentence in self._faults(query)]
 
     @reads
     def corrupted(self, after: int = 0, limit: int = TOGETHER) -> CorruptionReport:
-        """What is not what was stored among the next `limit` messages and, behind the last of them, in all else."""
+        """Check the next `limit` messages and, after the last, everything else."""
         scopes = self._database.scopes()
         scope, place = divmod(after, PLACES)
         if scope < len(scopes):
@@ -201,7 +200,7 @@ class SqlUpkeep(Port, UpkeepPort):
 
     @writes
     def repair(self) -> None:
-        """Mend all that can be; what is wrong with the log stays as it is."""
+        """Repair what can be derived; faults of the log itself stay."""
         for database in self._database.scopes():
             _repair(database)
         self._repair_indexes()
@@ -238,11 +237,11 @@ class SqlUpkeep(Port, UpkeepPort):
         return prune_session(self._of(key.space), key)
 
     def _damage(self) -> list[str]:
-        """What is wrong with the place itself, where the database can tell."""
+        """Damage of the file itself, if the database can tell."""
         return []
 
     def _repair_indexes(self) -> None:
-        """Make indexes anew that don't fit their tables, where the database can tell."""
+        """Rebuild damaged indexes, if the database can tell."""
 
     def _faults(self, query: str) -> Iterator[str]:
         rows = [row for database in self._database.scopes() for row in database.rows(query, most=MOST_NAMED + 1)]

@@ -1,4 +1,4 @@
-"""A connection to a SQLite file: queries by name, the wait for others, and what the driver's errors mean."""
+"""A connection to a SQLite file: named queries, waiting for locks, and translating the driver's errors."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ import apsw
 from ireneo.adapters.pool import Cancellation
 from ireneo.adapters.sql.database import (
     UNPARSABLE,
+    Database,
     ErrorMeaning,
-    NamedQueries,
     SqlTransaction,
     Value,
     in_sqlite,
@@ -33,25 +33,25 @@ SHORTEST_SECONDS = 0.001
 LONGEST_SECONDS = 0.025
 GROWTH = 1.5
 STEPS = 20
-"""After so many tries a pause has long reached its ceiling; further powers would only overflow."""
+"""After this many tries a pause has reached its ceiling; higher powers would only overflow."""
 
 
 class BusyHandler:
-    """A busy handler for one connection: SQLite calls it with the number of tries, and waits on while it says True.
+    """A busy handler for one connection: SQLite calls it with the number of tries, and retries if it returns True.
 
-    SQLite's own wait is the same for everyone, so that writers who came at once meet again at each try, and the one
-    that waited longest asks most rarely. Here a pause is random, and its ceiling is low enough that a waiter of long
-    standing asks nearly as often as a newcomer.
+    SQLite's own handler pauses equally long for everyone, so that simultaneous writers collide at each try, and the one
+    waiting longest tries least often. Here a pause is random, and its ceiling so low that an old waiter tries nearly as
+    often as a new one.
     """
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._began = 0.0
         self.given_up = threading.Event()
-        """Set, by another thread, once nobody wants what it waits for any more: the wait ends at once."""
+        """Set by another thread when the transaction was cancelled; the wait then ends at once."""
 
     def __call__(self, tries: int) -> bool:
-        """Pause, and say whether to try again; False once the limit is over or the wait was given up."""
+        """Pause, and return whether to try again; False after the time limit or a cancellation."""
         if tries == 0:
             self._began = time.monotonic()
         left = self._began + self._seconds - time.monotonic()
@@ -72,7 +72,7 @@ READ_ONLY = ErrorMeaning(ReadOnlyStore, "may not be written to; check its permis
 UNREADABLE = ErrorMeaning(StoreError, "can't be read or written; the disk or its file system reports a fault.")
 FULL = ErrorMeaning(StoreError, "can't grow; the disk is full.")
 UNPARSED = "holds something that can't be read; see `ireneo doctor`"
-"""A value that is not what was written: the file is damaged, and SQLite doesn't know."""
+"""A value that can't be parsed: the file is damaged in a way that SQLite doesn't detect."""
 TOO_BIG = ErrorMeaning(StoreError, "can't hold a single value this large; split it, or keep it in a file of its own.")
 NO_MEMORY = ErrorMeaning(StoreError, "can't be worked on; there is no memory left.")
 CLOSED = ErrorMeaning(StoreError, "was closed while it was in use; open the store again.")
@@ -105,12 +105,12 @@ MEANINGS: Mapping[type[apsw.Error], ErrorMeaning] = {
     )
     for error in errors
 }
-"""Every class that apsw has: a test fails when it grows one that is missing here."""
+"""All error classes of apsw; a test fails when a new one is missing here."""
 
 
 def translate(fault: apsw.Error, path: Path) -> StoreError:
-    """Say in our words what the driver says of the file at `path`; raise the result ``from fault``."""
-    # A class that a later apsw brings is no reason to let it through.
+    """Translate an error of the driver for the file at `path`; raise the result ``from fault``."""
+    # A later apsw may have classes that are not in the table.
     meaning = MEANINGS.get(type(fault), OUR_FAULT)
     detail = f" ({fault})" if meaning in (OUR_FAULT, DAMAGED, UNREADABLE) else ""
     return meaning.error(f"{path} {meaning.sentence}{detail}")
@@ -120,54 +120,54 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LONGEST = 200
-"""Characters of what a parser says."""
+"""The longest message of a parser that is quoted."""
 
 
-class SqliteDatabase(NamedQueries):
+class SqliteDatabase(Database):
     """`ireneo.adapters.sql.database.Database` over a connection of the driver."""
 
     def __init__(self, connection: apsw.Connection) -> None:
-        """Work on a connection."""
+        """Use a connection."""
         self.connection = connection
 
     def scan(self, query: str, /, **bindings: Value) -> apsw.Cursor:
-        """All that a query gives, row by row. Raises BindingsError where it is none of ours, or lacks a value."""
+        """Iterate over the rows of a query. Raises BindingsError for an unknown query or a missing value."""
         try:
             return self.connection.execute(SQL[query], bindings)
         except (KeyError, TypeError) as fault:
             raise apsw.BindingsError(f"query {query}: {fault}") from fault
 
     def change(self, query: str, /, **bindings: Value) -> int:
-        """Run what writes; says how many rows it added, replaced or took out."""
+        """Run a statement that writes; return how many rows it changed."""
         self.scan(query, **bindings)
         return self.connection.changes()
 
     def send(self, query: str, /, **bindings: Value) -> None:
-        """Run what writes."""
+        """Run a statement that writes."""
         self.change(query, **bindings)
 
     def send_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
-        """Run it for each of `rows`."""
+        """Run a statement for each of `rows`."""
         try:
             self.connection.executemany(SQL[query], rows)
         except (KeyError, TypeError) as fault:
             raise apsw.BindingsError(f"query {query}: {fault}") from fault
 
     def savepoint(self) -> apsw.Connection:
-        """A block that leaves nothing where it raises: a transaction, and inside of one a savepoint."""
+        """A block that is rolled back if it raises: a savepoint, or a transaction if none is open."""
         return self.connection
 
     def of(self, space: str) -> SqliteDatabase:
-        """The same: a session's number is one of the whole file."""
+        """The same: keys are unique in the whole file."""
         return self
 
     def scopes(self) -> Sequence[SqliteDatabase]:
-        """All of it at once."""
+        """The whole file at once."""
         return (self,)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """A transaction that writes from its beginning, for as long as the block lasts."""
+        """A block in a write transaction."""
         self.change("begin_write")
         try:
             yield
@@ -178,12 +178,12 @@ class SqliteDatabase(NamedQueries):
 
 
 class Connection:
-    """A connection that is opened by the first work that it is given."""
+    """A connection that is opened when it is first used."""
 
     def __init__(
         self, path: Path, busy_seconds: float, prepare: Callable[[apsw.Connection, BusyHandler], None]
     ) -> None:
-        """Keep a connection to `path` ready; `prepare` is run on it right after it was opened."""
+        """Prepare a connection to `path`; `prepare` is called when it has been opened."""
         self._path = path
         self._prepare = prepare
         self._busy_seconds = busy_seconds
@@ -192,7 +192,7 @@ class Connection:
 
     @property
     def database(self) -> apsw.Connection:
-        """The driver's connection, opened and prepared."""
+        """The driver's connection, opened if necessary."""
         if self._database is None:
             database = self._open()
             try:
@@ -205,11 +205,11 @@ class Connection:
         return self._database
 
     def execute(self, query: str) -> None:
-        """Run a query that takes nothing, whatever it gives. Raises as `run` does."""
+        """Run a query without parameters and ignore its rows. Raises as `run` does."""
         self.run(lambda: SqliteDatabase(self.database).rows(query))
 
     def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Do `work` on the connection. Raises StoreError for whatever the driver raises."""
+        """Call `work`, and raise StoreError for any error of the driver."""
         try:
             return work(*args, **kwargs)
         except apsw.Error as fault:
@@ -220,39 +220,39 @@ class Connection:
             raise StoreError(f"{self._path} {UNPARSED} ({' '.join(str(fault).split())[:LONGEST]}).") from fault
 
     def waiting_at_most(self, seconds: float) -> Connection:
-        """Another one like it, which waits no longer than that for others."""
+        """Another connection to the same file, which waits at most `seconds` for locks."""
         return Connection(self._path, min(seconds, self._busy_seconds), self._prepare)
 
     def heed(self, cancellation: Cancellation) -> None:
-        """Let go of the wait for a locked file as soon as a cancellation is requested."""
+        """Stop waiting for locks when `cancellation` is requested."""
         self._busy.given_up = cancellation.requested
 
     def commit(self) -> None:
-        """End a transaction that wrote. Raises as `run` does."""
+        """Commit. Raises as `run` does."""
         self.execute("commit")
 
     def finish(self) -> None:
-        """End a transaction that read; raises StoreError where what was read can't be relied on."""
+        """End a read; raise StoreError if what was read may be inconsistent."""
 
     def roll_back(self) -> None:
-        """Roll back what is still open."""
+        """Roll back any open transaction."""
         if self._database is None or not self._database.in_transaction:
             return
         try:
             self._database.execute(SQL["roll_back"])
         except apsw.Error:
-            # A connection that can't even roll back is given up; closing it does, and the next work opens another.
+            # Closing rolls back as well, and the next use opens the connection again.
             self.close()
 
     def close(self) -> None:
-        """Close the connection; the next work opens it again."""
+        """Close the connection; the next use opens it again."""
         database, self._database = self._database, None
         if database is not None:
             database.close(True)
 
     def _open(self) -> apsw.Connection:
         if self._path != Path(":memory:"):
-            # A new file is for its owner's eyes alone. What keeps it from being made, SQLite says as it opens it.
+            # A new file is accessible to its owner only. If this fails, SQLite reports why when it opens the file.
             with suppress(OSError):
                 os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         return apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
@@ -260,36 +260,34 @@ class Connection:
 
 CHANGED = "was written to while it was read; ask again."
 WITHOUT_LOCKS = ("unix-none", "win32-none")
-"""What SQLite calls the ways to a file that take no locks: where no lock file can be made, there are none to take."""
+"""SQLite's VFSs that take no locks, for where lock files can't be created."""
 
 _Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 
 
 class ReadOnlyConnection(Connection):
-    """A connection to a file that can't be written to, or whose folder can't: nothing is made beside it.
+    """A connection to a file that is read-only, or in a read-only folder: no file is created beside it.
 
-    Whoever reads a file in WAL mode writes as well: into the ``-shm`` beside it, where readers and writers find each
-    other. Where that is there, SQLite reads by it even if it may not write to it. Where it is not, nobody is at the
-    file, and two cases are left:
+    Reading a database in WAL mode also writes, to the ``-shm`` file through which readers and writers coordinate. If
+    that exists, SQLite can use it even without write access. Otherwise no process has the file open:
 
-    - There is no WAL, or an empty one: all that was written is in the file, which is read as one that never changes.
-    - There is a WAL with something in it, which a process left behind that was killed: it is read along, in this
-      connection's own memory and without locks.
+    - Without a WAL, or with an empty one, everything is in the file, which is read as immutable.
+    - With a WAL that a killed process left behind, the WAL is read into this connection's memory, without locks.
 
-    Neither would notice a writer who comes meanwhile. So the file is opened anew for each transaction, closed behind
-    it, and looked at again when that ends: what was read from a file that changed meanwhile is not given out.
+    Neither notices a writer. So the file is opened for each transaction, closed after it, and checked for changes at
+    the end: what was read from a file that changed meanwhile is not returned.
     """
 
     def __init__(
         self, path: Path, busy_seconds: float, prepare: Callable[[apsw.Connection, BusyHandler], None]
     ) -> None:
-        """Keep a connection to `path` ready."""
+        """Prepare a connection to `path`."""
         super().__init__(path, busy_seconds, prepare)
         self._stamp: _Stamp | None = None
-        """How the file was when it was opened; None where SQLite itself sees to it that a snapshot stands still."""
+        """The state of the file when it was opened; None if SQLite itself guarantees a consistent snapshot."""
 
     def finish(self) -> None:
-        """Raise StoreError where the file was changed since the transaction began."""
+        """Raise StoreError if the file was changed since the transaction began."""
         if self._stamp is not None and _stamp(self._path) != self._stamp:
             raise StoreError(f"{self._path} {CHANGED}")
 
@@ -305,20 +303,20 @@ class ReadOnlyConnection(Connection):
         if vfs is None:
             raise Unreachable(f"{self._path} has a WAL beside it, which can't be read along here; copy both elsewhere.")
         database = apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READONLY, vfs=vfs)
-        # In this mode alone SQLite keeps the index of a WAL in its own memory.
+        # Only in this mode does SQLite keep the index of a WAL in its own memory.
         database.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
-        # Else it would try to bring the WAL into the file when it is closed.
+        # Otherwise closing would try to checkpoint the WAL.
         database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         return database
 
     def roll_back(self) -> None:
-        """Roll back what is still open, and close the file."""
+        """Roll back any open transaction, and close the file."""
         super().roll_back()
         self.close()
 
 
 def is_writable(path: Path) -> bool:
-    """Whether a file that is there and holds something may be written to, as far as its permissions tell."""
+    """Whether a file is empty, missing or writable, judging by its permissions."""
     return not _size(path) or os.access(path, os.W_OK)
 
 
@@ -334,7 +332,7 @@ def _beside(path: Path, suffix: str) -> Path:
 
 
 def _stamp(path: Path) -> _Stamp:
-    """What changes of a file and its WAL when somebody writes to them."""
+    """What changes about a file and its WAL when either is written to."""
     return tuple(_times(each) for each in (path, _beside(path, "-wal")))
 
 
@@ -352,10 +350,10 @@ class SqliteTransaction(SqlTransaction):
     ports = MappingProxyType({**SqlTransaction.ports, "upkeep": ("ireneo.adapters.sqlite.upkeep", "SqliteUpkeep")})
 
     def __init__(self, connection: Connection, *, writes: bool) -> None:
-        """Stand on the transaction that was begun on `connection`."""
+        """Use the transaction that was begun on `connection`."""
         super().__init__(SqliteDatabase(connection.database), writes=writes)
         self.connection = connection
 
     def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Do `work`. Raises StoreError for whatever the driver raises."""
+        """Call `work`, and raise StoreError for any error of the driver."""
         return self.connection.run(work, *args, **kwargs)

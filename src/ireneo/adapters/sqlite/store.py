@@ -1,80 +1,244 @@
-"""The store in one SQLite file, for one machine and any number of its processes."""
+"""The store in one SQLite file, for any number of processes of one machine: opening, migrating and scrubbing it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from os import PathLike
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, Literal, ParamSpec, TypeVar
 
 import apsw
+from msgspec.structs import replace
 
 from ireneo.adapters.pool import Cancellation, PooledStore
-from ireneo.adapters.sql.database import Database
+from ireneo.adapters.sql.database import Database, Migration, read_migrations
+from ireneo.adapters.sql.search import forget_words, index_session, reindex_memories
+from ireneo.adapters.sqlite.claim_codes import rename_claims
 from ireneo.adapters.sqlite.connection import (
     READ_ONLY,
+    BusyHandler,
     Connection,
     ReadOnlyConnection,
     SqliteDatabase,
     SqliteTransaction,
     is_writable,
 )
-from ireneo.adapters.sqlite.migrate import (
-    Durability,
-    check_place,
-    load_migrations,
-    prepare_read_only,
-    prepare_reader,
-    prepare_writer,
-    read_applied,
-)
-from ireneo.errors import BadInput, ReadOnlyStore, Unreachable
+from ireneo.errors import BadInput, NewerDatabase, NotADatabase, ReadOnlyStore, StoreError, Unreachable
+from ireneo.language.words import FORMAT
 from ireneo.ports.store import Migrated, Scrubbed, Transaction
+
+APPLICATION_ID = int.from_bytes(b"Irno", "big")
+
+HEADER_BYTES = 100
+
+EARLIER = (
+    "was written by an earlier Ireneo and may not be written to, so that it can't be brought up to date; copy it to "
+    "where you may write, and open the copy."
+)
+
+Durability = Literal["full", "normal"]
+"""What a committed write survives: "full", a power failure; "normal", only the end of the process."""
+
+
+STEPS: Mapping[int, Callable[[SqliteDatabase], None]] = {10: rename_claims}
+"""What a migration does besides its SQL, by its number."""
+
+
+@cache
+def load_migrations() -> tuple[Migration, ...]:
+    """The migrations that ship with the package, ordered by number."""
+    found = read_migrations(Path(__file__).with_name("migrations"))
+    return tuple(replace(each, step=STEPS.get(each.number)) for each in found)
+
+
+def check_place(path: Path) -> None:
+    """Check a path before opening it. Raises BadInput, NotADatabase or Unreachable."""
+    try:
+        if path.is_dir():
+            raise NotADatabase(f"{path} is a folder; name a file in it.")
+        if not path.parent.is_dir():
+            raise BadInput(f"There is no folder {path.parent}; make it first, or name a file elsewhere.")
+        size = path.stat().st_size if path.exists() else 0
+    except OSError as fault:
+        raise Unreachable(f"{path} can't be reached: {fault.strerror}.") from fault
+    if 0 < size < HEADER_BYTES:
+        # SQLite treats a file that is shorter than its header as empty, and would overwrite it.
+        raise NotADatabase(f"{path} is not an Ireneo database; name another file, or a new one.")
+
+
+def prepare_writer(connection: apsw.Connection, busy: BusyHandler, path: Path, durability: Durability) -> None:
+    """Prepare a connection for writing, and create or migrate its file.
+
+    Several processes may do this at once. Raises NotADatabase or NewerDatabase, and then leaves the file unchanged.
+    """
+    # First of all, so that a foreign database isn't even switched to WAL.
+    read_applied(connection, path)
+    _switch_to_wal(connection, busy, path)
+    connection.execute("PRAGMA synchronous = FULL" if durability == "full" else "PRAGMA synchronous = NORMAL")
+    if durability == "full":
+        # Only matters on macOS, where fsync alone doesn't reach the disk.
+        connection.execute("PRAGMA fullfsync = ON")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    bring_up_to_date(connection, path)
+
+
+def bring_up_to_date(connection: apsw.Connection, path: Path) -> None:
+    """Apply missing migrations, and index messages that are not indexed."""
+    applied = read_applied(connection, path)
+    for migration in load_migrations():
+        if migration.number not in applied:
+            apply_migration(connection, migration, path)
+    while not is_current(SqliteDatabase(connection)):
+        reindex(SqliteDatabase(connection), BATCH)
+
+
+def prepare_reader(connection: apsw.Connection, busy: BusyHandler) -> None:
+    """Prepare a connection for reading a file that a writer has prepared."""
+    connection.execute("PRAGMA query_only = ON")
+    connection.execute("PRAGMA trusted_schema = OFF")
+
+
+def prepare_read_only(connection: apsw.Connection, busy: BusyHandler, path: Path) -> None:
+    """Prepare a connection for reading a read-only file. Raises as `prepare_writer` does.
+
+    Raises ReadOnlyStore for a file of an earlier version, which can't be migrated.
+    """
+    prepare_reader(connection, busy)
+    applied = read_applied(connection, path)
+    missing = any(migration.number not in applied for migration in load_migrations())
+    if missing or not is_current(SqliteDatabase(connection)):
+        raise ReadOnlyStore(f"{path} {EARLIER}")
+
+
+def apply_migration(connection: apsw.Connection, migration: Migration, path: Path) -> None:
+    """Apply a migration and record it, unless another process has done so meanwhile."""
+    database = SqliteDatabase(connection)
+    with database.writing():
+        if migration.number not in read_applied(connection, path):
+            connection.execute(migration.sql)
+            if migration.step is not None:
+                migration.step(database)
+            database.change("record_migration", number=migration.number, name=migration.name)
+
+
+def read_applied(connection: apsw.Connection, path: Path) -> set[int]:
+    """The numbers of the migrations that were applied to the file; none for a new one."""
+    database = SqliteDatabase(connection)
+    ((application, things),) = database.rows("recognise")
+    if application == 0 and things == 0:
+        return set()
+    if application != APPLICATION_ID:
+        raise NotADatabase(f"{path} is a database of another program; name another file, or a new one.")
+    applied = {number for (number,) in database.rows("find_migrations")}
+    if applied - {migration.number for migration in load_migrations()}:
+        raise NewerDatabase(f"{path} was written by a newer Ireneo; upgrade with `pip install -U ireneo`.")
+    return applied
+
+
+def _switch_to_wal(connection: apsw.Connection, busy: BusyHandler, path: Path) -> None:
+    """Switch the file to WAL permanently.
+
+    SQLite upgrades from a read to a write lock for this. If another process is writing, it doesn't call the busy
+    handler, since two processes could then wait for each other. Hence the loop.
+    """
+    tries = 0
+    while True:
+        try:
+            ((mode,),) = connection.execute("PRAGMA journal_mode = WAL")
+        except apsw.BusyError:
+            if not busy(tries):
+                raise
+            tries += 1
+        else:
+            if mode != "wal":
+                raise StoreError(f"{path} lies on a file system without shared memory; move it to a local disk.")
+            return
+
+
+BATCH = 20_000
+"""How many messages are indexed in one transaction, which blocks other writers for a few seconds."""
+
+
+def is_current(database: SqliteDatabase) -> bool:
+    """Whether everything in the file is indexed, by the rules of this version."""
+    return database.number("read_format") == FORMAT
+
+
+def reindex(database: SqliteDatabase, limit: int) -> int:
+    """Index up to `limit` messages that are not indexed yet, or by other rules, in one transaction; return how many.
+
+    Several processes may do this at once, and an interrupted one is continued by the next. SQLite's `user_version`
+    holds the version of the rules that the file is indexed by, and 0 while some messages may not be indexed.
+    """
+    with database.writing():
+        return 0 if is_current(database) else _step(database, limit)
+
+
+def _step(database: SqliteDatabase, limit: int) -> int:
+    sessions = database.rows("list_all_sessions")
+    if database.number("read_format") != 0:
+        for (space,) in database.rows("list_all_spaces"):
+            reindex_memories(database, space)
+        for key, _ in sessions:
+            forget_words(database, key)
+        _write_format(database, 0)
+    indexed = 0
+    for key, space in sessions:
+        indexed += index_session(database, key, space, limit - indexed)
+        if indexed >= limit:
+            return indexed
+    _write_format(database, FORMAT)
+    return indexed
+
+
+def _write_format(database: SqliteDatabase, number: int) -> None:
+    # A pragma takes no parameters.
+    database.connection.execute(f"PRAGMA user_version = {number:d}")
+
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 READERS = 4
-"""Connections that read, each opened when the others are taken; what is more waits its turn."""
+"""How many connections read; each is opened when the others are in use."""
 
 
 class SqliteStore(PooledStore[Connection]):
-    """`ireneo.ports.store.Store` over one SQLite file; made by `open_sqlite`.
+    """`ireneo.ports.store.Store` over one SQLite file; created by `open_sqlite`.
 
-    One connection writes, a few read; each transaction has one to itself, in a thread. Those of one process wait for
-    the writer in the order in which they came, and only the first of them competes with other processes for the file.
+    One connection writes, a few read, each in a thread. Writers of this process wait in order, and only the first of
+    them competes with other processes for the file.
     """
 
     def __init__(self, path: Path, writer: Connection, readers: Sequence[Connection]) -> None:
-        """Name the file, and the connections to it; none is opened yet."""
+        """Use these connections, none of which is opened yet."""
         super().__init__(writer, readers, Connection.close, "ireneo-sqlite")
         self._path = path
         self._writer = writer
         self._read_only = isinstance(readers[0], ReadOnlyConnection)
 
     async def open(self) -> None:
-        """Open the file now, and not with the first write, so that what is wrong with it shows."""
+        """Open the file now rather than with the first transaction, so that errors are raised here."""
         touch = partial(_alone, lambda database: database.rows("take_snapshot"))
         await (self._readers if self._read_only else self._writers).run(touch)
 
     async def write(
         self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """One transaction, alone among writers; durable once it has returned.
+        """Call `function` in a transaction, alone among all writers, and commit durably.
 
-        Raises StoreBusy when another process holds the file for longer than `busy_seconds`, and ReadOnlyStore where
-        nothing can be written.
+        Raises StoreBusy if another process locks the file for longer than `busy_seconds`, and ReadOnlyStore.
         """
         self._check_writable()
         return await super().write(function, *args, **kwargs)
 
     async def scrub(self, *, look: bool = False) -> Scrubbed:
-        """Write the file anew and empty its WAL, where something was erased since that was done last.
+        """Rewrite the file and empty its WAL, if something was erased since the last scrub.
 
-        It takes room for twice the file and the time to copy it; other writers wait meanwhile. The connection is one
-        of its own, since it waits for others less long.
+        This needs twice the file's size on disk, and blocks other writers. It uses its own connection, which waits for
+        a shorter time.
         """
         if look:
             return await self._readers.run(partial(_alone, _look_at_scrubs))
@@ -115,7 +279,7 @@ class SqliteStore(PooledStore[Connection]):
 
 
 def _alone(work: Callable[[SqliteDatabase], T], connection: Connection, cancellation: Cancellation) -> T:
-    """Do work outside of any transaction."""
+    """Call `work` outside of any transaction."""
     connection.heed(cancellation)
     try:
         return connection.run(lambda: work(SqliteDatabase(connection.database)))
@@ -126,18 +290,16 @@ def _alone(work: Callable[[SqliteDatabase], T], connection: Connection, cancella
 async def open_sqlite(
     path: str | PathLike[str], *, durability: Durability = "full", busy_seconds: float = 30.0, readers: int = READERS
 ) -> SqliteStore:
-    """Open the store in the file at `path`, made when it is not there; close it with `close()`.
+    """Open the store in the file at `path`, creating it if necessary; close it with `close()`.
 
-    One that may not be written to, or whose folder may not, is opened all the same, to be read: writing to it raises
-    ReadOnlyStore.
+    A read-only file, or one in a read-only folder, can be opened and read; writing raises ReadOnlyStore.
 
-    With `durability="full"` what was acknowledged survives a power cut. With "normal" it survives the end of the
-    process, kill -9 included, but a power cut or a crash of the operating system may take the last moments back
-    (never half of a transaction, and the file stays sound); it is several times faster on a disk.
+    With `durability="full"` a commit survives a power failure. With "normal" it survives the end of the process, kill
+    -9 included, but a power failure or a crash of the operating system may undo the last commits (whole transactions
+    only; the file stays intact). It is several times faster on a disk.
 
-    `busy_seconds` is how long a transaction waits for other processes; `readers` is how many may read at a time, each
-    on a connection of its own. Raises NotADatabase, NewerDatabase, StoreBusy, Unreachable, or
-    StoreError where the file can't be opened.
+    `busy_seconds` is how long a transaction waits for other processes; `readers` is how many may read at a time. Raises
+    NotADatabase, NewerDatabase, StoreBusy, Unreachable, or StoreError if the file can't be opened.
     """
     if str(path) in ("", ":memory:"):
         raise BadInput("A SQLite store needs a file; for one in memory, take ireneo.adapters.in_memory.")
@@ -149,7 +311,7 @@ async def open_sqlite(
         try:
             return await _opened(SqliteStore(place, writer, to_read))
         except (ReadOnlyStore, Unreachable):
-            # It may be written to, and nothing may be made beside it. A new file can't be read either.
+            # The file is writable but its folder is not. A new file can't be read either.
             if not place.exists():
                 raise
     look = partial(prepare_read_only, path=place)
@@ -158,10 +320,7 @@ async def open_sqlite(
 
 
 async def migrate_sqlite(path: str | PathLike[str], *, dry_run: bool) -> Migrated:
-    """Bring the file at `path` up to date and do no more; `dry_run` only says what would be done.
-
-    Raises as `open_sqlite` does.
-    """
+    """Migrate the file at `path`, or only report what would be done (`dry_run`). Raises as `open_sqlite` does."""
     place = Path(path).absolute()
     check_place(place)
     looking = ReadOnlyConnection(place, 0.0, lambda connection, busy: None)
@@ -185,10 +344,10 @@ async def _opened(store: SqliteStore) -> SqliteStore:
     return store
 
 
-# What overwrites the bytes that an erasure leaves behind in the file and its WAL.
+# The scrub: it overwrites the bytes that an erasure leaves behind in the file and its WAL.
 
 WAIT_SECONDS = 5.0
-"""So long at most it waits for others who read or write."""
+"""How long a scrub waits for other processes."""
 
 AGAIN = "forget again, or run `ireneo doctor --repair`, when they are done"
 LEFT = "An erasure may have left its bytes in the file or its WAL; forget again, or run `ireneo doctor --repair`."
@@ -201,17 +360,17 @@ FULL = (
 
 
 def _look_at_scrubs(database: Database) -> Scrubbed:
-    """Whether an erasure waits for a scrub."""
+    """Report whether a scrub is due."""
     waiting = database.rows("list_scrubs")
     return Scrubbed(complete=not waiting, note=LEFT if waiting else "")
 
 
 def _scrub_file(database: Database) -> Scrubbed:
-    """Write the file anew and empty its WAL, unless nothing was erased since that was done last.
+    """Rewrite the file and empty its WAL, unless nothing was erased since the last scrub.
 
-    Overwriting what is deleted (`secure_delete`) is not enough: when SQLite moves rows from page to page, it leaves
-    their old copies where they were, and nobody knows of them any more when the row itself is deleted. So the file is
-    written anew from what is there (VACUUM), and then the WAL is brought into it and emptied.
+    Overwriting what is deleted (`secure_delete`) is not enough: when SQLite moves rows between pages it leaves old
+    copies behind, which a later deletion doesn't reach. So the file is rewritten (VACUUM), and then the WAL is
+    checkpointed and truncated.
     """
     marks = database.rows("list_scrubs")
     if not marks:
@@ -221,7 +380,7 @@ def _scrub_file(database: Database) -> Scrubbed:
             database.change(query)
         if database.number("empty_wal"):
             return Scrubbed(complete=False, note=READ)
-        # The marks of the erasures that this has reached; those that came since stay.
+        # Only the marks seen above: erasures that came since need another scrub.
         with database.savepoint():
             database.send_all("delete_scrub", ({"mark": mark} for (mark,) in marks))
     except (apsw.BusyError, apsw.LockedError):

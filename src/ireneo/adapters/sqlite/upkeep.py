@@ -1,4 +1,4 @@
-"""What SQLite itself knows of a damaged file, and the indexes of it that can be made anew."""
+"""Upkeep of a SQLite file: its own integrity check, and rebuilding damaged indexes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ireneo.patterns import lazy_re
 _INDEX = lazy_re(r"(?:missing from|entries in|entry in) index (\w+)")
 _WORDS = lazy_re(r"fts5", re.IGNORECASE)
 SAFE = ("messages", "summaries", "annotations", "memories", "runs", "sightings", "vectors")
-"""Whose indexes are made anew: their rows have checksums, so that it is known which of the two is damaged."""
+"""Tables whose indexes may be rebuilt: the checksums of their rows tell which of the two is damaged."""
 
 
 class SqliteUpkeep(SqlUpkeep):
@@ -36,7 +36,7 @@ class SqliteUpkeep(SqlUpkeep):
         for index, table in database.rows("list_indexes"):
             if index in names and table in SAFE and self._fits(table):
                 assert isinstance(self.transaction, SqliteTransaction)
-                # A name can't be bound; it is one of those that the schema gives.
+                # A name can't be bound; this one comes from the schema.
                 self.transaction.connection.database.execute(f'REINDEX "{index}"')
         if any(_WORDS.search(each) for each in found):
             for query in ("reset_message_words", "reset_memory_words"):
@@ -45,6 +45,6 @@ class SqliteUpkeep(SqlUpkeep):
                 rebuild_words(database, space)
 
     def _fits(self, table: str) -> bool:
-        """Whether every row of a table is what was stored: else its index may be what is right."""
+        """Whether all rows of a table match their checksums; if not, its index may be right."""
         rows = self._database.scan(f"rows_of_{table}", after=0, limit=END)
         return all(row[-1] is not None and is_sound(table, row) for row in rows)

@@ -1,4 +1,4 @@
-"""The store in memory: SQLite without a file, for tests and for what need not last."""
+"""The store in memory: SQLite without a file, for tests and data that need not outlive the process."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ import apsw
 
 from ireneo.adapters.pool import Cancellation
 from ireneo.adapters.sqlite.connection import Connection
-from ireneo.adapters.sqlite.migrate import bring_up_to_date
-from ireneo.adapters.sqlite.store import READERS, SqliteStore
+from ireneo.adapters.sqlite.store import READERS, SqliteStore, bring_up_to_date
 from ireneo.ports.store import Scrubbed
 
 NOWHERE = Path(":memory:")
 LOOK_SECONDS = 0.01
-"""So often a writer who waits for another one looks whether anybody still waits for it."""
+"""How often a waiting writer checks whether it was cancelled."""
 
 
 @cache
@@ -28,18 +27,18 @@ def _empty() -> bytes:
 
 
 class Copies:
-    """Copies of one database, of which each transaction takes one; its image is that of the newest commit."""
+    """Copies of one database, one for each open transaction; `newest` is the image of the newest commit."""
 
     def __init__(self) -> None:
-        """Begin with nothing stored."""
+        """Start with an empty database."""
         self.newest = _empty()
         self._idle: list[tuple[apsw.Connection, bytes]] = []
         self._lock = threading.Lock()
         self.writing = threading.Lock()
-        """Held by the one that writes, among those of all stores over these copies."""
+        """Held by the transaction that writes, among all stores over these copies."""
 
     def take(self) -> tuple[apsw.Connection, bytes]:
-        """A copy that holds what was committed, and its image; one that does so already, where there is one."""
+        """Lend a copy of the newest commit, and its image; preferably one that needs no update."""
         with self._lock:
             newest = self.newest
             copy, image = self._idle.pop() if self._idle else (apsw.Connection(str(NOWHERE)), b"")
@@ -48,16 +47,16 @@ class Copies:
         return copy, newest
 
     def give(self, copy: apsw.Connection, image: bytes) -> None:
-        """Take a copy back; those that hold what was committed last are lent first."""
+        """Take a copy back; those of the newest commit are lent first."""
         with self._lock:
             self._idle.insert(len(self._idle) if image is self.newest else 0, (copy, image))
 
 
 class MemoryConnection(Connection):
-    """A connection to one of the copies, for as long as it is lent."""
+    """A connection to one of the copies for the length of a transaction."""
 
     def __init__(self, copies: Copies, *, writes: bool) -> None:
-        """Keep a connection ready, which may write or not."""
+        """Prepare a connection that may write or not."""
         super().__init__(NOWHERE, 0.0, lambda database, busy: None)
         self._copies = copies
         self._writes = writes
@@ -65,20 +64,20 @@ class MemoryConnection(Connection):
         self._changes = 0
 
     def heed(self, cancellation: Cancellation) -> None:
-        """Take a copy; who writes waits for whoever else does."""
+        """Take a copy; a writer first waits for other writers."""
         while self._writes and not self._copies.writing.acquire(timeout=LOOK_SECONDS):
             cancellation.check()
         self._database, self._image = self._copies.take()
         self._changes = self._database.total_changes()
 
     def commit(self) -> None:
-        """End a transaction that wrote, and leave its image for the others."""
+        """Commit, and publish the image."""
         super().commit()
         if self.database.total_changes() != self._changes:
             self._image = self._copies.newest = self.database.serialize("main")
 
     def roll_back(self) -> None:
-        """Roll back what is still open, and give the copy back."""
+        """Roll back unless committed, and give the copy back."""
         super().roll_back()
         if self._database is not None:
             self._copies.give(self._database, self._image)
@@ -88,19 +87,19 @@ class MemoryConnection(Connection):
 
 
 class InMemoryStore(SqliteStore):
-    """`ireneo.ports.store.Store` in memory: the same words and the same transactions, and gone when it is let go.
+    """`ireneo.ports.store.Store` in memory: the same queries and transactions as SQLite, gone when it is dropped.
 
-    In memory SQLite has no WAL, by which a reader sees what stood while another writes. So each transaction has a copy
-    of the store to itself, and a commit leaves an image for the others: it costs a copy of all that is stored. Use it
-    up to some 10,000 messages.
+    In memory SQLite has no WAL, which would give readers a snapshot while another transaction writes. So each
+    transaction has a copy of its own, and each commit costs a copy of everything: use it for up to some 10,000
+    messages.
     """
 
     def __init__(self, beside: InMemoryStore | None = None) -> None:
-        """Make an empty store, or another one over what one of this process holds, which may be closed by now."""
+        """Create an empty store, or another one over the data of `beside`, which may be closed already."""
         self._copies: Copies = beside._copies if beside else Copies()
         readers = [MemoryConnection(self._copies, writes=False) for _ in range(READERS)]
         super().__init__(NOWHERE, MemoryConnection(self._copies, writes=True), readers)
 
     async def scrub(self, *, look: bool = False) -> Scrubbed:
-        """Nothing is left to overwrite: no byte of it lies on a disk."""
+        """Do nothing: no data is on a disk."""
         return Scrubbed(complete=True)

@@ -1,4 +1,4 @@
-"""How many tokens a text has, estimated without any library: by the pieces that a tokenizer knows."""
+"""Token counts: a fast estimate that needs no library, and exact ones through the extra `tokens`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import re
 import sys
 import zlib
 from array import array
+from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from itertools import accumulate
 from pathlib import Path
+from typing import Protocol, cast
 
+from ireneo.errors import MissingExtra
 from ireneo.patterns import lazy_re
 
 SPACE = 1 << 24
@@ -219,3 +223,45 @@ class EstimatedTokenizer:
         # The pieces of a long text take many times its room; one at a time they take a little longer.
         pieces = pattern.findall(text) if len(text) <= _LONG_TEXT else (found[0] for found in pattern.finditer(text))
         return (sum(map(self._costs.__getitem__, pieces)) + _THOUSAND // 2) // _THOUSAND
+
+
+class Backend(Protocol):
+    """What is used of the compiled tokenizer."""
+
+    def count(self, text: str) -> int:
+        """Count tokens."""
+
+    def encode(self, text: str) -> Sequence[int]:
+        """Turn a text into ranks."""
+
+    def decode(self, tokens: Sequence[int]) -> str | None:
+        """Turn ranks back into a text; None where they are no whole text."""
+
+
+@cache
+def load_backend() -> Backend:
+    """Load the compiled o200k tokenizer. Raises MissingExtra where the extra is not installed."""
+    try:
+        # The compiled part itself: the package's wrapper refuses texts of a million characters
+        # and makes a Python object of each token, where only their number is wanted.
+        bindings = import_module("bpe_openai._bindings")
+    except ModuleNotFoundError as missing:
+        raise MissingExtra("Exact token counts need the extra `tokens`: pip install 'ireneo[tokens]'.") from missing
+    return cast(Backend, bindings.tokenizer_for_encoding("o200k_base"))
+
+
+class ExactTokenizer:
+    """Counts o200k tokens exactly. Raises MissingExtra where the extra is not installed."""
+
+    name = "o200k"
+
+    def __init__(self) -> None:
+        self._backend = load_backend()
+
+    def count(self, text: str) -> int:
+        """Count the tokens of `text`."""
+        try:
+            return self._backend.count(text)
+        except UnicodeEncodeError:
+            # Half of a surrogate pair has no UTF-8; a model is sent the replacement character in its place.
+            return self._backend.count(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
