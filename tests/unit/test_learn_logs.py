@@ -269,6 +269,7 @@ async def test_a_model_is_asked_here(tmp_path: Path) -> None:
 
 CODE = """
 import os, sys
+from ireneo.adapters.fleet import serve
 serve(sys.stdin.buffer, sys.stdout.buffer, lambda task: os._exit(9) if task == b"poison" else task.upper())
 """
 
