@@ -25,8 +25,7 @@ from ireneo.log.message import Text
 from ireneo.log.tree import SessionKey
 from ireneo.memories.scratchpad import Pad
 from ireneo.ports.store import Transaction
-from ireneo.testing.conformance.learned import learned
-from ireneo.testing.conformance.material import SPACE
+from ireneo.testing.conformance.material import SPACE, learned
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 OF_NO_SPACE = frozenset(

@@ -16,7 +16,6 @@ from ireneo.log.message import Message
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Lease, Spent, Transaction
 from ireneo.summaries.summary import SummaryId
-from ireneo.testing.conformance.learned import learned, observed, ran
 from ireneo.testing.conformance.material import (
     DAY,
     KEY,
@@ -24,8 +23,11 @@ from ireneo.testing.conformance.material import (
     NOON,
     SUMMARIZER,
     after,
+    learned,
     noted,
     numbered,
+    observed,
+    ran,
     rebuilt,
     say,
     summarise,

@@ -1,4 +1,4 @@
-"""The examiner of stores: what every store must do, one sentence a check, sorted by capability.
+"""The conformance suite for stores: what every store must do, one sentence a check, grouped by capability.
 
 Run all of it, in a script::
 
@@ -19,40 +19,47 @@ or each check as a test of pytest::
     def test_my_store(check):
         asyncio.run(check.run(fresh))
 
-A store that outlives itself also gives `again`, which opens a second store over what a first one keeps, for as long as
-that is open or afterwards; without it the checks on sharing are skipped.
+For a store whose data outlives it also pass `again`, which opens a second store over the data of a first one that is
+open or closed; without it the checks on sharing are skipped.
 """
 
-from ireneo.testing.conformance import (
-    erasure,
-    leases,
-    log,
-    memories,
-    runs,
-    search,
-    sharing,
-    spaces,
-    summaries,
-    transactions,
-    upkeep,
-    vectors,
+from ireneo.testing.conformance.check import (
+    Again,
+    Check,
+    CheckResult,
+    Fresh,
+    Place,
+    Report,
+    UnmetError,
+    checks_in,
+    run_checks,
 )
-from ireneo.testing.conformance.check import Again, Check, CheckResult, Fresh, Report, UnmetError, checks_in, run_checks
-from ireneo.testing.conformance.place import Place
+from ireneo.testing.conformance.erasure import ErasureChecks
+from ireneo.testing.conformance.leases import LeaseChecks
+from ireneo.testing.conformance.log import LogChecks
+from ireneo.testing.conformance.memories import MemoryChecks
+from ireneo.testing.conformance.runs import RunChecks
+from ireneo.testing.conformance.search import SearchChecks
+from ireneo.testing.conformance.sharing import SharingChecks
+from ireneo.testing.conformance.spaces import SpaceChecks
+from ireneo.testing.conformance.summaries import SummaryChecks
+from ireneo.testing.conformance.transactions import TransactionChecks
+from ireneo.testing.conformance.upkeep import UpkeepChecks
+from ireneo.testing.conformance.vectors import VectorChecks
 
 CHECKS = checks_in(
-    log,
-    summaries,
-    memories,
-    runs,
-    search,
-    vectors,
-    leases,
-    upkeep,
-    erasure,
-    transactions,
-    spaces,
-    sharing,
+    LogChecks,
+    SummaryChecks,
+    MemoryChecks,
+    RunChecks,
+    SearchChecks,
+    VectorChecks,
+    LeaseChecks,
+    UpkeepChecks,
+    ErasureChecks,
+    TransactionChecks,
+    SpaceChecks,
+    SharingChecks,
 )
 """Every check."""
 
@@ -62,7 +69,7 @@ CAPABILITIES = tuple(dict.fromkeys(check.capability for check in CHECKS))
 async def check_store(
     fresh: Fresh, *, again: Again | None = None, capabilities: tuple[str, ...] = CAPABILITIES
 ) -> Report:
-    """Run every check of `capabilities`, each on a store that `fresh` makes for it."""
+    """Run every check of `capabilities`, each on stores created by `fresh`."""
     return await run_checks([check for check in CHECKS if check.capability in capabilities], fresh, again)
 
 

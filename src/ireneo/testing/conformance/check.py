@@ -1,8 +1,9 @@
-"""A check: one sentence about stores, and the steps that show whether it holds; and the report on how a store did.
+"""Checks: what a check is, how it is run against a store, and the report on how a store did.
 
-Most checks are plain functions over a `Place`, which is a store whose calls are transactions. They are taken twice,
-each time on a fresh store: with each call in a transaction of its own, and all in one. What is about several tasks, or
-about transactions themselves, is an async function over the store.
+A capability is a class, and each public method of it is a check, with one sentence about stores as its docstring. Most
+checks are plain functions over a `Place`, which is a store whose calls are transactions. They run twice, each time on a
+fresh store: with each call in a transaction of its own, and all in one. Checks of tasks, or of transactions themselves,
+are async functions over the store. Those with a second argument open another store over the same place with it.
 """
 
 from __future__ import annotations
@@ -10,37 +11,45 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
-from types import ModuleType
-from typing import Literal
+from inspect import iscoroutinefunction, signature
+from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast
 
 from msgspec import Struct
 
 from ireneo.errors import IreneoError
-from ireneo.ports.store import Store
-from ireneo.testing.conformance.place import Plain, call_by_call, in_one
+from ireneo.ports.store import Store, Transaction
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 Fresh = Callable[[], AbstractAsyncContextManager[Store]]
-"""Makes an empty store, and clears it away afterwards; a check may want two, one after the other."""
+"""Creates an empty store, and cleans up afterwards; one check may call it several times."""
 
 Again = Callable[[Store], Awaitable[Store]]
-"""Opens a second store over what a first one keeps, as another process would; the first may be closed already."""
+"""Opens a second store over the data of a first one, as another process would; the first may be closed already."""
 
 Verdict = Literal["met", "unmet", "skipped"]
 
 PATIENCE_SECONDS = 60.0
-"""A check that takes longer hangs."""
+"""A check that takes longer has failed."""
 SHOWN = 400
-"""Characters of a value that a message shows."""
+"""How many characters of a value a message shows."""
+
+WRITES = frozenset(
+    "insert move create set_project put add take take_first renew fail release forget drop write remove mark rebuild "
+    "drop_branch discard prune repair keep".split()
+)
+"""The methods of ports that write; of the erasure all do except `count`."""
 
 
 class UnmetError(AssertionError):
-    """The store does not do what the check wants."""
+    """The store does not do what a check wants."""
 
 
 def expect(actual: object, wanted: object, what: str) -> None:
     """Raise UnmetError unless `actual` equals `wanted`; `what` names it in the message.
 
-    Any sequence equals a list of the same, and any mapping a dictionary: a port promises no more.
+    Any sequence equals a list of the same items, and any mapping a dictionary: a port promises no more.
     """
     if _plain(actual) != _plain(wanted):
         raise UnmetError(f"{what}: wanted {_show(wanted)}, got {_show(actual)}")
@@ -67,76 +76,109 @@ def _show(value: object) -> str:
     return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
 
+class Place(Transaction, Protocol):
+    """The ports of a store, where each call is a transaction of its own, or all calls are in one."""
+
+    def read(self, fn: Callable[Concatenate[Transaction, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call `fn` in one transaction that reads."""
+
+    def write(self, fn: Callable[Concatenate[Transaction, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call `fn` in one transaction that writes."""
+
+
+class _Apart:
+    """A place whose calls are transactions, made from a thread beside the store's event loop."""
+
+    def __init__(self, store: Store, loop: asyncio.AbstractEventLoop) -> None:
+        self._store = store
+        self._loop = loop
+
+    def read(self, fn: Callable[..., R], /, *args: object, **kwargs: object) -> R:
+        return asyncio.run_coroutine_threadsafe(self._store.read(fn, *args, **kwargs), self._loop).result()
+
+    def write(self, fn: Callable[..., R], /, *args: object, **kwargs: object) -> R:
+        return asyncio.run_coroutine_threadsafe(self._store.write(fn, *args, **kwargs), self._loop).result()
+
+    def __getattr__(self, port: str) -> _Port:
+        return _Port(self, port)
+
+
+class _Port:
+    def __init__(self, place: _Apart, port: str) -> None:
+        self._place = place
+        self._port = port
+
+    def __getattr__(self, method: str) -> Callable[..., object]:
+        writes = method in WRITES if self._port != "erasure" else method != "count"
+        transaction = self._place.write if writes else self._place.read
+
+        def call(*args: object, **kwargs: object) -> object:
+            return transaction(lambda tx: getattr(getattr(tx, self._port), method)(*args, **kwargs))
+
+        return call
+
+
+class _Together:
+    """A place whose calls are all in one transaction."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+
+    def read(self, fn: Callable[..., R], /, *args: object, **kwargs: object) -> R:
+        return fn(self._tx, *args, **kwargs)
+
+    write = read
+
+    def __getattr__(self, port: str) -> object:
+        return getattr(self._tx, port)
+
+
 class Check(Struct, frozen=True, kw_only=True):
-    """One sentence that holds of every store."""
+    """One sentence that holds for every store."""
 
     capability: str
     name: str
     sentence: str
-    trial: Callable[[Fresh, Again | None], Awaitable[None]]
-    """Takes its steps on fresh stores."""
+    steps: Callable[..., Any]
+    """Takes a place, or a store if it is async, and an `Again` if it `needs_again`."""
     needs_again: bool = False
-    """Whether it is about what two stores share, and so only for stores that outlive themselves."""
+    """Whether it opens a second store, and so only applies to stores whose data outlives them."""
 
     def __str__(self) -> str:
         return f"{self.capability}: {self.name.replace('_', ' ')}"
 
     async def run(self, fresh: Fresh, again: Again | None = None) -> None:
-        """Try it on fresh stores. Raises UnmetError, or whatever the store raises.
+        """Run it on fresh stores. Raises UnmetError, or whatever the store raises.
 
-        Without `again` a check that needs it passes, since it has nothing to say of such a store.
+        Without `again` a check that needs it passes.
         """
         async with asyncio.timeout(PATIENCE_SECONDS):
-            await self.trial(fresh, again)
-
-
-def check(steps: Plain) -> Check:
-    """Make a check of plain steps; their docstring is the sentence, and their module the capability."""
-
-    async def trial(fresh: Fresh, again: Again | None) -> None:
-        for taken in (call_by_call, in_one):
+            if self.needs_again and again is None:
+                return
             async with fresh() as store:
-                await taken(store, steps)
-
-    return _named(steps, trial)
-
-
-def async_check(steps: Callable[[Store], Awaitable[None]]) -> Check:
-    """Make a check of steps that are about tasks, or about transactions themselves."""
-
-    async def trial(fresh: Fresh, again: Again | None) -> None:
-        async with fresh() as store:
-            await steps(store)
-
-    return _named(steps, trial)
+                if iscoroutinefunction(self.steps):
+                    await (self.steps(store, again) if self.needs_again else self.steps(store))
+                    return
+                place = cast(Place, _Apart(store, asyncio.get_running_loop()))
+                await asyncio.to_thread(self.steps, place)
+            async with fresh() as store:
+                await store.write(lambda tx: self.steps(cast(Place, _Together(tx))))
 
 
-def shared_check(steps: Callable[[Store, Again], Awaitable[None]]) -> Check:
-    """Make a check of steps on two stores over one place."""
-
-    async def trial(fresh: Fresh, again: Again | None) -> None:
-        async with fresh() as store:
-            if again is not None:
-                await steps(store, again)
-
-    return _named(steps, trial, needs_again=True)
-
-
-def _named(
-    steps: Callable[..., object], trial: Callable[[Fresh, Again | None], Awaitable[None]], *, needs_again: bool = False
-) -> Check:
-    return Check(
-        capability=steps.__module__.rpartition(".")[2],
-        name=steps.__name__,
-        sentence=" ".join((steps.__doc__ or "").split()),
-        trial=trial,
-        needs_again=needs_again,
+def checks_in(*capabilities: type) -> tuple[Check, ...]:
+    """The checks of some capabilities, in order."""
+    return tuple(
+        Check(
+            capability=capability.__module__.rpartition(".")[2],
+            name=name,
+            sentence=" ".join((method.__doc__ or "").split()),
+            steps=getattr(capability(), name),
+            needs_again="again" in signature(method).parameters,
+        )
+        for capability in capabilities
+        for name, method in vars(capability).items()
+        if not name.startswith("_")
     )
-
-
-def checks_in(*modules: ModuleType) -> tuple[Check, ...]:
-    """The checks that the modules define, in their order."""
-    return tuple(value for module in modules for value in vars(module).values() if isinstance(value, Check))
 
 
 class CheckResult(Struct, frozen=True, kw_only=True):
@@ -149,7 +191,7 @@ class CheckResult(Struct, frozen=True, kw_only=True):
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """How a store did in all of them."""
+    """How a store did in all checks."""
 
     results: tuple[CheckResult, ...]
 

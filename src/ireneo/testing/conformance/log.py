@@ -8,7 +8,7 @@ from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
 from ireneo.log.message import Call, Draft, Media, Message, MessageId, Opaque, Result, Text, Thinking, head_of
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import SessionInfo
-from ireneo.testing.conformance.check import check, expect, expect_error
+from ireneo.testing.conformance.check import Place, expect, expect_error
 from ireneo.testing.conformance.material import (
     KEY,
     NOWHERE,
@@ -22,7 +22,6 @@ from ireneo.testing.conformance.material import (
     tell_after,
     with_native,
 )
-from ireneo.testing.conformance.place import Place
 
 RICH = [
     Draft(role="system", parts=(Text(text="Answer in 中文 or 🙂.\x00"),), origin="injected"),
@@ -63,369 +62,306 @@ RICH = [
 """A message of every kind, with every field that a store keeps in columns."""
 
 
-@check
-def what_was_stored_comes_back(store: Place) -> None:
-    """Every field of every kind of message comes back equal."""
-    messages = store.write(tell, RICH)
-    expect(read_path(store, messages[-1]), messages, "the path")
-
-
-@check
-def a_head_is_where_the_branch_was_moved(store: Place) -> None:
-    """A branch's head is the message that it was moved to, with its position and turn."""
-    messages = store.write(tell, numbered(5))
-    expect(store.log.head(KEY), head_of(messages[-1]), "the head")
-    expect(store.log.head(KEY, "other"), None, "the head of a branch that is not there")
-
-
-@check
-def a_session_that_was_never_made_reads_as_empty(store: Place) -> None:
-    """Reading a session that was never made finds nothing."""
-    expect(store.log.head(KEY), None, "the head")
-    expect(store.log.find(KEY, ["m_"]), [], "what is found")
-    expect(store.log.drafts(KEY, [MessageId(NOWHERE)]), {}, "the natives")
-    with expect_error(MessageNotFound, "a path"):
-        store.log.path(KEY, MessageId(NOWHERE), 0, 1)
-
-
-@check
-def a_session_must_be_made_before_it_is_written_to(store: Place) -> None:
-    """Writing to a session that was never made raises SessionNotFound."""
-    with expect_error(SessionNotFound, "an insert"):
-        store.log.insert(KEY, after(None, say("hello")))
-    with expect_error(SessionNotFound, "a move"):
-        store.log.move(KEY, "main", None)
-
-
-@check
-def a_chain_is_stored_once(store: Place) -> None:
-    """A chain that is offered again is left as it is, and none of it counts as new."""
-    messages = store.write(tell, numbered(7))
-    expect(store.log.insert(KEY, messages), 0, "new the second time")
-    expect(store.log.insert(KEY, messages[2:5]), 0, "new of a part of it")
-    expect(store.log.insert(KEY, []), 0, "new of nothing")
-    expect(read_path(store, messages[-1]), messages, "the path")
-
-
-@check
-def a_chain_that_has_grown_adds_what_is_new(store: Place) -> None:
-    """Of a chain whose beginning is stored, only the rest is new."""
-    messages = after(None, numbered(60))
-    store.sessions.create(KEY, None)
-    for size in (1, 2, 5, 30, 31, 60):
-        before = len(store.log.find(KEY, ["m_"]))
-        expect(store.log.insert(KEY, messages[:size]), size - before, f"new of the first {size}")
-    expect(read_path(store, messages[-1]), messages, "the path")
-
-
-@check
-def a_chain_that_branches_off_shares_its_beginning(store: Place) -> None:
-    """A chain that leaves a stored one in the middle adds only its own end, and both can be read."""
-    old = store.write(tell, numbered(9))
-    new = old[:4] + after(old[3], numbered(6, "other"))
-    expect(store.log.insert(KEY, new), 6, "new")
-    expect(store.log.insert(KEY, new), 0, "new the second time")
-    expect(read_path(store, new[-1]), new, "the new path")
-    expect(read_path(store, old[-1]), old, "the old path")
-
-
-@check
-def a_chain_may_begin_anywhere(store: Place) -> None:
-    """A chain may begin behind any stored message, whether or not something follows that already."""
-    trunk = store.write(tell, numbered(6))
-    for parent in (trunk[5], trunk[0], trunk[3], trunk[3]):
-        branch = store.write(tell_after, parent, numbered(3, f"behind {parent.position}"))
-        expect(read_path(store, branch[-1]), trunk[: parent.position + 1] + branch, "the path")
-
-
-@check
-def a_session_may_have_several_roots(store: Place) -> None:
-    """Another first message makes another tree in the same session."""
-    one = store.write(tell_after, None, numbered(3, "one"))
-    two = store.write(tell_after, None, numbered(4, "two"))
-    expect(read_path(store, one[-1]), one, "the first path")
-    expect(read_path(store, two[-1]), two, "the second path")
-
-
-@check
-def a_parent_must_be_stored(store: Place) -> None:
-    """A chain behind a message that is not stored raises MessageNotFound and leaves nothing."""
-    missing = after(None, numbered(2))
-    orphans = after(missing[-1], numbered(2, "orphan"))
-    store.sessions.create(KEY, None)
-    with expect_error(MessageNotFound, "the insert"):
-        store.log.insert(KEY, orphans)
-    expect(store.log.find(KEY, ["m_"]), [], "what is stored")
-
-
-@check
-def a_chain_must_be_one(store: Place) -> None:
-    """Messages that don't follow each other raise BadInput and leave nothing."""
-    messages = after(None, numbered(4))
-    store.sessions.create(KEY, None)
-    for broken in ([messages[0], messages[2]], messages[::-1], [messages[0], messages[0]]):
-        with expect_error(BadInput, "the insert"):
-            store.log.insert(KEY, broken)
-    expect(store.log.find(KEY, ["m_"]), [], "what is stored")
-
-
-@check
-def many_messages_are_stored_at_once(store: Place) -> None:
-    """A chain of 3,000 messages is stored in one call and read back in order."""
-    messages = store.write(tell, numbered(3000))
-    expect(read_path(store, messages[-1]), messages, "the path")
-
-
-@check
-def payloads_come_back_equal(store: Place) -> None:
-    """A provider's payload and a log's record come back equal as JSON, whatever they hold."""
-    odd = {"unknown": [1, 2.5, None, True], "text": "\ud83d alone, 🙂, \x00", "big": 2**80, "": {"data": "aGk=" * 500}}
-    drafts = [
-        with_native(say("one")[0], odd, record={"uuid": "u", "nested": [odd]}),
-        with_native(say("two")[0], ["a", "list"]),
-        with_native(say("three")[0], None),
-        *say("four"),
-    ]
-    messages = store.write(tell, drafts)
-    found = store.log.drafts(KEY, [*(message.id for message in messages), MessageId(NOWHERE)])
-    expect(dict(found), dict(zip((message.id for message in messages), drafts, strict=True)), "the drafts")
-
-
-@check
-def payloads_stay_as_they_were(store: Place) -> None:
-    """A payload that the caller changes after the append, or after a read, stays as it was."""
-    payload: dict[str, object] = {"content": "first"}
-    (message,) = store.write(tell, [with_native(say("hi")[0], payload)])
-    payload["content"] = "second"
-    for _ in range(2):
-        native = store.log.drafts(KEY, [message.id])[message.id].native
-        read = native.payload if native else None
-        expect(read, {"content": "first"}, "the payload")
-        if isinstance(read, dict):
-            read["content"] = "third"
-
-
-@check
-def payloads_are_not_read_on_the_way(store: Place) -> None:
-    """Paths and finds bring neither payloads nor records."""
-    (message,) = store.write(tell, [with_native(say("hi")[0], {"a": 1}, record={"b": 2})])
-    found = [*store.log.path(KEY, message.id, 0, 0), *store.log.find(KEY, [message.id])]
-    expect([(each.draft.native, each.draft.record) for each in found], [(None, None)] * 2, "the payloads")
-
-
-@check
-def a_payload_must_be_json(store: Place) -> None:
-    """A payload that is no JSON raises BadInput, and nothing of its chain is stored."""
-    drafts = [*say("one"), with_native(say("two")[0], {"a": {1, 2}})]
-    store.sessions.create(KEY, None)
-    with expect_error(BadInput, "the insert"):
-        store.log.insert(KEY, after(None, drafts))
-    expect(store.log.find(KEY, ["m_"]), [], "what is stored")
-
-
-@check
-def a_message_stays_as_it_was_first_stored(store: Place) -> None:
-    """The same content offered with another payload, time or source id leaves the first as it is."""
-    (first,) = store.write(tell, [with_native(say("hi")[0], {"version": 1})])
-    other = Draft(role="user", parts=first.parts, source_id="other", at=datetime(2025, 1, 1, tzinfo=UTC))
-    expect(store.log.insert(KEY, after(None, [other])), 0, "new")
-    found = store.log.drafts(KEY, [first.id])[first.id]
-    expect(found, first.draft, "the draft")
-
-
-@check
-def a_path_is_read_in_runs(store: Place) -> None:
-    """A path is read from position to position, both included; what lies outside of it is left out."""
-    messages = store.write(tell, numbered(10))
-    for first, last in ((0, 9), (3, 3), (4, 8), (0, 0), (9, 9), (7, 50), (-5, 2), (6, 5), (10, 20)):
-        wanted = [message for message in messages if first <= message.position <= last]
-        expect(store.log.path(KEY, messages[-1].id, first, last), wanted, f"positions {first} to {last}")
-    expect(store.log.path(KEY, messages[4].id, 2, 9), messages[2:5], "a path that ends before")
-
-
-@check
-def a_path_crosses_every_fork(store: Place) -> None:
-    """A path through forks of forks is read as one, in any run."""
-    paths: list[list[Message]] = [store.write(tell, numbered(8))]
-    for number, (trunk, place) in enumerate([(0, 5), (1, 3), (1, 7), (2, 6), (3, 8), (0, 0)]):
-        stem = paths[trunk][: place + 1]
-        paths.append(stem + store.write(tell_after, stem[-1], numbered(5, f"branch {number}")))
-    for path in paths:
-        for first in range(len(path)):
-            found = store.log.path(KEY, path[-1].id, first, first + 4)
-            expect(list(found), path[first : first + 5], f"the path from {first}")
-
-
-@check
-def many_children_of_one_message(store: Place) -> None:
-    """Any number of branches may leave the same message."""
-    stem = store.write(tell, numbered(3))
-    leaves = [store.write(tell_after, stem[1], say(f"try {number}"))[0] for number in range(20)]
-    for leaf in leaves:
-        expect(read_path(store, leaf), [*stem[:2], leaf], "the path")
-
-
-@check
-def a_path_must_end_in_a_stored_message(store: Place) -> None:
-    """A path to a message that is not stored raises MessageNotFound."""
-    store.write(tell, numbered(2))
-    with expect_error(MessageNotFound, "the path"):
-        store.log.path(KEY, MessageId(NOWHERE), 0, 1)
-
-
-@check
-def after_a_rewind_an_append_forks(store: Place) -> None:
-    """A branch that was moved back goes on from there, and what it left can still be read."""
-    old = store.write(tell, numbered(6))
-    store.log.move(KEY, "main", old[2].id)
-    new = store.write(tell, numbered(2, "again"))
-    expect(store.log.head(KEY), head_of(new[-1]), "the head")
-    expect(read_path(store, new[-1]), old[:3] + new, "the new path")
-    expect(read_path(store, old[-1]), old, "the path that was left")
-
-
-@check
-def a_branch_may_stand_before_everything(store: Place) -> None:
-    """A branch that is moved before the first message has no head, and can begin anew."""
-    old = store.write(tell, numbered(3))
-    store.log.move(KEY, "main", None)
-    expect(store.log.head(KEY), None, "the head")
-    new = store.write(tell, say("a new beginning"))
-    expect(read_path(store, new[-1]), new, "the new path")
-    expect(read_path(store, old[-1]), old, "the old path")
-
-
-@check
-def a_branch_moves_to_stored_messages_only(store: Place) -> None:
-    """Moving a branch to a message that is not stored raises MessageNotFound and leaves it where it was."""
-    messages = store.write(tell, numbered(2))
-    with expect_error(MessageNotFound, "the move"):
-        store.log.move(KEY, "main", MessageId(NOWHERE))
-    expect(store.log.head(KEY), head_of(messages[-1]), "the head")
-
-
-@check
-def branches_move_apart(store: Place) -> None:
-    """Moving one branch leaves the others where they are."""
-    messages = store.write(tell, numbered(4))
-    store.log.move(KEY, "try", messages[1].id)
-    forked = store.write(tell, say("other way"), KEY, "try")
-    expect(store.log.head(KEY), head_of(messages[-1]), "the head of main")
-    expect(store.log.head(KEY, "try"), head_of(forked[-1]), "the head of the other")
-
-
-@check
-def a_message_is_found_by_the_beginning_of_its_id(store: Place) -> None:
-    """Messages are found by the beginning of their id, in the order asked, each once; unknown ones are passed over."""
-    messages = store.write(tell, numbered(12))
-    asked = [messages[7].id[:12], NOWHERE, messages[2].id, messages[7].id]
-    expect(store.log.find(KEY, asked), [messages[7], messages[2]], "what is found")
-    everything = store.log.find(KEY, ["m_"])
-    expect(list(everything), sorted(messages, key=lambda message: message.id), "all, by the shortest beginning")
-    expect(store.log.find(KEY, []), [], "what is found for nothing")
-
-
-@check
-def a_message_is_found_by_its_source_id(store: Place) -> None:
-    """Messages are found by the whole id that their log gave them, and not by a part of it."""
-    drafts = [
-        Draft(role="assistant", parts=(Text(text=f"piece {number}"),), source_id=f"line-{number // 2}")
-        for number in range(6)
-    ]
-    messages = store.write(tell, drafts)
-    expect(store.log.find(KEY, ["line-1"]), messages[2:4], "what is found")
-    expect(store.log.find(KEY, ["line-", "ine-1"]), [], "what is found by a part")
-    both = store.log.find(KEY, ["line-2", messages[0].id, "line-0"])
-    expect(list(both), [*messages[4:6], messages[0], messages[1]], "ids of both sorts")
-
-
-@check
-def at_most_a_hundred_are_found(store: Place) -> None:
-    """A find that fits more messages brings a hundred."""
-    messages = store.write(tell, numbered(130))
-    expect(len(store.log.find(KEY, ["m_"])), 100, "the number found by one beginning")
-    expect(len(store.log.find(KEY, [message.id for message in messages])), 100, "the number found by many ids")
-
-
 TIME = datetime(2025, 6, 1, 12, tzinfo=UTC)
 
 
-@check
-def a_session_is_made_once(store: Place) -> None:
-    """Making a session says whether it was made, and a second time changes nothing."""
-    expect(store.sessions.create(KEY, "first.jsonl"), True, "made the first time")
-    expect(store.sessions.create(KEY, "second.jsonl"), False, "made the second time")
-    found = store.sessions.list(SPACE)
-    empty = SessionInfo(key=KEY, source="first.jsonl", messages=0, tokens=0, first_at=None, last_at=None)
-    expect(list(found), [empty], "the list")
+class LogChecks:
+    """What every store's log and sessions do."""
 
+    def what_was_stored_comes_back(self, store: Place) -> None:
+        """Every field of every kind of message comes back equal."""
+        messages = store.write(tell, RICH)
+        expect(read_path(store, messages[-1]), messages, "the path")
 
-@check
-def a_source_is_told_once(store: Place) -> None:
-    """A session that was made without a source takes the first that is told later, and keeps it."""
-    for source in (None, "anthropic", None, "openai"):
-        store.sessions.create(KEY, source)
-    found = store.sessions.get(KEY)
-    expect(found.source if found else None, "anthropic", "the source")
+    def a_head_is_where_the_branch_was_moved(self, store: Place) -> None:
+        """A branch's head is the message that it was moved to, with its position and turn."""
+        messages = store.write(tell, numbered(5))
+        expect(store.log.head(KEY), head_of(messages[-1]), "the head")
+        expect(store.log.head(KEY, "other"), None, "the head of a branch that is not there")
 
+    def a_session_that_was_never_made_reads_as_empty(self, store: Place) -> None:
+        """Reading a session that was never made finds nothing."""
+        expect(store.log.head(KEY), None, "the head")
+        expect(store.log.find(KEY, ["m_"]), [], "what is found")
+        expect(store.log.drafts(KEY, [MessageId(NOWHERE)]), {}, "the natives")
+        with expect_error(MessageNotFound, "a path"):
+            store.log.path(KEY, MessageId(NOWHERE), 0, 1)
 
-@check
-def one_session_is_told_as_the_list_tells_it(store: Place) -> None:
-    """A session by its name is what the list says of it; one that was never made, or of another space, is None."""
-    store.write(tell, numbered(3))
-    expect(store.sessions.get(KEY), store.sessions.list(SPACE)[0], "the session")
-    expect(store.sessions.get(SessionKey(SPACE, "never")), None, "a session never made")
-    expect(store.sessions.get(SessionKey("elsewhere", KEY.session)), None, "the session in another space")
+    def a_session_must_be_made_before_it_is_written_to(self, store: Place) -> None:
+        """Writing to a session that was never made raises SessionNotFound."""
+        with expect_error(SessionNotFound, "an insert"):
+            store.log.insert(KEY, after(None, say("hello")))
+        with expect_error(SessionNotFound, "a move"):
+            store.log.move(KEY, "main", None)
 
+    def a_chain_is_stored_once(self, store: Place) -> None:
+        """A chain that is offered again is left as it is, and none of it counts as new."""
+        messages = store.write(tell, numbered(7))
+        expect(store.log.insert(KEY, messages), 0, "new the second time")
+        expect(store.log.insert(KEY, messages[2:5]), 0, "new of a part of it")
+        expect(store.log.insert(KEY, []), 0, "new of nothing")
+        expect(read_path(store, messages[-1]), messages, "the path")
 
-@check
-def a_list_counts_all_branches(store: Place) -> None:
-    """A session's messages and tokens are those of all its branches together, each counted once."""
-    trunk = store.write(tell, numbered(6))
-    branch = store.write(tell_after, trunk[2], numbered(3, "other"))
-    store.write(tell_after, trunk[2], numbered(3, "other"))
-    (info,) = store.sessions.list(SPACE)
-    expect(info.messages, 9, "the messages")
-    expect(info.tokens, sum(message.tokens for message in trunk + branch), "the tokens")
+    def a_chain_that_has_grown_adds_what_is_new(self, store: Place) -> None:
+        """Of a chain whose beginning is stored, only the rest is new."""
+        messages = after(None, numbered(60))
+        store.sessions.create(KEY, None)
+        for size in (1, 2, 5, 30, 31, 60):
+            before = len(store.log.find(KEY, ["m_"]))
+            expect(store.log.insert(KEY, messages[:size]), size - before, f"new of the first {size}")
+        expect(read_path(store, messages[-1]), messages, "the path")
 
+    def a_chain_that_branches_off_shares_its_beginning(self, store: Place) -> None:
+        """A chain that leaves a stored one in the middle adds only its own end, and both can be read."""
+        old = store.write(tell, numbered(9))
+        new = old[:4] + after(old[3], numbered(6, "other"))
+        expect(store.log.insert(KEY, new), 6, "new")
+        expect(store.log.insert(KEY, new), 0, "new the second time")
+        expect(read_path(store, new[-1]), new, "the new path")
+        expect(read_path(store, old[-1]), old, "the old path")
 
-@check
-def a_list_tells_the_times(store: Place) -> None:
-    """A session lies between the earliest and the latest time of its messages, in whatever order they came."""
-    times = [None, TIME, TIME - timedelta(hours=2), None, TIME + timedelta(hours=1), TIME]
-    for number, at in enumerate(times):
-        store.write(tell, [Draft(role="user", parts=(Text(text=str(number)),), at=at)])
-    (info,) = store.sessions.list(SPACE)
-    expect((info.first_at, info.last_at), (TIME - timedelta(hours=2), TIME + timedelta(hours=1)), "the times")
+    def a_chain_may_begin_anywhere(self, store: Place) -> None:
+        """A chain may begin behind any stored message, whether or not something follows that already."""
+        trunk = store.write(tell, numbered(6))
+        for parent in (trunk[5], trunk[0], trunk[3], trunk[3]):
+            branch = store.write(tell_after, parent, numbered(3, f"behind {parent.position}"))
+            expect(read_path(store, branch[-1]), trunk[: parent.position + 1] + branch, "the path")
 
+    def a_session_may_have_several_roots(self, store: Place) -> None:
+        """Another first message makes another tree in the same session."""
+        one = store.write(tell_after, None, numbered(3, "one"))
+        two = store.write(tell_after, None, numbered(4, "two"))
+        expect(read_path(store, one[-1]), one, "the first path")
+        expect(read_path(store, two[-1]), two, "the second path")
 
-@check
-def the_session_appended_to_last_stands_first(store: Place) -> None:
-    """Sessions are listed by their last append; one that brings nothing new doesn't count as an append."""
-    keys = [SessionKey(SPACE, name) for name in "abc"]
-    for key in keys:
-        store.write(tell, say("one"), key)
-    store.write(tell, say("two"), keys[1])
-    first = store.log.find(keys[0], ["m_"])
-    store.log.insert(keys[0], first)
-    store.sessions.create(keys[0], None)
-    found = [info.key for info in store.sessions.list(SPACE)]
-    expect(store.sessions.list("empty space"), [], "the list of an empty space")
-    expect(found, [keys[1], keys[2], keys[0]], "the order")
+    def a_parent_must_be_stored(self, store: Place) -> None:
+        """A chain behind a message that is not stored raises MessageNotFound and leaves nothing."""
+        missing = after(None, numbered(2))
+        orphans = after(missing[-1], numbered(2, "orphan"))
+        store.sessions.create(KEY, None)
+        with expect_error(MessageNotFound, "the insert"):
+            store.log.insert(KEY, orphans)
+        expect(store.log.find(KEY, ["m_"]), [], "what is stored")
 
+    def a_chain_must_be_one(self, store: Place) -> None:
+        """Messages that don't follow each other raise BadInput and leave nothing."""
+        messages = after(None, numbered(4))
+        store.sessions.create(KEY, None)
+        for broken in ([messages[0], messages[2]], messages[::-1], [messages[0], messages[0]]):
+            with expect_error(BadInput, "the insert"):
+                store.log.insert(KEY, broken)
+        expect(store.log.find(KEY, ["m_"]), [], "what is stored")
 
-@check
-def branches_are_listed_by_name(store: Place) -> None:
-    """Every branch that was ever moved is listed with its head, one before the first message with none."""
-    messages = store.write(tell, numbered(4))
-    store.log.move(KEY, "try", messages[1].id)
-    store.log.move(KEY, "blank", None)
-    wanted = {"main": head_of(messages[-1]), "try": head_of(messages[1]), "blank": None}
-    expect(store.sessions.branches(KEY), wanted, "the branches")
+    def many_messages_are_stored_at_once(self, store: Place) -> None:
+        """A chain of 3,000 messages is stored in one call and read back in order."""
+        messages = store.write(tell, numbered(3000))
+        expect(read_path(store, messages[-1]), messages, "the path")
 
+    def payloads_come_back_equal(self, store: Place) -> None:
+        """A provider's payload and a log's record come back equal as JSON, whatever they hold."""
+        odd = {
+            "unknown": [1, 2.5, None, True],
+            "text": "\ud83d alone, 🙂, \x00",
+            "big": 2**80,
+            "": {"data": "aGk=" * 500},
+        }
+        drafts = [
+            with_native(say("one")[0], odd, record={"uuid": "u", "nested": [odd]}),
+            with_native(say("two")[0], ["a", "list"]),
+            with_native(say("three")[0], None),
+            *say("four"),
+        ]
+        messages = store.write(tell, drafts)
+        found = store.log.drafts(KEY, [*(message.id for message in messages), MessageId(NOWHERE)])
+        expect(dict(found), dict(zip((message.id for message in messages), drafts, strict=True)), "the drafts")
 
-@check
-def branches_need_a_session(store: Place) -> None:
-    """Asking for the branches of a session that was never made raises SessionNotFound."""
-    with expect_error(SessionNotFound, "the branches"):
-        store.sessions.branches(KEY)
+    def payloads_stay_as_they_were(self, store: Place) -> None:
+        """A payload that the caller changes after the append, or after a read, stays as it was."""
+        payload: dict[str, object] = {"content": "first"}
+        (message,) = store.write(tell, [with_native(say("hi")[0], payload)])
+        payload["content"] = "second"
+        for _ in range(2):
+            native = store.log.drafts(KEY, [message.id])[message.id].native
+            read = native.payload if native else None
+            expect(read, {"content": "first"}, "the payload")
+            if isinstance(read, dict):
+                read["content"] = "third"
+
+    def payloads_are_not_read_on_the_way(self, store: Place) -> None:
+        """Paths and finds bring neither payloads nor records."""
+        (message,) = store.write(tell, [with_native(say("hi")[0], {"a": 1}, record={"b": 2})])
+        found = [*store.log.path(KEY, message.id, 0, 0), *store.log.find(KEY, [message.id])]
+        expect([(each.draft.native, each.draft.record) for each in found], [(None, None)] * 2, "the payloads")
+
+    def a_payload_must_be_json(self, store: Place) -> None:
+        """A payload that is no JSON raises BadInput, and nothing of its chain is stored."""
+        drafts = [*say("one"), with_native(say("two")[0], {"a": {1, 2}})]
+        store.sessions.create(KEY, None)
+        with expect_error(BadInput, "the insert"):
+            store.log.insert(KEY, after(None, drafts))
+        expect(store.log.find(KEY, ["m_"]), [], "what is stored")
+
+    def a_message_stays_as_it_was_first_stored(self, store: Place) -> None:
+        """The same content offered with another payload, time or source id leaves the first as it is."""
+        (first,) = store.write(tell, [with_native(say("hi")[0], {"version": 1})])
+        other = Draft(role="user", parts=first.parts, source_id="other", at=datetime(2025, 1, 1, tzinfo=UTC))
+        expect(store.log.insert(KEY, after(None, [other])), 0, "new")
+        found = store.log.drafts(KEY, [first.id])[first.id]
+        expect(found, first.draft, "the draft")
+
+    def a_path_is_read_in_runs(self, store: Place) -> None:
+        """A path is read from position to position, both included; what lies outside of it is left out."""
+        messages = store.write(tell, numbered(10))
+        for first, last in ((0, 9), (3, 3), (4, 8), (0, 0), (9, 9), (7, 50), (-5, 2), (6, 5), (10, 20)):
+            wanted = [message for message in messages if first <= message.position <= last]
+            expect(store.log.path(KEY, messages[-1].id, first, last), wanted, f"positions {first} to {last}")
+        expect(store.log.path(KEY, messages[4].id, 2, 9), messages[2:5], "a path that ends before")
+
+    def a_path_crosses_every_fork(self, store: Place) -> None:
+        """A path through forks of forks is read as one, in any run."""
+        paths: list[list[Message]] = [store.write(tell, numbered(8))]
+        for number, (trunk, place) in enumerate([(0, 5), (1, 3), (1, 7), (2, 6), (3, 8), (0, 0)]):
+            stem = paths[trunk][: place + 1]
+            paths.append(stem + store.write(tell_after, stem[-1], numbered(5, f"branch {number}")))
+        for path in paths:
+            for first in range(len(path)):
+                found = store.log.path(KEY, path[-1].id, first, first + 4)
+                expect(list(found), path[first : first + 5], f"the path from {first}")
+
+    def many_children_of_one_message(self, store: Place) -> None:
+        """Any number of branches may leave the same message."""
+        stem = store.write(tell, numbered(3))
+        leaves = [store.write(tell_after, stem[1], say(f"try {number}"))[0] for number in range(20)]
+        for leaf in leaves:
+            expect(read_path(store, leaf), [*stem[:2], leaf], "the path")
+
+    def a_path_must_end_in_a_stored_message(self, store: Place) -> None:
+        """A path to a message that is not stored raises MessageNotFound."""
+        store.write(tell, numbered(2))
+        with expect_error(MessageNotFound, "the path"):
+            store.log.path(KEY, MessageId(NOWHERE), 0, 1)
+
+    def after_a_rewind_an_append_forks(self, store: Place) -> None:
+        """A branch that was moved back goes on from there, and what it left can still be read."""
+        old = store.write(tell, numbered(6))
+        store.log.move(KEY, "main", old[2].id)
+        new = store.write(tell, numbered(2, "again"))
+        expect(store.log.head(KEY), head_of(new[-1]), "the head")
+        expect(read_path(store, new[-1]), old[:3] + new, "the new path")
+        expect(read_path(store, old[-1]), old, "the path that was left")
+
+    def a_branch_may_stand_before_everything(self, store: Place) -> None:
+        """A branch that is moved before the first message has no head, and can begin anew."""
+        old = store.write(tell, numbered(3))
+        store.log.move(KEY, "main", None)
+        expect(store.log.head(KEY), None, "the head")
+        new = store.write(tell, say("a new beginning"))
+        expect(read_path(store, new[-1]), new, "the new path")
+        expect(read_path(store, old[-1]), old, "the old path")
+
+    def a_branch_moves_to_stored_messages_only(self, store: Place) -> None:
+        """Moving a branch to a message that is not stored raises MessageNotFound and leaves it where it was."""
+        messages = store.write(tell, numbered(2))
+        with expect_error(MessageNotFound, "the move"):
+            store.log.move(KEY, "main", MessageId(NOWHERE))
+        expect(store.log.head(KEY), head_of(messages[-1]), "the head")
+
+    def branches_move_apart(self, store: Place) -> None:
+        """Moving one branch leaves the others where they are."""
+        messages = store.write(tell, numbered(4))
+        store.log.move(KEY, "try", messages[1].id)
+        forked = store.write(tell, say("other way"), KEY, "try")
+        expect(store.log.head(KEY), head_of(messages[-1]), "the head of main")
+        expect(store.log.head(KEY, "try"), head_of(forked[-1]), "the head of the other")
+
+    def a_message_is_found_by_the_beginning_of_its_id(self, store: Place) -> None:
+        """Messages are found by a prefix of their id, in the order asked, each once; unknown ids are skipped."""
+        messages = store.write(tell, numbered(12))
+        asked = [messages[7].id[:12], NOWHERE, messages[2].id, messages[7].id]
+        expect(store.log.find(KEY, asked), [messages[7], messages[2]], "what is found")
+        everything = store.log.find(KEY, ["m_"])
+        expect(list(everything), sorted(messages, key=lambda message: message.id), "all, by the shortest beginning")
+        expect(store.log.find(KEY, []), [], "what is found for nothing")
+
+    def a_message_is_found_by_its_source_id(self, store: Place) -> None:
+        """Messages are found by the whole id that their log gave them, and not by a part of it."""
+        drafts = [
+            Draft(role="assistant", parts=(Text(text=f"piece {number}"),), source_id=f"line-{number // 2}")
+            for number in range(6)
+        ]
+        messages = store.write(tell, drafts)
+        expect(store.log.find(KEY, ["line-1"]), messages[2:4], "what is found")
+        expect(store.log.find(KEY, ["line-", "ine-1"]), [], "what is found by a part")
+        both = store.log.find(KEY, ["line-2", messages[0].id, "line-0"])
+        expect(list(both), [*messages[4:6], messages[0], messages[1]], "ids of both sorts")
+
+    def at_most_a_hundred_are_found(self, store: Place) -> None:
+        """A find that fits more messages brings a hundred."""
+        messages = store.write(tell, numbered(130))
+        expect(len(store.log.find(KEY, ["m_"])), 100, "the number found by one beginning")
+        expect(len(store.log.find(KEY, [message.id for message in messages])), 100, "the number found by many ids")
+
+    def a_session_is_made_once(self, store: Place) -> None:
+        """Making a session says whether it was made, and a second time changes nothing."""
+        expect(store.sessions.create(KEY, "first.jsonl"), True, "made the first time")
+        expect(store.sessions.create(KEY, "second.jsonl"), False, "made the second time")
+        found = store.sessions.list(SPACE)
+        empty = SessionInfo(key=KEY, source="first.jsonl", messages=0, tokens=0, first_at=None, last_at=None)
+        expect(list(found), [empty], "the list")
+
+    def a_source_is_told_once(self, store: Place) -> None:
+        """A session that was made without a source takes the first that is told later, and keeps it."""
+        for source in (None, "anthropic", None, "openai"):
+            store.sessions.create(KEY, source)
+        found = store.sessions.get(KEY)
+        expect(found.source if found else None, "anthropic", "the source")
+
+    def one_session_is_told_as_the_list_tells_it(self, store: Place) -> None:
+        """A session by its name is what the list says of it; one that was never made, or of another space, is None."""
+        store.write(tell, numbered(3))
+        expect(store.sessions.get(KEY), store.sessions.list(SPACE)[0], "the session")
+        expect(store.sessions.get(SessionKey(SPACE, "never")), None, "a session never made")
+        expect(store.sessions.get(SessionKey("elsewhere", KEY.session)), None, "the session in another space")
+
+    def a_list_counts_all_branches(self, store: Place) -> None:
+        """A session's messages and tokens are those of all its branches together, each counted once."""
+        trunk = store.write(tell, numbered(6))
+        branch = store.write(tell_after, trunk[2], numbered(3, "other"))
+        store.write(tell_after, trunk[2], numbered(3, "other"))
+        (info,) = store.sessions.list(SPACE)
+        expect(info.messages, 9, "the messages")
+        expect(info.tokens, sum(message.tokens for message in trunk + branch), "the tokens")
+
+    def a_list_tells_the_times(self, store: Place) -> None:
+        """A session lies between the earliest and the latest time of its messages, in whatever order they came."""
+        times = [None, TIME, TIME - timedelta(hours=2), None, TIME + timedelta(hours=1), TIME]
+        for number, at in enumerate(times):
+            store.write(tell, [Draft(role="user", parts=(Text(text=str(number)),), at=at)])
+        (info,) = store.sessions.list(SPACE)
+        expect((info.first_at, info.last_at), (TIME - timedelta(hours=2), TIME + timedelta(hours=1)), "the times")
+
+    def the_session_appended_to_last_stands_first(self, store: Place) -> None:
+        """Sessions are listed by their last append; one that brings nothing new doesn't count as an append."""
+        keys = [SessionKey(SPACE, name) for name in "abc"]
+        for key in keys:
+            store.write(tell, say("one"), key)
+        store.write(tell, say("two"), keys[1])
+        first = store.log.find(keys[0], ["m_"])
+        store.log.insert(keys[0], first)
+        store.sessions.create(keys[0], None)
+        found = [info.key for info in store.sessions.list(SPACE)]
+        expect(store.sessions.list("empty space"), [], "the list of an empty space")
+        expect(found, [keys[1], keys[2], keys[0]], "the order")
+
+    def branches_are_listed_by_name(self, store: Place) -> None:
+        """Every branch that was ever moved is listed with its head, one before the first message with none."""
+        messages = store.write(tell, numbered(4))
+        store.log.move(KEY, "try", messages[1].id)
+        store.log.move(KEY, "blank", None)
+        wanted = {"main": head_of(messages[-1]), "try": head_of(messages[1]), "blank": None}
+        expect(store.sessions.branches(KEY), wanted, "the branches")
+
+    def branches_need_a_session(self, store: Place) -> None:
+        """Asking for the branches of a session that was never made raises SessionNotFound."""
+        with expect_error(SessionNotFound, "the branches"):
+            store.sessions.branches(KEY)

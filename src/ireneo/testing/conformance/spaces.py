@@ -8,8 +8,7 @@ from ireneo.errors import MessageNotFound, SessionNotFound
 from ireneo.log.tree import SessionKey
 from ireneo.ports.memories import IndexName, IndexSize, MemoryFilter
 from ireneo.ports.store import Spent, Transaction
-from ireneo.testing.conformance.check import check, expect, expect_error
-from ireneo.testing.conformance.learned import cited, learned, pad
+from ireneo.testing.conformance.check import Place, expect, expect_error
 from ireneo.testing.conformance.material import (
     DAY,
     KEY,
@@ -18,8 +17,11 @@ from ireneo.testing.conformance.material import (
     SPACE,
     SUMMARIZER,
     aside,
+    cited,
+    learned,
     noted,
     numbered,
+    pad,
     read_path,
     rebuilt,
     say,
@@ -27,7 +29,6 @@ from ireneo.testing.conformance.material import (
     tell,
     with_native,
 )
-from ireneo.testing.conformance.place import Place
 
 ELSEWHERE = [
     SessionKey("another space", KEY.session),
@@ -128,105 +129,6 @@ def expect_nothing_learned(tx: Transaction, space: str) -> None:
     expect(list(tx.search.authors(space)), [], "the authors")
 
 
-@check
-def nothing_is_read_across(store: Place) -> None:
-    """What one space's session holds is seen in no other space and in no other session."""
-    fill(store)
-    for key in ELSEWHERE:
-        expect_nothing(store, key)
-        with expect_error(SessionNotFound, "the branches"):
-            store.sessions.branches(key)
-        if key.space != KEY.space:
-            expect(store.sessions.list(key.space), [], "the sessions")
-
-
-@check
-def nothing_is_read_across_when_both_are_there(store: Place) -> None:
-    """Sessions of one name in two spaces are two sessions."""
-    fill(store)
-    for key in ELSEWHERE:
-        store.sessions.create(key, None)
-    for key in ELSEWHERE:
-        expect_nothing(store, key)
-
-
-@check
-def nothing_is_written_across(store: Place) -> None:
-    """The same messages in two spaces are stored in each, and what changes one leaves the other."""
-    drafts = numbered(6)
-    first = store.write(tell, drafts)
-    for key in ELSEWHERE:
-        store.sessions.create(key, None)
-        expect(store.log.insert(key, first), 6, "new elsewhere")
-        store.log.move(key, "main", first[2].id)
-        store.write(tell, say("only here"), key)
-        store.summaries.put(key, [summarise(first[0], first[3])])
-        store.rebuilds.put(key, rebuilt(first[1]))
-        store.annotations.put(key, [noted(first[0], "elsewhere")])
-        store.read_marks.put(key, first[0].id, "one")
-        store.spending.add(key, DAY, Spent(calls=1, tokens=100))
-    expect(read_path(store, first[-1]), first, "the first path")
-    head = store.log.head(KEY)
-    expect(head.id if head else None, first[-1].id, "the first head")
-    expect(store.summaries.frontier(KEY, first[-1].id, SUMMARIZER), [], "the first frontier")
-    expect(store.rebuilds.last(KEY, first[-1].id, SUMMARIZER, 1000), None, "the first mark")
-    expect(store.annotations.on_path(KEY, first[-1].id), [], "the first annotations")
-    expect(store.read_marks.read_to(KEY, first[-1].id, "one"), -1, "how far the first was read")
-    expect(store.spending.of_session(KEY), Spent(), "what the first session spent")
-    expect(store.spending.of_day(SPACE, DAY), Spent(calls=1, tokens=100), "what the first space spent")
-    counted = {info.key: info.messages for info in store.sessions.list(KEY.space)}
-    expect(counted, {KEY: 6, SessionKey(KEY.space, "another session"): 7}, "the sessions of the first space")
-
-
-@check
-def upkeep_and_leases_keep_to_their_session(store: Place) -> None:
-    """To prune, drop, discard, take and forget in one session leaves every other as it was."""
-    m = store.write(tell, numbered(6))
-    summary = summarise(m[0], m[3])
-    for key in (KEY, *ELSEWHERE):
-        store.sessions.create(key, None)
-        store.log.insert(key, m)
-        store.log.move(key, "main", m[2].id)
-        store.log.move(key, "other", m[4].id)
-        store.summaries.put(key, [summary])
-        lease = store.leases.take(key, "work", "one", NOON, NOON + MINUTE)
-        expect(lease.token if lease else None, 1, "the first token of a session")
-    for key in ELSEWHERE:
-        expect(store.upkeep.drop_branch(key, "other"), True, "whether the branch was there")
-        expect(store.upkeep.discard(key, [summary.id]), 1, "the summaries that were there")
-        expect(store.upkeep.prune(key).messages, 3, "the messages that were pruned")
-        expect(store.leases.forget(key, "work"), True, "whether the lease was there")
-    expect(len(store.log.path(KEY, m[-1].id, 0, 9)), 6, "the path")
-    expect(store.upkeep.summaries(KEY), [summary.id], "the summaries")
-    expect(sorted(store.sessions.branches(KEY)), ["main", "other"], "the branches")
-    expect([lease.holder for lease in store.leases.of_session(KEY)], ["one"], "the leases")
-
-
-@check
-def what_is_learned_keeps_to_its_space(store: Place) -> None:
-    """The same memories, scratchpads and words in two spaces are two, and what changes one leaves the other."""
-    fill(store)
-    spaces = sorted({key.space for key in ELSEWHERE} - {SPACE})
-    other = replace(SECRET, text="another secret", subject="Bo", evidence=(cited(NOON, messages=("m_2",)),))
-    before = seen(store, SPACE)
-    for space in spaces:
-        key = SessionKey(space, KEY.session)
-        store.write(tell, [*say("secret"), aside("Bo", "secret")], key)
-        store.upkeep.drop_branch(key, "main")
-        store.log.move(key, "main", None)
-        store.upkeep.prune(key)
-        store.write(tell, say("secret"), key)
-        expect(store.memories.put(space, [other]), 1, "new elsewhere")
-        store.pads.write(space, pad("secret", "elsewhere"))
-    expect(seen(store, SPACE), before, "what the first space sees")
-    for space in spaces:
-        expect(store.search.size(space, "messages"), IndexSize(documents=1, terms=1), "how much is said elsewhere")
-        expect(store.memories.citing(space, ["m_1", "m_2"]), [other], "what is cited elsewhere")
-        expect(store.memories.remove(space, [other.id]), 1, "how many there were elsewhere")
-        expect(store.pads.remove(space, "secret"), True, "whether the scratchpad was there")
-    expect(seen(store, SPACE), before, "what the first space sees at the end")
-
-
 def seen(tx: Transaction, space: str) -> list[object]:
     """All that a space has learned, and what it finds."""
     shelves: tuple[IndexName, ...] = ("messages", "memories")
@@ -240,15 +142,106 @@ def seen(tx: Transaction, space: str) -> list[object]:
     ]
 
 
-@check
-def a_parent_is_not_found_across(store: Place) -> None:
-    """A chain can't go on from a message of another space."""
-    first = store.write(tell, numbered(3))
-    for key in ELSEWHERE:
-        store.sessions.create(key, None)
-        with expect_error(MessageNotFound, "the insert"):
-            store.log.insert(key, first[1:])
-        with expect_error(MessageNotFound, "the move"):
-            store.log.move(key, "main", first[0].id)
-        with expect_error(MessageNotFound, "the annotation"):
-            store.annotations.put(key, [noted(first[0], "from elsewhere")])
+class SpaceChecks:
+    """What keeps spaces apart in every store."""
+
+    def nothing_is_read_across(self, store: Place) -> None:
+        """What one space's session holds is seen in no other space and in no other session."""
+        fill(store)
+        for key in ELSEWHERE:
+            expect_nothing(store, key)
+            with expect_error(SessionNotFound, "the branches"):
+                store.sessions.branches(key)
+            if key.space != KEY.space:
+                expect(store.sessions.list(key.space), [], "the sessions")
+
+    def nothing_is_read_across_when_both_are_there(self, store: Place) -> None:
+        """Sessions of one name in two spaces are two sessions."""
+        fill(store)
+        for key in ELSEWHERE:
+            store.sessions.create(key, None)
+        for key in ELSEWHERE:
+            expect_nothing(store, key)
+
+    def nothing_is_written_across(self, store: Place) -> None:
+        """The same messages in two spaces are stored in each, and what changes one leaves the other."""
+        drafts = numbered(6)
+        first = store.write(tell, drafts)
+        for key in ELSEWHERE:
+            store.sessions.create(key, None)
+            expect(store.log.insert(key, first), 6, "new elsewhere")
+            store.log.move(key, "main", first[2].id)
+            store.write(tell, say("only here"), key)
+            store.summaries.put(key, [summarise(first[0], first[3])])
+            store.rebuilds.put(key, rebuilt(first[1]))
+            store.annotations.put(key, [noted(first[0], "elsewhere")])
+            store.read_marks.put(key, first[0].id, "one")
+            store.spending.add(key, DAY, Spent(calls=1, tokens=100))
+        expect(read_path(store, first[-1]), first, "the first path")
+        head = store.log.head(KEY)
+        expect(head.id if head else None, first[-1].id, "the first head")
+        expect(store.summaries.frontier(KEY, first[-1].id, SUMMARIZER), [], "the first frontier")
+        expect(store.rebuilds.last(KEY, first[-1].id, SUMMARIZER, 1000), None, "the first mark")
+        expect(store.annotations.on_path(KEY, first[-1].id), [], "the first annotations")
+        expect(store.read_marks.read_to(KEY, first[-1].id, "one"), -1, "how far the first was read")
+        expect(store.spending.of_session(KEY), Spent(), "what the first session spent")
+        expect(store.spending.of_day(SPACE, DAY), Spent(calls=1, tokens=100), "what the first space spent")
+        counted = {info.key: info.messages for info in store.sessions.list(KEY.space)}
+        expect(counted, {KEY: 6, SessionKey(KEY.space, "another session"): 7}, "the sessions of the first space")
+
+    def upkeep_and_leases_keep_to_their_session(self, store: Place) -> None:
+        """To prune, drop, discard, take and forget in one session leaves every other as it was."""
+        m = store.write(tell, numbered(6))
+        summary = summarise(m[0], m[3])
+        for key in (KEY, *ELSEWHERE):
+            store.sessions.create(key, None)
+            store.log.insert(key, m)
+            store.log.move(key, "main", m[2].id)
+            store.log.move(key, "other", m[4].id)
+            store.summaries.put(key, [summary])
+            lease = store.leases.take(key, "work", "one", NOON, NOON + MINUTE)
+            expect(lease.token if lease else None, 1, "the first token of a session")
+        for key in ELSEWHERE:
+            expect(store.upkeep.drop_branch(key, "other"), True, "whether the branch was there")
+            expect(store.upkeep.discard(key, [summary.id]), 1, "the summaries that were there")
+            expect(store.upkeep.prune(key).messages, 3, "the messages that were pruned")
+            expect(store.leases.forget(key, "work"), True, "whether the lease was there")
+        expect(len(store.log.path(KEY, m[-1].id, 0, 9)), 6, "the path")
+        expect(store.upkeep.summaries(KEY), [summary.id], "the summaries")
+        expect(sorted(store.sessions.branches(KEY)), ["main", "other"], "the branches")
+        expect([lease.holder for lease in store.leases.of_session(KEY)], ["one"], "the leases")
+
+    def what_is_learned_keeps_to_its_space(self, store: Place) -> None:
+        """The same memories, scratchpads and words in two spaces are two, and what changes one leaves the other."""
+        fill(store)
+        spaces = sorted({key.space for key in ELSEWHERE} - {SPACE})
+        other = replace(SECRET, text="another secret", subject="Bo", evidence=(cited(NOON, messages=("m_2",)),))
+        before = seen(store, SPACE)
+        for space in spaces:
+            key = SessionKey(space, KEY.session)
+            store.write(tell, [*say("secret"), aside("Bo", "secret")], key)
+            store.upkeep.drop_branch(key, "main")
+            store.log.move(key, "main", None)
+            store.upkeep.prune(key)
+            store.write(tell, say("secret"), key)
+            expect(store.memories.put(space, [other]), 1, "new elsewhere")
+            store.pads.write(space, pad("secret", "elsewhere"))
+        expect(seen(store, SPACE), before, "what the first space sees")
+        for space in spaces:
+            expect(store.search.size(space, "messages"), IndexSize(documents=1, terms=1), "how much is said elsewhere")
+            expect(store.memories.citing(space, ["m_1", "m_2"]), [other], "what is cited elsewhere")
+            expect(store.memories.remove(space, [other.id]), 1, "how many there were elsewhere")
+            expect(store.pads.remove(space, "secret"), True, "whether the scratchpad was there")
+        expect(seen(store, SPACE), before, "what the first space sees at the end")
+
+    def a_parent_is_not_found_across(self, store: Place) -> None:
+        """A chain can't go on from a message of another space."""
+        first = store.write(tell, numbered(3))
+        for key in ELSEWHERE:
+            store.sessions.create(key, None)
+            with expect_error(MessageNotFound, "the insert"):
+                store.log.insert(key, first[1:])
+            with expect_error(MessageNotFound, "the move"):
+                store.log.move(key, "main", first[0].id)
+            with expect_error(MessageNotFound, "the annotation"):
+                store.annotations.put(key, [noted(first[0], "from elsewhere")])

@@ -14,7 +14,7 @@ from ireneo.errors import MessageNotFound, StoreError
 from ireneo.log.message import Message, MessageId, head_of
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Lease, SessionInfo, Spent, Store, Transaction
-from ireneo.testing.conformance.check import PATIENCE_SECONDS, UnmetError, async_check, check, expect, expect_error
+from ireneo.testing.conformance.check import PATIENCE_SECONDS, Place, UnmetError, expect, expect_error
 from ireneo.testing.conformance.material import (
     DAY,
     KEY,
@@ -34,7 +34,6 @@ from ireneo.testing.conformance.material import (
     summarise,
     tell,
 )
-from ireneo.testing.conformance.place import Place
 
 TASKS = 24
 MANY_TASKS = 64
@@ -46,7 +45,7 @@ async def paused(
     steps: Callable[[Transaction], object],
     then: Callable[[Transaction], object] = lambda tx: None,
 ) -> AsyncIterator[asyncio.Task[None]]:
-    """A transaction that has taken its steps, and is open for the length of the block; then it goes on, and ends."""
+    """A transaction that has taken its steps and stays open for the block; then it continues and ends."""
     reached, on = threading.Event(), threading.Event()
 
     def taken(tx: Transaction) -> None:
@@ -111,378 +110,336 @@ def expect_whole_appends(tx: Transaction, size: int) -> int:
     return length
 
 
-@async_check
-async def a_function_is_given_its_arguments_and_gives_what_it_returns(store: Store) -> None:
-    """What a transaction's function returns comes back as it is, and its arguments reach it as they are."""
-    given = object()
-
-    def look(tx: Transaction, one: object, *, two: object) -> tuple[object, object, Sequence[SessionInfo]]:
-        return one, two, tx.sessions.list(SPACE)
-
-    for transaction in (store.read, store.write):
-        expect(await transaction(look, given, two=[given]), (given, [given], []), "what comes back")
-
-
-@async_check
-async def an_exception_leaves_nothing(store: Store) -> None:
-    """A transaction that raises leaves nothing of what it wrote through any port, and the exception comes through."""
-    before = await store.write(tell, numbered(2))
-    infos = await store.read(sessions_of)
-    try:
-        await store.write(break_off, fill)
-    except BrokenOffError:
-        await store.read(expect_untouched, infos)
-    else:
-        raise UnmetError("the exception did not come through")
-    expect(await store.read(read_path, before[-1]), before, "the path from before")
-    again = await store.write(tell, numbered(4, "lost"))
-    expect(await store.read(read_path, again[-1]), before + again, "the path when it is written after all")
-
-    def look(tx: Transaction) -> None:
-        expect(tx.annotations.on_path(KEY, again[-1].id), [], "the annotations on it")
-        expect(tx.rebuilds.last(KEY, again[-1].id, SUMMARIZER, 1000), None, "the mark on it")
-
-    await store.read(look)
-
-
-@async_check
-async def a_cancelled_task_leaves_nothing(store: Store) -> None:
-    """A task that is cancelled inside a transaction ends at once and leaves nothing, and the next one goes on."""
-    await store.write(tell, numbered(2))
-    infos = await store.read(sessions_of)
-    async with paused(store.write, fill) as task:
-        task.cancel()
-        await asyncio.wait([task])
-        expect(task.cancelled(), True, "whether the task was cancelled")
-    kept = await store.write(tell, say("next"))
-    expect((await store.read(read_path, kept[-1]))[-1:], kept, "what was written next")
-    (info,) = await store.read(sessions_of)
-    expect(info.messages, infos[0].messages + 1, "the messages")
-    expect(await store.read(lambda tx: tx.spending.of_day(SPACE, DAY)), Spent(), "what the space spent")
-
-
-@async_check
-async def a_call_cancelled_anywhere_leaves_all_or_nothing(store: Store) -> None:
-    """A task that is cancelled at any moment of an append leaves all of it or nothing, and never a lock."""
-    for pause in range(40):
-        task = asyncio.create_task(store.write(tell, numbered(5, f"round {pause}")))
-        # Fractions of a millisecond reach into the middle of the calls.
-        await asyncio.sleep(pause / 8000)
-        task.cancel()
-        await asyncio.wait([task])
-        await store.write(make)
-        await store.read(expect_whole_appends, 5)
-
-
-@async_check
-async def many_tasks_never_hang(store: Store) -> None:
-    """Any number of tasks that read and write, some of them cancelled at any moment, all come to an end."""
-    chance = Random(7)
-
-    async def work(number: int) -> None:
-        for turn in range(3):
-            told = await store.write(tell, numbered(2, f"task {number}, turn {turn}"))
-            expect((await store.read(read_path, told[-1]))[-2:], told, "what was just written")
-
-    tasks = [asyncio.create_task(work(number)) for number in range(MANY_TASKS)]
-    doomed = chance.sample(tasks, MANY_TASKS // 4)
-    for task in doomed:
-        await asyncio.sleep(chance.random() / 500)
-        task.cancel()
-    await asyncio.wait(tasks)
-    for task in tasks:
-        expect(task.cancelled() or task.exception() is None, True, "whether a task ended as it should")
-        expect(task.cancelled() and task not in doomed, False, "whether a task was cancelled that nobody cancelled")
-    length = await store.read(expect_whole_appends, 2)
-    expect(length >= 6 * (MANY_TASKS - len(doomed)), True, "whether all is there that was acknowledged")
-
-
-@check
-def an_error_that_is_caught_leaves_the_rest(store: Place) -> None:
-    """A call that raises changes nothing, and a transaction that catches it can go on and commit."""
-
-    def steps(tx: Transaction) -> list[Message]:
-        kept = tell(tx, numbered(2))
-        with expect_error(MessageNotFound, "the move"):
-            tx.log.move(KEY, "main", MessageId(NOWHERE))
-        return kept + tell(tx, numbered(2, "more"))
-
-    kept = store.write(steps)
-    expect(read_path(store, kept[-1]), kept, "the path")
-
-
-@async_check
-async def a_transaction_sees_what_it_wrote(store: Store) -> None:
-    """Inside a transaction its own writes are seen; outside nothing is, until it commits."""
-
-    def steps(tx: Transaction) -> None:
-        m = tell(tx, numbered(3))
-        expect(tx.log.path(KEY, m[-1].id, 0, 2), m, "the path inside")
-
-    async with paused(store.write, steps):
-        expect(await store.read(sessions_of), [], "the sessions outside")
-    expect(len(await store.read(sessions_of)), 1, "the sessions after it")
-
-
-@async_check
-async def a_snapshot_stands_still(store: Store) -> None:
-    """What is read in one transaction belongs together, whatever is written meanwhile."""
-    m = await store.write(tell, numbered(4))
-    more = after(m[-1], numbered(2, "more"))
-
-    def look(tx: Transaction) -> None:
-        expect(tx.log.head(KEY), head_of(m[-1]), "the head in the snapshot")
-        expect(tx.log.find(KEY, [more[0].id]), [], "a later message")
-        expect(len(tx.sessions.list(SPACE)), 1, "the sessions in the snapshot")
-        expect(tx.summaries.frontier(KEY, m[-1].id, SUMMARIZER), [], "the frontier in the snapshot")
-        expect(tx.annotations.on_path(KEY, m[-1].id), [], "the annotations in the snapshot")
-        expect(tx.spending.of_day(SPACE, DAY), Spent(), "what was spent in the snapshot")
-
-    def derive(tx: Transaction) -> None:
-        tx.summaries.put(KEY, [summarise(m[0], m[3])])
-        tx.annotations.put(KEY, [noted(m[0], "later")])
-        tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
-
-    async with paused(store.read, look, look):
-        await store.write(tell, numbered(2, "more"))
-        await store.write(tell, say("other"), SessionKey(SPACE, "other"))
-        await store.write(derive)
-    expect(await store.read(lambda tx: tx.log.head(KEY)), head_of(more[-1]), "the head after it")
-
-
-@async_check
-async def a_reader_writes_nothing(store: Store) -> None:
-    """Writing in a transaction that reads raises StoreError."""
-    m = await store.write(tell, numbered(2))
-    writes: list[Callable[[Transaction], object]] = [
-        lambda tx: tx.log.insert(KEY, m),
-        lambda tx: tx.log.move(KEY, "main", None),
-        lambda tx: tx.sessions.create(SessionKey(SPACE, "other"), None),
-        lambda tx: tx.summaries.put(KEY, [summarise(m[0], m[1])]),
-        lambda tx: tx.rebuilds.put(KEY, rebuilt(m[0])),
-        lambda tx: tx.annotations.put(KEY, [noted(m[0], "no")]),
-        lambda tx: tx.read_marks.put(KEY, m[0].id, "one"),
-        lambda tx: tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100)),
-        lambda tx: tx.leases.take(KEY, "work", "one", NOON, NOON),
-        lambda tx: tx.upkeep.drop_branch(KEY, "main"),
-        lambda tx: tx.upkeep.discard(KEY, []),
-        lambda tx: tx.upkeep.prune(KEY),
-    ]
-
-    def look(tx: Transaction) -> None:
-        for number, write in enumerate(writes):
-            with expect_error(StoreError, f"write {number}"):
-                write(tx)
-        expect(tx.spending.of_session(KEY), Spent(), "what the session spent")
-
-    await store.read(look)
-
-
-@async_check
-async def a_transaction_ends_with_its_function(store: Store) -> None:
-    """A transaction that is used after its function has returned raises StoreError."""
-    m = await store.write(tell, numbered(2))
-    for transaction in (store.read, store.write):
-        kept: list[Transaction] = []
-        await transaction(kept.append)
-        late: list[Callable[[Transaction], object]] = [
-            lambda tx: tx.log.head(KEY),
-            lambda tx: tx.spending.of_session(KEY),
-            lambda tx: tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100)),
-            lambda tx: tx.annotations.on_path(KEY, m[-1].id),
-            lambda tx: tx.leases.of_session(KEY),
-            lambda tx: tx.upkeep.faults(),
-        ]
-        for number, call in enumerate(late):
-            with expect_error(StoreError, f"late call {number}"):
-                call(kept[0])
-
-
-@async_check
-async def what_would_run_later_is_refused(store: Store) -> None:
-    """A function that returns something to be awaited or iterated raises StoreError, and leaves nothing."""
-
-    async def coroutine(tx: Transaction) -> None:
-        make(tx)
-
-    def generator(tx: Transaction) -> Generator[bool, None, None]:
-        yield make(tx)
-
-    def wrapped(tx: Transaction) -> object:
-        make(tx)
-        return generator(tx)
-
-    for lazy in (coroutine, generator, wrapped):
-        for transaction in (store.read, store.write):
-            with expect_error(StoreError, f"a {lazy.__name__} function"):
-                await transaction(cast(Callable[[Transaction], object], lazy))
-    expect(await store.read(sessions_of), [], "the sessions")
-
-
-@async_check
-async def a_transaction_opens_no_other(store: Store) -> None:
-    """Whoever opens a transaction inside another one is refused, of whichever kind the two are, and may go on."""
-    m = await store.write(tell, numbered(2))
-
-    def outer(tx: Transaction) -> None:
-        for inner in (store.read, store.write):
-            with expect_error(StoreError, "a transaction inside another"):
-                asyncio.run(_awaited(inner(sessions_of)))
-        expect(tx.log.path(KEY, m[-1].id, 0, 1), m, "the path in the transaction that goes on")
-
-    await store.read(outer)
-    expect(await store.read(read_path, m[-1]), m, "the path afterwards")
-    await store.write(outer)
-    expect(await store.read(read_path, m[-1]), m, "the path at the end")
-
-
 async def _awaited(waiting: object) -> object:
     return await waiting  # type: ignore[misc]
 
 
-@async_check
-async def a_store_closes_once(store: Store) -> None:
-    """A store may be closed twice, and refuses what comes after."""
-    await store.write(tell, numbered(2))
-    await store.close()
-    await store.close()
-    for transaction in (store.read, store.write):
-        with expect_error(StoreError, "a transaction of a store that is closed"):
-            await transaction(sessions_of)
+class TransactionChecks:
+    """What every store's transactions do."""
 
+    async def a_function_is_given_its_arguments_and_gives_what_it_returns(self, store: Store) -> None:
+        """What a transaction's function returns comes back as it is, and its arguments reach it as they are."""
+        given = object()
 
-@async_check
-async def a_store_that_is_closed_lets_open_transactions_end(store: Store) -> None:
-    """Closing a store in the middle of a transaction lets that go on and commit, and no other begin."""
+        def look(tx: Transaction, one: object, *, two: object) -> tuple[object, object, Sequence[SessionInfo]]:
+            return one, two, tx.sessions.list(SPACE)
 
-    def go_on(tx: Transaction) -> None:
-        more = tell(tx, numbered(2, "more"))
-        expect(tx.log.path(KEY, more[-1].id, 2, 3), more, "the path inside")
+        for transaction in (store.read, store.write):
+            expect(await transaction(look, given, two=[given]), (given, [given], []), "what comes back")
 
-    async with paused(store.write, lambda tx: tell(tx, numbered(2)), go_on):
-        await store.close()
-        with expect_error(StoreError, "a read"):
-            await store.read(sessions_of)
+    async def an_exception_leaves_nothing(self, store: Store) -> None:
+        """A transaction that raises keeps nothing that it wrote through any port, and the exception is propagated."""
+        before = await store.write(tell, numbered(2))
+        infos = await store.read(sessions_of)
+        try:
+            await store.write(break_off, fill)
+        except BrokenOffError:
+            await store.read(expect_untouched, infos)
+        else:
+            raise UnmetError("the exception did not come through")
+        expect(await store.read(read_path, before[-1]), before, "the path from before")
+        again = await store.write(tell, numbered(4, "lost"))
+        expect(await store.read(read_path, again[-1]), before + again, "the path when it is written after all")
 
+        def look(tx: Transaction) -> None:
+            expect(tx.annotations.on_path(KEY, again[-1].id), [], "the annotations on it")
+            expect(tx.rebuilds.last(KEY, again[-1].id, SUMMARIZER, 1000), None, "the mark on it")
 
-@async_check
-async def appends_to_one_session_queue_up(store: Store) -> None:
-    """Tasks that append to one session at once stand behind each other, each append whole and none lost."""
-    done = await asyncio.gather(*(store.write(tell, numbered(3, f"task {number}")) for number in range(TASKS)))
-    end = max((messages[-1] for messages in done), key=lambda message: message.position)
-    path = await store.read(read_path, end)
-    expect(len(path), 3 * TASKS, "the length of the path")
-    for messages in done:
-        at = messages[0].position
-        expect(path[at : at + 3], messages, "one append on the path")
+        await store.read(look)
 
-
-@async_check
-async def appends_to_many_sessions_stay_apart(store: Store) -> None:
-    """Tasks that append each to its own session find it whole."""
-    keys = [SessionKey(SPACE, f"session {number}") for number in range(TASKS)]
-
-    async def work(key: SessionKey) -> None:
-        told = [m for number in range(4) for m in await store.write(tell, say(f"{key.session} {number}"), key)]
-        expect(await store.read(read_path, told[-1], key), told, "the path")
-
-    await asyncio.gather(*(work(key) for key in keys))
-    expect({info.key for info in await store.read(sessions_of)}, set(keys), "the sessions")
-
-
-@async_check
-async def the_same_offered_at_once_is_stored_once(store: Store) -> None:
-    """Tasks that offer the same messages at once store them once between them."""
-    messages = after(None, numbered(20))
-
-    def offer(tx: Transaction) -> int:
-        make(tx)
-        return tx.log.insert(KEY, messages)
-
-    expect(sum(await asyncio.gather(*(store.write(offer) for _ in range(TASKS)))), 20, "new among all tasks")
-    expect(await store.read(read_path, messages[-1]), messages, "the path")
-
-
-@async_check
-async def readers_do_not_wait_for_a_writer(store: Store) -> None:
-    """Reads go on while a transaction that writes is open."""
-    m = await store.write(tell, numbered(4))
-    async with paused(store.write, lambda tx: tx.log.move(KEY, "main", None)):
-        paths = await asyncio.gather(*(store.read(read_path, m[-1]) for _ in range(TASKS)))
-        expect(paths, [m] * TASKS, "the paths")
-
-
-@async_check
-async def writers_go_in_the_order_in_which_they_came(store: Store) -> None:
-    """Tasks of one process write in the order in which they asked."""
-    order: list[int] = []
-
-    def work(tx: Transaction, number: int) -> None:
-        order.append(number)
-        make(tx)
-
-    async with asyncio.TaskGroup() as tasks, paused(store.write, make):
-        for number in range(TASKS):
-            tasks.create_task(store.write(work, number))
-            await asyncio.sleep(0)
-        await asyncio.sleep(0.01)
-    expect(order, list(range(TASKS)), "the order")
-
-
-@async_check
-async def a_waiter_that_is_cancelled_holds_nobody_up(store: Store) -> None:
-    """Tasks that are cancelled while they wait to write let those behind them pass."""
-    async with paused(store.write, make):
-        waiting = [asyncio.create_task(store.write(tell, say(f"waiting {number}"))) for number in range(TASKS)]
-        await asyncio.sleep(0.01)
-        for task in waiting[::2]:
+    async def a_cancelled_task_leaves_nothing(self, store: Store) -> None:
+        """A task that is cancelled inside a transaction ends at once and leaves nothing, and the next one goes on."""
+        await store.write(tell, numbered(2))
+        infos = await store.read(sessions_of)
+        async with paused(store.write, fill) as task:
             task.cancel()
-        await asyncio.sleep(0)
-    await asyncio.wait(waiting)
-    expect([task.cancelled() for task in waiting], [True, False] * (TASKS // 2), "who was cancelled")
-    (info,) = await store.read(sessions_of)
-    expect(info.messages, TASKS // 2, "the messages")
+            await asyncio.wait([task])
+            expect(task.cancelled(), True, "whether the task was cancelled")
+        kept = await store.write(tell, say("next"))
+        expect((await store.read(read_path, kept[-1]))[-1:], kept, "what was written next")
+        (info,) = await store.read(sessions_of)
+        expect(info.messages, infos[0].messages + 1, "the messages")
+        expect(await store.read(lambda tx: tx.spending.of_day(SPACE, DAY)), Spent(), "what the space spent")
 
+    async def a_call_cancelled_anywhere_leaves_all_or_nothing(self, store: Store) -> None:
+        """A task that is cancelled at any moment of an append leaves all of it or nothing, and never a lock."""
+        for pause in range(40):
+            task = asyncio.create_task(store.write(tell, numbered(5, f"round {pause}")))
+            # Fractions of a millisecond reach into the middle of the calls.
+            await asyncio.sleep(pause / 8000)
+            task.cancel()
+            await asyncio.wait([task])
+            await store.write(make)
+            await store.read(expect_whole_appends, 5)
 
-@async_check
-async def a_lease_is_taken_by_one_of_many(store: Store) -> None:
-    """Of tasks that try to take one lease at once exactly one gets it, whichever looked at the clock first."""
-    await store.write(make)
+    async def many_tasks_never_hang(self, store: Store) -> None:
+        """Any number of tasks that read and write, some of them cancelled at any moment, all come to an end."""
+        chance = Random(7)
 
-    def take(tx: Transaction, number: int) -> Lease | None:
-        now = NOON - timedelta(milliseconds=number)
-        return tx.leases.take(KEY, "work", f"task {number}", now, now + MINUTE)
+        async def work(number: int) -> None:
+            for turn in range(3):
+                told = await store.write(tell, numbered(2, f"task {number}, turn {turn}"))
+                expect((await store.read(read_path, told[-1]))[-2:], told, "what was just written")
 
-    tried = await asyncio.gather(*(store.write(take, number) for number in range(TASKS)))
-    leases = [lease for lease in tried if lease]
-    expect(await store.read(lambda tx: tx.leases.of_session(KEY)), leases, "the leases that were got")
-    expect(len(leases), 1, "how many got it")
+        tasks = [asyncio.create_task(work(number)) for number in range(MANY_TASKS)]
+        doomed = chance.sample(tasks, MANY_TASKS // 4)
+        for task in doomed:
+            await asyncio.sleep(chance.random() / 500)
+            task.cancel()
+        await asyncio.wait(tasks)
+        for task in tasks:
+            expect(task.cancelled() or task.exception() is None, True, "whether a task ended as it should")
+            expect(task.cancelled() and task not in doomed, False, "whether a task was cancelled that nobody cancelled")
+        length = await store.read(expect_whole_appends, 2)
+        expect(length >= 6 * (MANY_TASKS - len(doomed)), True, "whether all is there that was acknowledged")
 
+    def an_error_that_is_caught_leaves_the_rest(self, store: Place) -> None:
+        """A call that raises changes nothing, and a transaction that catches it can go on and commit."""
 
-@async_check
-async def what_is_spent_at_once_adds_up(store: Store) -> None:
-    """Tasks that add at once lose nothing of what the others added."""
-    keys = (KEY, SessionKey(SPACE, "other"))
+        def steps(tx: Transaction) -> list[Message]:
+            kept = tell(tx, numbered(2))
+            with expect_error(MessageNotFound, "the move"):
+                tx.log.move(KEY, "main", MessageId(NOWHERE))
+            return kept + tell(tx, numbered(2, "more"))
 
-    def add(tx: Transaction, number: int) -> None:
-        tx.spending.add(keys[number % 2], DAY, Spent(calls=1, tokens=number))
+        kept = store.write(steps)
+        expect(read_path(store, kept[-1]), kept, "the path")
 
-    await asyncio.gather(*(store.write(add, number) for number in range(TASKS)))
-    of_day, of_session = await store.read(lambda tx: (tx.spending.of_day(SPACE, DAY), tx.spending.of_session(KEY)))
-    expect(of_day, Spent(calls=TASKS, tokens=sum(range(TASKS))), "what was spent on the day")
-    expect(of_session, Spent(calls=TASKS // 2, tokens=sum(range(0, TASKS, 2))), "what the session spent")
+    async def a_transaction_sees_what_it_wrote(self, store: Store) -> None:
+        """Inside a transaction its own writes are seen; outside nothing is, until it commits."""
 
+        def steps(tx: Transaction) -> None:
+            m = tell(tx, numbered(3))
+            expect(tx.log.path(KEY, m[-1].id, 0, 2), m, "the path inside")
 
-@async_check
-async def a_limit_holds_between_tasks(store: Store) -> None:
-    """Tasks that read what was spent and add to it in one transaction never go over a limit together."""
+        async with paused(store.write, steps):
+            expect(await store.read(sessions_of), [], "the sessions outside")
+        expect(len(await store.read(sessions_of)), 1, "the sessions after it")
 
-    def spend_within(tx: Transaction, limit: int) -> bool:
-        if tx.spending.of_day(SPACE, DAY).calls >= limit:
-            return False
-        tx.spending.add(KEY, DAY, Spent(calls=1, tokens=10))
-        return True
+    async def a_snapshot_stands_still(self, store: Store) -> None:
+        """What is read in one transaction belongs together, whatever is written meanwhile."""
+        m = await store.write(tell, numbered(4))
+        more = after(m[-1], numbered(2, "more"))
 
-    done = await asyncio.gather(*(store.write(spend_within, 5) for _ in range(TASKS)))
-    expect(sum(done), 5, "how many were let through")
-    expect(await store.read(lambda tx: tx.spending.of_day(SPACE, DAY)), Spent(calls=5, tokens=50), "what was spent")
+        def look(tx: Transaction) -> None:
+            expect(tx.log.head(KEY), head_of(m[-1]), "the head in the snapshot")
+            expect(tx.log.find(KEY, [more[0].id]), [], "a later message")
+            expect(len(tx.sessions.list(SPACE)), 1, "the sessions in the snapshot")
+            expect(tx.summaries.frontier(KEY, m[-1].id, SUMMARIZER), [], "the frontier in the snapshot")
+            expect(tx.annotations.on_path(KEY, m[-1].id), [], "the annotations in the snapshot")
+            expect(tx.spending.of_day(SPACE, DAY), Spent(), "what was spent in the snapshot")
+
+        def derive(tx: Transaction) -> None:
+            tx.summaries.put(KEY, [summarise(m[0], m[3])])
+            tx.annotations.put(KEY, [noted(m[0], "later")])
+            tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
+
+        async with paused(store.read, look, look):
+            await store.write(tell, numbered(2, "more"))
+            await store.write(tell, say("other"), SessionKey(SPACE, "other"))
+            await store.write(derive)
+        expect(await store.read(lambda tx: tx.log.head(KEY)), head_of(more[-1]), "the head after it")
+
+    async def a_reader_writes_nothing(self, store: Store) -> None:
+        """Writing in a transaction that reads raises StoreError."""
+        m = await store.write(tell, numbered(2))
+        writes: list[Callable[[Transaction], object]] = [
+            lambda tx: tx.log.insert(KEY, m),
+            lambda tx: tx.log.move(KEY, "main", None),
+            lambda tx: tx.sessions.create(SessionKey(SPACE, "other"), None),
+            lambda tx: tx.summaries.put(KEY, [summarise(m[0], m[1])]),
+            lambda tx: tx.rebuilds.put(KEY, rebuilt(m[0])),
+            lambda tx: tx.annotations.put(KEY, [noted(m[0], "no")]),
+            lambda tx: tx.read_marks.put(KEY, m[0].id, "one"),
+            lambda tx: tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100)),
+            lambda tx: tx.leases.take(KEY, "work", "one", NOON, NOON),
+            lambda tx: tx.upkeep.drop_branch(KEY, "main"),
+            lambda tx: tx.upkeep.discard(KEY, []),
+            lambda tx: tx.upkeep.prune(KEY),
+        ]
+
+        def look(tx: Transaction) -> None:
+            for number, write in enumerate(writes):
+                with expect_error(StoreError, f"write {number}"):
+                    write(tx)
+            expect(tx.spending.of_session(KEY), Spent(), "what the session spent")
+
+        await store.read(look)
+
+    async def a_transaction_ends_with_its_function(self, store: Store) -> None:
+        """A transaction that is used after its function has returned raises StoreError."""
+        m = await store.write(tell, numbered(2))
+        for transaction in (store.read, store.write):
+            kept: list[Transaction] = []
+            await transaction(kept.append)
+            late: list[Callable[[Transaction], object]] = [
+                lambda tx: tx.log.head(KEY),
+                lambda tx: tx.spending.of_session(KEY),
+                lambda tx: tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100)),
+                lambda tx: tx.annotations.on_path(KEY, m[-1].id),
+                lambda tx: tx.leases.of_session(KEY),
+                lambda tx: tx.upkeep.faults(),
+            ]
+            for number, call in enumerate(late):
+                with expect_error(StoreError, f"late call {number}"):
+                    call(kept[0])
+
+    async def what_would_run_later_is_refused(self, store: Store) -> None:
+        """A function that returns something to be awaited or iterated raises StoreError, and leaves nothing."""
+
+        async def coroutine(tx: Transaction) -> None:
+            make(tx)
+
+        def generator(tx: Transaction) -> Generator[bool, None, None]:
+            yield make(tx)
+
+        def wrapped(tx: Transaction) -> object:
+            make(tx)
+            return generator(tx)
+
+        for lazy in (coroutine, generator, wrapped):
+            for transaction in (store.read, store.write):
+                with expect_error(StoreError, f"a {lazy.__name__} function"):
+                    await transaction(cast(Callable[[Transaction], object], lazy))
+        expect(await store.read(sessions_of), [], "the sessions")
+
+    async def a_transaction_opens_no_other(self, store: Store) -> None:
+        """Whoever opens a transaction inside another one is refused, of whichever kind the two are, and may go on."""
+        m = await store.write(tell, numbered(2))
+
+        def outer(tx: Transaction) -> None:
+            for inner in (store.read, store.write):
+                with expect_error(StoreError, "a transaction inside another"):
+                    asyncio.run(_awaited(inner(sessions_of)))
+            expect(tx.log.path(KEY, m[-1].id, 0, 1), m, "the path in the transaction that goes on")
+
+        await store.read(outer)
+        expect(await store.read(read_path, m[-1]), m, "the path afterwards")
+        await store.write(outer)
+        expect(await store.read(read_path, m[-1]), m, "the path at the end")
+
+    async def a_store_closes_once(self, store: Store) -> None:
+        """A store may be closed twice, and refuses what comes after."""
+        await store.write(tell, numbered(2))
+        await store.close()
+        await store.close()
+        for transaction in (store.read, store.write):
+            with expect_error(StoreError, "a transaction of a store that is closed"):
+                await transaction(sessions_of)
+
+    async def a_store_that_is_closed_lets_open_transactions_end(self, store: Store) -> None:
+        """Closing a store in the middle of a transaction lets that go on and commit, and no other begin."""
+
+        def go_on(tx: Transaction) -> None:
+            more = tell(tx, numbered(2, "more"))
+            expect(tx.log.path(KEY, more[-1].id, 2, 3), more, "the path inside")
+
+        async with paused(store.write, lambda tx: tell(tx, numbered(2)), go_on):
+            await store.close()
+            with expect_error(StoreError, "a read"):
+                await store.read(sessions_of)
+
+    async def appends_to_one_session_queue_up(self, store: Store) -> None:
+        """Tasks that append to one session at once stand behind each other, each append whole and none lost."""
+        done = await asyncio.gather(*(store.write(tell, numbered(3, f"task {number}")) for number in range(TASKS)))
+        end = max((messages[-1] for messages in done), key=lambda message: message.position)
+        path = await store.read(read_path, end)
+        expect(len(path), 3 * TASKS, "the length of the path")
+        for messages in done:
+            at = messages[0].position
+            expect(path[at : at + 3], messages, "one append on the path")
+
+    async def appends_to_many_sessions_stay_apart(self, store: Store) -> None:
+        """Tasks that append each to its own session find it whole."""
+        keys = [SessionKey(SPACE, f"session {number}") for number in range(TASKS)]
+
+        async def work(key: SessionKey) -> None:
+            told = [m for number in range(4) for m in await store.write(tell, say(f"{key.session} {number}"), key)]
+            expect(await store.read(read_path, told[-1], key), told, "the path")
+
+        await asyncio.gather(*(work(key) for key in keys))
+        expect({info.key for info in await store.read(sessions_of)}, set(keys), "the sessions")
+
+    async def the_same_offered_at_once_is_stored_once(self, store: Store) -> None:
+        """Tasks that offer the same messages at once store them once between them."""
+        messages = after(None, numbered(20))
+
+        def offer(tx: Transaction) -> int:
+            make(tx)
+            return tx.log.insert(KEY, messages)
+
+        expect(sum(await asyncio.gather(*(store.write(offer) for _ in range(TASKS)))), 20, "new among all tasks")
+        expect(await store.read(read_path, messages[-1]), messages, "the path")
+
+    async def readers_do_not_wait_for_a_writer(self, store: Store) -> None:
+        """Reads go on while a transaction that writes is open."""
+        m = await store.write(tell, numbered(4))
+        async with paused(store.write, lambda tx: tx.log.move(KEY, "main", None)):
+            paths = await asyncio.gather(*(store.read(read_path, m[-1]) for _ in range(TASKS)))
+            expect(paths, [m] * TASKS, "the paths")
+
+    async def writers_go_in_the_order_in_which_they_came(self, store: Store) -> None:
+        """Tasks of one process write in the order in which they asked."""
+        order: list[int] = []
+
+        def work(tx: Transaction, number: int) -> None:
+            order.append(number)
+            make(tx)
+
+        async with asyncio.TaskGroup() as tasks, paused(store.write, make):
+            for number in range(TASKS):
+                tasks.create_task(store.write(work, number))
+                await asyncio.sleep(0)
+            await asyncio.sleep(0.01)
+        expect(order, list(range(TASKS)), "the order")
+
+    async def a_waiter_that_is_cancelled_holds_nobody_up(self, store: Store) -> None:
+        """Tasks that are cancelled while they wait to write let those behind them pass."""
+        async with paused(store.write, make):
+            waiting = [asyncio.create_task(store.write(tell, say(f"waiting {number}"))) for number in range(TASKS)]
+            await asyncio.sleep(0.01)
+            for task in waiting[::2]:
+                task.cancel()
+            await asyncio.sleep(0)
+        await asyncio.wait(waiting)
+        expect([task.cancelled() for task in waiting], [True, False] * (TASKS // 2), "who was cancelled")
+        (info,) = await store.read(sessions_of)
+        expect(info.messages, TASKS // 2, "the messages")
+
+    async def a_lease_is_taken_by_one_of_many(self, store: Store) -> None:
+        """Of tasks that try to take one lease at once exactly one gets it, whichever looked at the clock first."""
+        await store.write(make)
+
+        def take(tx: Transaction, number: int) -> Lease | None:
+            now = NOON - timedelta(milliseconds=number)
+            return tx.leases.take(KEY, "work", f"task {number}", now, now + MINUTE)
+
+        tried = await asyncio.gather(*(store.write(take, number) for number in range(TASKS)))
+        leases = [lease for lease in tried if lease]
+        expect(await store.read(lambda tx: tx.leases.of_session(KEY)), leases, "the leases that were got")
+        expect(len(leases), 1, "how many got it")
+
+    async def what_is_spent_at_once_adds_up(self, store: Store) -> None:
+        """Tasks that add at once lose nothing of what the others added."""
+        keys = (KEY, SessionKey(SPACE, "other"))
+
+        def add(tx: Transaction, number: int) -> None:
+            tx.spending.add(keys[number % 2], DAY, Spent(calls=1, tokens=number))
+
+        await asyncio.gather(*(store.write(add, number) for number in range(TASKS)))
+        of_day, of_session = await store.read(lambda tx: (tx.spending.of_day(SPACE, DAY), tx.spending.of_session(KEY)))
+        expect(of_day, Spent(calls=TASKS, tokens=sum(range(TASKS))), "what was spent on the day")
+        expect(of_session, Spent(calls=TASKS // 2, tokens=sum(range(0, TASKS, 2))), "what the session spent")
+
+    async def a_limit_holds_between_tasks(self, store: Store) -> None:
+        """Tasks that read what was spent and add to it in one transaction never go over a limit together."""
+
+        def spend_within(tx: Transaction, limit: int) -> bool:
+            if tx.spending.of_day(SPACE, DAY).calls >= limit:
+                return False
+            tx.spending.add(KEY, DAY, Spent(calls=1, tokens=10))
+            return True
+
+        done = await asyncio.gather(*(store.write(spend_within, 5) for _ in range(TASKS)))
+        expect(sum(done), 5, "how many were let through")
+        expect(await store.read(lambda tx: tx.spending.of_day(SPACE, DAY)), Spent(calls=5, tokens=50), "what was spent")

@@ -13,16 +13,19 @@ from ireneo.log.redaction import erase
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Pruned, Transaction
 from ireneo.summaries.summary import SummaryId
-from ireneo.testing.conformance.check import check, expect, expect_error
-from ireneo.testing.conformance.learned import learned, observed, pad, ran
+from ireneo.testing.conformance.check import Place, expect, expect_error
 from ireneo.testing.conformance.material import (
     KEY,
     MINUTE,
     NOON,
     SPACE,
     SUMMARIZER,
+    learned,
     noted,
     numbered,
+    observed,
+    pad,
+    ran,
     read_path,
     rebuilt,
     say,
@@ -31,7 +34,6 @@ from ireneo.testing.conformance.material import (
     tell_after,
     with_native,
 )
-from ireneo.testing.conformance.place import Place
 
 
 def cost(messages: Sequence[Message]) -> int:
@@ -53,238 +55,214 @@ def move(tx: Transaction, branch: str, to: Message | None) -> None:
     tx.log.move(KEY, branch, None if to is None else to.id)
 
 
-@check
-def a_sound_store_has_no_faults(store: Place) -> None:
-    """A store in which everything was written through its ports has no faults."""
-    m = store.write(tell, [with_native(draft, {"n": 1}) for draft in numbered(8)])
-    fork = store.write(tell_after, m[3], numbered(4, "fork"))
-    store.write(tell_after, None, numbered(2, "another root"))
-    store.log.move(KEY, "empty", None)
-    store.log.move(KEY, "fork", fork[-1].id)
-    store.summaries.put(KEY, [summarise(m[0], m[5]), summarise(m[2], fork[1])])
-    store.rebuilds.put(KEY, rebuilt(fork[0]))
-    store.annotations.put(KEY, [noted(m[7], "note")])
-    store.read_marks.put(KEY, fork[1].id, "one")
-    store.leases.take(KEY, "work", "one", NOON, NOON + MINUTE)
-    store.write(tell, numbered(2), SessionKey("other", "session"))
-    store.sessions.create(SessionKey("other", "empty"), None)
-    store.pads.write(SPACE, pad("task"))
-    store.memories.put(SPACE, [learned("a fact")])
-    store.runs.put(SPACE, ran("one"), [observed("c", "one")])
-    store.erasure.messages(KEY, [erase(m[4])])
-    store.upkeep.repair()
-    expect(store.upkeep.faults(), [], "the faults")
-    looked = 0
-    after: int | None = 0
-    while after is not None:
-        page = store.upkeep.corrupted(after, 3)
-        expect(page.faults, (), "what is not what was stored")
-        looked, after = looked + page.looked, page.after
-    expect(looked, 16, "the messages that were looked at")
+class UpkeepChecks:
+    """What every store's upkeep does."""
 
+    def a_sound_store_has_no_faults(self, store: Place) -> None:
+        """A store in which everything was written through its ports has no faults."""
+        m = store.write(tell, [with_native(draft, {"n": 1}) for draft in numbered(8)])
+        fork = store.write(tell_after, m[3], numbered(4, "fork"))
+        store.write(tell_after, None, numbered(2, "another root"))
+        store.log.move(KEY, "empty", None)
+        store.log.move(KEY, "fork", fork[-1].id)
+        store.summaries.put(KEY, [summarise(m[0], m[5]), summarise(m[2], fork[1])])
+        store.rebuilds.put(KEY, rebuilt(fork[0]))
+        store.annotations.put(KEY, [noted(m[7], "note")])
+        store.read_marks.put(KEY, fork[1].id, "one")
+        store.leases.take(KEY, "work", "one", NOON, NOON + MINUTE)
+        store.write(tell, numbered(2), SessionKey("other", "session"))
+        store.sessions.create(SessionKey("other", "empty"), None)
+        store.pads.write(SPACE, pad("task"))
+        store.memories.put(SPACE, [learned("a fact")])
+        store.runs.put(SPACE, ran("one"), [observed("c", "one")])
+        store.erasure.messages(KEY, [erase(m[4])])
+        store.upkeep.repair()
+        expect(store.upkeep.faults(), [], "the faults")
+        looked = 0
+        after: int | None = 0
+        while after is not None:
+            page = store.upkeep.corrupted(after, 3)
+            expect(page.faults, (), "what is not what was stored")
+            looked, after = looked + page.looked, page.after
+        expect(looked, 16, "the messages that were looked at")
 
-@check
-def every_summary_is_listed(store: Place) -> None:
-    """The ids of all summaries of a session are listed, of every summarizer, depth and path, by what they cover."""
-    m = store.write(tell, numbered(12))
-    fork = store.write(tell_after, m[3], numbered(4, "fork"))
-    wanted = [
-        summarise(m[0], m[1], summarizer="summarizer-2"),
-        summarise(m[0], m[9], level="goal", depth=2),
-        summarise(m[2], fork[1]),
-        summarise(m[8], m[11]),
-    ]
-    store.summaries.put(KEY, wanted[::-1])
-    expect(store.upkeep.summaries(KEY), [each.id for each in wanted], "the summaries")
-    expect(store.upkeep.summaries(SessionKey(SPACE, "nowhere")), [], "those of no session")
+    def every_summary_is_listed(self, store: Place) -> None:
+        """The ids of all summaries of a session are listed, of every summarizer, depth and path, by what they cover."""
+        m = store.write(tell, numbered(12))
+        fork = store.write(tell_after, m[3], numbered(4, "fork"))
+        wanted = [
+            summarise(m[0], m[1], summarizer="summarizer-2"),
+            summarise(m[0], m[9], level="goal", depth=2),
+            summarise(m[2], fork[1]),
+            summarise(m[8], m[11]),
+        ]
+        store.summaries.put(KEY, wanted[::-1])
+        expect(store.upkeep.summaries(KEY), [each.id for each in wanted], "the summaries")
+        expect(store.upkeep.summaries(SessionKey(SPACE, "nowhere")), [], "those of no session")
 
+    def summaries_are_discarded(self, store: Place) -> None:
+        """Summaries that are discarded are gone, and may be stored again; unknown ids are passed over."""
+        m = store.write(tell, numbered(6))
+        one, two = summarise(m[0], m[2]), summarise(m[3], m[5])
+        store.summaries.put(KEY, [one, two])
+        expect(store.upkeep.discard(KEY, [one.id, SummaryId("s_unknown"), one.id]), 1, "how many were there")
+        expect(store.summaries.frontier(KEY, m[-1].id, SUMMARIZER), [two], "the frontier")
+        expect(store.summaries.put(KEY, [one]), 1, "new when it is put again")
+        with expect_error(SessionNotFound, "to discard in no session"):
+            store.upkeep.discard(SessionKey(SPACE, "nowhere"), [one.id])
 
-@check
-def summaries_are_discarded(store: Place) -> None:
-    """Summaries that are discarded are gone, and may be stored again; unknown ids are passed over."""
-    m = store.write(tell, numbered(6))
-    one, two = summarise(m[0], m[2]), summarise(m[3], m[5])
-    store.summaries.put(KEY, [one, two])
-    expect(store.upkeep.discard(KEY, [one.id, SummaryId("s_unknown"), one.id]), 1, "how many were there")
-    expect(store.summaries.frontier(KEY, m[-1].id, SUMMARIZER), [two], "the frontier")
-    expect(store.summaries.put(KEY, [one]), 1, "new when it is put again")
-    with expect_error(SessionNotFound, "to discard in no session"):
-        store.upkeep.discard(SessionKey(SPACE, "nowhere"), [one.id])
+    def ends_on_no_branch_are_listed(self, store: Place) -> None:
+        """The last message of each abandoned path is listed, by position; where a branch stands is no end."""
+        m = store.write(tell, numbered(8))
+        fork = store.write(tell_after, m[3], numbered(2, "fork"))
+        twig = store.write(tell_after, fork[0], numbered(6, "twig"))
+        root = store.write(tell_after, None, numbered(2, "another root"))
+        wanted = [head_of(each) for each in (root[-1], fork[-1], twig[-1])]
+        expect(store.upkeep.abandoned_heads(KEY), wanted, "the ends")
+        expect(store.upkeep.abandoned_heads(SessionKey(SPACE, "nowhere")), [], "the ends of no session")
+        move(store, "twig", twig[-1])
+        move(store, "main", m[6])
+        wanted = [head_of(each) for each in (root[-1], fork[-1], m[-1])]
+        expect(store.upkeep.abandoned_heads(KEY), wanted, "the ends when branches were moved")
 
+    def a_branch_is_dropped(self, store: Place) -> None:
+        """A branch that is dropped is no longer there, main too; its messages stay and become an end."""
+        m = store.write(tell, numbered(3))
+        store.log.move(KEY, "empty", None)
+        expect(store.upkeep.drop_branch(KEY, "unknown"), False, "whether there was such a branch")
+        expect(store.upkeep.drop_branch(KEY, "main"), True, "whether main was there")
+        expect(store.upkeep.drop_branch(KEY, "main"), False, "whether main is there again")
+        expect(store.log.head(KEY), None, "the head of main")
+        expect(store.sessions.branches(KEY), {"empty": None}, "the branches")
+        expect(store.upkeep.abandoned_heads(KEY), [head_of(m[-1])], "the ends")
+        expect(store.upkeep.drop_branch(KEY, "empty"), True, "whether an empty one was there")
+        with expect_error(SessionNotFound, "to drop in no session"):
+            store.upkeep.drop_branch(SessionKey(SPACE, "nowhere"), "main")
+        expect(read_path(store, m[-1]), m, "the path")
 
-@check
-def ends_on_no_branch_are_listed(store: Place) -> None:
-    """The last message of each abandoned path is listed, by position; where a branch stands is no end."""
-    m = store.write(tell, numbered(8))
-    fork = store.write(tell_after, m[3], numbered(2, "fork"))
-    twig = store.write(tell_after, fork[0], numbered(6, "twig"))
-    root = store.write(tell_after, None, numbered(2, "another root"))
-    wanted = [head_of(each) for each in (root[-1], fork[-1], twig[-1])]
-    expect(store.upkeep.abandoned_heads(KEY), wanted, "the ends")
-    expect(store.upkeep.abandoned_heads(SessionKey(SPACE, "nowhere")), [], "the ends of no session")
-    move(store, "twig", twig[-1])
-    move(store, "main", m[6])
-    wanted = [head_of(each) for each in (root[-1], fork[-1], m[-1])]
-    expect(store.upkeep.abandoned_heads(KEY), wanted, "the ends when branches were moved")
+    def what_a_branch_leads_to_stays(self, store: Place) -> None:
+        """Pruning a session whose every message is on the path of some branch takes out nothing."""
+        m = store.write(tell, numbered(6))
+        fork = store.write(tell_after, m[2], numbered(3, "fork"))
+        move(store, "fork", fork[-1])
+        store.summaries.put(KEY, [summarise(m[0], m[5]), summarise(m[1], fork[2])])
+        expect(prune(store), Pruned(), "what is taken out")
+        expect(read_path(store, m[-1]), m, "the path")
+        expect(read_path(store, fork[-1]), m[:3] + fork, "the path of the fork")
 
+    def what_no_branch_leads_to_is_taken_out(self, store: Place) -> None:
+        """Pruning takes out abandoned paths: forks, roots, and what lies behind where a branch was moved back to."""
+        m = store.write(tell, numbered(8))
+        fork = store.write(tell_after, m[3], numbered(3, "fork"))
+        twig = store.write(tell_after, fork[1], numbered(2, "twig"))
+        root = store.write(tell_after, None, numbered(2, "another root"))
+        move(store, "main", m[5])
+        move(store, "fork", fork[1])
+        gone = [*m[6:], fork[2], *twig, *root]
+        expect(prune(store), Pruned(messages=len(gone), tokens=cost(gone)), "what is taken out")
+        expect(read_path(store, m[5]), m[:6], "the path")
+        expect(read_path(store, fork[1]), m[:4] + fork[:2], "the path of the fork")
+        expect(store.log.find(KEY, [each.id for each in gone]), [], "what is found of the rest")
+        with expect_error(MessageNotFound, "a path to what is gone"):
+            store.log.path(KEY, m[7].id, 0, 7)
 
-@check
-def a_branch_is_dropped(store: Place) -> None:
-    """A branch that is dropped is no longer there, main too; its messages stay and become an end."""
-    m = store.write(tell, numbered(3))
-    store.log.move(KEY, "empty", None)
-    expect(store.upkeep.drop_branch(KEY, "unknown"), False, "whether there was such a branch")
-    expect(store.upkeep.drop_branch(KEY, "main"), True, "whether main was there")
-    expect(store.upkeep.drop_branch(KEY, "main"), False, "whether main is there again")
-    expect(store.log.head(KEY), None, "the head of main")
-    expect(store.sessions.branches(KEY), {"empty": None}, "the branches")
-    expect(store.upkeep.abandoned_heads(KEY), [head_of(m[-1])], "the ends")
-    expect(store.upkeep.drop_branch(KEY, "empty"), True, "whether an empty one was there")
-    with expect_error(SessionNotFound, "to drop in no session"):
-        store.upkeep.drop_branch(SessionKey(SPACE, "nowhere"), "main")
-    expect(read_path(store, m[-1]), m, "the path")
+    def a_trunk_that_only_a_fork_needs_is_cut_there(self, store: Place) -> None:
+        """Of a path that only forks need, what lies before the last of them stays, and what comes after it goes."""
+        m = store.write(tell, numbered(10))
+        early = store.write(tell_after, m[2], numbered(3, "early"))
+        late = store.write(tell_after, m[5], numbered(3, "late"))
+        deep = store.write(tell_after, late[0], numbered(3, "deep"))
+        store.upkeep.drop_branch(KEY, "main")
+        store.log.move(KEY, "early", early[-1].id)
+        store.log.move(KEY, "deep", deep[-1].id)
+        gone = [*m[6:], *late[1:]]
+        expect(prune(store), Pruned(messages=len(gone), tokens=cost(gone)), "what is taken out")
+        expect(read_path(store, early[-1]), m[:3] + early, "the early path")
+        expect(read_path(store, deep[-1]), m[:6] + late[:1] + deep, "the deep path")
 
+    def what_hangs_on_pruned_messages_goes_with_them(self, store: Place) -> None:
+        """With messages go their payloads, marks and annotations, and each summary that covers any of them."""
+        m = store.write(tell, [with_native(draft, {"n": number}) for number, draft in enumerate(numbered(8))])
+        kept, across, behind = summarise(m[0], m[4]), summarise(m[3], m[5]), summarise(m[6], m[7])
+        store.summaries.put(KEY, [kept, across, behind])
+        for each in (m[4], m[6]):
+            store.rebuilds.put(KEY, rebuilt(each))
+            store.annotations.put(KEY, [noted(each, "note")])
+        for reader, last in (("far", m[6]), ("near", m[1])):
+            store.read_marks.put(KEY, last.id, reader)
+        store.log.move(KEY, "main", m[4].id)
+        expect(prune(store), Pruned(messages=3, tokens=cost(m[5:]), summaries=2), "what is taken out")
+        expect(store.read_marks.of_session(KEY), [("near", m[1].id), ("far", m[4].id)], "how far it was read")
+        expect(store.upkeep.faults(), [], "the faults")
+        expect(store.upkeep.summaries(KEY), [kept.id], "the summaries")
+        natives = store.log.drafts(KEY, [each.id for each in m])
+        expect(set(natives), {each.id for each in m[:5]}, "the messages with payloads")
+        # Stored again they are new: nothing of the old hangs on them.
+        expect(store.write(tell, [each.draft for each in m[5:]]), m[5:], "the messages told again")
+        expect(store.rebuilds.last(KEY, m[-1].id, SUMMARIZER, 1000), rebuilt(m[4]), "the last mark")
+        expect(store.annotations.on_path(KEY, m[-1].id), [noted(m[4], "note")], "the annotations")
+        expect(store.summaries.frontier(KEY, m[-1].id, SUMMARIZER), [kept], "the frontier")
 
-@check
-def what_a_branch_leads_to_stays(store: Place) -> None:
-    """Pruning a session whose every message is on the path of some branch takes out nothing."""
-    m = store.write(tell, numbered(6))
-    fork = store.write(tell_after, m[2], numbered(3, "fork"))
-    move(store, "fork", fork[-1])
-    store.summaries.put(KEY, [summarise(m[0], m[5]), summarise(m[1], fork[2])])
-    expect(prune(store), Pruned(), "what is taken out")
-    expect(read_path(store, m[-1]), m, "the path")
-    expect(read_path(store, fork[-1]), m[:3] + fork, "the path of the fork")
+    def a_pruned_session_is_counted_anew(self, store: Place) -> None:
+        """Pruning updates a session's messages, tokens and times, and keeps its place in the list."""
+        drafts = [
+            replace(draft, at=NOON + timedelta(hours=hours))
+            for draft, hours in zip(numbered(5), (2, 1, 3, 9, 0), strict=True)
+        ]
+        m = store.write(tell, drafts)
+        move(store, "main", m[2])
+        store.write(tell, say("later"), SessionKey(SPACE, "later"))
+        prune(store)
+        (first, info) = store.sessions.list(SPACE)
+        expect(first.key, SessionKey(SPACE, "later"), "the session that stands first")
+        expect((info.messages, info.tokens), (3, cost(m[:3])), "the messages and tokens")
+        expect((info.first_at, info.last_at), (NOON + timedelta(hours=1), NOON + timedelta(hours=3)), "the times")
 
+    def a_pruned_session_goes_on(self, store: Place) -> None:
+        """After pruning, appends go on from what is left; behind what is gone MessageNotFound is raised."""
+        m = store.write(tell, numbered(6))
+        fork = store.write(tell_after, m[3], numbered(3, "fork"))
+        move(store, "fork", fork[0])
+        move(store, "main", m[1])
+        prune(store)
+        with expect_error(MessageNotFound, "an append behind what is gone"):
+            store.write(tell_after, m[5], say("lost"))
+        on_main = store.write(tell_after, m[1], numbered(3, "on main"))
+        on_trunk = store.write(tell_after, m[3], numbered(3, "on the trunk"))
+        on_fork = store.write(tell_after, fork[0], numbered(3, "on the fork"))
+        expect(read_path(store, on_main[-1]), m[:2] + on_main, "the path on main")
+        expect(read_path(store, on_trunk[-1]), m[:4] + on_trunk, "the path on the trunk")
+        expect(read_path(store, on_fork[-1]), m[:4] + fork[:1] + on_fork, "the path on the fork")
+        expect(store.upkeep.faults(), [], "the faults")
 
-@check
-def what_no_branch_leads_to_is_taken_out(store: Place) -> None:
-    """Pruning takes out abandoned paths: forks, roots, and what lies behind where a branch was moved back to."""
-    m = store.write(tell, numbered(8))
-    fork = store.write(tell_after, m[3], numbered(3, "fork"))
-    twig = store.write(tell_after, fork[1], numbered(2, "twig"))
-    root = store.write(tell_after, None, numbered(2, "another root"))
-    move(store, "main", m[5])
-    move(store, "fork", fork[1])
-    gone = [*m[6:], fork[2], *twig, *root]
-    expect(prune(store), Pruned(messages=len(gone), tokens=cost(gone)), "what is taken out")
-    expect(read_path(store, m[5]), m[:6], "the path")
-    expect(read_path(store, fork[1]), m[:4] + fork[:2], "the path of the fork")
-    expect(store.log.find(KEY, [each.id for each in gone]), [], "what is found of the rest")
-    with expect_error(MessageNotFound, "a path to what is gone"):
-        store.log.path(KEY, m[7].id, 0, 7)
+    def a_branch_before_the_first_message_keeps_nothing(self, store: Place) -> None:
+        """A session whose only branch stands before the first message is pruned to nothing, and may be told again."""
+        m = store.write(tell, numbered(4))
+        move(store, "main", None)
+        expect(prune(store), Pruned(messages=4, tokens=cost(m)), "what is taken out")
+        info = store.sessions.get(KEY)
+        expect((info.messages, info.tokens) if info else None, (0, 0), "the messages and tokens")
+        expect(store.write(tell, numbered(4)), m, "the messages told again")
 
+    def a_session_without_a_branch_is_not_pruned(self, store: Place) -> None:
+        """To prune a session that has messages and no branch is refused, and takes out nothing; an empty one may be."""
+        m = store.write(tell, numbered(3))
+        store.upkeep.drop_branch(KEY, "main")
+        with expect_error(BadInput, "pruning without a branch"):
+            store.upkeep.prune(KEY)
+        with expect_error(SessionNotFound, "pruning no session"):
+            store.upkeep.prune(SessionKey(SPACE, "nowhere"))
+        empty = SessionKey(SPACE, "empty")
+        store.sessions.create(empty, None)
+        expect(store.upkeep.prune(empty), Pruned(), "what is taken out of an empty session")
+        expect(read_path(store, m[-1]), m, "the path")
 
-@check
-def a_trunk_that_only_a_fork_needs_is_cut_there(store: Place) -> None:
-    """Of a path that only forks need, what lies before the last of them stays, and what comes after it goes."""
-    m = store.write(tell, numbered(10))
-    early = store.write(tell_after, m[2], numbered(3, "early"))
-    late = store.write(tell_after, m[5], numbered(3, "late"))
-    deep = store.write(tell_after, late[0], numbered(3, "deep"))
-    store.upkeep.drop_branch(KEY, "main")
-    store.log.move(KEY, "early", early[-1].id)
-    store.log.move(KEY, "deep", deep[-1].id)
-    gone = [*m[6:], *late[1:]]
-    expect(prune(store), Pruned(messages=len(gone), tokens=cost(gone)), "what is taken out")
-    expect(read_path(store, early[-1]), m[:3] + early, "the early path")
-    expect(read_path(store, deep[-1]), m[:6] + late[:1] + deep, "the deep path")
-
-
-@check
-def what_hangs_on_pruned_messages_goes_with_them(store: Place) -> None:
-    """With messages go their payloads, marks and annotations, and each summary that covers any of them."""
-    m = store.write(tell, [with_native(draft, {"n": number}) for number, draft in enumerate(numbered(8))])
-    kept, across, behind = summarise(m[0], m[4]), summarise(m[3], m[5]), summarise(m[6], m[7])
-    store.summaries.put(KEY, [kept, across, behind])
-    for each in (m[4], m[6]):
-        store.rebuilds.put(KEY, rebuilt(each))
-        store.annotations.put(KEY, [noted(each, "note")])
-    for reader, last in (("far", m[6]), ("near", m[1])):
-        store.read_marks.put(KEY, last.id, reader)
-    store.log.move(KEY, "main", m[4].id)
-    expect(prune(store), Pruned(messages=3, tokens=cost(m[5:]), summaries=2), "what is taken out")
-    expect(store.read_marks.of_session(KEY), [("near", m[1].id), ("far", m[4].id)], "how far it was read")
-    expect(store.upkeep.faults(), [], "the faults")
-    expect(store.upkeep.summaries(KEY), [kept.id], "the summaries")
-    natives = store.log.drafts(KEY, [each.id for each in m])
-    expect(set(natives), {each.id for each in m[:5]}, "the messages with payloads")
-    # Stored again they are new: nothing of the old hangs on them.
-    expect(store.write(tell, [each.draft for each in m[5:]]), m[5:], "the messages told again")
-    expect(store.rebuilds.last(KEY, m[-1].id, SUMMARIZER, 1000), rebuilt(m[4]), "the last mark")
-    expect(store.annotations.on_path(KEY, m[-1].id), [noted(m[4], "note")], "the annotations")
-    expect(store.summaries.frontier(KEY, m[-1].id, SUMMARIZER), [kept], "the frontier")
-
-
-@check
-def a_pruned_session_is_counted_anew(store: Place) -> None:
-    """After pruning, a session's messages, tokens and times are those of what is left; its place in the list stays."""
-    drafts = [
-        replace(draft, at=NOON + timedelta(hours=hours))
-        for draft, hours in zip(numbered(5), (2, 1, 3, 9, 0), strict=True)
-    ]
-    m = store.write(tell, drafts)
-    move(store, "main", m[2])
-    store.write(tell, say("later"), SessionKey(SPACE, "later"))
-    prune(store)
-    (first, info) = store.sessions.list(SPACE)
-    expect(first.key, SessionKey(SPACE, "later"), "the session that stands first")
-    expect((info.messages, info.tokens), (3, cost(m[:3])), "the messages and tokens")
-    expect((info.first_at, info.last_at), (NOON + timedelta(hours=1), NOON + timedelta(hours=3)), "the times")
-
-
-@check
-def a_pruned_session_goes_on(store: Place) -> None:
-    """After pruning, appends go on from what is left; behind what is gone MessageNotFound is raised."""
-    m = store.write(tell, numbered(6))
-    fork = store.write(tell_after, m[3], numbered(3, "fork"))
-    move(store, "fork", fork[0])
-    move(store, "main", m[1])
-    prune(store)
-    with expect_error(MessageNotFound, "an append behind what is gone"):
-        store.write(tell_after, m[5], say("lost"))
-    on_main = store.write(tell_after, m[1], numbered(3, "on main"))
-    on_trunk = store.write(tell_after, m[3], numbered(3, "on the trunk"))
-    on_fork = store.write(tell_after, fork[0], numbered(3, "on the fork"))
-    expect(read_path(store, on_main[-1]), m[:2] + on_main, "the path on main")
-    expect(read_path(store, on_trunk[-1]), m[:4] + on_trunk, "the path on the trunk")
-    expect(read_path(store, on_fork[-1]), m[:4] + fork[:1] + on_fork, "the path on the fork")
-    expect(store.upkeep.faults(), [], "the faults")
-
-
-@check
-def a_branch_before_the_first_message_keeps_nothing(store: Place) -> None:
-    """A session whose only branch stands before the first message is pruned to nothing, and may be told again."""
-    m = store.write(tell, numbered(4))
-    move(store, "main", None)
-    expect(prune(store), Pruned(messages=4, tokens=cost(m)), "what is taken out")
-    info = store.sessions.get(KEY)
-    expect((info.messages, info.tokens) if info else None, (0, 0), "the messages and tokens")
-    expect(store.write(tell, numbered(4)), m, "the messages told again")
-
-
-@check
-def a_session_without_a_branch_is_not_pruned(store: Place) -> None:
-    """To prune a session that has messages and no branch is refused, and takes out nothing; an empty one may be."""
-    m = store.write(tell, numbered(3))
-    store.upkeep.drop_branch(KEY, "main")
-    with expect_error(BadInput, "pruning without a branch"):
-        store.upkeep.prune(KEY)
-    with expect_error(SessionNotFound, "pruning no session"):
-        store.upkeep.prune(SessionKey(SPACE, "nowhere"))
-    empty = SessionKey(SPACE, "empty")
-    store.sessions.create(empty, None)
-    expect(store.upkeep.prune(empty), Pruned(), "what is taken out of an empty session")
-    expect(read_path(store, m[-1]), m, "the path")
-
-
-@check
-def the_spaces_are_listed(store: Place) -> None:
-    """Every space in which something is kept is listed, and none that was erased."""
-    expect(store.upkeep.spaces(), [], "the spaces of an empty store")
-    store.sessions.create(SessionKey("tools", "one"), None)
-    store.pads.write("Errands", pad("Buy bread."))
-    store.memories.put("birds", [learned("The heron waits.")])
-    expect(store.upkeep.spaces(), ["Errands", "birds", "tools"], "the spaces")
-    store.erasure.space("tools")
-    expect(store.upkeep.spaces(), ["Errands", "birds"], "the spaces that are left")
+    def the_spaces_are_listed(self, store: Place) -> None:
+        """Every space in which something is kept is listed, and none that was erased."""
+        expect(store.upkeep.spaces(), [], "the spaces of an empty store")
+        store.sessions.create(SessionKey("tools", "one"), None)
+        store.pads.write("Errands", pad("Buy bread."))
+        store.memories.put("birds", [learned("The heron waits.")])
+        expect(store.upkeep.spaces(), ["Errands", "birds", "tools"], "the spaces")
+        store.erasure.space("tools")
+        expect(store.upkeep.spaces(), ["Errands", "birds"], "the spaces that are left")
