@@ -146,7 +146,7 @@ def test_every_query_is_used() -> None:
     files = Path(str(PACKAGE)).parent.glob("sql*/*.py")
     code = "".join(file.read_text(encoding="utf-8") for file in files)
     assert {name for name in SQL if f'"{name}"' not in code and not name.startswith("rows_of_")} == set()
-    asked = re.findall(r'atabase\.(?:rows?|scan|number|change|send|send_all|each)\(\s*"(\w+)"', code)
+    asked = re.findall(r'atabase\.(?:rows?|column|scan|number|change|send|send_all|each)\(\s*"(\w+)"', code)
     assert len(asked) > 100
     assert set(asked) <= set(SQL)
 

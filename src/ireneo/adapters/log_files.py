@@ -20,14 +20,14 @@ from ireneo.patterns import lazy_re
 from ireneo.ports.files import LogPlace
 
 LONGEST_BYTES = 1 << 28
-"""A line that is longer is left out: what is read of it takes several times as much memory."""
+"""Longer lines are left out: parsing one takes several times as much memory."""
 PIECE_BYTES = 1 << 20
 
 
 def lines_of(
     stream: BufferedIOBase, leave_out: Callable[[int], None], longest_bytes: int = LONGEST_BYTES
 ) -> Iterator[bytes]:
-    """The lines of `stream`; the number of one that is too long goes to `leave_out`, and an empty one in its place."""
+    """The lines of `stream`; one that is too long is replaced by an empty one, and its number passed to `leave_out`."""
     number = 0
     while line := stream.readline(PIECE_BYTES):
         number += 1
@@ -40,7 +40,7 @@ def lines_of(
 
 
 def _whole(stream: BufferedIOBase, begin: bytes, longest_bytes: int) -> bytes | None:
-    """The line that begins with `begin`; None where it is too long, once the reading stands behind it."""
+    """Read the rest of a line that starts with `begin`; None, after skipping it, if it is too long."""
     pieces = [begin]
     size = len(begin)
     while not pieces[-1].endswith(b"\n") and (piece := stream.readline(PIECE_BYTES)):
@@ -57,27 +57,27 @@ def _whole(stream: BufferedIOBase, begin: bytes, longest_bytes: int) -> bytes | 
 
 
 HELD_BYTES = 1 << 24
-"""So much of a folder is held; what is more lies in a temporary file without a name."""
+"""How much of a folder is held in memory; more goes to an anonymous temporary file."""
 _EVENT = lazy_re(r"event-\d+-[^/]*\.json")
 
 
 def event_files(folder: Path) -> list[Path]:
-    """The events in `folder` in order; none where it is no such folder."""
+    """The events in `folder`, in order; none if it is no folder of events."""
     if folder.name != "events":
         return []
     return sorted((path for path in folder.iterdir() if _is_event(path)), key=_number)
 
 
 def runs_among(files: Iterable[Path]) -> list[Path]:
-    """`files`, each folder of events among them standing as one, in the place of its first event."""
+    """Replace the event files among `files` by their folders."""
     return list(dict.fromkeys(path.parent if _is_event(path) else path for path in files))
 
 
 def joined(folder: Path) -> BufferedIOBase:
-    """All events of `folder`, one a line; one that is broken is a broken line. Raises OSError."""
+    """All events of `folder`, one a line; a damaged one is a damaged line. Raises OSError."""
     file = tempfile.SpooledTemporaryFile(max_size=HELD_BYTES)  # noqa: SIM115
     for path in event_files(folder):
-        # No string in JSON has a line's end in it, so that what is between them can stand on one line.
+        # Strings in JSON contain no line breaks, so all others can be replaced.
         file.write(path.read_bytes().replace(b"\r", b" ").replace(b"\n", b" ") + b"\n")
     file.seek(0)
     return cast("BufferedIOBase", file)
@@ -92,22 +92,22 @@ def _number(path: Path) -> tuple[int, str]:
 
 
 SAMPLE_BYTES = 65_536
-"""What a log format is told by."""
+"""How much of a file is used to recognise its format."""
 _GZIP = b"\x1f\x8b"
 _XZ = b"\xfd7zXZ\x00"
 DOUBTFUL_SUFFIXES = {".md", ".traj"}
-"""What the names of some agents' logs end with, and those of many other files."""
+"""Suffixes of some agents' logs, and of many other files."""
 LOG_SUFFIXES = {".jsonl", ".ndjson", ".json", ".gz", ".xz"} | DOUBTFUL_SUFFIXES
-"""What the name of a log ends with; a folder is searched for these."""
+"""Suffixes of logs, which a folder is searched for."""
 _SUFFIXES = LOG_SUFFIXES | {".log", ".txt", ".png"}
 _DAMAGES = (EOFError, zlib.error, lzma.LZMAError, OSError)
 
 
 class LogFile:
-    """A file whose lines are read: told how far, and where a damaged archive breaks off."""
+    """An open log file that is read line by line, with its progress and any damage."""
 
     def __init__(self, given: LogPlace, *, label: str = "", stem: str = "log") -> None:
-        """Open a path, or take an open file that can be wound back, which is called so."""
+        """Open a path, or use an open seekable file, named `label` and `stem`."""
         self._path = given if isinstance(given, str) else os.fspath(given) if isinstance(given, os.PathLike) else None
         self.label = self._path or label or getattr(given, "name", "") or stem
         self.stem = stem_of(Path(self._path)) if self._path is not None else stem
@@ -124,22 +124,22 @@ class LogFile:
 
     @property
     def bytes_read(self) -> int:
-        """How far it was read, in bytes of the file as it lies there."""
+        """How many bytes of it on disk were read so far."""
         return 0 if self._raw.closed else self._raw.tell()
 
     @property
     def size(self) -> int:
-        """How long it is, in bytes of the file as it lies there."""
+        """Its size in bytes on disk."""
         here = self._raw.tell()
         size = self._raw.seek(0, io.SEEK_END)
         self._raw.seek(here)
         return size
 
     def sample(self) -> bytes:
-        """Its beginning; the reading starts there all the same."""
+        """Its beginning; `lines` still starts there. Raises BadInput if it can't be unpacked."""
         sample = b""
         try:
-            # Piece by piece, so that what stands before the fault of a damaged archive is seen.
+            # In pieces, so that the part before the damage of an archive is read.
             while len(sample) < SAMPLE_BYTES and (piece := self._stream.read1(SAMPLE_BYTES)):
                 sample += piece
         except _DAMAGES as fault:
@@ -149,9 +149,9 @@ class LogFile:
         return sample[:SAMPLE_BYTES]
 
     def lines(self) -> Iterator[bytes]:
-        """Its lines; where an archive breaks off they end, and `damage` says so.
+        """Iterate over its lines, up to any damage, which is then in `damage`.
 
-        One that is too long stands there as an empty one, and its number in `left_out`.
+        A line that is too long is returned empty, and its number is added to `left_out`.
         """
         try:
             yield from lines_of(self._stream, self.left_out.append)
@@ -159,26 +159,26 @@ class LogFile:
             self.damage = f"the archive breaks off ({fault}); what stands before that was kept."
 
     def read(self) -> bytes:
-        """All of it."""
+        """Its whole content, unpacked. Raises BadInput."""
         try:
             return self._stream.read()
         except _DAMAGES as fault:
             raise BadInput(f"{self.label}: the archive breaks off ({fault}).") from fault
 
     def raw(self) -> bytes:
-        """All of its bytes as it lies there."""
+        """All of its bytes, as they are on disk."""
         self._raw.seek(0)
         return self._raw.read()
 
     def digest(self) -> str:
-        """What tells the file by its content, as it lies there; empty for a stream."""
+        """A digest of its bytes on disk; empty for a stream."""
         if self._path is None:
             return ""
         with _open(self._path) as file:
             return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close it."""
         if self._stream is not self._raw:
             self._stream.close()
         if self._path is not None:
@@ -192,7 +192,7 @@ class LogFile:
 
 
 def stem_of(path: Path) -> str:
-    """A file's name without what only says how it is written; of a folder of events the name of its run."""
+    """A file's name without suffixes; for a folder of events the name of its run."""
     name = Path(path.absolute().parent.name if path.is_dir() else path.name)
     while name.suffix in _SUFFIXES:
         name = name.with_suffix("")
@@ -205,7 +205,7 @@ def _open(given: str) -> BufferedIOBase:
         if path.is_dir() and event_files(path):
             return joined(path)
         if path.exists() and not (path.is_file() or path.is_dir()):
-            # Whoever opens a pipe waits until somebody writes into it.
+            # Opening a pipe blocks until somebody writes to it.
             raise BadInput(f"{given} is no file; give what it tells on standard input, as `-`.")
         return path.open("rb")
     except FileNotFoundError:
@@ -227,19 +227,19 @@ _LENGTH_BYTES = 8
 
 
 class FileSpool:
-    """`ireneo.formats.logs.format.Spool` in a temporary file, which is made when something is put aside."""
+    """`ireneo.formats.logs.format.Spool` in a temporary file, which is created on first use."""
 
     def __init__(self, folder: Path | None) -> None:
-        """Put aside in `folder`; None: where the system keeps temporary files, which may be its memory."""
+        """Use `folder`, or the system's folder for temporary files (None), which may be in memory."""
         self._folder = folder
         self._file: IO[bytes] | None = None
         self._end = 0
 
     def keep(self, text: bytes) -> int:
-        """Put `text` aside; gives what it is read by. Raises StoreError where there is no room."""
+        """Store `text`, and return its place. Raises StoreError if the disk is full."""
         try:
             file = self._opened()
-            # A seek would throw away what is still to be written at once.
+            # An unnecessary seek would flush the buffer.
             if file.tell() != self._end:
                 file.seek(self._end)
             file.write(len(text).to_bytes(_LENGTH_BYTES, "big"))
@@ -253,7 +253,7 @@ class FileSpool:
         return place
 
     def read(self, place: int) -> bytes:
-        """Read what was put aside at `place`. Raises StoreError where it can't be read."""
+        """Read the text stored at `place`. Raises StoreError."""
         try:
             file = self._opened()
             if file.tell() != place:
@@ -263,7 +263,7 @@ class FileSpool:
             raise StoreError(f"What was put aside of a large log can't be read: {fault.strerror}.") from fault
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close and delete the file."""
         if self._file is not None:
             self._file.close()
 
@@ -275,7 +275,7 @@ class FileSpool:
 
 @contextmanager
 def file_spool(folder: Path | None) -> Iterator[FileSpool]:
-    """A spool in `folder`, for as long as the block lasts."""
+    """A spool in `folder` for the duration of the block."""
     spool = FileSpool(folder)
     try:
         yield spool

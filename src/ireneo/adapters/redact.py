@@ -1,4 +1,4 @@
-"""Find secrets in texts, and put marks in their place."""
+"""Find secrets in texts, and replace them by marks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import redact_secret
 from ireneo.patterns import lazy_re
 
 GUESSED = ("secret", "password")
-"""The kinds of what only its name or its place gives away, the less telling first."""
+"""The kinds of secrets recognised only by name or place, the less specific first."""
 
 
 class SecretSpan(NamedTuple):
@@ -25,7 +25,7 @@ class SecretSpan(NamedTuple):
 
 
 def merged(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
-    """`spans` in their order, those that overlap made one, whose kind is the most telling of theirs."""
+    """Sort spans and merge those that overlap, with the most specific of their kinds."""
     out: list[SecretSpan] = []
     for span in sorted(spans):
         if out and span.start < out[-1].end:
@@ -48,11 +48,11 @@ _PLACEHOLDERS = lazy_re(
 _VARIABLE = lazy_re(r"\$(?:[({].*|[A-Z_][A-Z0-9_]*|[a-z_]+(?:[A-Z][a-z]+)*)", re.DOTALL)
 _PATH = lazy_re(r"^(?:~|\.{1,2})?/|^[A-Za-z]:\\|://")
 _CODE = lazy_re(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
-"""A name with a dot in it, as `os.environ` and `config.json` are."""
+"""A dotted name, such as `os.environ` or `config.json`."""
 _SEPARATED = lazy_re(
     r"(?:[A-Z]?[a-z]+\d{0,2}|[A-Z]+\d{0,2}|v?\d+)(?:[-_./:](?:[A-Z]?[a-z]+\d{0,2}|[A-Z]+\d{0,2}|v?\d+))+"
 )
-"""Words with something between them, as `api-key-v2` has."""
+"""Words with separators, such as `api-key-v2`."""
 _PIECE = lazy_re(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _UUID = lazy_re(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _VOWELS = frozenset("aeiou")
@@ -60,19 +60,19 @@ _SYMBOLS = frozenset("!@#%^&*?+~|")
 
 SHORT_PIECES = 3.2
 SHORT_PIECES_OF_LONG = 3.6
-"""A name is made of words: its pieces, each of one case, are longer than this on average, and those of random letters
-are not. Of 2,186 mixed names in a log of Go development, ten were below; of random letters and digits, 97 to 99 in 100
-are. From `LONG` characters on, names and random letters lie further apart."""
+"""The average length of pieces of one case below which a value counts as random, since names are made of words. Of
+2,186 mixed names in a log of Go development ten were below; of random letters and digits 97 to 99 in 100 are. From
+`LONG` characters on the two are further apart."""
 LONG = 20
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether `value` stands for a secret that is elsewhere: a variable, a hole to fill, an example, a mark of ours."""
+    """Whether `value` is no secret itself: a variable, a placeholder, an example, a mark of ours."""
     return bool(_PLACEHOLDERS.search(value) or _VARIABLE.fullmatch(value))
 
 
 def is_password(value: str, *, quoted: bool) -> bool:
-    """Whether `value`, which was called a password, is one: it has a digit, or a symbol, or no words in it."""
+    """Whether `value`, which is named a password, looks like one: it has a digit, a symbol, or no words."""
     if len(value) < 6 or is_placeholder(value) or _PATH.search(value) or (not quoted and _CODE.fullmatch(value)):
         return False
     letters = any(char.isalpha() for char in value)
@@ -84,7 +84,7 @@ def is_password(value: str, *, quoted: bool) -> bool:
 
 
 def is_token(value: str, *, quoted: bool, uuid: bool = False) -> bool:
-    """Whether `value`, which was called a token or a key, is one: long, and no name that people would give a thing."""
+    """Whether `value`, which is named a token or a key, looks like one: long, and not a readable name."""
     if len(value) < 12 or is_placeholder(value) or _PATH.search(value) or (not quoted and _CODE.fullmatch(value)):
         return False
     if _UUID.fullmatch(value):
@@ -93,19 +93,19 @@ def is_token(value: str, *, quoted: bool, uuid: bool = False) -> bool:
 
 
 def is_name(value: str) -> bool:
-    """Whether `value` is one that programs give a thing: `test_key`, `my-secret-2`."""
+    """Whether `value` looks like a name in a program: `test_key`, `my-secret-2`."""
     return value.isidentifier() or bool(_SEPARATED.fullmatch(value))
 
 
 def is_carried(value: str) -> bool:
-    """Whether `value` is unlike any word, so that it can be looked for where nothing gives it away."""
+    """Whether `value` is distinctive enough to be searched for anywhere."""
     if len(value) < 8 or not any(char.isalpha() for char in value):
         return False
     return any(char.isdigit() or char in _SYMBOLS for char in value) or (len(value) >= 12 and _is_random(value))
 
 
 def _is_unspeakable(value: str) -> bool:
-    """Whether no vowel is in a third of the pieces of a value in mixed letters."""
+    """Whether a third of the pieces of a mixed-case value have no vowel."""
     if not value.isalpha() or value.islower() or value.isupper():
         return False
     pieces = _PIECE.findall(value)
@@ -129,13 +129,13 @@ _ENDS = lazy_re(r"\\+[nrt]|[^A-Za-z0-9+/=]+")
 _BETWEEN = lazy_re(
     r"(?:\\+[nrt]|\\*[\"'`]|[\s\d→|>+,:;-]|(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[^\n\\]*)*"
 )
-"""What stands between two lines of a key: their ends, numbers before them, quotes of a program, and headers."""
+"""What may separate two lines of a key: line ends, line numbers, quotes of a program, headers."""
 
 LONGEST = 64 * 1024
 
 
 def private_keys(text: str) -> Iterator[SecretSpan]:
-    """The private keys in `text`; a beginning with nothing behind it, as programs look for it, is none."""
+    """The private keys in `text`; a header without a body, as in source code, is none."""
     at = 0
     while "-----BEGIN " in text and (begin := _BEGIN.search(text, at)):
         at = begin.end()
@@ -151,14 +151,14 @@ def private_keys(text: str) -> Iterator[SecretSpan]:
 
 
 def lines_of(key: str) -> list[str]:
-    """The lines of a key that are long enough to be known again where they stand alone."""
-    # The plus before a line may be the line's, or that of a diff.
+    """The lines of a key that are long enough to be recognised on their own."""
+    # A leading plus may belong to the line, or to a diff.
     lines = (line.lstrip("+") for line in _ENDS.split(key))
     return [line for line in lines if len(line) >= 40]
 
 
 def _end_of_body(text: str, at: int) -> int:
-    """Where the lines end that stand behind `at`; there, where none does."""
+    """The end of the lines of a key after `at`; `at` if there are none."""
     last = at
     while last - at < LONGEST:
         between = _BETWEEN.match(text, last)
@@ -166,21 +166,21 @@ def _end_of_body(text: str, at: int) -> int:
         line = _BODY.match(text, start)
         if line is None:
             short = _LAST.match(text, start)
-            # The last line of a key is as short as it comes out.
+            # The last line of a key may have any length.
             return short.end() if short and last > at and "-----END" in text[short.end() : short.end() + 40] else last
         last = line.end()
     return last
 
 
 class Form(NamedTuple):
-    """A form of secrets; the last group of its pattern is the secret, and without a group all of it is."""
+    """A known form of secrets; the last group of the pattern is the secret, or the whole match without a group."""
 
     kind: str
     needle: str
-    """What each text holds that has one: only there is the pattern tried, which costs far more."""
+    """A substring that every match contains; the much slower pattern is only tried if it occurs."""
     pattern: re.Pattern[str]
     like: Callable[[str], bool] | None = None
-    """What it must look like besides, where other things have that form."""
+    """A further condition, if other things have this form as well."""
 
 
 def _form(kind: str, needle: str, pattern: str, like: Callable[[str], bool] | None = None) -> Form:
@@ -200,13 +200,13 @@ def _no_common_password(value: str) -> bool:
 
 
 _NO_PASSWORDS = frozenset("password passwd pass pwd pw secret token user username postgres root mysql admin".split())
-"""What stands for a password in an example of a URL, or is the one that everybody knows."""
+"""Passwords in examples of URLs, and well-known defaults."""
 FORMS = (
     _form("slack-webhook", "hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/-]{20,})"),
     _form("discord-webhook", "/webhooks/", r"discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d+/([\w-]{40,})"),
     _form("teams-webhook", "webhook.office.com/", r"webhook\.office\.com/webhookb2/([\w@/-]{60,})"),
     _form("anthropic-token", "sk-ant-", r"(?<![\w-])sk-ant-[a-z]+\d{2}-[\w-]{20,}"),
-    # Many a provider took over the beginning of OpenAI's keys.
+    # Many providers use the prefix of OpenAI's keys.
     _form("api-key", "sk-", r"(?<![\w-])sk-(?:[a-z]+-(?:v\d-)?)?([A-Za-z0-9]{20,})(?![\w-])", _like_a_token),
     _form("google-oauth-token", "ya29.", r"(?<!\w)ya29\.[\w-]{30,}"),
     _form("google-refresh-token", "1//0", r"(?<![\w/])1//0[\w-]{30,}"),
@@ -269,11 +269,11 @@ KEYS = tuple(
     f"{word}{dash}key" for word in ("api", "access", "auth", "private", "secret", "account") for dash in ("_", "-", "")
 )
 TOKENS = ("token", "secret", "credential", *KEYS)
-"""What the names of secrets end with, in small letters."""
+"""The endings of names of secrets, in lower case."""
 _STEMS = (*((word, "password") for word in PASSWORDS), *((word, "secret") for word in TOKENS[:3]), ("key", "secret"))
 
 _COUNTED_TOKENS = lazy_re(r"(?:page|next|cursor|continuation|sync|cancellation|max|stop|eos|bos|pad|sep|unk)[_-]?token")
-"""Tokens that open nothing."""
+"""Tokens that give no access."""
 
 LONGEST_NAME = 64
 
@@ -292,7 +292,7 @@ _COOKIE = lazy_re(r"[\w.-]{1,128}=([^;,\s\[\]]{16,4096})")
 
 
 def named(text: str) -> Iterator[SecretSpan]:
-    """The values in `text` that stand behind the name of a secret, and look like one."""
+    """The values in `text` that follow the name of a secret, and look like one."""
     small = _small(text)
     for word, kind in _STEMS:
         at = small.find(word)
@@ -308,7 +308,7 @@ def named(text: str) -> Iterator[SecretSpan]:
 
 
 def value_named(text: str, name: str) -> Iterator[SecretSpan]:
-    """All of `text`, where it stands under the `name` of a secret and looks like one."""
+    """The whole `text`, if its `name` is that of a secret and it looks like one."""
     small = name.lower()
     kind = "password" if small.endswith(PASSWORDS) else "secret" if small.endswith(TOKENS) else None
     if kind and not any(char.isspace() for char in text) and _is_secret(text, kind, small, quoted=True):
@@ -316,7 +316,7 @@ def value_named(text: str, name: str) -> Iterator[SecretSpan]:
 
 
 def _behind(text: str, small: str, end: int, kind: str) -> Iterator[SecretSpan]:
-    """What stands behind a name that ends at `end`, where it is a secret."""
+    """The value after a name that ends at `end`, if it is a secret."""
     found = _ASSIGNED.match(text, end) or _OPTION.match(text, end)
     if found is None:
         return
@@ -327,7 +327,7 @@ def _behind(text: str, small: str, end: int, kind: str) -> Iterator[SecretSpan]:
         return
     quoted = held.get("quoted") is not None
     if not quoted and (held.get("close") or text[found.end() : found.end() + 1] in ("(", "[")):
-        # The value of a key in quotes is in quotes, or it is a number, a name or a call.
+        # The unquoted value of a quoted key is a number, a name or a call.
         return
     value = found["quoted"] if quoted else found["bare"].rstrip(".:!?")
     is_variable = held.get("sign") == "=" and text[end - 3 : end].isupper()
@@ -340,13 +340,13 @@ def _is_secret(value: str, kind: str, name: str, *, quoted: bool) -> bool:
     if kind == "password":
         return is_password(value, quoted=quoted)
     if name.endswith("token"):
-        # Many a token is a number or a UUID that only counts.
+        # Many tokens are numbers or UUIDs that only count.
         return not _COUNTED_TOKENS.search(name) and is_token(value, quoted=quoted)
     return is_token(value, quoted=quoted, uuid=True)
 
 
 def _is_set(value: str) -> bool:
-    """Whether a variable of the environment that is called a password has this for one, a word though it be."""
+    """Whether this may be the password in an environment variable, even though it is a word."""
     return len(value) >= 8 and value.isalpha() and not is_placeholder(value)
 
 
@@ -360,7 +360,7 @@ def _cookies(text: str, at: int) -> Iterator[SecretSpan]:
 
 
 def _small(text: str) -> str:
-    """`text` in small letters, each where it was; a few letters become two of them, and are left as they are."""
+    """Lower-case `text` without changing any position; characters whose lower case is longer are kept."""
     small = text.lower()
     if len(small) == len(text):
         return small
@@ -371,11 +371,11 @@ _LONE_SURROGATES = lazy_re("[\ud800-\udfff]")
 _LIMITS = redact_secret.WholeInputLimits(max_input_bytes=1 << 31, max_findings=1 << 20)
 
 _CALL = lazy_re(r"(?:[A-Za-z_]+(?:\.[A-Za-z_]+)+\)*|[a-z_]+\)+)\Z")
-"""A call, or a name of the program, with what may close the call that it is handed to: `api_key=_sdk.api_key)`."""
+"""A call or a dotted name, possibly with closing parentheses: `api_key=_sdk.api_key)`."""
 _KEY = lazy_re(r"[A-Za-z0-9+/=]{24}")
-"""What every private key has between its first line and its last."""
+"""Part of the body of any private key."""
 _GUESSED = "contextual_secret"
-"""What the detector calls a value that only its name gives away; it takes the names of things for secrets as well."""
+"""The detector's type for values recognised only by name, which includes many false positives."""
 
 
 def detected(text: str) -> Iterator[SecretSpan]:
@@ -383,7 +383,7 @@ def detected(text: str) -> Iterator[SecretSpan]:
     try:
         findings = redact_secret.scan(text, limits=_LIMITS)
     except redact_secret.InvalidInputError:
-        # Half a character is no text to the detector; another in its place leaves every other where it was.
+        # The detector refuses lone surrogates; replacing them changes no position.
         findings = redact_secret.scan(_LONE_SURROGATES.sub("?", text), limits=_LIMITS)
     for finding in findings:
         value = text[finding.start : finding.end]
@@ -401,13 +401,13 @@ def detected(text: str) -> Iterator[SecretSpan]:
 
 
 SHORTEST = 6
-"""Nothing shorter is a secret, unless a URL or a command has it in a secret's place."""
+"""The shortest secret, except in URLs and commands."""
 REMEMBERED = 2_000
-"""So many values of a message are looked for where they stand bare; beyond them, the newest."""
+"""How many secrets of a message are searched for anywhere, the newest first."""
 KEPT_CHARACTERS = 4_000_000
-"""Texts of so many characters are remembered: a draft holds most of its texts twice, and names come again and again."""
+"""How many characters of results are cached: a draft holds most texts twice, and names repeat."""
 BLOB = 1_024
-"""From this length on a text of letters and digits alone is an image, an archive, a seal: no secret has its size."""
+"""From this length on, text of letters and digits alone is binary data: no secret is that long."""
 ROUNDS = 16
 
 _MARK = lazy_re(r"(\[REDACTED [a-z0-9-]+\])")
@@ -418,15 +418,14 @@ _WORD = lazy_re(r"\w")
 
 SHORT = 256
 MOST_CLEAN = 20_000
-"""Short texts without a secret of which that is remembered, over all messages: names of fields, tools and models come
-again and again."""
+"""How many short texts without a secret are cached for all messages: names of fields, tools and models repeat."""
 _CLEAN: set[tuple[str, str]] = set()
 
 
 LONG_SECRET = 1_024
 BETWEEN = "\n\n"
 MOST_PARAGRAPHS = 200_000
-"""Paragraphs of long texts without a secret of which a hash is remembered, over all messages."""
+"""How many hashes of paragraphs without a secret are cached for all messages."""
 _PARAGRAPHS: set[int] = set()
 
 
@@ -448,10 +447,10 @@ class _Known(NamedTuple):
 
 
 class SecretRedactor:
-    """A `Redactor` of one message: the package `redact-secret`, with forms and names of our own beside it."""
+    """A `Redactor` of one message, using the package `redact-secret` and our own forms and names."""
 
     def __init__(self) -> None:
-        """Begin with nothing known."""
+        """Start without known secrets."""
         self._kinds: dict[str, str] = {}
         self._newest: deque[_Known] = deque(maxlen=REMEMBERED)
         self._known: list[_Known] = []
@@ -460,16 +459,16 @@ class SecretRedactor:
 
     @property
     def secrets(self) -> Mapping[str, str]:
-        """The secrets that were found so far, each with its kind."""
+        """The secrets found so far, each with its kind."""
         return self._kinds
 
     def know(self, secrets: Mapping[str, str]) -> None:
-        """Take these for found, each with its kind: they are looked for where they stand bare."""
+        """Add known secrets, each with its kind."""
         for value, kind in secrets.items():
             self._kind(value, kind)
 
     def redact(self, text: str, name: str = "") -> str:
-        """`text` with a mark for each secret; the very same object where it has none."""
+        """Replace each secret by a mark; return the same object if there is none."""
         if len(text) < SHORTEST:
             return text
         if not self._known and (text, name) in _CLEAN:
@@ -489,8 +488,8 @@ class SecretRedactor:
         return cleaned
 
     def redact_record(self, text: str, name: str = "") -> str:
-        """The same; of a long text only the paragraphs that stood in none before are looked through."""
-        # A private key may have a blank line in it, and nothing else that is looked for.
+        """Redact a record; in a long text only paragraphs that were not seen before are scanned."""
+        # Of all secrets only a private key may contain a blank line.
         if len(text) < LONG_SECRET or self._known or (text, name) in self._texts or "-----BEGIN " in text:
             return self.redact(text, name)
         paragraphs = text.split(BETWEEN)
@@ -516,7 +515,7 @@ class SecretRedactor:
         return text
 
     def _kind(self, value: str, kind: str) -> str:
-        """The kind under which `value` was found first; where that is now, it is remembered."""
+        """The kind of a secret, which is remembered if it is new."""
         known = self._kinds.get(value)
         if known is not None:
             return known
@@ -524,9 +523,9 @@ class SecretRedactor:
         for each in lines_of(value) if kind == "private-key" else [value] if is_carried(value) else []:
             for form in dict.fromkeys((each, *_escaped(each))):
                 self._newest.append(_Known(form, f"[REDACTED {kind}]", _alone(form)))
-        # The longest first, since a part of it may be another.
+        # Longest first, since one may contain another.
         self._known = sorted(self._newest, key=lambda one: -len(one.value))
-        # What was clean before may hold it.
+        # Texts without a secret so far may contain this one.
         self._forget_texts()
         return kind
 
@@ -550,7 +549,7 @@ def _secrets(text: str, name: str) -> Iterator[SecretSpan]:
     if len(text) >= BLOB and _BLOB.fullmatch(text):
         return
     if "\\" in text:
-        # In a string of JSON a line begins behind an escape, whose letter must not be taken for a part of the secret.
+        # In JSON strings a line starts after an escape, whose letter must not be taken for part of the secret.
         text = _ESCAPED_SPACE.sub(lambda found: "\n".rjust(len(found[0])), text)
     yield from private_keys(text)
     yield from detected(text)
@@ -559,7 +558,7 @@ def _secrets(text: str, name: str) -> Iterator[SecretSpan]:
 
 
 def _inside_quotes(text: str, span: SecretSpan) -> SecretSpan:
-    """`span` without the quote at its end, or what escapes it: a string of JSON must end where it did."""
+    """Cut a closing quote and its escapes off a span, so that JSON strings stay valid."""
     end = span.end
     while end > span.start and text[end - 1] in "\\\"'`":
         end -= 1
@@ -567,7 +566,7 @@ def _inside_quotes(text: str, span: SecretSpan) -> SecretSpan:
 
 
 def _outside_marks(text: str, spans: list[SecretSpan]) -> list[SecretSpan]:
-    """`spans` without what is marked already; of one that a mark stands in, the parts beside it."""
+    """Cut existing marks out of spans."""
     if not spans or "[REDACTED " not in text:
         return spans
     out = []
@@ -585,7 +584,7 @@ def _outside_marks(text: str, spans: list[SecretSpan]) -> list[SecretSpan]:
 
 
 def _escaped(value: str) -> Iterator[str]:
-    """How `value` is written in a string of JSON, and in one that such a string holds."""
+    """How `value` is written in a JSON string, and in one nested in that."""
     for ascii_only in (True, False):
         once = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
         yield once
@@ -594,7 +593,7 @@ def _escaped(value: str) -> Iterator[str]:
 
 
 def _alone(value: str) -> re.Pattern[str]:
-    """`value`, no part of a longer word; a long one wherever it stands."""
+    """A pattern for `value`: a short one only as a whole word, a long one anywhere."""
     pattern = re.escape(value)
     if len(value) < 16:
         pattern = (r"(?<!\w)" if _WORD.match(value) else "") + pattern + (r"(?!\w)" if _WORD.match(value[-1]) else "")

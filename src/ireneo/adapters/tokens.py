@@ -17,7 +17,7 @@ from ireneo.errors import MissingExtra
 from ireneo.patterns import lazy_re
 
 SPACE = 1 << 24
-"""How many fingerprints there can be."""
+"""The number of different fingerprints."""
 
 _FILE = "o200k.bin"
 
@@ -29,17 +29,17 @@ def fingerprint(piece: str) -> int:
 
 @cache
 def known() -> frozenset[int]:
-    """The fingerprints of the entries; read from the package when first asked for.
+    """The fingerprints of the vocabulary, read from the package on first use.
 
-    An entry is kept as 24 bits of its CRC-32 and not as text, so that the whole takes 112 kB. One piece in 175 is taken
-    for an entry by mistake, and a rare entry is taken for two tokens; both are small beside what is counted.
-    The file is written by `benchmarks/token_fingerprint.py`.
+    An entry is stored as 24 bits of its CRC-32 instead of text, so that all take 112 kB. One piece in 175 is mistaken
+    for an entry, and a rare entry counts as two tokens; both hardly matter. `benchmarks/token_fingerprint.py` writes
+    the file.
     """
     return unpack(Path(__file__).with_name(_FILE).read_bytes())
 
 
 def unpack(packed: bytes) -> frozenset[int]:
-    """Read fingerprints from the gaps between them, all low bytes before all high ones, since those pack best."""
+    """Decode fingerprints from their differences, stored low bytes first, then high bytes, which compresses best."""
     planes = zlib.decompress(packed)
     count = len(planes) // 2
     pairs = bytearray(len(planes))
@@ -63,17 +63,16 @@ _BLOCKS = frozenset(map(chr, range(0x2580, 0x25A0)))
 
 
 def cost(piece: str) -> int:
-    """What `piece` costs, in thousandths of a token.
+    """The cost of a piece in thousandths of a token.
 
-    A piece in the vocabulary is one token. Another costs as many entries as it falls into, longest first, which is
-    close to the merges that the real thing would make. Rules stand in only where entries would mislead: rulers, random
-    letters.
+    A piece in the vocabulary is one token. Any other is split into entries, longest first, which is close to the merges
+    of the real tokenizer. Rules replace this only where it would mislead: rulers, random letters.
     """
     if piece.isspace():
         return _white(piece)
     if piece.isascii() and (len(piece) == 1 or piece.isdecimal()):
         return _TOKEN
-    # No word of the vocabulary is longer, and a mistake about a long piece would cost most.
+    # No word of the vocabulary is longer, and a false match of a long piece would cost most.
     if len(piece) <= _LONGEST_WORD and fingerprint(piece) in known():
         return _TOKEN
     if not piece.isascii() and not any(map(str.isalpha, piece)):
@@ -82,14 +81,14 @@ def cost(piece: str) -> int:
 
 
 def _white(piece: str) -> int:
-    """White space, of which there are entries for spaces up to a screen's width, and for the rest up to sixteen."""
+    """White space: the vocabulary has long runs of spaces, and runs of up to sixteen of the rest."""
     if len(piece) <= _LONG:
         return _TOKEN
     return _TOKEN + len(piece) * (13 if piece.strip(" ") == "" else 63)
 
 
 def _long(piece: str) -> int:
-    """A long piece, where a ruler of one sign is cheap, and letters that are no word are dear."""
+    """A long piece: repeated characters are cheap, and random letters expensive."""
     extra = 0
 
     def shorten(run: re.Match[str]) -> str:
@@ -105,13 +104,13 @@ def _long(piece: str) -> int:
 
 
 def _parts(piece: str) -> int:
-    """The entries that `piece` falls into, longest first."""
+    """The cost of the entries that `piece` is split into, longest first."""
     entries = known()
     size, total, parts = len(piece), 0, 0
     longest = _LONGEST_WORD_PART if piece[-1] < "\u2e80" and piece[-1].isalpha() else _LONGEST_SIGN_PART
     start = 0
     if size > 2 * longest and piece == piece[0] * size:
-        # One sign again and again falls into equal parts up to the last few.
+        # A repeated character is split into equal parts, except for the last few.
         same = next((many for many in range(longest, 1, -1) if fingerprint(piece[:many]) in entries), 1)
         parts = (size - longest) // same + 1
         total, start = parts * (_TOKEN if same > 1 else _single(piece[0])), parts * same
@@ -122,20 +121,20 @@ def _parts(piece: str) -> int:
         total += _TOKEN if end > start + 1 else _single(piece[start])
         start = end
         parts += 1
-    # Capitals merge in an order that taking the longest first gets wrong more often than not.
+    # For capitals, longest first is mostly not the order of the real merges.
     return max(_TOKEN, total + (150 * (parts - 1) if _MIXED.search(piece) else 0))
 
 
 def _signs(piece: str) -> int:
-    """Signs beyond ASCII, which merge with their own kind only: boxes, emoji."""
+    """Symbols beyond ASCII, such as boxes and emoji, which only merge with their own kind."""
     total = sum(_long(run[0]) if len(run[0]) > _LONG else _parts(run[0]) for run in _SAME.finditer(piece))
-    # A space in front joins the first byte of a sign that is spelt out, and so costs nothing.
+    # A leading space merges with the first byte of a symbol that is encoded in bytes.
     joins = piece[0] == " " and piece[1] > "\x7f" and fingerprint(piece[1]) not in known()
     return max(_TOKEN, total - _TOKEN if joins else total)
 
 
 def _single(sign: str) -> int:
-    """One sign by itself: an entry, or else spelt out in two bytes or three, of which some are joined."""
+    """A single character: an entry, or two or three bytes, some of which merge."""
     if sign < "\u0800" or fingerprint(sign) in known():
         return _TOKEN
     if "\u0900" <= sign < "\u1100" or "\u3040" <= sign < "\u3100":
@@ -145,7 +144,7 @@ def _single(sign: str) -> int:
     return 2000 if sign <= "\uffff" else 2200
 
 
-# Letters beyond ASCII, whole blocks at a time; a mark that stands inside words counts as a letter too.
+# Letters beyond ASCII, in whole blocks; combining marks count as letters.
 _LETTERS = (
     "\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff\u2c00-\u2dff\u2e80-\u2fff\u3005-\u3007\u3031-\ud7ff"
     "\uf900-\ufdff\ufe70-\ufefc\uff21-\uff3a\uff41-\uffdc\U00010000-\U0001efff\U00020000-\U000fffff"
@@ -154,10 +153,10 @@ _LETTERS = (
 
 @cache
 def _pattern(letters: str) -> re.Pattern[str]:
-    """Compile the cuts that o200k makes before it looks anything up: words, threes of digits, signs, white space."""
+    """Compile o200k's first split: words, groups of three digits, symbols, white space."""
     lead = rf"[^\r\n0-9A-Za-z{letters}]?"
     tail = r"(?:'(?:[sdmtSDMT]|ll|ve|re|LL|VE|RE))?"
-    # Small letters first: one word in two has no others, and it is found a sixth faster so.
+    # Lower case first: half of all words have nothing else, which makes this a sixth faster.
     return re.compile(
         rf"{lead}[a-z{letters}]+{tail}|{lead}[A-Z]+[a-z{letters}]*{tail}"
         rf"|[0-9]{{1,3}}| ?[^\s0-9A-Za-z{letters}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -173,7 +172,7 @@ _MOST_KNOWN = 20_000
 
 
 class _Costs(dict[str, int]):
-    """Remembers what each short piece costs: a text says most of its pieces again and again."""
+    """A cache of the costs of short pieces, most of which repeat within a text."""
 
     def __missing__(self, piece: str) -> int:
         thousandths = cost(piece)
@@ -185,7 +184,7 @@ class _Costs(dict[str, int]):
 
 
 class EstimatedTokenizer:
-    """Estimates o200k counts: over a session one token in a hundred too many, and never two in a hundred too few."""
+    """Estimates o200k counts: over a session about 1 % too many, and never 2 % too few."""
 
     name = "estimate"
 
@@ -201,8 +200,8 @@ class EstimatedTokenizer:
         if len(text) > _LONGEST_KNOWN:
             return self._count(text)
         if len(text) > _LONGEST_KEPT:
-            # Each rebuild of a context asks for most of what the last one asked for. A hash is kept and not the text:
-            # it takes little room, and nothing that is forgotten elsewhere is still held here.
+            # Each rebuild of a context counts mostly the same texts. The key is a hash, which takes little memory and
+            # keeps no text that is erased elsewhere.
             key = hash(text)
             counted = self._known.get(key)
             if counted is None:
@@ -210,7 +209,7 @@ class EstimatedTokenizer:
                     self._known.clear()
                 counted = self._known[key] = self._count(text)
             return counted
-        # Names are asked for again and again, each time alone.
+        # Names are counted repeatedly.
         known = self._short.get(text)
         if known is None:
             if len(self._short) >= _MOST_KEPT:
@@ -220,30 +219,29 @@ class EstimatedTokenizer:
 
     def _count(self, text: str) -> int:
         pattern = _pattern("" if text.isascii() else _LETTERS)
-        # The pieces of a long text take many times its room; one at a time they take a little longer.
+        # A list of all pieces of a long text takes too much memory; an iterator is a little slower.
         pieces = pattern.findall(text) if len(text) <= _LONG_TEXT else (found[0] for found in pattern.finditer(text))
         return (sum(map(self._costs.__getitem__, pieces)) + _THOUSAND // 2) // _THOUSAND
 
 
 class Backend(Protocol):
-    """What is used of the compiled tokenizer."""
+    """The part of the compiled tokenizer that is used."""
 
     def count(self, text: str) -> int:
         """Count tokens."""
 
     def encode(self, text: str) -> Sequence[int]:
-        """Turn a text into ranks."""
+        """Encode a text."""
 
     def decode(self, tokens: Sequence[int]) -> str | None:
-        """Turn ranks back into a text; None where they are no whole text."""
+        """Decode tokens; None if they are not a valid text."""
 
 
 @cache
 def load_backend() -> Backend:
-    """Load the compiled o200k tokenizer. Raises MissingExtra where the extra is not installed."""
+    """Load the compiled o200k tokenizer. Raises MissingExtra."""
     try:
-        # The compiled part itself: the package's wrapper refuses texts of a million characters
-        # and makes a Python object of each token, where only their number is wanted.
+        # Not the package's wrapper, which refuses texts of a million characters and creates an object for each token.
         bindings = import_module("bpe_openai._bindings")
     except ModuleNotFoundError as missing:
         raise MissingExtra("Exact token counts need the extra `tokens`: pip install 'ireneo[tokens]'.") from missing
@@ -251,7 +249,7 @@ def load_backend() -> Backend:
 
 
 class ExactTokenizer:
-    """Counts o200k tokens exactly. Raises MissingExtra where the extra is not installed."""
+    """Counts o200k tokens exactly. Raises MissingExtra."""
 
     name = "o200k"
 
@@ -263,5 +261,5 @@ class ExactTokenizer:
         try:
             return self._backend.count(text)
         except UnicodeEncodeError:
-            # Half of a surrogate pair has no UTF-8; a model is sent the replacement character in its place.
+            # A lone surrogate has no UTF-8; a model is sent the replacement character instead.
             return self._backend.count(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

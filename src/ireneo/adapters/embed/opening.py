@@ -1,4 +1,4 @@
-"""Which embedder a name means, and the two that need nothing but their extra until a text is embedded."""
+"""Opening embedders by name: local ones, those behind an API, and those of other packages."""
 
 from __future__ import annotations
 
@@ -21,57 +21,57 @@ if TYPE_CHECKING:
     from ireneo.adapters.embed.minilm import MiniLM
 
 TOGETHER = 32
-"""Texts of one request: their vectors, written out as numbers, stay under the largest answer that is read."""
+"""Texts in one request: their vectors, written as numbers, stay below the largest accepted response."""
 LONGEST_BYTES = 8_000
-"""Of a text; what is longer is cut. No tokenizer makes more tokens of it, and 8,191 is what OpenAI's models read."""
+"""Where a text is cut: no tokenizer makes more tokens of it than OpenAI's models read, which is 8,191."""
 
 
 class EmbeddingServer(Struct, frozen=True, kw_only=True):
-    """An embedder, and where and how it is asked."""
+    """An embedder, its server, and how it is asked."""
 
     brand: str
     model: str
-    """What the server calls it."""
+    """Its name on the server."""
     base_url: str | None
-    """None: where OpenAI is."""
+    """None: OpenAI's own."""
     api_key: str | None
-    """None: what OpenAI's library finds, and at any other address none."""
+    """None: the one that OpenAI's library finds, and none for any other address."""
     dimensions: int | None
-    """None: as many as the model has."""
+    """None: the model's own."""
     timeout_seconds: float
-    """For one request, its attempts and the waits between them included."""
+    """For one request, including all attempts and pauses."""
     attempts: int
 
     @property
     def name(self) -> str:
-        """The embedder's name; the address is no part of it, since the same model may move to another."""
+        """The embedder's name, without the address, since the same model may move to another."""
         return f"{self.brand}:{self.model}" + (f"/{self.dimensions}" if self.dimensions else "")
 
 
 class ServedEmbedder:
-    """An Embedder, made by `open_embedder`; may be used from any task and any event loop."""
+    """An Embedder, created by `open_embedder`; may be used from any task and any event loop."""
 
     def __init__(self, server: EmbeddingServer) -> None:
-        """Name the server; nothing is loaded or sent yet."""
+        """Use a server; nothing is imported or sent yet."""
         self._server = server
         self._known = server.dimensions or 0
 
     @property
     def name(self) -> str:
-        """What its vectors are kept under."""
+        """The name under which its vectors are stored."""
         return self._server.name
 
     @property
     def dimensions(self) -> int:
-        """Bytes of a vector; 0 before the first answer, unless it was said how many there should be."""
+        """The length of a vector in bytes; 0 before the first answer unless it was configured."""
         return self._known
 
     async def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Vector]:
-        """The vector of each text; questions are embedded as what is kept is. Raises EmbedderError, BadInput."""
+        """The vector of each text; questions are not treated differently. Raises EmbedderError, BadInput."""
         if not texts:
             return []
         try:
-            # It takes a second, in which other tasks may go on.
+            # In a thread, since importing takes a second.
             await asyncio.to_thread(import_module, f"{__package__}.requests")
         except ImportError as missing:
             raise MissingExtra(f"{self.name} needs the extra `llm`: pip install 'ireneo[llm,vectors]'.") from missing
@@ -89,7 +89,7 @@ class ServedEmbedder:
 
 
 def _cut(text: str) -> str:
-    """`text` as it can be sent: whole characters, not too many, and not none."""
+    """Cut a text to whole characters; an empty one becomes a space."""
     sent = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()[:LONGEST_BYTES]
     return sent.decode(errors="ignore") or " "
 
@@ -99,38 +99,35 @@ _LOADING = Lock()
 
 
 class LocalEmbedder:
-    """all-MiniLM-L6-v2 with weights of one byte, through the extra `local`; loaded once in a process, when first used.
-
-    Everything runs in a thread of its own, so that no event loop waits for it.
-    """
+    """all-MiniLM-L6-v2, quantised to one byte, from the extra `local`; loaded once in a process, and run in threads."""
 
     name = "local:all-MiniLM-L6-v2/int8/384"
     dimensions = 384
 
     def __init__(self) -> None:
-        """Load nothing yet. Raises MissingExtra where the extra is not installed."""
+        """Load nothing yet. Raises MissingExtra."""
         if any(find_spec(name) is None for name in NEEDED):
             raise _missing()
 
     async def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Vector]:
-        """The vector of each text; questions are embedded as what is kept is. Raises EmbedderError."""
+        """The vector of each text; questions are not treated differently. Raises EmbedderError."""
         if not texts:
             return []
         model = await asyncio.to_thread(_load_encoder)
         tokens = await asyncio.to_thread(model.tokens, texts)
         found: dict[int, Vector] = {}
-        # Imported here because it needs the extra, which by now is there.
+        # Imported here since it needs the extra.
         from ireneo.adapters.embed.minilm import batches
 
         for places in batches(tokens):
-            # A thread for each batch: whoever is cancelled waits for one batch at most.
+            # One call for each batch, so that a cancellation waits for one batch at most.
             vectors = await asyncio.to_thread(model.vectors, [tokens[place] for place in places])
             found.update(zip(places, vectors, strict=True))
         return [found[place] for place in range(len(texts))]
 
 
 def _load_encoder() -> MiniLM:
-    # Two tasks that come at once would both load it otherwise.
+    # Otherwise two tasks could load it at the same time.
     with _LOADING:
         return _loaded()
 
@@ -149,7 +146,7 @@ def _missing() -> MissingExtra:
 
 
 GROUP = "ireneo.embedders"
-"""The group of entry points under which packages bring embedders: each a callable that makes one of a model's name."""
+"""The entry point group for embedders of other packages: callables that create one from a model's name."""
 
 
 def open_embedder(
@@ -195,7 +192,7 @@ def open_embedder(
             attempts=attempts,
         )
         return ServedEmbedder(server)
-    # Imported when used: it loads what reads the descriptions of packages, which takes longer than all of Ireneo.
+    # Imported when used, since this import takes longer than all of Ireneo.
     from importlib.metadata import entry_points
 
     brought = {each.name: each for each in entry_points(group=GROUP)}

@@ -12,21 +12,21 @@ from ireneo.errors import BadInput, MissingExtra, ModelTimeout
 from ireneo.ports.models import Prompt, Reply, Usage
 
 Provider = Literal["openai", "anthropic", "google", "ollama"]
-"""Whose way of talking the server has."""
+"""The API that a server offers."""
 
 KEYS: dict[Provider, str] = {
     "openai": "OPENAI_API_KEY",
     "anthropic": "ANTHROPIC_API_KEY",
     "google": "GOOGLE_API_KEY",
 }
-"""Where the libraries of the providers look for a key."""
+"""The variables in which the providers' libraries look for a key."""
 
 OLLAMA = "http://localhost:11434/v1"
-"""Where Ollama listens unless it was told otherwise."""
+"""Ollama's default address."""
 
 
 class ModelAddress(Struct, frozen=True, kw_only=True):
-    """A model, and where it is asked."""
+    """A model and its server."""
 
     name: str
     """The whole name, such as ``ollama:llama3:8b``."""
@@ -34,13 +34,13 @@ class ModelAddress(Struct, frozen=True, kw_only=True):
     model: str
     """What the server calls it, such as ``llama3:8b``."""
     base_url: str | None
-    """None: where the provider is."""
+    """None: the provider's own."""
     api_key: str | None
-    """None: what the provider's library finds."""
+    """None: the one that the provider's library finds."""
 
 
 def address_of(name: str, base_url: str | None, api_key: str | None) -> ModelAddress:
-    """Read a model's name. Raises BadInput."""
+    """Parse a model's name. Raises BadInput."""
     provider, _, model = name.partition(":")
     if provider not in get_args(Provider) or not model.strip():
         raise BadInput(
@@ -58,13 +58,13 @@ def address_of(name: str, base_url: str | None, api_key: str | None) -> ModelAdd
 
 
 class RetryPolicy(Struct, frozen=True, kw_only=True):
-    """How long and how often a model is asked."""
+    """The timeout and the retries of an ask."""
 
     timeout_seconds: float
-    """For one ask, its attempts and the waits between them included."""
+    """For one ask, including all attempts and pauses."""
     attempts: int
     pause_seconds: float
-    """Before the second attempt; twice as long before each further one."""
+    """Before the second attempt; doubled before each further one."""
 
 
 class RequestCost(Struct, kw_only=True):
@@ -76,7 +76,7 @@ class RequestCost(Struct, kw_only=True):
 
     @property
     def tokens(self) -> int:
-        """What went in and came out."""
+        """Input and output together."""
         return self.tokens_in + self.tokens_out
 
 
@@ -118,7 +118,7 @@ def _missing(name: str) -> MissingExtra:
 
 
 class ProviderModel:
-    """A LanguageModel, made by `open_model`; may be used from any task and any event loop."""
+    """A LanguageModel, created by `open_model`; may be used from any task and any event loop."""
 
     def __init__(self, address: ModelAddress, policy: RetryPolicy) -> None:
         """Name the model; nothing is loaded yet."""
@@ -127,14 +127,14 @@ class ProviderModel:
         self._policy = policy
 
     async def check(self) -> None:
-        """See, without asking anything, whether the model could be asked. Raises BadInput where a key is missing."""
+        """Check the configuration without a request. Raises BadInput if a key is missing."""
         await self._load()
         from ireneo.adapters.llm import requests
 
         await requests.check(self._address)
 
     async def ask(self, prompt: Prompt, reply: type[R]) -> Reply[R]:
-        """Ask once, and read the answer as a `reply`. Raises ModelError, and BadInput where a key is missing."""
+        """Ask once, and parse the answer as a `reply`. Raises ModelError, and BadInput if a key is missing."""
         await self._load()
         from ireneo.adapters.llm import requests
 
@@ -152,7 +152,7 @@ class ProviderModel:
         return Reply(value=value, usage=usage, model=self.name)
 
     async def _load(self) -> None:
-        """Load what needs the extra. It takes a second or two, in which other tasks may go on."""
+        """Import what needs the extra, in a thread, since it takes a second or two."""
 
         def load() -> None:
             from ireneo.adapters.llm import requests

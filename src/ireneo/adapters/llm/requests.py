@@ -31,7 +31,7 @@ from ireneo.patterns import lazy_re
 from ireneo.ports.models import Prompt
 
 LARGEST_BODY = 4_000_000
-"""Bytes; the longest reply that a prompt allows takes a hundredth of it."""
+"""In bytes; the longest reply that a prompt allows is a hundredth of it."""
 
 
 def client(timeout_seconds: float) -> httpx2.AsyncClient:
@@ -345,7 +345,7 @@ _KEY = lazy_re(r"\b(?:sk|pk|key|gsk|xai|AIza)[-_*][\w*.-]{6,}|\bAIza[\w-]{10,}")
 
 
 def shown(words: str, keys: tuple[str, ...]) -> str:
-    """Somebody else's words as a message may hold them: one short line, without keys."""
+    """Quote somebody else's text in a message: one short line, without keys."""
     line = " ".join(words.split())
     for key in keys:
         line = line.replace(key, "[key]")
@@ -359,22 +359,19 @@ _ASK = "Answer with one JSON object and nothing else: no prose before or after i
 
 
 def with_shape(user: str, reply: type[msgspec.Struct]) -> str:
-    """What the user says, and after it what the answer has to look like.
-
-    In words, and not by a provider's own means for structured output, so that it works with any server.
-    """
+    """Append the schema of the reply to a user prompt, as text, so that it works with any server."""
     shape = json.dumps(schema(reply), ensure_ascii=False, separators=(",", ":"))
     return f"{user.rstrip()}\n\n{_ASK}\n{shape}"
 
 
 def schema(reply: type[msgspec.Struct]) -> object:
-    """The JSON schema of `reply` with everything in its place, since small models don't follow references well."""
+    """The JSON schema of `reply` without references, which small models don't follow well."""
     (top,), parts = msgspec.json.schema_components([reply], ref_template="{name}")
     return _whole(top, parts, ())
 
 
 def _whole(node: object, parts: dict[str, object], inside: tuple[str, ...]) -> object:
-    """`node` with what it refers to put in; what refers to itself is left as an object of any kind."""
+    """Inline all references in `node`; a recursive one becomes an object of any kind."""
     if isinstance(node, list):
         return [_whole(each, parts, inside) for each in node]
     if not isinstance(node, dict):
@@ -382,7 +379,7 @@ def _whole(node: object, parts: dict[str, object], inside: tuple[str, ...]) -> o
     name = node.get("$ref")
     if isinstance(name, str):
         return {"type": "object"} if name in inside else _whole(parts[name], parts, (*inside, name))
-    # A title repeats the name of our own class, and says nothing to a model. A field may be called title, too.
+    # A title only repeats the name of our class. A field may be called title, too.
     return {
         key: {field: _whole(each, parts, inside) for field, each in value.items()}
         if key == "properties" and isinstance(value, dict)
@@ -394,11 +391,11 @@ def _whole(node: object, parts: dict[str, object], inside: tuple[str, ...]) -> o
 
 _THOUGHT = lazy_re(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _MOST_PLACES = 50
-"""How many braces are looked at before a text is taken for prose."""
+"""How many opening braces are tried before a text counts as prose."""
 
 
 def read_reply(text: str, reply: type[R]) -> R:
-    """Read an answer as a `reply`. Raises BadReply, whose message goes on after "The answer of the model …"."""
+    """Parse an answer as a `reply`. Raises BadReply, whose message continues "The answer of the model …"."""
     text = _THOUGHT.sub("", text)
     if not text.strip():
         raise BadReply("is empty")
@@ -408,15 +405,15 @@ def read_reply(text: str, reply: type[R]) -> R:
     read = [value for value in (_as(each, reply) for each in objects) if isinstance(value, reply)]
     if not read:
         raise BadReply(f"is JSON of another shape: {_as(objects[0], reply)}")
-    # Some models write their answer twice; two different answers are none.
+    # Some models repeat their answer; two different answers are an error.
     if any(value != read[0] for value in read):
         raise BadReply("holds several JSON objects that say different things")
     return read[0]
 
 
 def _objects(text: str) -> list[dict[str, object]]:
-    """The JSON objects that stand in `text`, side by side, but not one inside another."""
-    # Line breaks inside strings are let pass: models write them, and there is but one way to understand them.
+    """The outermost JSON objects in `text`."""
+    # Line breaks inside strings are accepted: models write them, and they are unambiguous.
     decoder = json.JSONDecoder(strict=False, parse_constant=_no_number)
     found: list[dict[str, object]] = []
     at = text.find("{")
@@ -427,7 +424,7 @@ def _objects(text: str) -> list[dict[str, object]]:
             value, end = decoder.raw_decode(text, at)
             found.append(value)
         except (ValueError, RecursionError):
-            # What is no JSON may hold something that is, but that would be a piece of an answer.
+            # An object inside invalid JSON would only be a part of an answer.
             end = _closing(text, at)
         at = text.find("{", end)
     return found
@@ -438,7 +435,7 @@ def _no_number(name: str) -> object:
 
 
 def _closing(text: str, at: int) -> int:
-    """Where the brace at `at` is closed again; the end of the text, where it is not."""
+    """The position after the matching closing brace; the end of the text if there is none."""
     depth = 0
     for brace in re.finditer(r"[{}]", text[at:]):
         depth += 1 if brace[0] == "{" else -1
@@ -448,10 +445,10 @@ def _closing(text: str, at: int) -> int:
 
 
 def _as(value: dict[str, object], reply: type[R]) -> R | str:
-    """`value` as a `reply`, or why it is none."""
+    """`value` as a `reply`, or why it isn't one."""
     fields = [field.encode_name for field in msgspec.structs.fields(reply)]
     if fields and not any(name in value for name in fields):
-        # Where every field has a default, an object about something else would be read as an empty answer.
+        # If every field has a default, any object would be read as an empty answer.
         return f"it has none of {', '.join(fields)}"
     try:
         json.dumps(value, ensure_ascii=False).encode()

@@ -239,7 +239,7 @@ class PostgresDatabase(Database):
 
     def scopes(self) -> Sequence[PostgresDatabase]:
         """Space by space."""
-        return [self.of(space) for (space,) in self.rows("list_all_spaces")]
+        return [self.of(space) for space in self.column("list_all_spaces")]
 
     def scan(self, query: str, /, **bindings: Value) -> psycopg.Cursor[Row]:
         """Iterate over the rows of a query. Raises ProgrammingError for an unknown query or a missing value."""

@@ -61,6 +61,10 @@ class Database(ABC):
         """Run a query for each of `rows`, in order; on a server in one round trip."""
         return [self.rows(query, **row) for row in rows]
 
+    def column(self, query: str, /, **bindings: Value) -> list[Any]:
+        """The first column of all rows of a query."""
+        return [row[0] for row in self.scan(query, **bindings)]
+
     def number(self, query: str, /, **bindings: Value) -> int:
         """The first column of a query's only row."""
         ((number, *_),) = self.scan(query, **bindings)

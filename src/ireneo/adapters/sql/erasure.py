@@ -73,8 +73,7 @@ def _cut(database: Database, space: str, session: int) -> tuple[int, int]:
 
 def recount(database: Database, session: int) -> None:
     """Recompute the counters of a session from its messages."""
-    times = (read_time(at) for (at,) in database.scan("list_times", key=session))
-    first_at, last_at = between(times)
+    first_at, last_at = between(map(read_time, database.column("list_times", key=session)))
     database.send("recount_messages", key=session, first_at=write_time(first_at), last_at=write_time(last_at))
 
 
@@ -154,18 +153,17 @@ class SqlErasure(Port, ErasurePort):
     @writes
     def space(self, space: str) -> int:
         """Delete everything of a space."""
-        keys = self._of(space).rows("list_keys", space=space)
-        for (key,) in keys:
+        keys = self._of(space).column("list_keys", space=space)
+        for key in keys:
             _delete_rows(self._of(space), space, key)
-        names = [name for (name,) in self._of(space).rows("list_memory_ids", space=space)]
-        remove_memories(self._of(space), space, names)
+        remove_memories(self._of(space), space, self._of(space).column("list_memory_ids", space=space))
         for query in OF_SPACE:
             self._of(space).send(query, space=space)
         return len(keys)
 
 
 def _delete_rows(database: Database, space: str, session: int) -> None:
-    for (segment,) in database.rows("segments_of_session", key=session):
+    for segment in database.column("segments_of_session", key=session):
         forget_documents(database, space, session, segment, 0, END)
     for query in OF_SESSION:
         database.send(query, key=session)

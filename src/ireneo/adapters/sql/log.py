@@ -88,7 +88,10 @@ def find_prefix(database: Database, space: str) -> str | None:
 
 def _need_prefix(database: Database, space: str) -> str:
     """The prefix of a space's tokens; the space is given a number if it has none yet."""
-    return find_prefix(database, space) or f"{database.number('add_space', space=space)}s"
+    prefix = find_prefix(database, space)
+    if prefix is None:
+        prefix = str(database.number("add_space", space=space)) + "s"
+    return prefix
 
 
 class Placed(Struct, frozen=True, kw_only=True):
@@ -284,7 +287,7 @@ def list_aside(database: Database, session: int, to: StoredPlace) -> list[tuple[
     """The documents of a session that are not on the path to a place, as runs."""
     last = {each.segment: each.last for each in list_stretches(database, session, to)}
     aside: list[int] = []
-    for (segment,) in database.rows("segments_of_session", key=session):
+    for segment in database.column("segments_of_session", key=session):
         aside += _documents(database, session, segment, last.get(segment, -1) + 1, END)
     return runs_of(aside)
 
@@ -519,7 +522,7 @@ class SqlSessions(Port, SessionsPort):
 
     @reads
     def without_project(self, space: str) -> Sequence[SessionKey]:
-        return [SessionKey(space, session) for (session,) in self._of(space).rows("unplaced_sessions", space=space)]
+        return [SessionKey(space, session) for session in self._of(space).column("unplaced_sessions", space=space)]
 
     @reads
     def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:

@@ -105,7 +105,7 @@ class SqlMemories(Port, MemoriesPort):
         return remove_memories(self._of(space), space, ids)
 
     def _read(self, query: str, *, space: str, **bindings: Value) -> Sequence[Record]:
-        return [_RECORD.decode(record) for (record,) in self._of(space).rows(query, space=space, **bindings)]
+        return list(map(_RECORD.decode, self._of(space).column(query, space=space, **bindings)))
 
 
 def _row(space: str, record: Record) -> Bindings:
@@ -235,7 +235,7 @@ class SqlPads(Port, PadsPort):
 
     @reads
     def list(self, space: str) -> Sequence[Pad]:
-        return [_PAD.decode(record) for (record,) in self._of(space).rows("list_pads", space=space)]
+        return list(map(_PAD.decode, self._of(space).column("list_pads", space=space)))
 
 
 NEVER = -(2**63)
@@ -270,8 +270,8 @@ class SqlRuns(Port, RunsPort):
 
     @reads
     def list(self, space: str, limit: int | None = None) -> Sequence[LearnedRun]:
-        rows = self._of(space).rows("list_runs", space=space, limit=END if limit is None else limit)
-        return [_RUN.decode(record) for (record,) in rows]
+        limit = END if limit is None else limit
+        return list(map(_RUN.decode, self._of(space).column("list_runs", space=space, limit=limit)))
 
     @writes
     def remove(self, space: str, session: str) -> bool:
@@ -285,17 +285,17 @@ class SqlRuns(Port, RunsPort):
 
     @reads
     def of_run(self, space: str, session: str) -> Sequence[Observation]:
-        rows = self._of(space).rows("observations_of_run", space=space, session=session)
-        return [_OBSERVATION.decode(record) for (record,) in rows]
+        return list(
+            map(_OBSERVATION.decode, self._of(space).column("observations_of_run", space=space, session=session))
+        )
 
     @reads
     def cues(self, space: str, beginning: str) -> Sequence[str]:
-        rows = self._of(space).rows("list_cues", space=space, beginning=beginning, behind=f"{beginning}\U0010ffff")
-        return [cue for (cue,) in rows]
+        return self._of(space).column("list_cues", space=space, beginning=beginning, behind=f"{beginning}\U0010ffff")
 
     @reads
     def orphans(self, space: str) -> Sequence[str]:
-        return [session for (session,) in self._of(space).rows("stray_runs", space=space)]
+        return self._of(space).column("stray_runs", space=space)
 
     @reads
     def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[ClaimTotals]:
@@ -391,8 +391,7 @@ class SqlLedger(Port, LedgerPort):
     @reads
     def known(self, space: str, learner: str, digests: Sequence[str]) -> frozenset[str]:
         asked = write_json(list(digests))
-        rows = self._of(space).rows("known_files", space=space, learner=learner, digests=asked)
-        return frozenset(digest for (digest,) in rows)
+        return frozenset(self._of(space).column("known_files", space=space, learner=learner, digests=asked))
 
     @writes
     def mark(self, space: str, file: LearnedFile) -> None:
@@ -401,7 +400,7 @@ class SqlLedger(Port, LedgerPort):
 
     @reads
     def list(self, space: str) -> Sequence[LearnedFile]:
-        return [_FILE.decode(record) for (record,) in self._of(space).rows("list_files", space=space)]
+        return list(map(_FILE.decode, self._of(space).column("list_files", space=space)))
 
     @writes
     def remove(self, space: str, files: Sequence[LearnedFile]) -> int:

@@ -294,8 +294,7 @@ class SqlVectors(Port, VectorsPort):
         after = 0 if whole else change
         added: dict[int, Vector] = dict(self._of(space).rows("vectors_since", key=found.key, change=after))
         # A reader that has nothing has nothing to drop.
-        gone = self._of(space).rows("vectors_gone_since", key=found.key, change=after) if after else []
-        removed = [document for (document,) in gone]
+        removed = self._of(space).column("vectors_gone_since", key=found.key, change=after) if after else []
         return VectorChanges(change=max(change, found.changes), added=added, removed=removed, whole=whole)
 
     @reads
@@ -309,12 +308,11 @@ class SqlVectors(Port, VectorsPort):
         found = self._find(space, index, embedder)
         if found is not None and found.kept == self._of(space).number(_HELD[index], space=space):
             return []
-        rows = self._of(space).rows(_DUE[index], space=space, key=found.key if found else None, limit=limit)
-        return [document for (document,) in rows]
+        return self._of(space).column(_DUE[index], space=space, key=found.key if found else None, limit=limit)
 
     @reads
     def embedders(self, space: str) -> Sequence[str]:
-        return [embedder for (embedder,) in self._of(space).rows("list_embedders", space=space)]
+        return self._of(space).column("list_embedders", space=space)
 
     @writes
     def drop(self, space: str, embedder: str) -> int:

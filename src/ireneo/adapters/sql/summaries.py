@@ -98,8 +98,9 @@ class SqlSummaries(Port, SummariesPort):
 
     @reads
     def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
-        rows = self._of(key.space).rows("find_summaries", key=find_session(self._of(key.space), key), prefix=prefix)
-        return [_decoded(record) for (record,) in rows]
+        database = self._of(key.space)
+        records = database.column("find_summaries", key=find_session(database, key), prefix=prefix)
+        return list(map(_decoded, records))
 
     @reads
     def spans(self, key: SessionKey, to: MessageId, summarizer: str, depth: int, first: int = 0) -> Sequence[Span]:
@@ -112,8 +113,7 @@ class SqlSummaries(Port, SummariesPort):
 
     @reads
     def summarizers(self, key: SessionKey) -> Sequence[str]:
-        rows = self._of(key.space).rows("list_families", key=find_session(self._of(key.space), key))
-        return [summarizer for (summarizer,) in rows]
+        return self._of(key.space).column("list_families", key=find_session(self._of(key.space), key))
 
 
 def _read(database: Database, session: int | None, ids: Sequence[SummaryId]) -> list[Summary]:
@@ -219,8 +219,7 @@ class SqlAnnotations(Port, AnnotationsPort):
         before = PathRange(segment=NO_SEGMENT, first=BEFORE_FIRST, last=BEFORE_FIRST)
         for stretch in (before, *reversed(stretches)):
             place = {"segment": stretch.segment, "first": stretch.first, "last": stretch.last}
-            rows = self._of(key.space).rows("list_annotations", key=session, **place)
-            out += [_ANNOTATION.decode(record) for (record,) in rows]
+            out += map(_ANNOTATION.decode, self._of(key.space).column("list_annotations", key=session, **place))
         return out
 
 

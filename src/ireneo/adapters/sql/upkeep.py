@@ -207,12 +207,11 @@ class SqlUpkeep(Port, UpkeepPort):
 
     @reads
     def spaces(self) -> Sequence[str]:
-        return [space for (space,) in self._database.rows("list_all_spaces")]
+        return self._database.column("list_all_spaces")
 
     @reads
     def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
-        rows = self._of(key.space).rows("list_summaries", key=find_session(self._of(key.space), key))
-        return [name for (name,) in rows]
+        return self._of(key.space).column("list_summaries", key=find_session(self._of(key.space), key))
 
     @writes
     def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:

@@ -131,7 +131,7 @@ def read_applied(connection: apsw.Connection, path: Path) -> set[int]:
         return set()
     if application != APPLICATION_ID:
         raise NotADatabase(f"{path} is a database of another program; name another file, or a new one.")
-    applied = {number for (number,) in database.rows("find_migrations")}
+    applied = set(database.column("find_migrations"))
     if applied - {migration.number for migration in load_migrations()}:
         raise NewerDatabase(f"{path} was written by a newer Ireneo; upgrade with `pip install -U ireneo`.")
     return applied
@@ -179,7 +179,7 @@ def reindex(database: SqliteDatabase, limit: int) -> int:
 def _step(database: SqliteDatabase, limit: int) -> int:
     sessions = database.rows("list_all_sessions")
     if database.number("read_format") != 0:
-        for (space,) in database.rows("list_all_spaces"):
+        for space in database.column("list_all_spaces"):
             reindex_memories(database, space)
         for key, _ in sessions:
             forget_words(database, key)
@@ -372,7 +372,7 @@ def _scrub_file(database: Database) -> Scrubbed:
     copies behind, which a later deletion doesn't reach. So the file is rewritten (VACUUM), and then the WAL is
     checkpointed and truncated.
     """
-    marks = database.rows("list_scrubs")
+    marks = database.column("list_scrubs")
     if not marks:
         return Scrubbed(complete=True)
     try:
@@ -382,7 +382,7 @@ def _scrub_file(database: Database) -> Scrubbed:
             return Scrubbed(complete=False, note=READ)
         # Only the marks seen above: erasures that came since need another scrub.
         with database.savepoint():
-            database.send_all("delete_scrub", ({"mark": mark} for (mark,) in marks))
+            database.send_all("delete_scrub", ({"mark": mark} for mark in marks))
     except (apsw.BusyError, apsw.LockedError):
         return Scrubbed(complete=False, note=BUSY)
     except apsw.FullError:

@@ -24,14 +24,14 @@ class SqliteUpkeep(SqlUpkeep):
     def _damage(self) -> list[str]:
         try:
             self._database.rows("refresh_words")
-            found = [each for (each,) in self._database.scan("check_file") if each != "ok"]
+            found = [each for each in self._database.column("check_file") if each != "ok"]
         except apsw.CorruptError as fault:
             return [f"The file is damaged, so far that it can't be checked: {fault}."]
         return [f"The file is damaged: {each}." for each in found]
 
     def _repair_indexes(self) -> None:
         database = self._database
-        found = [str(each) for (each,) in database.rows("check_file")]
+        found = list(map(str, database.column("check_file")))
         names = {name for each in found for name in _INDEX.findall(each)}
         for index, table in database.rows("list_indexes"):
             if index in names and table in SAFE and self._fits(table):
@@ -41,7 +41,7 @@ class SqliteUpkeep(SqlUpkeep):
         if any(_WORDS.search(each) for each in found):
             for query in ("reset_message_words", "reset_memory_words"):
                 database.change(query)
-            for (space,) in database.rows("list_all_spaces"):
+            for space in database.column("list_all_spaces"):
                 rebuild_words(database, space)
 
     def _fits(self, table: str) -> bool:
