@@ -6,9 +6,7 @@ import pytest
 from tests.golden.material import run
 from tests.unit.lesson_runs import a_run
 
-from ireneo.lessons.shell import shape
 from ireneo.lessons.study import study
-from ireneo.log.message import Call
 from ireneo.memories.signature import error_signature
 
 LETTERS = 40_000
@@ -28,5 +26,3 @@ def test_what_is_forgotten_stays_the_same() -> None:
     assert error_signature("error: C:\\work\\rows.py and /srv/a/days.py, mail ann.b+c@example.org") == (
         "error: rows.py and days.py, mail <address>"
     )
-    named = shape(Call(id="1", name="Bash", arguments={"command": "make a/b.txt ./c/d e.py 2>&1 | tail -3"})).paths
-    assert named == ("a/b.txt", "./c/d", "e.py")

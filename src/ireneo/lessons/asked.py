@@ -17,7 +17,7 @@ from ireneo.language.files import either, topic
 from ireneo.language.topics import Wishes
 from ireneo.lessons.commands import main_step
 from ireneo.lessons.explanations import names_thing
-from ireneo.lessons.naming import LOOKS_ONLY
+from ireneo.lessons.naming import programs
 from ireneo.lessons.observe import ASKED, MOST_SOURCES, REFUSED, cited_sources, is_supported, plain_name
 from ireneo.lessons.rulings import is_work
 from ireneo.lessons.run import Observation, Trigger
@@ -82,7 +82,7 @@ def refused_again(material: RunMaterial) -> list[Observation]:
     tried: dict[str, list[Step]] = {}
     for step in run_steps(material):
         command = main_step(command_of(step.call)) if step.result is not None else None
-        if command is not None and command.name and command.name not in LOOKS_ONLY:
+        if command is not None and command.name and command.name not in programs().looks_only:
             tried.setdefault(command.name, []).append(step)
     out: list[Observation] = []
     for name, calls in tried.items():

@@ -1,8 +1,7 @@
-"""Commands as a shell reads them: which programs one runs, what each is called, and which of them decide its status.
+"""Parse command lines as a shell does: which programs run, their canonical names, and which decide the exit status.
 
-tree-sitter reads the line. What it gives is taken apart into programs and what joins them, and put together by a
-shell's own precedence. Wrappers are taken off and options that don't change what is done are passed over, so that one
-command has one name: ``git -C x status`` is ``git status``, and ``uv run pytest -q`` is ``pytest``.
+tree-sitter parses the line; its syntax tree is regrouped by the shell's operator precedence. Names are canonical
+(`ireneo.lessons.naming`): ``git -C x status`` is ``git status``, and ``uv run pytest -q`` is ``pytest``.
 """
 
 from __future__ import annotations
@@ -16,22 +15,14 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.lessons.naming import (
-    FILTERS,
-    MOVES,
-    NEVER_FAILS,
-    SHELLS,
-    SOURCES,
-    Named,
-    name_of,
-)
+from ireneo.lessons.naming import Named, name_of, programs
 from ireneo.patterns import lazy_re
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 LONGEST_COMMAND = 20_000
-"""Characters of a command that are looked at."""
+"""Characters of a command that are parsed."""
 _DEEPEST = 40
 _MOST_STEPS = 400
 
@@ -42,45 +33,45 @@ class ShellStep(Struct, frozen=True, kw_only=True):
     """One program that a command runs."""
 
     name: str
-    """What it is called wherever it is run: ``go test``, ``make lint``, ``pytest``. Empty where a variable hides it."""
+    """Its canonical name: ``go test``, ``make lint``, ``pytest``. Empty where a variable hides it."""
     words: tuple[str, ...]
     """The program with its arguments, without wrappers and quotes."""
     through: tuple[str, ...]
     """The wrappers that it was started through, the outermost first: ``docker compose exec``, ``timeout``."""
     shown: str
-    """What it is called where it was run: ``uv run pytest``, ``scripts/check.sh``."""
+    """The command as it is displayed: ``uv run pytest``, ``scripts/check.sh``."""
     before: Joint
-    """What joins it to the step before it."""
+    """The operator between it and the step before it."""
     folder: str
-    """Where a ``cd`` before it leads; empty where it stays."""
+    """The folder that a ``cd`` before it changed to; empty without one."""
     writes: tuple[str, ...]
     """Files that it writes by redirection."""
     text: str
-    """The step as it was written."""
+    """Its source text."""
     inner: bool = False
     """Its output is an argument of another step."""
     unheard: bool = False
-    """What it says of errors does not come back."""
+    """Its standard error is redirected away."""
 
 
 class CommandLine(Struct, frozen=True, kw_only=True):
-    """A command, read."""
+    """A parsed command line."""
 
     steps: tuple[ShellStep, ...]
-    """In the order in which they stand."""
+    """In source order."""
     deciding: tuple[int, ...]
-    """The steps by whose failing the whole may have failed, in order; empty where its status tells of none."""
+    """The steps whose failure may make the whole command fail, in order; empty where the status depends on none."""
     main: int | None
     """The step that the command is about: the last one that does something."""
     broken: bool = False
-    """It is no command that a shell could read whole."""
+    """It has syntax errors."""
 
 
 _KEYS = ("command", "cmd", "script", "bash", "CommandLine")
 
 
 def command_in(arguments: Mapping[str, object] | str) -> str:
-    """The command line among the arguments of a call; empty where it is no call of a shell."""
+    """The command line among the arguments of a call; empty where it is not a call of a shell."""
     if isinstance(arguments, str) or isinstance(arguments.get("path"), str):
         return ""
     for key in _KEYS:
@@ -88,7 +79,7 @@ def command_in(arguments: Mapping[str, object] | str) -> str:
         if isinstance(value, str) and value:
             return value
         if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-            # A list of words is no line yet, unless it holds one word that is.
+            # A list of words has to be quoted, unless its only item is a whole line.
             return shlex.join(map(str, value)) if len(value) > 1 else " ".join(map(str, value))
     return ""
 
@@ -99,25 +90,25 @@ def shell_steps(command: str) -> tuple[ShellStep, ...]:
 
 
 def command_names(command: str) -> tuple[str, ...]:
-    """What the programs of `command` that do something are called, each once."""
+    """The canonical names of the programs in `command` that do something, each once."""
     steps = (step for step in read_command(command).steps if not step.inner and not does_nothing(step))
     return tuple(dict.fromkeys(step.name for step in steps if step.name))
 
 
 def main_step(command: str) -> ShellStep | None:
-    """What `command` is about: of several steps the last that does something, of a pipe what the rest only filters."""
+    """The step that `command` is about: the last one that does something; in a pipe the one that the rest filters."""
     read = read_command(command)
     return None if read.main is None else read.steps[read.main]
 
 
 def does_nothing(step: ShellStep) -> bool:
-    """Whether a step only moves about, sets a variable or prints a word."""
-    return not step.words or step.words[0] in MOVES or "=" in step.name
+    """Whether a step only changes the folder, sets a variable or prints a word."""
+    return not step.words or step.words[0] in programs().moves or "=" in step.name
 
 
 @lru_cache(maxsize=1_024)
 def read_command(command: str) -> CommandLine:
-    """Read `command` as a shell does; what no shell would read gives the steps that can be told."""
+    """Parse `command`; one with syntax errors gives the steps that can be recognised."""
     reader = _CommandReader()
     tree = reader.read(command[:LONGEST_COMMAND], _Around())
     deciding = tuple(dict.fromkeys(_deciding(tree, reader)))
@@ -127,20 +118,20 @@ def read_command(command: str) -> CommandLine:
 
 
 class _Tree(Struct, frozen=True):
-    """How steps hang together."""
+    """How steps are combined."""
 
     kind: Literal["step", "pipe", "&&", "||", ";", "branch", "not", "aside"]
     parts: tuple[_Tree, ...] = ()
     step: int = -1
     strict: bool = False
-    """Of a pipe: it fails with any of its parts; of a sequence: it ends at the first failure."""
+    """A pipe fails with any of its parts (``pipefail``); a sequence ends at the first failure (``set -e``)."""
 
 
 _NOTHING = _Tree(";")
 
 
 class _Around(Struct, frozen=True, kw_only=True):
-    """What a part of a command stands in."""
+    """The context of a part of a command."""
 
     through: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
@@ -153,7 +144,7 @@ class _Redirects(Struct):
     writes: list[str]
     unheard: bool = False
     text: str = ""
-    """What is handed in as a here-document."""
+    """The here-document or here-string that is its standard input."""
 
 
 _HOLDS_OTHERS = frozenset(
@@ -172,7 +163,7 @@ _SETS = lazy_re(r"-[a-z]*e")
 
 
 class _CommandReader:
-    """Reads one command; collects its steps."""
+    """Parses one command and collects its steps."""
 
     def __init__(self) -> None:
         self.steps: list[ShellStep] = []
@@ -185,7 +176,7 @@ class _CommandReader:
         self._source = b""
 
     def read(self, command: str, around: _Around) -> _Tree:
-        """Read a command line, or one that stands in another."""
+        """Parse a command line, or one nested in another."""
         if around.depth > 4:
             return _NOTHING
         outer = self._source
@@ -200,7 +191,7 @@ class _CommandReader:
         return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def _sequence(self, node: Node, around: _Around, *, children: Sequence[Node] | None = None) -> _Tree:
-        """The statements in `node`, joined as a shell joins them: pipes, then ``&&`` and ``||``, then the rest."""
+        """The statements in `node`, grouped by precedence: pipes first, then ``&&`` and ``||``, then the rest."""
         done: list[_Tree] = []
         chain: _Tree | None = None
         link: Joint = ";"
@@ -240,7 +231,7 @@ class _CommandReader:
         return done[0] if len(done) == 1 else _Tree(";", tuple(done), strict=self.stops_at_failure)
 
     def _operands(self, node: Node, children: Sequence[Node] | None) -> Iterator[tuple[Joint, Node | None, _Redirects]]:
-        """What stands in `node` in order: joints, and what they join with its redirections."""
+        """The operators and operands in `node`, in order; an operand comes with its redirections."""
         held: Node | None = None
         redirects = _Redirects([])
         waiting = list(reversed(children if children is not None else [node]))
@@ -325,7 +316,7 @@ class _CommandReader:
         )
 
     def _branches(self, node: Node, around: _Around) -> _Tree:
-        """A statement with conditions and bodies: only the bodies decide."""
+        """A statement with conditions and bodies: only the bodies decide its status."""
         asides: list[_Tree] = []
         bodies: list[_Tree] = []
         part: list[Node] = []
@@ -350,7 +341,7 @@ class _CommandReader:
         return _Tree(";", (_Tree("aside", tuple(asides)), _Tree("branch", tuple(bodies))))
 
     def _assigned(self, node: Node, around: _Around) -> _Tree:
-        """A variable that is set: what gives its value decides the status."""
+        """An assignment: a command substitution in its value decides the status."""
         for each in (node, *node.named_children):
             if each.type == "variable_assignment":
                 self._remember(each)
@@ -367,7 +358,7 @@ class _CommandReader:
             self.variables.pop(self._text(name), None)
 
     def _within(self, node: Node, around: _Around, *, inner: bool = True) -> tuple[_Tree, ...]:
-        """The commands whose output becomes a word of `node`."""
+        """The command substitutions in `node`."""
         text = self._text(node)
         if "$(" not in text and "`" not in text and "<(" not in text and ">(" not in text:
             return ()
@@ -387,7 +378,7 @@ class _CommandReader:
         return tuple(out)
 
     def _value(self, node: Node) -> str:
-        """A word as the program is given it, as far as that is known without running anything."""
+        """A word as the program receives it, as far as that is known without running anything."""
         kind = node.type
         if kind == "raw_string":
             return self._text(node)[1:-1]
@@ -436,7 +427,8 @@ class _CommandReader:
             self._source = outer
             return tree
         named = name_of(words)
-        if named.line is None and named.words and named.words[0] in SHELLS and redirects.text:
+        is_shell = bool(named.words) and named.words[0] in programs().shells
+        if named.line is None and is_shell and redirects.text:
             named = replace(named, line=redirects.text)
         if named.line is not None:
             within = replace(
@@ -446,8 +438,8 @@ class _CommandReader:
                 depth=around.depth + 1,
             )
             stops, pipes = self.stops_at_failure, self.pipes_fail
-            if named.words and named.words[0] in SHELLS:
-                self._heed(named.words)
+            if is_shell:
+                self._set_options(named.words)
             folder = self.folder
             begun = len(self.steps)
             tree = self.read(named.line, within)
@@ -457,15 +449,15 @@ class _CommandReader:
             if len(self.steps) > begun:
                 return tree
         if words and words[0] == "set":
-            self._heed(words)
+            self._set_options(words)
         tree = self._add(named, node, redirects, around)
         if named.words and named.words[0] in ("cd", "pushd") and len(named.words) > 1:
             where = named.words[1]
             self.folder = where if where.startswith(("/", "~", "$")) or not self.folder else f"{self.folder}/{where}"
         return tree
 
-    def _heed(self, words: Sequence[str]) -> None:
-        """What a shell was told about failures."""
+    def _set_options(self, words: Sequence[str]) -> None:
+        """Apply the options of a shell, or of ``set``, that concern failures."""
         for word in words[1:]:
             if not word.startswith("-") and word != "pipefail":
                 break
@@ -494,7 +486,7 @@ class _CommandReader:
 
 @cache
 def _parser() -> Parser:
-    # A tenth of what a hook may take: loaded only where a command is read.
+    # Imported when used: it takes a tenth of the time that a hook may take.
     import tree_sitter
     import tree_sitter_bash
 
@@ -502,11 +494,11 @@ def _parser() -> Parser:
 
 
 def _deciding(tree: _Tree, reader: _CommandReader) -> list[int]:
-    """The steps by whose failing `tree` may have failed."""
+    """The steps whose failure may make `tree` fail."""
     if tree.kind == "step":
         step = reader.steps[tree.step]
-        return [] if step.words[:1] and step.words[0] in NEVER_FAILS else [tree.step]
-    if tree.kind in ("aside", "not") and not (tree.kind == "not" and tree.parts):
+        return [] if step.words[:1] and step.words[0] in programs().never_fails else [tree.step]
+    if tree.kind == "aside":
         return []
     if tree.kind in ("&&", "||", "branch", "not"):
         return [each for part in tree.parts for each in _deciding(part, reader)]
@@ -515,13 +507,13 @@ def _deciding(tree: _Tree, reader: _CommandReader) -> list[int]:
         return [each for part in (telling if tree.strict else telling[-1:]) for each in _deciding(part, reader)]
     if not telling:
         return []
-    if tree.strict or _hands_on(telling[-1], reader):
+    if tree.strict or _passes_on_status(telling[-1], reader):
         return [each for part in telling for each in _deciding(part, reader)]
     return _deciding(telling[-1], reader)
 
 
-def _hands_on(tree: _Tree, reader: _CommandReader) -> bool:
-    """Whether it gives another's status, or a failing one because of what came before: ``exit $status``."""
+def _passes_on_status(tree: _Tree, reader: _CommandReader) -> bool:
+    """Whether its status follows from the steps before it: ``exit $status``, ``exit 1``."""
     if tree.kind != "step":
         return False
     words = reader.steps[tree.step].words
@@ -529,15 +521,16 @@ def _hands_on(tree: _Tree, reader: _CommandReader) -> bool:
 
 
 def _main(tree: _Tree, steps: Sequence[ShellStep]) -> int | None:
-    """The last step that does something, and of a pipe the one whose output the rest shows."""
+    """The last step that does something; in a pipe the one whose output the rest filters."""
+    known = programs()
 
     def last(tree: _Tree) -> int | None:
         if tree.kind == "step":
             return None if does_nothing(steps[tree.step]) else tree.step
         if tree.kind == "pipe":
             found = [each for part in tree.parts if (each := last(part)) is not None]
-            telling = [each for each in found if steps[each].words[0] not in SOURCES | FILTERS]
-            return telling[-1] if telling else next((each for each in found), None)
+            telling = [each for each in found if steps[each].words[0] not in known.sources | known.filters]
+            return telling[-1] if telling else next(iter(found), None)
         if tree.kind == "aside" and all(part.kind == ";" for part in tree.parts):
             return None
         return next((each for part in reversed(tree.parts) if (each := last(part)) is not None), None)

@@ -1,30 +1,32 @@
-"""Which lines of an output tell what went wrong, by what programs print, and what the error is called anywhere.
+"""Find the errors in a program's output, and give each a name that is the same in other runs.
 
-A fault's name is a quotation of the output in which whatever is of one run only (paths, numbers, names of the code and
-of the case at hand) has given way to an ellipsis. What decides stays: the rule of a linter, the code of an error, the
-module, command or flag that is missing. So it names an error, and may stand in a lesson as what was read.
+fault_lines.toml lists the kinds of lines that programs print when something goes wrong. The name of a fault is its line
+with an ellipsis in place of whatever is specific to one run: paths, numbers, names in the code. What identifies the
+error is kept: a linter's rule, an error code, the module, command or flag that is missing. So a lesson can quote it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from pkgutil import get_data
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
 from ireneo.grounding.neutral import instruction_like
-from ireneo.lessons.fault_lines import LINES, SUMMARY, LineSort, Sort
+from ireneo.language.files import fill, from_data
 from ireneo.patterns import lazy_re
 
 MOST_FAULTS = 3
-"""Errors that are told apart in one output: a linter names several."""
+"""Errors of one output that are kept apart, as where a linter reports several rules."""
 FOUND_NOTHING = "<nothing>"
-"""A search that ends with a failing status because nothing is there."""
+"""A search that ended with a failing status because nothing was found."""
 TIMED_OUT = "<timeout>"
 TESTS_FAILED = "<tests>"
 WITHOUT_A_WORD = "<silent>"
-"""The codes of faults that no words of an output name; an error's name has no angle brackets."""
 CODES = (FOUND_NOTHING, TIMED_OUT, TESTS_FAILED, WITHOUT_A_WORD)
+"""Names of faults that no line of the output gives; other names have no angle brackets."""
 _LOOKED_AT = 40_000
 _MOST_LINES = 600
 _LONGEST_LINE = 600
@@ -34,20 +36,61 @@ _LONGEST_KEPT = 50
 _PASSES = 6
 
 
+Sort = Literal["missing", "lint", "build", "raised", "tests", "told"]
+"""What a line reports; fault_lines.toml explains them."""
+
+
+class LineSort(NamedTuple):
+    """A kind of line that programs print when something goes wrong; fault_lines.toml explains its fields."""
+
+    sort: Sort
+    by: frozenset[str]
+    pattern: re.Pattern[str]
+    weight: int
+    last: bool = False
+    each: bool = False
+    own: bool = False
+
+
+class _FaultLines(NamedTuple):
+    sorts: tuple[LineSort, ...]
+    """In the order in which they are tried on a line: the first that matches says what the line is."""
+    summary: re.Pattern[str]
+    """Lines that only say that something failed, or sum up, or warn."""
+
+
+@from_data
+def _fault_lines() -> _FaultLines:
+    """The content of fault_lines.toml."""
+    # Imported when used: a hook reads no output.
+    import tomllib
+
+    data = get_data(__package__, "fault_lines.toml")
+    assert data is not None
+    given = tomllib.loads(data.decode("utf-8"))
+    sorts: list[LineSort] = []
+    for row in given["lines"]:
+        by = frozenset(fill(row.pop("by", ""), given["parts"]).split(",")) - {""}
+        pattern = lazy_re(row.pop("pattern"), re.I if row.pop("ignore_case", False) else 0)
+        sorts.append(LineSort(by=by, pattern=pattern, **row))
+    summary = lazy_re(given["summary"].replace("\n", ""))
+    return _FaultLines(tuple(sorted(sorts, key=lambda kind: -kind.weight)), summary)
+
+
 class Fault(Struct, frozen=True, kw_only=True):
-    """One thing that went wrong, as an output tells it."""
+    """An error that an output reports."""
 
     name: str
-    """What it is called wherever it happens."""
+    """The same in all runs."""
     line: str = ""
-    """The line that tells it, without prefix and colours; empty where none does."""
+    """The line that reports it, without prefix and colours; empty where none does."""
     sort: Sort = "told"
     by: frozenset[str] = frozenset()
     """The programs that print such a line; empty where any may."""
     weight: int = 0
-    """How sure it is that this is the error; below 50 it is no more than a line that sounds wrong."""
+    """How certain it is that this is the error; below 50 the line only resembles one."""
     task: str = ""
-    """The task in whose name it was printed: ``lint`` of ``[lint] rows.go:3:1: …``."""
+    """The task that printed it: ``lint`` of ``[lint] rows.go:3:1: …``."""
 
 
 _ESCAPES = lazy_re(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][A-Z0-9])|[\x00-\x08\x0e-\x1f]")
@@ -71,7 +114,7 @@ _BOX_END = lazy_re(r"(?<![ \t])[ \t]++[│┃|]$")
 
 
 def cleaned(line: str) -> tuple[str, str]:
-    """A line without colours, progress, and what runners put before it; and the task that they name there."""
+    """A line without colours, progress and the prefixes of runners; and the task that such a prefix names."""
     line = _TAGS.sub(" ", _ESCAPES.sub("", line[: 4 * _LONGEST_LINE]))
     if "\r" in line:
         line = next((part for part in reversed(line.split("\r")) if part.strip()), "")
@@ -106,15 +149,15 @@ _SOUNDS_WRONG = lazy_re(
     r"|\*\* \(|requires ",
 )
 _SURE = 60
-"""Weight from which on only one sort of program prints such lines."""
+"""From this weight on only one kind of program prints such lines."""
 _BEFORE_TESTS = 70
-"""Weight from which on an error kept the tests from running."""
+"""From this weight on an error kept the tests from running."""
 
 
 def read_faults(output: str, *, called: Collection[str] = (), shell: bool = True) -> tuple[Fault, ...]:
-    """The errors that a failing output tells of, the one that counts first; nothing where no line tells of one.
+    """The errors that a failing output reports, the most important first; none where no line reports one.
 
-    `called` are the programs that printed it, as far as that is known.
+    `called` are the programs that may have printed it, as far as they are known.
     """
     if len(output) > _LOOKED_AT:
         output = f"{output[: _LOOKED_AT // 2]}\n{output[-_LOOKED_AT // 2 :]}"
@@ -141,7 +184,7 @@ def read_faults(output: str, *, called: Collection[str] = (), shell: bool = True
 
 
 def _refused_by_its_tool(text: str) -> Fault:
-    """What a harness says of a call that it did not take: its first sentence, or what that leads to."""
+    """The error with which a harness rejects a call: its first sentence, or the one behind a heading."""
     lines = [" ".join(line.split()) for line in text.split("\n") if line.strip()]
     line = lines[1] if len(lines) > 1 and lines[0].endswith(":") else lines[0] if lines else ""
     said = line.partition(". ")[0]
@@ -151,7 +194,7 @@ def _refused_by_its_tool(text: str) -> Fault:
 
 
 def _named(found: Sequence[Fault]) -> tuple[Fault, ...]:
-    """Each name once, without those that would tell a reader to do something."""
+    """Each name once, without those worded as an instruction to the reader."""
     out: dict[str, Fault] = {}
     for each in found:
         if each.name and not instruction_like(each.name):
@@ -161,10 +204,11 @@ def _named(found: Sequence[Fault]) -> tuple[Fault, ...]:
 
 _ERROR_LEVEL = lazy_re(r"^\s*+(?:\[(?:ERROR|FATAL|error|ERR)\]|##\[error\]|::error)")
 _AT_ERROR_LEVEL = LineSort(sort="told", by=frozenset(), pattern=_ERROR_LEVEL, weight=45)
-"""A line that a program prints as an error, whatever it says."""
+"""Any line that a program marks as an error."""
 
 
 def _told(output: str, called: Collection[str]) -> Iterator[tuple[Fault, LineSort]]:
+    sorts, summary = _fault_lines()
     lines = output.split("\n")
     if len(lines) > _MOST_LINES:
         lines = [*lines[: _MOST_LINES // 2], *lines[-_MOST_LINES // 2 :]]
@@ -174,9 +218,9 @@ def _told(output: str, called: Collection[str]) -> Iterator[tuple[Fault, LineSor
         line, task = cleaned(raw)
         if _LEADS_ON.search(line):
             line = f"{line} {cleaned(following)[0]}"
-        if not line or (SUMMARY.search(line) and not line.startswith(("FAILED ", "Tests: "))):
+        if not line or (summary.search(line) and not line.startswith(("FAILED ", "Tests: "))):
             continue
-        for kind in LINES:
+        for kind in sorts:
             found = None if kind.own and kind.by.isdisjoint(called) else kind.pattern.search(line)
             if found is not None:
                 fault = _fault(line, kind, found, task)
@@ -195,9 +239,9 @@ _SAME = {
     "Connection refused": "connection refused",
     "Address already in use": "address already in use",
 }
-"""The same error in the words of several programs."""
+"""The same error in the wording of other programs."""
 _LEADS_ON = lazy_re(r" panicked at \S+:\d+:\d+:$|^\S+:\d+:\d+: error: \[GHC-\d+\]$")
-"""Lines whose message stands in the next one."""
+"""Lines whose message is on the next line."""
 _HINT = lazy_re(r"\.? (?:Did you mean|\(Possible options|Try )[^\n]*$|\. Stop\.?$")
 
 
@@ -214,7 +258,7 @@ def _fault(line: str, kind: LineSort, found: re.Match[str], task: str) -> Fault:
         name = normalized_error(_SAME.get(said, said), keep=keep)
         if code and code not in name:
             name = f"{code}: {name}" if name else code
-    # A shell that names the program speaks for that.
+    # A shell that names the program reports an error of that program.
     shown = _PROMPT.sub("", line) if given.get("by") else line
     return Fault(name=name[:_CHARACTERS].rstrip(), line=shown, sort=kind.sort, by=by, weight=kind.weight, task=task)
 
@@ -227,7 +271,7 @@ _FROM_OUTSIDE = lazy_re(
 
 
 def _tests(tests: Sequence[Fault], told: Sequence[tuple[Fault, LineSort]]) -> Fault:
-    """Failed tests; where all of them fail for what is missing, that."""
+    """Failed tests; or what is missing, where that made all of them fail."""
     raised = [each for each, kind in told if each.sort in ("raised", "missing") and kind.last]
     names = {each.name for each in raised}
     if len(names) == 1 and _FROM_OUTSIDE.search(raised[-1].line):
@@ -236,10 +280,10 @@ def _tests(tests: Sequence[Fault], told: Sequence[tuple[Fault, LineSort]]) -> Fa
 
 
 def _of_a_tool(output: str) -> tuple[Fault, ...]:
-    """What a tool that is no shell says: its first line that tells of an error, or its only one."""
+    """The error of a tool that is not a shell: its first line that reports one, or its only line."""
     lines = [line for raw in output.split("\n")[:_MOST_LINES] if (line := cleaned(raw)[0])]
     lines = [line for line in lines if not _ASKS.match(line) and not _OF_A_FILE.match(line)]
-    wrong = [line for line in lines if _TELLS_WRONG.search(line) and not SUMMARY.search(line)]
+    wrong = [line for line in lines if _TELLS_WRONG.search(line) and not _fault_lines().summary.search(line)]
     line = wrong[0] if wrong else lines[0] if len(lines) <= _FEW_LINES and lines else ""
     said = _LEVEL.sub("", line).partition(". ")[0]
     name = normalized_error(_OF_SOMEONE.sub("…", said)) if said else ""
@@ -253,21 +297,21 @@ _TELLS_WRONG = lazy_re(
     r"|[Aa]borted\b|[Ff]ound \d+ matches"
 )
 _OF_A_FILE = lazy_re(r"[ \t]*+\d+[ ]?(?:[│█→]|\t)")
-"""A line of a file that is shown with its number."""
+"""A line of a file, shown with its number."""
 _ASKS = lazy_re(r"#+ (?:Fix|See|Running|Please|Try)\b|(?:Fix any|See the|See relevant|Please|Try)\b")
-"""How a tool begins to tell what it found, or what to do about it."""
+"""How a tool introduces what it found, or what to do about it."""
 _FEW_LINES = 3
-"""So many lines of a tool may tell an error without a word that sounds like one."""
+"""An output of at most so many lines reports an error even without a word that suggests one."""
 _LEVEL = lazy_re(r"^(?:\w+: )?(?:[Ee]rror|ERROR)(?: executing \w+)?: (?=\S)")
 _OF_SOMEONE = lazy_re(
     r"(?<=[\w,:] )[A-Z][a-z]+(?: [A-Z][a-z]+)+|\b[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+"
     r"|\b(?=[A-Za-z-]*\d)[A-Za-z\d-]{3,}\b|\b[A-Z]{3}\b"
 )
-"""People, addresses, numbers of orders and flights: what tools for customers speak of."""
+"""People, addresses, numbers of orders and flights, in the answers of customer service tools."""
 
 
 def is_empty(output: str) -> bool:
-    """Whether nothing came back but a status."""
+    """Whether an output is nothing but a status."""
     return not re.search(r"\w", _TAGS.sub("", _STATUS_LINE.sub("", output)))
 
 
@@ -275,7 +319,7 @@ _PROMPT = lazy_re(r"^(?:(?:\S*/)?(?:ba|z|da)?sh: (?:(?:line )?\d+: |-c: |eval: )
 _ONE_OFF = lazy_re(r"(could not apply|Available agents|has been denied)\b.*")
 _CUT_OFF = lazy_re(r"(?<!\S)\S*\w\.{3}$")
 _NO_MODULE = lazy_re(r"No module named ['\"]?[\w.]+['\"]?")
-_ACCIDENTS = (
+_SPECIFIC = (
     lazy_re(r"\"[^\"\n]*\"|`[^`'\n]*'(?!\w)|“[^“”\n]{0,1000}+”|`[^`\n]*`|‘[^‘’\n]{0,1000}+’|(?<!\w)'[^'\n]*'(?!\w)"),
     lazy_re(r"\b[a-z][a-z0-9+.-]{0,30}://\S+"),
     lazy_re(r"\((?![a-z]+\)$)[^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"),
@@ -288,30 +332,30 @@ _NAMED_ERROR = lazy_re(r"[A-Z]\w*(?:Error|Exception|Warning|NotReady|Failure|Con
 _ASIDE = lazy_re(r"^ ?\([^()]{0,200}\) ")
 _LAST_NAME = lazy_re(r"(: )[^\s…]+(?: \([a-z]+\))?$")
 _KEPT = "\ue000"
-"""Stands for what is kept."""
+"""Placeholder for what is kept."""
 
 
 def normalized_error(line: str, *, keep: str = "") -> str:
-    """The name of an error: its line without its accidents, each of which is an ellipsis; a code stays one.
+    """The name of an error: its line with an ellipsis for whatever is specific to one run; a code stays as it is.
 
-    `keep` is a part of the line that is no accident: the module, command or flag that is missing.
+    `keep` is a part of the line that identifies the error: the module, command or flag that is missing.
     """
-    said = _without_accidents(line, keep)
+    said = _generalized(line, keep)
     for _ in range(0 if keep else _PASSES):
-        shorter = _without_accidents(said, "")
+        shorter = _generalized(said, "")
         if shorter == said:
             break
         said = shorter
     return said
 
 
-def _without_accidents(line: str, keep: str) -> str:
+def _generalized(line: str, keep: str) -> str:
     if line in CODES:
         return line
     line = _CUT_OFF.sub("…", line)
     line = _ONE_OFF.sub(r"\1", _PROMPT.sub("", " ".join(_TAGS.sub(" ", line).split())))
     if missing := _NO_MODULE.search(line):
-        return missing[0][:_CHARACTERS]  # Which one is missing is no accident.
+        return missing[0][:_CHARACTERS]  # The module identifies the error.
     if keep and len(keep) <= _LONGEST_KEPT and not keep.startswith(("/", "~")):
         line = line.replace(keep, _KEPT, 1)
     else:
@@ -321,7 +365,7 @@ def _without_accidents(line: str, keep: str) -> str:
     head = _NAMED_ERROR.match(line.partition(":")[0].rpartition(".")[2])
     kept = head[0] if head else ""
     rest = _ASIDE.sub(" ", line.partition(":")[2]) if kept else line
-    for pattern in _ACCIDENTS:
+    for pattern in _SPECIFIC:
         rest = pattern.sub("…", rest)
     rest = re.sub(r"(?:(?:(?<!\s)\s++)?…[\s,;:.]*+)+", " … ", rest).strip()
     rest = _LAST_NAME.sub(lambda found: found[0] if _KEPT in found[0] else f"{found[1]}…", rest)

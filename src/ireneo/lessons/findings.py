@@ -28,7 +28,7 @@ from ireneo.lessons.explanations import (
     things_of,
 )
 from ireneo.lessons.faults import CODES, FOUND_NOTHING, TIMED_OUT, WITHOUT_A_WORD
-from ireneo.lessons.naming import LOOKS_ONLY
+from ireneo.lessons.naming import programs
 from ireneo.lessons.observe import (
     DEMANDED,
     EXPLAINED,
@@ -41,7 +41,7 @@ from ireneo.lessons.observe import (
 )
 from ireneo.lessons.remedies import is_unknown
 from ireneo.lessons.run import LOGGED, Category, NotedSort, NotedWords, Observation, Trigger
-from ireneo.lessons.shell import RunMaterial, TriedCall, command_of
+from ireneo.lessons.shell import RunMaterial, TriedCall
 from ireneo.lessons.traps import LONGEST_SAID, SAID_AFTER, place_of, quote
 from ireneo.log.message import Message, MessageId
 from ireneo.memories.record import likeness_key
@@ -62,10 +62,11 @@ def findings(
     What was `told` is left out: it stands as the way out of a trap.
     """
     messages = {message.id: message for message in material.messages}
-    programs = {each.program for each in run if each.shape.shell and each.program} - LOOKS_ONLY
+    looks_only = programs().looks_only
+    called = {each.program for each in run if each.shell and each.program} - looks_only
     out: dict[str, Observation] = {}
     for place, failed in enumerate(run):
-        if not failed.faults or not failed.shape.shell or failed.program in LOOKS_ONLY:
+        if not failed.faults or not failed.shell or failed.program in looks_only:
             continue
         if not failed.program or failed.faults[0] == FOUND_NOTHING:
             continue
@@ -80,7 +81,7 @@ def findings(
         for each in said.between(first, place_of(messages, again) + SAID_AFTER):
             if not each.firm or speaks_of_code(each.text) or not shared_words(each.text, met):
                 continue
-            named = things_of(each.text, programs | linters)
+            named = things_of(each.text, called | linters)
             things = {thing for thing in named if _is_new(thing, failed, between)}
             things |= _settled(each.text, between) if is_rule(each.text) else set()
             about = ({failed.program} | linters) & named if is_rule(each.text) else set()
@@ -97,7 +98,7 @@ def _is_new(thing: str, failed: TriedCall, between: Sequence[TriedCall]) -> bool
     """Whether a call that worked between a failure and a success has to do with `thing`, as what failed had not."""
     if names_thing(failed.step.command, thing):
         return False
-    return any(each.worked and each.shape.shell and names_thing(each.step.command, thing) for each in between)
+    return any(each.worked and each.shell and names_thing(each.step.command, thing) for each in between)
 
 
 def _settled(said: str, between: Sequence[TriedCall]) -> frozenset[str]:
@@ -137,7 +138,7 @@ def _finding(
         held=1,
         text=text,
         task_type=failed.step.action.kind,
-        conditions={"tool": failed.shape.tool, "program": failed.program},
+        conditions={"tool": failed.tool, "program": failed.program},
         why=said.text if confirmed else "",
         sources=sources,
         tokens=failed.tokens,
@@ -166,12 +167,12 @@ def demands(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation
     out: dict[str, Observation] = {}
     for each in run:
         # How a tool for files wants to be called, it tells whoever calls it wrongly: any agent gets over it at once.
-        of_files = each.shape.shell or each.step.action.kind in _OF_FILES or each.shape.tool.lower() in _FILE_TOOLS
+        of_files = each.shell or each.step.action.kind in _OF_FILES or each.tool.lower() in _FILE_TOOLS
         if each.faults and each.step.answer and not of_files:
-            told = (f"`{each.shape.tool}` refuses", each.tokens)
+            told = (f"`{each.tool}` refuses", each.tokens)
             answer = messages[each.step.answer]
             _take(out, material, messages, answer, each.step.output, told, asked=each.step.source)
-            if not each.shape.path and (refusal := _refusal(each)):
+            if not each.path and (refusal := _refusal(each)):
                 _take(out, material, messages, answer, refusal, told, asked=each.step.source, whole=True)
     for message in material.put_in:
         before = messages.get(message.parent) if message.parent else None
@@ -286,7 +287,7 @@ def _not_enough(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obs
         if (each.step.action.kind in CHANGES and each.worked) or _MOVES_CODE.match(each.program):
             passed = {}
         serves = next((what for what, pattern in _SERVES if pattern.search(each.program)), "")
-        if not each.shape.shell or serves not in _CHECKING:
+        if not each.shell or serves not in _CHECKING:
             continue
         if each.worked and serves == "tests":
             passed[each.program] = each
@@ -311,7 +312,7 @@ def _told_beside(material: RunMaterial, passed: TriedCall, failed: TriedCall) ->
         held=1,
         text=text if is_supported(text, sources, messages) else "",
         task_type="check",
-        conditions={"tool": failed.shape.tool, "program": failed.program},
+        conditions={"tool": failed.tool, "program": failed.program},
         sources=sources,
         tokens=failed.tokens,
     )
@@ -330,7 +331,7 @@ def _commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obser
     for each in run:
         shown = each.shown.rsplit(" ", 1)[-1] if "/" in each.shown else each.shown  # However the script was started.
         serves = next((what for what, pattern in _SERVES if pattern.search(shown)), "")
-        if not each.shape.shell or not serves:
+        if not each.shell or not serves:
             continue
         if each.faults and (is_environment(each.faults[0]) or is_unknown(each.step.error)):
             vain.add((serves, shown))
@@ -385,20 +386,20 @@ def _sought(failed: TriedCall) -> str:
     """The one file that a call asked for and that is not there."""
     if failed.worked or not _MISSING.search(f"{failed.faults[0]} {failed.step.error}"):
         return ""
-    paths = [failed.shape.path] if failed.shape.path else _files_of(failed)
-    named = [path for path in paths if not failed.shape.shell or path in failed.step.output]
+    paths = [failed.path] if failed.path else _files_of(failed)
+    named = [path for path in paths if not failed.shell or path in failed.step.output]
     return named[0] if len(named) == 1 and "." in _end(named[0], 1) else ""
 
 
 def _read_in(each: TriedCall) -> Sequence[str]:
     if not each.worked or each.step.action.kind != "read":
         return ()
-    return [each.shape.path] if each.shape.path else _files_of(each)
+    return [each.path] if each.path else _files_of(each)
 
 
 def _files_of(each: TriedCall) -> list[str]:
     """The files that a command that only shows files is given."""
-    step = main_step(command_of(each.step.call)) if each.shape.shell else None
+    step = main_step(each.command_line) if each.shell else None
     if step is None or step.name not in _SHOWS:
         return []
     return [word for word in step.words[1:] if _FILE.fullmatch(word)]

@@ -17,9 +17,9 @@ from ireneo.lessons.commands import ShellStep, command_names, main_step, shell_s
 from ireneo.lessons.explanations import names_thing
 from ireneo.lessons.faults import FOUND_NOTHING, TESTS_FAILED, TIMED_OUT
 from ireneo.lessons.guard import NOTHING
-from ireneo.lessons.naming import LOOKS_ONLY
+from ireneo.lessons.naming import programs
 from ireneo.lessons.run import Trigger
-from ireneo.lessons.shell import TriedCall, command_of
+from ireneo.lessons.shell import TriedCall
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import CHANGES, is_environment
 
@@ -120,7 +120,7 @@ def remedy_of(run: Sequence[TriedCall], at: int) -> Remedy | None:
     failed = run[at]
     if not failed.program or failed.faults[0] == FOUND_NOTHING:
         return None
-    if not failed.shape.shell:
+    if not failed.shell:
         return _other_argument(run, at)
     bare = _bare(run, at) or _started_otherwise(run, at) or _of_a_line(run, at)
     if bare is not None:
@@ -141,14 +141,14 @@ def remedy_of(run: Sequence[TriedCall], at: int) -> Remedy | None:
 def _bare(run: Sequence[TriedCall], at: int) -> Remedy | None:
     """The same command without what could not be run before it: a wrapper that is not there, a folder to go to."""
     failed = run[at]
-    steps = shell_steps(command_of(failed.step.call))
+    steps = shell_steps(failed.command_line)
     lost = _NO_FOLDER.search(failed.step.error)
     name = "cd" if lost else failed.program
     if lost is None and not (is_environment(failed.faults[0]) and any(name in step.through for step in steps)):
         return None
     wanted = {step.name for step in steps if step.name and step.name != name and step.words[:1] != ("cd",)}
     for each in run[at + 1 : at + 1 + SOON]:
-        then = main_step(command_of(each.step.call)) if each.shape.shell else None
+        then = main_step(each.command_line) if each.shell else None
         if then is None or then.name not in wanted or not any(step.words == then.words for step in steps):
             continue
         if then.folder if lost else name in then.through:
@@ -172,7 +172,7 @@ def _started_otherwise(run: Sequence[TriedCall], at: int) -> Remedy | None:
     failed = run[at]
     missing = _CANNOT_START.search(f"{failed.faults[0]} {failed.step.error}")
     again = next((each for each in run[at + 1 : at + 1 + SOON] if each.program == failed.program), None)
-    if not missing or failed.program not in missing[0] or again is None or not again.shape.shell:
+    if not missing or failed.program not in missing[0] or again is None or not again.shell:
         return None
     before, now = _start(failed), _start(again)
     # Of a program of the system that was called by its path the path may be the cause.
@@ -203,9 +203,9 @@ def _start(each: TriedCall) -> str:
 def _of_a_line(run: Sequence[TriedCall], at: int) -> Remedy | None:
     """The same line, all steps of which but the one that failed are as they were."""
     failed = run[at]
-    steps = shell_steps(command_of(failed.step.call))
+    steps = shell_steps(failed.command_line)
     for each in run[at + 1 : at + 1 + SOON] if len(steps) > 1 else ():
-        then = shell_steps(command_of(each.step.call))
+        then = shell_steps(each.command_line)
         other = [pair for pair in zip(steps, then, strict=False) if pair[0].text.strip() != pair[1].text.strip()]
         if each.worked and len(steps) == len(then) and len(other) == 1:
             one, two = other[0]
@@ -217,7 +217,7 @@ def _of_a_line(run: Sequence[TriedCall], at: int) -> Remedy | None:
 def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
     """The same tool with another word for one of its arguments."""
     failed = run[at]
-    again = next((each for each in run[at + 1 : at + 1 + SOON] if each.shape.tool == failed.shape.tool), None)
+    again = next((each for each in run[at + 1 : at + 1 + SOON] if each.tool == failed.tool), None)
     given, then = failed.step.call.arguments, again.step.call.arguments if again else None
     if again is None or isinstance(given, str) or not isinstance(then, dict):
         return None
@@ -243,7 +243,7 @@ def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
         wrong=(before,),
         tries=(failed, again),
         worked=again.worked,
-        trigger=Trigger(tool=failed.shape.tool, words=(before,), unless=(value,)),
+        trigger=Trigger(tool=failed.tool, words=(before,), unless=(value,)),
     )
 
 
@@ -256,7 +256,7 @@ def _argument_named(failed: TriedCall, again: TriedCall, name: str, right: str =
         wrong=(name,),
         tries=(failed, again),
         worked=again.worked,
-        trigger=Trigger(tool=failed.shape.tool, words=(name,), unless=(right,) if right else ()),
+        trigger=Trigger(tool=failed.tool, words=(name,), unless=(right,) if right else ()),
     )
 
 
@@ -275,7 +275,7 @@ def _one_at_a_time(failed: TriedCall, again: TriedCall, name: str, several: int)
         names=(name, "one"),
         tries=(failed, again),
         worked=again.worked,
-        trigger=Trigger(tool=failed.shape.tool, given=name),
+        trigger=Trigger(tool=failed.tool, given=name),
     )
 
 
@@ -294,8 +294,9 @@ def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
     wanted, words = _given(failed) if missing else frozenset[str](), _given_words(failed)
     for each in run[at + 1 : at + 1 + SOON]:
         name = each.program
-        usable = name not in _SHELL_WORDS - {"test", "python"} and name not in LOOKS_ONLY and _PROGRAM_NAME.match(name)
-        other = each.shape.shell and name != failed.program and each.step.action.kind in ("run", "check")
+        plain = name in _SHELL_WORDS - {"test", "python"} or name in programs().looks_only
+        usable = not plain and _PROGRAM_NAME.match(name)
+        other = each.shell and name != failed.program and each.step.action.kind in ("run", "check")
         alike = bool(wanted & _given(each)) or (bool(words) and words == _given_words(each))
         # What was to be run is no program for it: that a file of tests runs through says nothing of its tests.
         of_the_case = any(word in failed.step.command for word in each.shown.split() if "/" in word)
@@ -328,7 +329,7 @@ def _written_otherwise(
 ) -> Remedy | None:
     """The same command with another flag, with a variable set, or in another folder; all else of it as it was."""
     unknown = bool(_NO_FLAG.search(failed.step.error))
-    if failed.program in _SHELL_WORDS | LOOKS_ONLY and not unknown:
+    if failed.program in _SHELL_WORDS | programs().looks_only and not unknown:
         return None
     acted = any(each.worked and _acts(each) for each in between)
     option = () if acted else _option(_given_words(failed), _given_words(again))
@@ -535,7 +536,7 @@ def _after(run: Sequence[TriedCall], at: int, between: Sequence[TriedCall], agai
 
 def _version(done: TriedCall, name: str, failed: TriedCall) -> str:
     """The version that a command was given, where the failure asked for it."""
-    given = next((step.words for step in shell_steps(command_of(done.step.call)) if step.name == name), ())
+    given = next((step.words for step in shell_steps(done.command_line) if step.name == name), ())
     asked = failed.step.output
     versions = [word for word in given if _VERSION.fullmatch(word) and names_thing(asked, word.lstrip("v"))]
     return f" {versions[0]}" if len(versions) == 1 else ""
@@ -543,7 +544,7 @@ def _version(done: TriedCall, name: str, failed: TriedCall) -> str:
 
 def _entered(failed: TriedCall, again: TriedCall) -> str:
     """The environment that was entered before a command, as it was not before the one that failed."""
-    stepped = [step for step in shell_steps(command_of(again.step.call)) if step.words[:1] in (("source",), (".",))]
+    stepped = [step for step in shell_steps(again.command_line) if step.words[:1] in (("source",), (".",))]
     if len(stepped) != 1 or len(stepped[0].words) != 2:  # Other than a word and its file is more than that.
         return ""
     file = stepped[0].words[1]
@@ -565,14 +566,12 @@ def _acting_name(each: TriedCall) -> str:
 
 def _may_come_first(program: str) -> bool:
     """Whether a command is one that stays: no script that may have been written for the case, no line of code."""
-    known = (
-        program not in _SHELL_WORDS | LOOKS_ONLY and not _OF_A_CASE.search(program) and program[1:2] not in ("", " ")
-    )
-    return known and not _LOOKS.search(program)
+    plain = program in _SHELL_WORDS or program in programs().looks_only or program[1:2] in ("", " ")
+    return not (plain or _OF_A_CASE.search(program) or _LOOKS.search(program))
 
 
 def _acts(each: TriedCall) -> bool:
-    return each.shape.shell and each.step.action.kind not in _LOOKING and not _LOOKS.search(each.program)
+    return each.shell and each.step.action.kind not in _LOOKING and not _LOOKS.search(each.program)
 
 
 def _stands(before: Sequence[TriedCall], program: str, then: str) -> bool:
@@ -580,18 +579,18 @@ def _stands(before: Sequence[TriedCall], program: str, then: str) -> bool:
     for each in reversed(before):
         if each.worked and (each.step.action.kind in CHANGES or each.program == then):
             return False
-        if each.worked and each.shape.shell and program in _names_in(each):
+        if each.worked and each.shell and program in _names_in(each):
             return True
     return False
 
 
 def _names_in(each: TriedCall) -> tuple[str, ...]:
-    return command_names(command_of(each.step.call))
+    return command_names(each.command_line)
 
 
 def _step(each: TriedCall) -> ShellStep | None:
     """The step of a command that a call is called after."""
-    command = command_of(each.step.call)
+    command = each.command_line
     named = [step for step in shell_steps(command) if step.name == each.program]
     return named[-1] if named else main_step(command)
 
@@ -616,7 +615,7 @@ def _wrappers(each: TriedCall) -> tuple[str, ...]:
 
 
 def _variables(each: TriedCall) -> frozenset[str]:
-    written = "\n".join(_SHOWING.sub("", step.text) for step in shell_steps(command_of(each.step.call)))
+    written = "\n".join(_SHOWING.sub("", step.text) for step in shell_steps(each.command_line))
     return frozenset(word for found in _SET.findall(written) for word in found.split())
 
 

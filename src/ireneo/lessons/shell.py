@@ -1,4 +1,8 @@
-"""The calls of a run: the shape of each, which program or tool it used, whether it worked, and what went wrong."""
+"""The calls of a run: what each did, which program or tool it used, whether it worked, and what failed.
+
+Of a command with several steps the one that failed is found by the exit status, where the structure tells
+(`ireneo.lessons.commands`), and by the errors in the output (`ireneo.lessons.faults`).
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,9 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
-import msgspec
 from msgspec import Struct
 
 from ireneo.lessons.commands import (
-    LONGEST_COMMAND,
     CommandLine,
     ShellStep,
     command_in,
@@ -27,42 +29,32 @@ from ireneo.lessons.faults import (
     is_empty,
     read_faults,
 )
-from ireneo.lessons.naming import INTERPRETER, LOOKS_ONLY, MOVES, NEVER_FAILS, PLAIN_PROGRAMS, SHELLS, program_name
+from ireneo.lessons.naming import programs
 from ireneo.lessons.run import NotedWords, RunOutcome
 from ireneo.log.message import Call, Message
-from ireneo.memories.signature import action_signature, quoted_as
 from ireneo.patterns import lazy_re
-from ireneo.summaries.steps import CHANGES, ActionKind, Step, exit_status, steps, understand
-
-# Which step of a command failed: by the exit status, where the structure tells, and by what the output says.
+from ireneo.summaries.steps import CHANGES, Step, exit_status, steps
 
 
 class StepFailure(Struct, frozen=True, kw_only=True):
-    """What failed of a call, and how."""
+    """The step of a call that failed, and its errors."""
 
     program: str
-    """The step that failed, by its name; empty where it can't be told."""
+    """The canonical name of the step; empty where it is unknown."""
     shown: str
+    """The step as it is displayed."""
     step: ShellStep | None
     faults: tuple[Fault, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of what went wrong; at least one."""
+        """The names of the errors; at least one."""
         return tuple(each.name for each in self.faults) or (WITHOUT_A_WORD,)
 
 
-SEARCHES = frozenset(
-    "grep rg ag ack pgrep lsof which type command diff cmp test find fd jq git_grep git_diff git_ls-files pidof".split()
-)
-"""Programs that end with a failing status where nothing is found, or where two things differ."""
-_SHOWS_TOO = frozenset(
-    "git log,git show,git diff,git blame,git status,git grep,gh run view,gh pr view,gh issue view,gh api,gh pr diff"
-    ",docker logs,kubectl logs,docker compose logs,journalctl,dmesg,column,bat,perl,od,xxd,strings,history".split(",")
-)
 _OF_THE_SHELL = 88
 _SURE = 60
-"""Weight of a line that only one sort of program prints."""
+"""From this weight on only one kind of program prints such a line."""
 _KINDS = {
     "lint": lazy_re(r"lint|clippy|vet\b|style|fmt|format|ruff|check|verify|pre-commit|\bci\b"),
     "build": lazy_re(r"build|compile|tsc|type-?check|\bvet\b|install|check|run\b|bundle|dist"),
@@ -88,24 +80,22 @@ _GIT = (
 
 
 def failure_of(step: Step, command: str) -> StepFailure:
-    """What failed of a call that did, and how."""
+    """The step of a failed call that failed, and its errors."""
     tool = step.call.name
     if not command:
         found = read_faults(step.output, shell=False)
-        return StepFailure(program=tool, shown=tool, step=None, faults=found or _nothing(step, step.output))
+        if not found:
+            nothing = step.action.kind in ("search", "read") and is_empty(step.output)
+            found = (Fault(name=FOUND_NOTHING if nothing else WITHOUT_A_WORD),)
+        return StepFailure(program=tool, shown=tool, step=None, faults=found)
     read = read_command(command)
     status = exit_status(step.output)
     by_status = read.deciding if step.result is not None and (step.result.failed is True or status) else ()
     return _Search(read, by_status, step.output).failure()
 
 
-def _nothing(step: Step, output: str) -> tuple[Fault, ...]:
-    found = step.action.kind in ("search", "read") and is_empty(output)
-    return (Fault(name=FOUND_NOTHING if found else WITHOUT_A_WORD),)
-
-
 class _Search:
-    """Looks for the step of a command that failed."""
+    """Finds the step of a command that failed. Steps are given by their place in the command."""
 
     def __init__(self, read: CommandLine, by_status: Sequence[int], output: str) -> None:
         self.steps = read.steps
@@ -151,7 +141,7 @@ class _Search:
         return (timed or slow)[0] if len(timed or slow) == 1 else None
 
     def _without_words(self) -> int | None:
-        """The step that failed where no line says so."""
+        """The step that failed, where no line of the output tells."""
         if not self.pool:
             return None
         if len(self.pool) == 1:
@@ -164,10 +154,10 @@ class _Search:
         return telling[-1] if same and self.sure and not quiet else None
 
     def _teller(self, fault: Fault) -> int | None:
-        """The step that an error is of."""
+        """The step that reported an error."""
         several = len({self.steps[place].name for place in self.can}) > 1
         if not fault.by and _SHELL_SPEAKS.search(fault.line) and (self.broken or several):
-            return None  # The shell could not read or begin something: which of them, it does not say.
+            return None  # The shell could not parse or start something, and does not say which step.
         own = [place for place in self.can if _is_by(fault, (*_heads(self.steps[place]), *self.steps[place].through))]
         if len(fault.by) == 1 and not own:
             own = [
@@ -178,9 +168,9 @@ class _Search:
         if own:
             return self._one_of([place for place in own if place in self.pool] or own, fault)
         if self._only_shows() and (fault.by or fault.weight < _SURE):
-            # What only shows may show errors of others; but where it failed, and finds nothing else, they are its own.
+            # Programs that only show something may show errors of others; where just one failed, they are its own.
             place = self.pool[0] if self.sure and len(self.pool) == 1 else None
-            return place if place is not None and self.steps[place].name in _SHOWS_TOO else None
+            return place if place is not None and self.steps[place].name in programs().commands["shows"] else None
         runs = [place for place in self.pool if _runs_others(self.steps[place])]
         runs = runs or [place for place in self.can if _runs_others(self.steps[place])]
         if fault.by and runs:
@@ -191,7 +181,7 @@ class _Search:
         return self._one_of(others, fault) if others else None
 
     def _one_of(self, places: Sequence[int], fault: Fault) -> int | None:
-        """Of several steps that may have printed it, the one that did."""
+        """Of several steps that may have reported an error, the one that did."""
         if len({self.steps[place].name for place in places}) == 1:
             return places[0]
         for better in (
@@ -208,12 +198,12 @@ class _Search:
         named = [place for place in places if _names(fault.line, self.steps[place])]
         if len({self.steps[place].name for place in named}) == 1:
             return named[0]
-        # Nothing tells them apart: of a chain where each had to pass, the last that does work is the likeliest.
+        # Nothing distinguishes them: in a chain where each had to pass, the last that does work is the likeliest.
         working = [place for place in places if not _shows(self.steps[place])] or list(places)
         return working[0] if len({self.steps[place].name for place in working}) == 1 else None
 
     def _said(self, places: Sequence[int], fault: Fault) -> list[int]:
-        """The steps that the line names as a whole: ``npm ci``."""
+        """The steps whose whole name is in the line: ``npm ci``."""
         return [place for place in places if " " in self.steps[place].name and self.steps[place].name in fault.line]
 
     def _of_task(self, places: Sequence[int], fault: Fault) -> list[int]:
@@ -241,7 +231,7 @@ class _Search:
         return exact or found
 
     def _began(self, step: ShellStep) -> bool:
-        """Whether the output shows that a task runner began with it."""
+        """Whether the output shows that a task runner started it."""
         words = step.name.split()
         if len(words) < 2:
             return False
@@ -273,207 +263,66 @@ def _is_by(fault: Fault, heads: Iterable[str]) -> bool:
 
 
 def _never_fails(step: ShellStep) -> bool:
-    return not step.words or step.words[0] in NEVER_FAILS
+    return not step.words or step.words[0] in programs().never_fails
 
 
 def _searches(step: ShellStep) -> bool:
-    return step.name in SEARCHES or step.name.replace(" ", "_") in SEARCHES
+    return step.name in programs().commands["searches"]
 
 
 def _shows(step: ShellStep) -> bool:
     """Whether a step only shows, moves or copies, so that errors in its output are not its own."""
-    head = step.name.partition(" ")[0]
-    return head in LOOKS_ONLY or head in MOVES or head == "test" or step.name in _SHOWS_TOO
+    known, head = programs(), step.name.partition(" ")[0]
+    return head in known.looks_only or head in known.moves or head == "test" or step.name in known.commands["shows"]
 
 
 def _runs_others(step: ShellStep) -> bool:
     """Whether a step may run programs that its words don't name: a task runner, a script, an unknown program."""
-    head = step.name.partition(" ")[0]
+    known, head = programs(), step.name.partition(" ")[0]
     if not head:
         return bool(step.words)
-    runs_no_others = head in PLAIN_PROGRAMS or head in _RUNS_NO_OTHERS
-    return not runs_no_others or head in SHELLS or head in _MAY_RUN or step.name in _RUN_HOOKS
-
-
-_RUNS_NO_OTHERS = frozenset(
-    "git gh pip apt apt-get brew ruff terraform kubectl helm aws gcloud az systemctl cd".split()
-)
-_RUN_HOOKS = frozenset({"git commit", "git push", "git merge", "git rebase"})
-_MAY_RUN = frozenset("python node ruby perl php eval source parallel concurrently cmake ctest".split())
+    if head in known.shells or not known.commands["starts_others"].isdisjoint((head, step.name)):
+        return True
+    return head not in known.files and head not in known.commands["starts_nothing"]
 
 
 def _names(line: str, step: ShellStep) -> bool:
-    """Whether a line names something that stands among a step's words and is long enough to be no accident."""
+    """Whether a line names an argument of a step that is long enough for this to be no coincidence."""
     return any(len(word) > 3 and word in line for word in step.words[1:])
 
 
-# The calls of a run: the shape of each, which program or tool it used, whether it worked, and what went wrong.
-
-
 class RunMaterial(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One run, read whole. Its times are those of its messages (`message.draft.at`), where the log has any."""
+    """One run, or a window of it; times are those of its messages (`message.draft.at`), where the log has any."""
 
     session: str
     source: str = ""
-    """The name of the log format it came from; empty where it was appended."""
+    """The name of its log format; empty where it was appended."""
     project: str = ""
-    """Where it worked; empty where nothing tells."""
+    """The project that it worked on; empty where it is unknown."""
     outcome: RunOutcome = "unknown"
-    """How it came out, as its log says: what a failed run did is no remedy for anything."""
+    """Its result according to the log: what a failed run did is no remedy for anything."""
     noted: tuple[NotedWords, ...] = ()
-    """What its log sums up of it."""
+    """The summary that its log has of it."""
     messages: tuple[Message, ...]
-    """What was spoken on its main path, in order: nothing that a harness put in, no other tool's summary."""
+    """What was spoken on its main path, in order, without messages of a harness and summaries by other tools."""
     put_in: tuple[Message, ...] = ()
     """What a harness said there in the user's place."""
 
 
 def run_steps(material: RunMaterial) -> list[Step]:
-    """The calls of a run in order, each with what came back."""
+    """The calls of a run in order, each with its result."""
     return steps(material.messages)
 
 
-_ACTION_CHARACTERS = 600
-_ARGUMENT_CHARACTERS = 120
-
-_HEREDOC = lazy_re(r"<<-?\s*+(['\"]?)(\w++)\1[^\n]{0,1000}+\n.*?(?:^[^\S\n]*+\2\s*$|\Z)", re.S | re.M)
-_REDIRECT = lazy_re(r"(?:(?<!\d)\d++)?>{1,2}(?:&\d|\s*\S+)|\d>&\d")
-_PATH = lazy_re(r"(?<![\w.@+~-])(?:[\w.@+~-]*/)+[\w.@+~-]*|\b[\w@+-][\w.@+-]{0,255}\.[A-Za-z]\w{0,7}\b")
-
-
-class Shape(Struct, frozen=True, kw_only=True):
-    """A call, as far as its outcome may hang on it."""
-
-    tool: str
-    kind: ActionKind
-    exact: str
-    """The tool with exactly these arguments."""
-    action: str
-    """The same without folders, numbers, and what is quoted."""
-    program: str
-    """The program that does the work, with its subcommand; the tool, where it is no shell."""
-    decider: str
-    """The program whose exit status is the call's: the last one of the last pipe. Empty where it is no shell."""
-    shell: bool
-    path: str
-    """The one file or folder that it is about; empty where it has none, or several."""
-    paths: tuple[str, ...]
-    """What a command names that looks like a file."""
-    pattern: str
-    """What it searches for."""
-    removed: str
-    added: str
-    everywhere: bool
-    """An edit that is meant for each place where its text stands."""
-    whole: bool
-    """A reading or writing of the whole file, and not of some lines."""
-    script: str
-    """The file that an interpreter runs, or that is run itself."""
-    writes: tuple[str, ...]
-    """Files that a command writes by redirection."""
-    folder: str
-    """Where a command goes first; empty where it stays."""
-    keys: str
-    """The names of its arguments."""
-
-
-def shape(call: Call) -> Shape:
-    """Say what of `call` decides whether it works."""
-    given = call.arguments if isinstance(call.arguments, dict) else {}
-    action = understand(call)
-    command = command_of(call)
-    lines = quoted_as("''", _HEREDOC.sub("<<''\n", command[:LONGEST_COMMAND]).replace("\\\n", " "))
-    named = tuple(dict.fromkeys(_PATH.findall(_REDIRECT.sub(" ", lines))))
-    path = "" if command else _text(given, _PATHS)
-    pattern = _text(given, ("pattern", "query", "regex")) or (_pattern(command) if command else "")
-    read = read_command(command)
-    main = main_step(command) if command else None
-    program = main.name if main is not None else call.name
-    return Shape(
-        tool=call.name,
-        kind="check" if action.kind == "run" and main is not None and _CHECKS.match(program) else action.kind,
-        exact=f"{call.name} {_canonical(call.arguments)}",
-        action=_action(call, path, lines),
-        program=program,
-        decider=read.steps[read.deciding[-1]].name if read.deciding else "",
-        shell=bool(command),
-        path=path,
-        paths=named[:24],
-        pattern=pattern[:400],
-        removed=action.removed if not action.shell and not command else "",
-        added=action.added if not command else "",
-        everywhere=given.get("replace_all") is True,
-        whole=not any(key in given for key in ("offset", "limit", "view_range", "start_line", "end_line")),
-        script=_script(main.words) if main is not None else "",
-        writes=tuple(dict.fromkeys(name for step in shell_steps(command) for name in step.writes)),
-        folder=next((step.folder for step in shell_steps(command) if step.folder), ""),
-        keys=",".join(sorted(str(key) for key in given)),
-    )
-
-
-_CHECKS = lazy_re(
-    r"(?:(?:\w+/)?(?:test|repro[^\W_]*+|check|verify)(?:_[\w.]*)?(?:\.(?:sh|py))?"
-    r"|sphinx-build|pylint|mypy|flake8|pytest|tox(?: -e \S+)?|nox(?: -s \S+)?|ruff(?: check)?)\Z"
-)
-"""Programs that are run to see whether something holds, however they are started."""
-_PATHS = ("file_path", "path", "filename", "file", "notebook_path", "target_file", "relative_path", "AbsolutePath")
-
-
-def _action(call: Call, path: str, lines: str) -> str:
-    """What is done, without where: a tool for files with the file's name, a command with its programs and options."""
-    if path:
-        return f"{call.name.lower()}: {path.rstrip('/').rsplit('/', 1)[-1]}"
-    if lines:
-        return action_signature(call.name, {"command": lines[:_ACTION_CHARACTERS]})
-    if isinstance(call.arguments, str):
-        return action_signature(call.name, call.arguments[:_ACTION_CHARACTERS])
-    told = {
-        key: value[:_ARGUMENT_CHARACTERS] if isinstance(value, str) else value for key, value in call.arguments.items()
-    }
-    return action_signature(
-        call.name, {key: value for key, value in told.items() if isinstance(value, str | int | bool)}
-    )
-
-
 def command_of(call: Call) -> str:
-    """The command line of a call of a shell; empty where it is none."""
+    """The command line of a call of a shell; empty where it is not one."""
     return command_in(call.arguments)
 
 
-def _text(given: dict[str, object], keys: tuple[str, ...]) -> str:
-    return next((value for key in keys if isinstance(value := given.get(key), str) and value), "")
-
-
-def _canonical(arguments: dict[str, object] | str) -> str:
-    if isinstance(arguments, str):
-        return arguments
-    return msgspec.json.encode(arguments, order="deterministic").decode()
-
-
-def _script(words: Sequence[str]) -> str:
-    """The file that an interpreter runs, or that is run itself."""
-    if not words:
-        return ""
-    if INTERPRETER.match(program_name(words[0])) or words[0] in SHELLS:
-        return next((word for word in words[1:] if _PATH.fullmatch(word)), "") if "-m" not in words else ""
-    return words[0] if words[0].startswith("./") and "." in program_name(words[0]) else ""
-
-
-_GREP = lazy_re(
-    r"\b(?:e|f)?(?:grep|rg|ag)\s+(?:-[\w-]+(?:[= ]\d+)?\s+){0,20}"
-    r"(?:\"((?:\\.|[^\"\\])*)\"|'([^']*)'|([^\s|;&'\"-][^\s|;&]*))"
-)
-
-
-def _pattern(command: str) -> str:
-    found = list(_GREP.finditer(command[:LONGEST_COMMAND]))
-    return next((group for group in found[-1].groups() if group), "") if found else ""
-
-
+_PATHS = ("file_path", "path", "filename", "file", "notebook_path", "target_file", "relative_path", "AbsolutePath")
 CHARACTERS_A_TOKEN = 4
 AWAY_SECONDS = 600.0
-"""A longer wait for a result is no work: somebody was away."""
-
+"""A longer wait for a result is not work: somebody was away."""
 _SCRIPT = lazy_re(r"\.(?:py|sh|js|ts|rb|go)\Z")
 
 
@@ -481,52 +330,66 @@ class TriedCall(Struct, frozen=True, kw_only=True):
     """A call that has an outcome."""
 
     step: Step
-    place: int
-    shape: Shape
+    shell: bool
+    """Whether it runs a command line."""
+    path: str
+    """The one file or folder among the arguments of another tool; empty where there is none."""
     program: str
-    """Which program or tool failed or worked: ``go test``, ``Edit``; an interpreter, where it ran a passing script.
-    Empty where nothing tells which step of a command failed: nothing is to be learned from it."""
+    """The program or tool that failed or worked: ``go test``, ``Edit``; an interpreter, where it ran a temporary
+    script. Empty where it is unknown which step of a command failed: then nothing can be learned from it."""
     shown: str
-    """The same as it was called: with its wrappers, and its folder where that is one of the project."""
+    """The program as it is displayed: with its wrappers, and its folder where that is one of the project."""
     unread: bool
     """It changes a file that the run has neither read nor written before."""
     worked: bool
     faults: tuple[str, ...]
-    """What went wrong, the error that counts first; empty where it worked, or where its failure doesn't count."""
+    """The names of its errors, the most important first; empty where it worked, or its failure doesn't count."""
     told: tuple[Fault, ...]
-    """The same with the lines that tell it; empty where none does."""
+    """The errors with the lines that report them; empty where no line does."""
     tokens: int
-    """What the call and its result cost to read, by their characters."""
+    """The cost of reading the call and its result, estimated from their length."""
     seconds: float
     at: datetime | None
 
+    @property
+    def tool(self) -> str:
+        """The name of the tool."""
+        return self.step.call.name
+
+    @property
+    def command_line(self) -> str:
+        """The command line; empty for a tool that is not a shell."""
+        return command_of(self.step.call)
+
 
 def tried_calls(material: RunMaterial) -> list[TriedCall]:
-    """The calls of a run that have an outcome, in order; those that were refused or interrupted are none."""
+    """The calls of a run that have an outcome, in order, without those that were refused or interrupted."""
     times = {message.id: message.draft.at for message in material.messages}
     written: set[str] = set()
     met: set[str] = set()
     out: list[TriedCall] = []
-    for place, step in enumerate(run_steps(material)):
+    for step in run_steps(material):
         counts = step.failed_itself
         if step.result is None or (step.failed and not counts):
             continue
-        form = shape(step.call)
-        if step.action.kind in CHANGES:
+        command = command_of(step.call)
+        path = "" if command else _path(step.call)
+        changes = step.action.kind in CHANGES
+        if changes:
             written.add(_file_name(step.action.subject))
-        written.update(_file_name(name) for name in form.writes)
-        failure = failure_of(step, command_of(step.call)) if counts else None
-        done = _done(form, failure.step if failure is not None else main_step(command_of(step.call)), failure, written)
+        written.update(_file_name(name) for each in shell_steps(command) for name in each.writes)
+        failure = failure_of(step, command) if counts else None
+        program, shown = _program_of(step.call, command, failure, written)
         began, ended = times.get(step.source), times.get(step.answer) if step.answer else None
         waited = (ended - began).total_seconds() if began and ended else 0.0
         out.append(
             TriedCall(
                 step=step,
-                place=place,
-                shape=form,
-                program=done[0],
-                shown=done[1],
-                unread=step.action.kind in CHANGES and not form.shell and bool(form.path) and form.path not in met,
+                shell=bool(command),
+                path=path,
+                program=program,
+                shown=shown,
+                unread=changes and bool(path) and path not in met,
                 worked=not step.failed,
                 faults=failure.names if failure is not None else (),
                 told=failure.faults if failure is not None else (),
@@ -535,23 +398,28 @@ def tried_calls(material: RunMaterial) -> list[TriedCall]:
                 at=ended or began,
             )
         )
-        if form.path and not step.failed:
-            met.add(form.path)
+        if path and not step.failed:
+            met.add(path)
     return out
 
 
-def _done(
-    form: Shape, step: ShellStep | None, failure: StepFailure | None, written: Collection[str]
-) -> tuple[str, str]:
-    """What a call is called: the program that failed, or that it is about; a passing script by its interpreter."""
-    if not form.shell:
-        return form.tool, form.tool
-    name, shown = (
-        (failure.program, failure.shown) if failure is not None else (form.program, step.shown if step else "")
-    )
-    if step is not None and (
-        name in written or (_SCRIPT.search(name) and any("/tmp/" in f"/{word}" for word in step.words[:2]))
-    ):
+def _path(call: Call) -> str:
+    given = call.arguments if isinstance(call.arguments, dict) else {}
+    return next((value for key in _PATHS if isinstance(value := given.get(key), str) and value), "")
+
+
+def _program_of(call: Call, command: str, failure: StepFailure | None, written: Collection[str]) -> tuple[str, str]:
+    """The program that failed, or that the call is about: its name, and as it is displayed.
+
+    A script that the run wrote itself is named by its interpreter.
+    """
+    if not command:
+        return call.name, call.name
+    main = failure.step if failure is not None else main_step(command)
+    name = failure.program if failure is not None else main.name if main is not None else call.name
+    shown = failure.shown if failure is not None else main.shown if main is not None else ""
+    temporary = main is not None and any("/tmp/" in f"/{word}" for word in main.words[:2])
+    if main is not None and (name in written or (_SCRIPT.search(name) and temporary)):
         own = "python" if name.endswith(".py") else name.rpartition(".")[2]
         return own, own
     return name, shown or name

@@ -137,7 +137,7 @@ def _stepped_into(trigger: Trigger, failed: Sequence[TriedCall], run: Sequence[T
     """
     passed: list[frozenset[str]] = []
     for each in run:
-        if not each.worked or not each.shape.shell:
+        if not each.worked or not each.shell:
             continue
         if any(names_thing(each.step.command, word) for word in trigger.unless):
             break  # From here on the way out is taken.
@@ -226,7 +226,7 @@ def _observation(
         text=text,
         task_type=seen[-1].step.action.kind,
         conditions={
-            "tool": seen[-1].shape.tool,
+            "tool": seen[-1].tool,
             "program": seen[-1].program,
             **({IN_SIGHT: "yes"} if in_sight else {}),
         },
@@ -264,7 +264,7 @@ def mended(material: RunMaterial, messages: Messages, run: Sequence[TriedCall]) 
     asked = frozenset(_WORD.findall(opening))
     fresh = [_fresh(each, holds, asked) for each in run]
     for place, failed in enumerate(run):
-        if not failed.program or not failed.shape.shell:
+        if not failed.program or not failed.shell:
             continue
         for fault in failed.faults:
             if fault not in CODES and (found := _got_over(run, place, fault, fresh)):
@@ -404,7 +404,7 @@ def _take(
         held=known.held + 1 if known else 1,
         text=known.text if known else f"{text}{_SO}…",
         task_type=failed.step.action.kind,
-        conditions={"tool": failed.shape.tool, "program": failed.program, WRITTEN: "\n".join(written)},
+        conditions={"tool": failed.tool, "program": failed.program, WRITTEN: "\n".join(written)},
         sources=tuple(dict.fromkeys((*(known.sources if known else ()), *sources)))[:MOST_SOURCES],
         tokens=failed.tokens + (known.tokens if known else 0),
         seconds=round(failed.seconds + (known.seconds if known else 0.0), 1),
