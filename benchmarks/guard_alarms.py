@@ -19,8 +19,7 @@ from msgspec import Struct
 from foresight_data import DATA, Half, halves, started
 from ireneo.engine.check import session_so_far
 from ireneo.lessons.guard import GuardAdvice, TrapIndex, advice
-from ireneo.lessons.known_traps import known_traps
-from ireneo.lessons.lessons import lesson_drafts
+from ireneo.lessons.lessons import known_traps, lesson_drafts
 from ireneo.lessons.run import Observation
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import READERS, sum_observations

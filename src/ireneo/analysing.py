@@ -1,4 +1,4 @@
-"""What a worker runs: a log in, what it says and teaches out, both as bytes; nothing else of a memory is there."""
+"""The function that workers run: it analyses a log; task and answer are bytes."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.log_files import LogFile, file_spool
 from ireneo.adapters.redact import SecretRedactor
 from ireneo.compacting import tokenizer
-from ireneo.engine.analysis import LogAnalysis, LogTask, analyse_log, answered
+from ireneo.engine.learn_logs import LogAnalysis, LogTask, analyse_log, answered
 from ireneo.engine.resources import Resources, SystemClock
 
 DECIDING = ("redact-secret", "tree-sitter", "tree-sitter-bash", "snowballstemmer", "python-dateutil", "bpe-openai")
-"""Packages on whose version it depends what a log gives."""
+"""Packages whose version affects the result of an analysis."""
 _ONE_AT_A_TIME = Lock()
-"""A worker may have several threads; one interpreter does no more with them, and a parser is one thread's."""
+"""A worker may have several threads; the interpreter gains nothing from them, and a parser is bound to one."""
 
 
 @cache
 def build() -> Mapping[str, str]:
-    """What this process runs: the release, its code, and what that rests on. Of the same, a log gives the same."""
+    """The versions of the release, its code and its dependencies; with equal ones the analysis of a log is equal."""
     folder = Path(ireneo.__file__).parent
     code = hashlib.blake2b(digest_size=8)
     for path in sorted(folder.rglob("*")):
@@ -51,7 +51,7 @@ def _version(name: str) -> str:
 
 
 def analyse(task: bytes, *, asks: Mapping[str, str], tokens: Literal["estimate", "o200k"]) -> bytes:
-    """The answer to a task of one who runs the build `asks`, and counts by `tokens`; a refusal where it is another."""
+    """Answer a task of a process with the build `asks`, counting `tokens` its way; refuse it if this build differs."""
     own = build()
     if other := next((name for name in asks if asks[name] != own.get(name)), None):
         told = f"A worker runs {other} {own.get(other)}, this is {asks[other]}; install the same on each."
@@ -69,8 +69,8 @@ def analyse(task: bytes, *, asks: Mapping[str, str], tokens: Literal["estimate",
 
 
 def serve(*, asks: Mapping[str, str], tokens: Literal["estimate", "o200k"]) -> None:
-    """Answer what comes through standard input; what is printed by accident goes to standard error."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # It ends when who asks does.
+    """Answer the tasks on standard input; accidental prints go to standard error."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # It ends together with its parent.
     with os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)
         fleet.serve(sys.stdin.buffer, answers, lambda task: analyse(task, asks=asks, tokens=tokens))

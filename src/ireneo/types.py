@@ -18,7 +18,7 @@ from ireneo.engine.imports import Imported
 from ireneo.engine.instructions import InstructionPage
 from ireneo.engine.learn import LearnedSession
 from ireneo.engine.learn_logs import GivenLog, LearnStep, LogLearned
-from ireneo.engine.lessons import Cited, Lesson
+from ireneo.engine.lessons import Cited, Lesson, Verdict
 from ireneo.engine.lookup import LookupResult
 from ireneo.engine.merging import MergedLessons
 from ireneo.engine.models import Models
@@ -26,7 +26,6 @@ from ireneo.engine.notes import NotesTaken
 from ireneo.engine.reflect import Reflected
 from ireneo.engine.remember import ArchiveCandidate, Remembered
 from ireneo.engine.reports import Examined, ImportReport, LearnReport, OnProgress, Reading, SummariseReport, WorkReport
-from ireneo.engine.review import Verdict
 from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.secrets import SecretPlace, Secrets, SecretsIn
 from ireneo.engine.session import ContextSettings

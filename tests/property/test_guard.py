@@ -19,7 +19,7 @@ import ireneo
 from ireneo.engine.check import check
 from ireneo.guard import check_call, so_far
 from ireneo.lessons.guard import GuardAdvice, PastCall, SessionSoFar, advice
-from ireneo.lessons.known_traps import trap_of
+from ireneo.lessons.lessons import trap_of
 from ireneo.lessons.needles import says_any
 from ireneo.lessons.run import Observation, Trigger, project_of
 

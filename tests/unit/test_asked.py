@@ -6,10 +6,10 @@ import pytest
 from tests.golden.material import run, said, user
 from tests.unit.lesson_runs import NOW, a_run
 
-from ireneo.lessons.asked import ASK_FIRST, asked_again, refused_again
 from ireneo.lessons.lessons import lesson_drafts, worth_telling
 from ireneo.lessons.run import Observation, Trigger
 from ireneo.lessons.shell import RunMaterial
+from ireneo.lessons.user_words import ASK_FIRST, asked_again, refused_again
 from ireneo.log.message import Draft
 
 TASK = user("The ledger drops its last row. Find out why.")

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.unit.guarded import CUE, NOW, SAW, lesson_of, shown_by
 
 from ireneo.lessons.guard import Trap
-from ireneo.lessons.known_traps import cues_beside, known_traps, trap_of
+from ireneo.lessons.lessons import cues_beside, known_traps, trap_of
 from ireneo.lessons.run import Observation, Trigger
 
 

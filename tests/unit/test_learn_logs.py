@@ -21,7 +21,7 @@ from ireneo.adapters.opening import open_store
 from ireneo.adapters.redact import SecretRedactor
 from ireneo.analysing import analyse, build
 from ireneo.compacting import tokenizer
-from ireneo.engine.analysis import LogAnalysis, LogTask
+from ireneo.engine.learn_logs import LogAnalysis, LogTask
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.errors import BadInput

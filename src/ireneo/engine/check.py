@@ -1,4 +1,4 @@
-"""Say before a call is made whether it is about to step into a known trap, from the session so far and past lessons."""
+"""Check before a call is made whether it steps into a known trap, given the session so far."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ireneo.lessons.guard import Arguments, GuardAdvice, PastCall, SessionSoFar, TrapIndex, advice, told_in
-from ireneo.lessons.known_traps import cues_beside, known_traps
-from ireneo.lessons.lessons import cues_to_read
+from ireneo.lessons.lessons import cues_beside, cues_to_read, known_traps
 from ireneo.lessons.run import Observation
 from ireneo.log.message import Message, Result, chain
 from ireneo.log.tree import MAIN, SessionKey
@@ -20,15 +19,15 @@ if TYPE_CHECKING:
     from ireneo.ports.store import Transaction
 
 LOOKED_BACK = 400
-"""So many messages of a session are looked at."""
+"""Messages of a session that are read, at most."""
 MOST_OBSERVED = 50
-"""Of each claim the newest observations; more make no trap surer."""
+"""The newest observations of each claim that are read; more make no difference."""
 TOGETHER = 500
-"""Claims that are read at one time."""
+"""Claims that are read at a time."""
 
 
 def compile_traps(tx: Transaction, space: str) -> TrapIndex:
-    """The traps of a space, from its lessons and what runs show of them."""
+    """Compile the traps of a space from its lessons and their observations."""
     records = tx.memories.list(space, MemoryFilter(states=("active",), lessons=True, archived=False))
     observed: dict[str, list[Observation]] = {}
     _observe(tx, space, (cue for each in records for cue in cues_to_read(each.cue)), observed)
@@ -37,7 +36,7 @@ def compile_traps(tx: Transaction, space: str) -> TrapIndex:
 
 
 def _observe(tx: Transaction, space: str, cues: Iterable[str], observed: dict[str, list[Observation]]) -> None:
-    """Add what runs show of these claims."""
+    """Add the observations of these claims."""
     asked = [cue for cue in dict.fromkeys(cues) if cue not in observed]
     for start in range(0, len(asked), TOGETHER):
         for each in tx.runs.observations(space, asked[start : start + TOGETHER], MOST_OBSERVED):
@@ -45,13 +44,13 @@ def _observe(tx: Transaction, space: str, cues: Iterable[str], observed: dict[st
 
 
 def keep_traps(tx: Transaction, space: str) -> None:
-    """Compile the traps of a space for whoever asks next, where they aren't."""
+    """Compile and store the traps of a space, if they are not."""
     if tx.traps.due(space):
         tx.traps.keep(space, compile_traps(tx, space))
 
 
 def session_so_far(messages: Sequence[Message], session: str = "", folder: str = "") -> SessionSoFar:
-    """What a session shows."""
+    """The state of a session, from its messages."""
     spoken = [each for each in messages if not each.erased][-LOOKED_BACK:]
     told: set[str] = set()
     asked = ""
@@ -72,7 +71,7 @@ def session_so_far(messages: Sequence[Message], session: str = "", folder: str =
 
 
 def so_far_in_log(log: LogFormat, lines: Iterable[bytes], session: str) -> SessionSoFar:
-    """What a log that is not stored shows; `session` chooses among several."""
+    """The state of a session in a log that is not stored; `session` selects one of several."""
     found: tuple[Message, ...] = ()
     for logged in log.read(lines, session):
         if not found or logged.id == session:
@@ -90,10 +89,10 @@ def check(
     look_back: Callable[[], SessionSoFar] | None = None,
     project: str | None = None,
 ) -> GuardAdvice | None:
-    """Say of a call that it steps into a trap, or nothing.
+    """Advice on a call that steps into a trap; None for any other.
 
-    What the session shows so far `look_back` tells, or else what is stored of it. With a `project` (empty: none) what
-    is another's is not told.
+    `look_back` gives the state of the session; by default it is read from the store. With a `project` (empty: none)
+    only its own and general traps are considered.
     """
     index = tx.traps.read(space) or compile_traps(tx, space)
     return advice(index.traps, tool, arguments, look_back or partial(_stored, tx, space, session), project=project)

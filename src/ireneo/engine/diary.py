@@ -1,4 +1,4 @@
-"""A stored session as the material of learning, read in windows; and its diary."""
+"""Read a stored session in windows, for learning and for its diary; and write diary entries of agents."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from ireneo.log.tree import Annotation, SessionKey, annotation_id
 from ireneo.ports.store import Store, Transaction
 
 PAGE = 1_000
-"""Messages that are read at one time."""
+"""Messages that are read at a time."""
 WINDOW_MESSAGES = 20_000
 WINDOW_CHARACTERS = 16_000_000
-"""A window ends at the first turn behind so much; a session of a year is learned from piece by piece."""
+"""A window ends at the first turn after so much, so that very long sessions are read in pieces."""
 MOST_RESULT = 40_000
-"""Characters of a text that are looked at, half of them from its end: there it says what came of it."""
+"""Characters of a text that are kept, half from its start and half from its end, where results are."""
 
 
 class PathWindow(Struct, frozen=True, kw_only=True):
     """A part of a session's path."""
 
     spoken: list[Message]
-    """What was spoken, in order; another tool's compaction is evidence for nothing and is left out."""
+    """The spoken messages, in order, without compactions by other tools."""
     put_in: list[Message]
-    """What a harness said in the user's place: evidence for what the harness demands, and for nothing else."""
+    """Messages of a harness in the user's place: evidence only for demands of the harness."""
 
 
 async def windows(store: Store, key: SessionKey, head: Head, cleaning: Cleaning) -> AsyncIterator[PathWindow]:
-    """What was said on the path to `head`, in order, without secrets, long texts without their middle."""
+    """The path to `head` in windows, without secrets, and with long texts shortened."""
     first = 0
     while first <= head.position:
         window, first = await store.read(_read_window, key, head, first, cleaning)
@@ -50,7 +50,7 @@ async def windows(store: Store, key: SessionKey, head: Head, cleaning: Cleaning)
 def _read_window(
     tx: Transaction, key: SessionKey, head: Head, first: int, cleaning: Cleaning
 ) -> tuple[PathWindow, int]:
-    """The window that begins at position `first`, and the position at which the next one does."""
+    """The window from position `first`, and the position of the next one."""
     window: list[Message] = []
     put_in: list[Message] = []
     size = 0
@@ -70,7 +70,7 @@ def _read_window(
 
 
 def parts(window: PathWindow, most: int) -> list[PathWindow]:
-    """A window in pieces of so many tokens, each of which begins with a turn; a piece without one is twice as long."""
+    """Split a window into pieces of about `most` tokens at turns; at an answer after twice as many."""
     out: list[PathWindow] = []
     size = 0
     for message in sorted((*window.spoken, *window.put_in), key=lambda each: each.position):
@@ -119,7 +119,7 @@ def _size(part: Part) -> int:
 
 
 class Diary(Struct, frozen=True, kw_only=True):
-    """A diary as it stands."""
+    """A rendered diary."""
 
     entries: tuple[DiaryEntry, ...]
     markdown: str
@@ -127,7 +127,7 @@ class Diary(Struct, frozen=True, kw_only=True):
 
 
 async def read_diary(store: Store, key: SessionKey, branch: str, count: Count, cleaning: Cleaning) -> Diary:
-    """The diary of the path to the branch's head, as learning makes it; an empty one before the first message."""
+    """The diary of the path to the branch's head, as learning writes it; empty before the first message."""
 
     def read_head(tx: Transaction) -> tuple[Head | None, Sequence[AgentNotes]]:
         head = tx.log.head(key, branch)
@@ -147,7 +147,7 @@ async def read_diary(store: Store, key: SessionKey, branch: str, count: Count, c
 
 
 async def write_entry(store: Store, key: SessionKey, branch: str, given: AgentNotes, cleaning: Cleaning) -> Annotation:
-    """Keep what an agent wrote of the task that the branch stands in, with what nothing shows marked as unverified.
+    """Store what an agent wrote about its current task, with unsupported claims marked as unverified.
 
     Raises BadInput before the first message. The same again at the same place is one.
     """
@@ -173,5 +173,5 @@ def _not_shown(claims: Collection[TextClaim], window: Sequence[Message]) -> set[
 
 
 def written_on_path(tx: Transaction, key: SessionKey, to: MessageId) -> Sequence[AgentNotes]:
-    """What agents wrote into the diary along the path to `to`, in order."""
+    """The diary entries of agents on the path to `to`, in order."""
     return tuple(written_in(note) for note in tx.annotations.on_path(key, to) if note.kind == "entry")

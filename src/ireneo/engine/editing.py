@@ -15,9 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.forget import forget
+from ireneo.engine.lessons import review
 from ireneo.engine.remember import USES_KEPT, settle_drafts
 from ireneo.engine.resources import Resources
-from ireneo.engine.review import review
 from ireneo.engine.scope import (
     KIND_NAMES,
     MOST_RESULTS,

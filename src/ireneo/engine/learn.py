@@ -1,10 +1,9 @@
-"""Learn from the runs of a space: each session once, again when it has gone on, and without what it shows no more.
+"""Learn from the sessions of a space: each once, and again when it has grown.
 
-One unit for each session: its path is read, what it shows is worked out by pure rules (and by a model, where there is
-one), and one transaction stores the run, its observations and what follows from them. Two that learn at once store the
-same, and whoever is killed leaves whole runs behind. The evidence that a lesson has from a run is what the run shows
-now: what it showed of a path that was left, or by older rules, is taken back, and a lesson that stands on nothing else
-goes.
+For each session its path is read and studied by pure rules (and by a model, if there is one); then one transaction
+stores the run, its observations and the resulting lessons. Concurrent learners store the same, and a killed one leaves
+whole runs behind. The evidence of a lesson is always what its runs show now: observations from an abandoned path, or by
+older rules, are retracted, and a lesson without other evidence is removed.
 """
 
 from __future__ import annotations
@@ -64,18 +63,18 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 class DueRun(Struct, frozen=True, kw_only=True):
-    """A session that is to be learned from, up to where it stands."""
+    """A session to learn from, up to its current head."""
 
     info: SessionInfo
     head: Head
     erased: int
-    """How many of its messages were erased by then: where it has grown, what was read of it is not to be kept."""
+    """The number of its erased messages at that time: if it has grown, the reading is invalid."""
 
 
 def due_runs(tx: Transaction, space: str, sessions: Iterable[str] | None = None) -> list[DueRun]:
-    """The sessions that were not learned from as far as they stand now, the one that began first standing first.
+    """The sessions that were not learned from up to their head, by the time of their first message.
 
-    Raises SessionNotFound where one that is named is not there.
+    Raises SessionNotFound for a named one that does not exist.
     """
     if isinstance(sessions, str):
         raise BadInput(f"`sessions` is one text; give a list of them: [{sessions!r}].")
@@ -90,12 +89,12 @@ def due_runs(tx: Transaction, space: str, sessions: Iterable[str] | None = None)
         head = tx.log.head(info.key, MAIN)
         if head is not None and not _is_learned(known.get(info.key.session), head):
             out.append(DueRun(info=info, head=head, erased=tx.erasure.count(info.key)))
-    # By the log's own times, so that the order in which they were taken in makes no difference.
+    # By the times of the log, so that the order of import makes no difference.
     return sorted(out, key=lambda due: (due.info.first_at or _NEVER, due.info.key.session))
 
 
 def still_due(tx: Transaction, due: DueRun) -> bool:
-    """Whether nobody has learned from it meanwhile, nothing of it was erased, and it stands where it stood."""
+    """Whether the session is unchanged, and was not learned from meanwhile."""
     key = due.info.key
     known = tx.runs.get(key.space, [key.session])
     now = tx.log.head(key, MAIN)
@@ -109,14 +108,14 @@ def _is_learned(run: LearnedRun | None, head: Head) -> bool:
 
 
 def known_files(tx: Transaction, space: str, digests: Sequence[str]) -> frozenset[str]:
-    """Those of `digests` whose files were learned from already."""
+    """Those of `digests` whose files were learned from before."""
     return tx.ledger.known(space, LEARNER, digests)
 
 
 def mark_file(
     tx: Transaction, resources: Resources, space: str, digest: str, name: str, sessions: Sequence[str]
 ) -> None:
-    """Note that a file was learned from whole; a secret in its name is left out."""
+    """Record that a whole file was learned from; secrets in its name are redacted."""
     now = resources.clock.now()
     clean = resources.drawing().text(name)
     file = LearnedFile(digest=digest, learner=LEARNER, name=clean, at=now, sessions=tuple(sessions))
@@ -124,14 +123,14 @@ def mark_file(
 
 
 MOST_NEW = 5
-"""Lessons that one run may bring alone: those that would have saved most. What other runs showed as well is always
-told, so that it makes no difference in which order runs are learned from; so is each ruling of a user."""
+"""Lessons that only one run shows, at most: those that would have saved most. Lessons of several runs, and rulings, are
+not limited, so that the order in which runs are learned from makes no difference."""
 TOGETHER = 200
-"""Claims that are looked up at one time."""
+"""Claims that are looked up at a time."""
 
 
 def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observation], now: datetime) -> list[Remembered]:
-    """Make or reinforce the lessons of the claims that a run observed; `tx` has stored the run already."""
+    """Make or reinforce the lessons of the claims that a stored run observed."""
     shown = list(dict.fromkeys(each.cue for each in observations))
     worded = {each.cue for each in observations if each.text}
     known: dict[str, Record] = {}
@@ -139,7 +138,7 @@ def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observati
     for start in range(0, len(shown), TOGETHER):
         cues = shown[start : start + TOGETHER]
         known.update({each.cue: each for each in tx.memories.list(space, MemoryFilter(cues=tuple(cues)))})
-        # Most claims are statistics, of which no lesson is ever made: what other runs show of these is not asked for.
+        # Most claims are statistics, of which no lesson is made: their observations are not read.
         for each in tx.runs.observations(space, [cue for cue in cues if cue in worded or cue in known]):
             observed.setdefault(each.cue, []).append(each)
     judged = _judged_by_user(tx, space) if worded - known.keys() else []
@@ -152,11 +151,11 @@ def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observati
             if drawn.words:
                 tx.memories.put(space, [replace(known[cue], text=drawn.words)])
         elif drawn.drafts and any(says_the_same(cue, drawn.drafts[0].text, each) for each in judged):
-            continue  # In other words it was dropped, or stands in the user's own.
+            continue  # The user dropped or kept the same lesson in other words.
         elif is_ruling(cue) or len({each.session for each in seen if each.held}) > 1:
             old += drawn.drafts
         elif cue.startswith((MODEL, LOGGED)):
-            old += drawn.drafts  # It was asked for few, and gave those that are worth most.
+            old += drawn.drafts  # A model was asked for few, and gave the most valuable ones.
         elif drawn.drafts:
             new.append((0.0 if is_in_sight(seen) else drawn.worth, list(drawn.drafts)))
     new.sort(key=lambda each: (-each[0], each[1][0].cue))
@@ -165,20 +164,20 @@ def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observati
 
 
 def _rulings_about(tx: Transaction, space: str, cues: Iterable[str]) -> list[str]:
-    """Every ruling of the space that is about what one of `cues` rules, by cue."""
+    """The cues of all rulings of the space with the same subject as one of `cues`."""
     asked = [cue for cue in cues if is_ruling(cue)]
     return sorted(related_rulings(asked, tx.runs.cues(space, RULING))) if asked else []
 
 
 def _said_otherwise(tx: Transaction, space: str, cues: Sequence[str], now: datetime) -> list[MemoryDraft]:
-    """What users said in some run against the rulings of other runs: whichever was learned from first."""
+    """Evidence from all runs against the rulings of other runs, whichever was learned from first."""
     observed = tx.runs.observations(space, cues) if cues else ()
     told = tx.memories.list(space, MemoryFilter(cues=tuple(cues))) if cues else ()
     return [draft for each in told for draft in taken_back(each, against_ruling(each.cue, observed), now)]
 
 
 def _judged_by_user(tx: Transaction, space: str) -> list[Record]:
-    """The lessons that the user dropped or kept; a ruling that was kept still gathers what is said in other words."""
+    """The lessons that the user dropped or kept, except kept rulings, which still gather evidence in other words."""
     wanted = MemoryFilter(states=("active", "retired"), lessons=True, archived=False)
     return [
         each
@@ -188,19 +187,16 @@ def _judged_by_user(tx: Transaction, space: str) -> list[Record]:
 
 
 def still_told(tx: Transaction, key: SessionKey, head: Head, before: Iterable[Observation]) -> list[Observation]:
-    """What a model told of a run `before`, as far as the path to `head` still holds the messages that show it.
+    """The observations of a model from `before` whose sources are still on the path to `head`.
 
-    No rule sees it again, so that a run that is learned from without a model would lose it.
+    Rules do not repeat them, so that learning without a model would lose them.
     """
     told = [each for each in before if each.cue.startswith(MODEL)]
     return [each for each in told if _stand(tx, key, head, (*each.sources, *each.against))]
 
 
 def retract(tx: Transaction, space: str, session: str, cues: Iterable[str]) -> None:
-    """Bring the lessons of `cues`, which the session showed or shows, in line with what it shows now.
-
-    `tx` has stored the run with its observations already.
-    """
+    """Update the evidence of the lessons of `cues`, which the session showed or shows, to its stored observations."""
     changed: list[Record] = []
     gone: list[Record] = []
     asked = list(dict.fromkeys(cues))
@@ -237,7 +233,7 @@ def _is_of(piece: Evidence, session: str) -> bool:
 
 
 def _in_line(record: Record, session: str, observed: Mapping[str, Observation]) -> Record | None:
-    """The lesson with the evidence that the run gives now; None where it has none left."""
+    """The lesson with the evidence that the run gives now; None where none is left."""
     seen = None if is_statistic(record.cue) else observed.get(session)
     now = (_now(piece, seen) if _is_of(piece, session) else piece for piece in record.evidence)
     pieces = [piece for piece in now if piece is not None]
@@ -256,7 +252,7 @@ def _in_line(record: Record, session: str, observed: Mapping[str, Observation]) 
 
 
 def _now(piece: Evidence, seen: Observation | None) -> Evidence | None:
-    """A piece as the run shows it now; None where it shows it no more."""
+    """A piece of evidence as the run shows it now; None where it no longer does."""
     if seen is None or bool(seen.held) == piece.against:
         return None
     shown = seen.against if piece.against and seen.against else seen.sources
@@ -264,7 +260,7 @@ def _now(piece: Evidence, seen: Observation | None) -> Evidence | None:
 
 
 def _reworded(record: Record, observed: Mapping[str, Observation]) -> Record:
-    """The lesson in the words of a run that still shows it, where its own are nobody's any more."""
+    """The lesson in the text of a run that still shows it, if no run has its own text any more."""
     speaking = {piece.session for piece in record.evidence if not piece.against}
     best = best_worded(list(observed.values()))
     if best is None or is_kept(record) or not speaking <= observed.keys():
@@ -278,43 +274,43 @@ def _text(seen: Observation) -> str:
 
 
 PART_TOKENS = 250_000
-"""So much of a run is told to a model at once: of more it would be shown too little."""
+"""Tokens of a run that one question to a model covers: of a longer part it would be shown too little."""
 MOST_PARTS = 8
-"""Parts of one run, which are larger where it is longer: its lessons never cost more questions than that."""
+"""Questions for one run, at most; the parts of a longer run are larger."""
 LABELLED = 3
-"""So many messages from either end of a run are asked for what its log says of it as a whole."""
+"""Messages at either end of a run in which its log may describe the run as a whole."""
 LEARN = "learn"
-"""The name of the work under which a model reads a run is leased."""
+"""The name of the lease under which a model reads a run."""
 _LESSONS = MemoryFilter(lessons=True, states=("active",), archived=False)
 _LOG = logging.getLogger("ireneo")
 
 
 class LearnedSession(Struct, frozen=True, kw_only=True):
-    """What was learned from one session."""
+    """The result of learning from one session."""
 
     run: LearnedRun
     lessons: tuple[Remembered, ...]
-    """The lessons that it made or spoke to."""
+    """The lessons that it made or affected."""
     new: int
-    """How many of them were not known before."""
+    """The number of new ones."""
     lesson_tokens: int
-    """What the lessons that are new cost, so that each is counted once over all runs."""
+    """The tokens of the new lessons, so that each is counted once over all runs."""
     failed: str = ""
-    """Why the model failed, without which it was learned from."""
+    """Why the model failed; then rules alone were used."""
     refused: tuple[str, ...] = ()
-    """What a model said and was not let stand, and why."""
+    """The lessons of a model that were refused, and why."""
     tokens_in: int = 0
     tokens_out: int = 0
     """What the model cost."""
 
 
 class SessionRead(Struct, frozen=True, kw_only=True):
-    """A session as it was read, here or elsewhere."""
+    """A session as it was read, here or by a worker."""
 
     head: MessageId
-    """Up to where."""
+    """The last message that was read."""
     erased: int
-    """How many of its messages were erased by then."""
+    """The number of its erased messages at that time."""
     run: RunMaterial
     """The run, without its messages."""
     whole: Studied
@@ -326,10 +322,10 @@ async def learn(
     sessions: Iterable[str] | None = None,
     given: Mapping[str, SessionRead] = MappingProxyType({}),
 ) -> AsyncGenerator[LearnedSession, None]:
-    """Learn from all that is due of these sessions (None: of the space), one after the other as they were begun.
+    """Learn from those of these sessions (None: of the space) that are due, in the order of their beginning.
 
-    Those that are `given` were read elsewhere. A model is asked under a lease, since two that ask pay twice: a run that
-    another is at is left to it.
+    Those that are `given` were read by a worker. A model is asked under a lease, so that nobody pays twice: a run that
+    another process holds is left to it.
     """
     worker = Worker(resources.store, resources.clock)
     for due in await resources.store.read(due_runs, space, sessions):
@@ -353,7 +349,7 @@ async def _learn_session(
     worker: Worker,
     lease: Lease | None,
 ) -> LearnedSession | None:
-    """Learn from one session; None where another did meanwhile, or it was forgotten, or in part, while it was read."""
+    """Learn from one session; None if it changed, was forgotten, or was learned from by another process meanwhile."""
     try:
         if given is not None and await resources.store.read(reads_so, resources, due, given):
             read = given
@@ -385,7 +381,7 @@ async def _learn_session(
 
 
 def learn_read(tx: Transaction, resources: Resources, due: DueRun, read: SessionRead) -> LearnedSession:
-    """Learn from one session that was read elsewhere, without a model."""
+    """Learn from one session that a worker read, without a model."""
     run = _run(resources, due, read)
     shown = sum_observations(without_worthless(read.whole.observations, Synthesis()))
     return _learned(resources, run, _keep(tx, due, run, shown), Synthesis(), "")
@@ -410,7 +406,7 @@ def _learned(
 async def _told_by_model(
     resources: Resources, due: DueRun, model: LanguageModel, read: SessionRead
 ) -> AsyncIterator[Synthesis]:
-    """What a model makes of a run, part by part: a question each, at most `MOST_PARTS` however long the run is."""
+    """The lessons of a model from a run, one question for each of at most `MOST_PARTS` parts."""
     known, drawn = await resources.store.read(_known_and_drawn, due.info.key.space, read)
     most = max(PART_TOKENS, -(-due.head.total_tokens // MOST_PARTS))
     async for window in windows(resources.store, due.info.key, due.head, resources.drawing()):
@@ -423,7 +419,7 @@ async def _told_by_model(
 
 
 def _known_and_drawn(tx: Transaction, space: str, read: SessionRead) -> tuple[list[Record], list[Observation]]:
-    """The lessons that are known where the run worked, and what rules would tell of the run besides."""
+    """The known lessons of the run's project, and those that rules would add."""
     known = [each for each in tx.memories.list(space, _LESSONS) if applies(projects_of(each), read.run.project)]
     there = {each.cue for each in known}
     worded = [each for each in read.whole.observations if each.text and each.held and each.cue not in there]
@@ -434,7 +430,7 @@ def _known_and_drawn(tx: Transaction, space: str, read: SessionRead) -> tuple[li
 
 
 def _keep(tx: Transaction, due: DueRun, run: LearnedRun, shown: Sequence[Observation]) -> list[Remembered]:
-    """Store a run with what it shows, take back what it showed before and shows no more, and settle its lessons."""
+    """Store a run with its observations, retract earlier ones that it no longer shows, and settle its lessons."""
     key = due.info.key
     before = tx.runs.of_run(key.space, key.session)
     fresh = {each.cue for each in shown}
@@ -446,7 +442,7 @@ def _keep(tx: Transaction, due: DueRun, run: LearnedRun, shown: Sequence[Observa
 
 
 async def read_session(resources: Resources, due: DueRun) -> SessionRead:
-    """Read a session for all that it teaches by rules."""
+    """Read and study a session by rules."""
     key = due.info.key
     cleaning = resources.drawing()
     run, written = await resources.store.read(_material, key, due, cleaning)
@@ -458,7 +454,7 @@ async def read_session(resources: Resources, due: DueRun) -> SessionRead:
 
 
 def reads_so(tx: Transaction, resources: Resources, due: DueRun, read: SessionRead) -> bool:
-    """Whether a session, whose path was read elsewhere, stands where it stood, and nobody noted anything of it here."""
+    """Whether the reading of a worker is valid: the session is unchanged, and no diary entry was written here."""
     if (read.head, read.erased) != (due.head.id, due.erased):
         return False
     return _material(tx, due.info.key, due, resources.drawing()) == (read.run, ())
@@ -467,7 +463,7 @@ def reads_so(tx: Transaction, resources: Resources, due: DueRun, read: SessionRe
 def _material(
     tx: Transaction, key: SessionKey, due: DueRun, cleaning: Cleaning
 ) -> tuple[RunMaterial, Sequence[AgentNotes]]:
-    """The run without its messages, and what its agent wrote into the diary."""
+    """The run without its messages, and the diary entries of its agent."""
     said = _said_of_run(tx, key, due.head)
     run = RunMaterial(
         session=key.session,
@@ -481,7 +477,7 @@ def _material(
 
 
 def _said_of_run(tx: Transaction, key: SessionKey, head: Head) -> list[Draft]:
-    """The messages with which its log says something of the run: its first, or its last."""
+    """The first and last messages of a path, in which the log may describe the run."""
     first, last = min(LABELLED, head.position + 1), max(LABELLED, head.position + 1 - LABELLED)
     ends = [*tx.log.path(key, head.id, 0, first - 1), *tx.log.path(key, head.id, last, head.position)]
     found = tx.log.drafts(key, [message.id for message in ends])

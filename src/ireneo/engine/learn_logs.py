@@ -1,10 +1,13 @@
-"""Learn from many logs: here, one after the other, or from what workers make of them.
+"""Learn from many logs, in this process or on workers.
 
-Workers analyse; this process alone writes. It takes their answers in the order of the logs, whoever was first, and
-stores several in one transaction: messages, runs, lessons, and that the files were learned from. So the lessons are the
-same for any number of workers, and whoever is killed leaves whole logs behind. A worker doesn't know the store: where
-that has more to say (a session that is there with its secrets, a message that was told otherwise, a model that is to be
-asked), the run is read from the store, or the log here.
+Workers analyse logs (`analyse_log`); only this process writes. It takes their answers in the order of the logs, and
+stores several in one transaction: messages, runs, lessons, and the files' digests. So the lessons are the same for any
+number of workers, and a killed process leaves whole logs behind.
+
+A worker runs the same functions as learning, over an empty store in memory, so that its answer depends on the log only.
+Logs that it can't analyse as well are read here: those with faults, which are reported as they are found, and very
+large ones. So are sessions for which the store matters: one that is stored with its secrets, a message that is stored
+otherwise, a model that has to be asked.
 """
 
 from __future__ import annotations
@@ -13,16 +16,26 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.analysis import LARGEST, LogAnalysis, LogTask
-from ireneo.engine.imports import BATCH, BATCH_BYTES, Imported, NamedSession, format_of, keep_named, new_name
+from ireneo.engine.imports import (
+    BATCH,
+    BATCH_BYTES,
+    Imported,
+    NamedSession,
+    format_of,
+    keep_named,
+    name_session,
+    new_name,
+    sessions_of,
+)
 from ireneo.engine.learn import (
     DueRun,
     LearnedSession,
@@ -32,6 +45,7 @@ from ireneo.engine.learn import (
     learn,
     learn_read,
     mark_file,
+    read_session,
     reads_so,
 )
 from ireneo.engine.merging import MergedLessons, merge_lessons
@@ -40,41 +54,128 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.session import Session
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import LinearFormat, LogFormat
-from ireneo.formats.logs.registry import LOG_FORMATS, LogFormatName
+from ireneo.formats.logs.registry import CONVERSATIONS, LOG_FORMATS, LogFormatName, log_format
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import MAIN, SessionKey
-from ireneo.ports.files import LogPlace, Workers
+from ireneo.ports.files import LogPlace, LogSource, Workers
 from ireneo.ports.store import Transaction
 from ireneo.summaries.policy import preset_of
 
+LARGEST = 1 << 25
+"""Bytes of a log, packed and unpacked, that a worker accepts; a larger one is stored while it is read."""
+_SPACE = "analysed"
+
+
+class LogTask(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A log to be analysed."""
+
+    path: str
+    """Its path, for a worker that shares the disk; empty where it is no file."""
+    digest: str
+    """Of its content: another file at the same path is not meant."""
+    data: bytes | None = None
+    """Its bytes, for a worker that does not share the disk."""
+    format: str
+    name: str
+    """The name of its sessions without an id of their own."""
+    keep_secrets: bool
+
+
+class LogAnalysis(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A worker's answer: the sessions of a log without their secrets, and what was read of them."""
+
+    did: Literal["analysed", "send", "here", "refused", "known"]
+    """``send``: the worker needs the bytes; ``here``: the process with the store has to read the log; ``refused``: for
+    the `reason`; ``known``: the log was learned from before, which only the process with the store finds out."""
+    reason: str = ""
+    sessions: tuple[NamedSession, ...] = ()
+    reads: dict[str, SessionRead] = {}
+    """By session name."""
+
+
+def answered(analysis: LogAnalysis) -> bytes:
+    """Encode an answer."""
+    try:
+        return msgspec.json.encode(analysis)
+    except (UnicodeError, msgspec.MsgspecError, OverflowError, TypeError):
+        # It can't be encoded, for instance because of a lone surrogate, which a store handles in its own way.
+        return msgspec.json.encode(LogAnalysis(did="here"))
+
+
+async def analyse_log(resources: Resources, task: LogTask) -> LogAnalysis:
+    """Analyse a log in the empty store of `resources`."""
+    try:
+        log = resources.open_log(task.path if task.data is None else BytesIO(task.data))
+    except BadInput:
+        return LogAnalysis(did="send" if task.data is None else "here")
+    with closing(log):
+        if task.data is None and log.digest() != task.digest:
+            return LogAnalysis(did="send")
+        try:
+            sessions = await _named_sessions(resources, task, log)
+        except BadInput:
+            sessions = []
+        if not sessions or log.damage or log.left_out:
+            return LogAnalysis(did="here")
+    store = resources.store
+    reads = {}
+    for due in await store.read(due_runs, _SPACE, [each.key.session for each in sessions]):
+        reads[due.info.key.session] = await read_session(resources, due)
+    return LogAnalysis(did="analysed", sessions=tuple(sessions), reads=reads)
+
+
+async def _named_sessions(resources: Resources, task: LogTask, file: LogSource) -> list[NamedSession]:
+    log = log_format(task.format)
+    if isinstance(log, LinearFormat):
+        return []
+    out = []
+    with resources.spool() as spool:
+        for logged in sessions_of(log, _up_to(LARGEST, file), task.name, spool):
+            cleaning = resources.cleaning(task.keep_secrets)
+            source = f"{log.name}:{cleaning.text(task.name)}"
+            follows = log.name in CONVERSATIONS
+            out.append(
+                await name_session(resources.store, _SPACE, logged, source, resources.count, cleaning, follows=follows)
+            )
+    return out
+
+
+def _up_to(most: int, file: LogSource) -> Iterator[bytes]:
+    for line in file.lines():
+        most -= len(line)
+        if most < 0:
+            raise BadInput("It is too large to be sent.")
+        yield line
+
+
 HELD_BYTES = 1 << 27
-"""Bytes of logs that are with workers, or whose answers wait to be stored; one log may reach beyond."""
+"""Bytes of logs that workers have, or whose answers wait to be stored; a single log may exceed it."""
 PAGE = 1_000
-"""Messages that are compared at one time."""
+"""Messages that are compared at a time."""
 
 
 class GivenLog(Struct, frozen=True, kw_only=True):
-    """A log that is to be learned from, and what is known of it."""
+    """A log to learn from."""
 
     place: LogPlace
     format: LogFormatName | LogFormat | None = None
-    """None: to be found out."""
+    """None: detect it."""
     name: str = ""
-    """What its sessions are called that have no id of their own; empty: as the file is."""
+    """The name of its sessions without an id of their own; empty: that of the file."""
     skip_empty: bool = False
-    """Whether a log without a message is passed over, and no fault."""
+    """Whether a log without messages is skipped instead of being a fault."""
 
 
 class LogLearned(Struct, frozen=True, kw_only=True):
-    """What became of one of many logs."""
+    """The result for one of many logs."""
 
     log: GivenLog
     is_known: bool = False
-    """Whether just this file was learned from before."""
+    """Whether a file with the same content was learned from before."""
     is_empty: bool = False
-    """Whether it has no message, and was passed over."""
+    """Whether it has no messages and was skipped."""
     fault: str = ""
-    """Why it could not be learned from, in a sentence; the others are."""
+    """Why it could not be learned from, in a sentence; the other logs are not affected."""
 
 
 LearnStep: TypeAlias = Reading | Imported | LearnedSession | LogLearned
@@ -93,11 +194,11 @@ class LearnsFrom(Protocol):
         keep_secrets: bool | None,
         on_progress: OnProgress[LearnStep],
     ) -> LearnReport:
-        """Do it."""
+        """Import the log and learn from it."""
 
 
 class _Waiting(Struct, frozen=True, kw_only=True):
-    """A log in its place in the row."""
+    """A log in the queue."""
 
     log: GivenLog
     name: str
@@ -113,12 +214,12 @@ class _Kept(Struct, frozen=True, kw_only=True):
     imported: tuple[Imported, ...] = ()
     learned: tuple[LearnedSession, ...] = ()
     left: dict[str, SessionRead] | None = None
-    """None: nothing is left to do. Else the runs are to be learned from, with what holds of how they were read."""
+    """None: nothing is left to do. Otherwise the runs have to be learned from, with the readings that are valid."""
     is_known: bool = False
 
 
 class LogLearner:
-    """Learns from logs, and adds up what came of it in `report`."""
+    """Learns from logs, and sums up the results in `report`."""
 
     def __init__(
         self,
@@ -128,7 +229,7 @@ class LogLearner:
         keep_secrets: bool | None,
         on_progress: OnProgress[LearnStep],
     ) -> None:
-        """Store in `space`, and let `learn_from` read what workers can't."""
+        """Store in `space`; `learn_from` reads logs that workers can't."""
         self.report = LearnReport()
         self._resources = resources
         self._store = resources.store
@@ -138,10 +239,10 @@ class LogLearner:
         self._tell: Callable[[LearnStep], object] = on_progress or (lambda step: None)
         self._names: set[str] = set()
         self._send = False
-        """Whether some worker doesn't share the disk."""
+        """Whether a worker does not share the disk."""
 
     async def run(self, logs: Iterable[LogPlace | GivenLog], on: str) -> LearnReport:
-        """Learn from `logs`, on the workers at the address `on`, or, where that is empty, here."""
+        """Learn from `logs` on the workers at the address `on`, or in this process where it is empty."""
         given = (each if isinstance(each, GivenLog) else GivenLog(place=each) for each in logs)
         if on:
             async with self._resources.open_workers(on) as workers:
@@ -158,7 +259,7 @@ class LogLearner:
         return self.report
 
     async def _on(self, workers: Workers, logs: Iterator[GivenLog]) -> None:
-        """Learn from what `workers` make of logs."""
+        """Learn from the answers of `workers`."""
         todo, row = logs, deque[_Waiting]()
         ready: list[tuple[_Waiting, LogAnalysis]] = []
         try:
@@ -191,7 +292,7 @@ class LogLearner:
         return name
 
     async def _give(self, workers: Workers, log: GivenLog) -> list[_Waiting]:
-        """Give a log to the workers; one that is known, or not for them, has its answer at once."""
+        """Send a log to the workers; one that is known, or not for them, is answered at once."""
         try:
             with closing(self._resources.open_log(log.place)) as file:
                 name, label, size = self._name(log, file.stem), file.label, file.size
@@ -201,7 +302,7 @@ class LogLearner:
             self._tell(LogLearned(log=log, fault=str(fault)))
             return []
         answer: asyncio.Future[LogAnalysis | None] = asyncio.get_running_loop().create_future()
-        # A stream can't be read twice, and a format of one's own is known here alone.
+        # A stream can't be read twice, and workers don't know custom formats.
         here = not digest or isinstance(form, LinearFormat) or form not in LOG_FORMATS or size > LARGEST
         known = await self._store.read(known_files, self._space, [digest])
         if digest in known:
@@ -216,7 +317,7 @@ class LogLearner:
         return [_Waiting(log=log, name=name, answer=answer, label=label, size=size, digest=digest)]
 
     async def _analysed(self, workers: Workers, task: LogTask) -> LogAnalysis | None:
-        """What a worker makes of a log: by its path, and by its bytes once one has said that it doesn't see that."""
+        """A worker's answer for a log, sent by its path; with its bytes once a worker could not read a path."""
         analysis = LogAnalysis(did="here")
         for _ in range(2):
             sent = task
@@ -276,7 +377,7 @@ class LogLearner:
         )
 
     async def _keep(self, ready: Sequence[tuple[_Waiting, LogAnalysis]]) -> None:
-        """Store logs, as many as can be at one time, and do for each of them what is left."""
+        """Store logs, several in one transaction, and finish each."""
         todo = deque(ready)
         while todo:
             done = await self._store.write(self._store_logs, list(todo))
@@ -311,7 +412,7 @@ class LogLearner:
         mark_file(tx, self._resources, self._space, waiting.digest, waiting.name, sessions)
 
     def _store_logs(self, tx: Transaction, ready: Sequence[tuple[_Waiting, LogAnalysis]]) -> list[_Kept]:
-        """Store logs, up to the first that is to be read here, or behind which something is left to do."""
+        """Store logs up to the first that has to be read here, or that leaves something to do."""
         done: list[_Kept] = []
         for waiting, analysis in ready:
             kept = self._store_log(tx, waiting, analysis)
@@ -323,7 +424,7 @@ class LogLearner:
 
     def _store_log(self, tx: Transaction, waiting: _Waiting, analysis: LogAnalysis) -> _Kept | None:
         if known_files(tx, self._space, [waiting.digest]):
-            # Also where the same bytes stood in the row before it.
+            # The same file may have been earlier in the queue.
             return _Kept(is_known=True)
         keys = [SessionKey(self._space, named.key.session) for named in analysis.sessions]
         there = {key.session for key in keys if tx.sessions.get(key) is not None}
@@ -348,13 +449,13 @@ class LogLearner:
 
 
 def _is_full(ready: Sequence[tuple[_Waiting, LogAnalysis]]) -> bool:
-    """Whether there is enough for a transaction."""
+    """Whether there are enough logs for a transaction."""
     messages = sum(named.imported.messages for _, analysis in ready for named in analysis.sessions)
     return messages >= BATCH or sum(waiting.size for waiting, _ in ready) >= BATCH_BYTES
 
 
 def _is_path(tx: Transaction, due: DueRun, sessions: Sequence[NamedSession]) -> bool:
-    """Whether each message that is stored on the path of a session is as its log tells it."""
+    """Whether the stored messages on the path of a session equal those of its log."""
     key = due.info.key
     named: dict[MessageId, Message] = {
         each.id: replace(each, draft=replace(each.draft, native=None, record=None))

@@ -1,16 +1,23 @@
-"""The lessons of a space, as they are shown: what each says, how often it was seen, and the passages that show it."""
+"""List the lessons of a space, with how often each was seen and the passages that show it; and review them.
+
+A review keeps, rewords or drops a lesson, whatever runs show later: it is a piece of evidence that outweighs all that
+is drawn from runs. It cites the messages of the lesson, so that it goes when these are forgotten.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.engine.remember import settle_drafts
 from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.scope import is_open, open_projects, without_words_of_others
+from ireneo.engine.tree import memory_named
+from ireneo.errors import BadInput, MemoryNotFound
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown
 from ireneo.lessons.lessons import (
@@ -24,20 +31,33 @@ from ireneo.lessons.lessons import (
     standing_of,
     without_remedies_told,
 )
+from ireneo.lessons.relevance import says_the_same
 from ireneo.lessons.rulings import merged_rulings, reach
 from ireneo.lessons.run import CATEGORY, Category, Observation, is_ruling, project_named
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
-from ireneo.memories.record import Evidence, MemoryId, Record, State, disputes, is_dropped, is_kept, supporting
+from ireneo.memories.exchange import against, in_favour
+from ireneo.memories.record import (
+    Evidence,
+    MemoryDraft,
+    MemoryId,
+    Record,
+    State,
+    disputes,
+    is_dropped,
+    is_kept,
+    project_of,
+    supporting,
+)
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 
 MOST_SOURCES = 12
-"""Passages that are quoted for a lesson, those of its latest runs first."""
+"""Passages that are quoted for a lesson, at most; those of its latest runs first."""
 
 
 class Cited(Struct, frozen=True, kw_only=True):
-    """A passage that shows what a lesson says."""
+    """A quotation from a message that supports a lesson."""
 
     session: str
     message: MessageId
@@ -50,7 +70,7 @@ class Lesson(Struct, frozen=True, kw_only=True):
 
     id: MemoryId
     project: str
-    """The project that it stays with; empty where it held in several, or where none is known."""
+    """The project that it is specific to; empty where it held in several, or where none is known."""
     task_type: str
     lesson: str
     cue: str
@@ -58,11 +78,11 @@ class Lesson(Struct, frozen=True, kw_only=True):
     category: Category
     conditions: dict[str, str]
     standing: str
-    """How often it was seen, in plain words: “seen in 5 of 6 runs; last in May 2026”."""
+    """How often it was seen: “seen in 5 of 6 runs; last in May 2026”."""
     seen: int
     """In how many runs it held."""
     met: int
-    """In how many runs it could have shown, those among them."""
+    """In how many runs it could have shown, including those."""
     last_seen: datetime | None
     """When a run showed it last; None where none of its runs bears a time."""
     sources: tuple[Cited, ...]
@@ -71,18 +91,18 @@ class Lesson(Struct, frozen=True, kw_only=True):
     why: str = ""
     """The sentence that gives the reason, word for word."""
     reviewed: Literal["", "kept", "edited", "dropped"] = ""
-    """What the user made of it."""
+    """The user's review."""
     is_ruling: bool = False
-    """Whether it is what a user ruled."""
+    """Whether it is a ruling of a user."""
     helped: int = 0
     harmed: int = 0
     tokens: int = 0
-    """What it has cost so far, in tokens."""
+    """Its cost so far, in tokens."""
     seconds: float = 0.0
     state: State = "active"
     """``retired`` where it no longer counts."""
     against: tuple[str, ...] = ()
-    """What was said against it, by whom and when, in sentences."""
+    """The objections against it, by whom and when, in sentences."""
 
 
 def lessons(
@@ -94,9 +114,9 @@ def lessons(
     category: Category | None = None,
     disputed: bool = False,
 ) -> list[Lesson]:
-    """The lessons that hold: rulings first, then what most runs showed; of one project with those that hold in several.
+    """The valid lessons: rulings first, then those that most runs showed; with `project` its own and general ones.
 
-    With `disputed` also those that count no longer since somebody spoke against them, with the reason.
+    With `disputed` also those that are retired because of an objection, with the reason.
     """
     opened = open_projects(tx, space, None if project is None else project_named(project))
     kinds = {name: kind for kind, name in CATEGORY.items()}
@@ -127,7 +147,7 @@ def _observations(tx: Transaction, space: str, cues: Sequence[str]) -> dict[str,
 
 
 def _standing(record: Record, observed: Sequence[Observation]) -> Standing:
-    """How often a lesson was seen; what was taken over from another memory has its evidence alone."""
+    """How often a lesson was seen; an imported one has only its evidence, and no observations."""
     standing = standing_of(observed)
     runs = {each.session for each in supporting(record) if each.origin == "run"}
     if len(runs) <= standing.runs:
@@ -173,7 +193,7 @@ def _reviewed(record: Record) -> Literal["", "kept", "edited", "dropped"]:
 
 
 class _Passages:
-    """Quotes messages, as they would read without their secrets; many lessons cite the same ones."""
+    """Quotes messages without their secrets, and keeps them: many lessons cite the same ones."""
 
     def __init__(self, tx: Transaction, space: str, cleaning: Cleaning) -> None:
         self._tx = tx
@@ -194,9 +214,9 @@ class _Passages:
 
 
 def _cited(passages: _Passages, record: Record) -> tuple[Cited, ...]:
-    """Passages of its sources: of the run that its words come from first, then of the others, the latest first.
+    """Passages of its sources: of the run that its text comes from first, then of the others, the latest first.
 
-    Whatever the lesson names is shown by one of them: a run is looked for until it is.
+    Runs are read until every claim of the lesson is supported.
     """
     pieces = sorted(supporting(record), key=lambda each: (each.recorded != record.recorded, -each.at.timestamp()))
     telling: list[Cited] = []
@@ -211,3 +231,70 @@ def _cited(passages: _Passages, record: Record) -> tuple[Cited, ...]:
         (others if len(left) == len(wanted) else telling).extend(found)
         wanted = left
     return (*telling, *others)[:MOST_SOURCES]
+
+
+Verdict = Literal["keep", "edit", "drop"]
+
+DROPPED = "It was dropped in a review."
+LONGEST = 400
+"""Characters of a lesson."""
+MOST_MESSAGES = 32
+"""Messages that a review cites: the first of each run."""
+
+
+async def review(
+    resources: Resources, space: str, id: str, verdict: Verdict, text: str = "", reason: str = ""
+) -> Record:
+    """Keep, reword or drop a lesson; raises MemoryNotFound, and BadInput for what is no lesson or no verdict."""
+    if verdict not in get_args(Verdict):
+        raise BadInput(f"`verdict` is {verdict!r}, which is none; give one of {', '.join(get_args(Verdict))}.")
+    words = " ".join(resources.cleaning().text(text).split())
+    if bool(words) != (verdict == "edit"):
+        raise BadInput("Give the new words of a lesson that is edited, and of no other.")
+    if len(words) > LONGEST:
+        raise BadInput(f"A lesson is one line of at most {LONGEST:,} characters; this has {len(words):,}.")
+    why = " ".join(resources.cleaning().text(reason).split()) or DROPPED
+    now = resources.clock.now()
+
+    def settle(tx: Transaction) -> Record:
+        record = memory_named(tx, space, id)
+        if record is None or not record.cue:
+            raise MemoryNotFound(f"There is no lesson {id!r} in space {space!r}; `ireneo lessons` shows their ids.")
+        if verdict == "drop" or (verdict == "edit" and not is_ruling(record.cue)):
+            # The same lesson in other words goes with it, or it would take its place.
+            instead = why if verdict == "drop" else f"It is said in the user's own words: {words}"
+            twins = [_word(each, now, drop=instead) for each in _twins(tx, space, record)]
+            settle_drafts(tx, space, twins, judged=True)
+        word = _word(record, now, drop=why if verdict == "drop" else "")
+        (done,) = settle_drafts(tx, space, [word], judged=True)
+        settled = done.record
+        if verdict == "edit" and words != settled.text:
+            settled = replace(settled, text=words, drawn=settled.drawn or settled.text)
+            tx.memories.put(space, [settled])
+        return settled
+
+    return await resources.store.write(settle)
+
+
+def _word(record: Record, now: datetime, *, drop: str) -> MemoryDraft:
+    """The user's verdict as evidence: that the lesson is to stay, or why it is to go."""
+    firsts = (piece.messages[0] for piece in supporting(record) if piece.messages)
+    shown = tuple(dict.fromkeys(firsts))[-MOST_MESSAGES:]
+    word = against(record, now, why=drop) if drop else in_favour(record, now)
+    # The times of a log may lie in the future here; the verdict covers them too.
+    at = max(now, *(piece.at for piece in record.evidence))
+    return replace(word, at=at, messages=shown, project=_project(record), pinned=record.pinned or not drop)
+
+
+def _twins(tx: Transaction, space: str, record: Record) -> list[Record]:
+    """The lessons of the same project that say the same in other words, and were not reviewed."""
+    listed = tx.memories.list(space, MemoryFilter(states=("active",), lessons=True, archived=False))
+    project, said = _project(record), record.drawn or record.text
+    others = [each for each in listed if each.id != record.id and not is_kept(each) and _project(each) == project]
+    return [each for each in others if says_the_same(record.cue, said, each)]
+
+
+def _project(record: Record) -> str:
+    """The only project of a lesson; empty where it has several."""
+    named = {name for piece in supporting(record) if (name := project_of(piece))}
+    return next(iter(named)) if len(named) == 1 else ""

@@ -42,7 +42,7 @@ from ireneo.engine.imports import (
 from ireneo.engine.learn import LearnedSession, due_runs, learn
 from ireneo.engine.learn_logs import GivenLog, LearnStep, LogLearner
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
-from ireneo.engine.lessons import Lesson
+from ireneo.engine.lessons import Lesson, Verdict, review
 from ireneo.engine.lookup import LookupResult, dispute_id, lookup
 from ireneo.engine.merging import merge_lessons
 from ireneo.engine.recall import recall
@@ -73,7 +73,6 @@ from ireneo.engine.reports import (
     work_report,
 )
 from ireneo.engine.resources import Resources
-from ireneo.engine.review import Verdict, review
 from ireneo.engine.scope import RecallQuery, check_project, place_all, project_asked, project_told
 from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.secrets import Secrets, secrets

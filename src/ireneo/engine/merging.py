@@ -1,8 +1,8 @@
-"""Put lessons together that say the same in other words, as a model sees them beside each other.
+"""Merge lessons that say the same in other words, as judged by a model.
 
-Learning reads run by run, so that one lesson may come in several words. Whatever is new is shown beside what is nearest
-to it; what is one becomes one, with the evidence of all: in each run that showed any of them the claim that stays is
-shown from then on, and so a run that is forgotten or told anew takes back what it gave, as with any lesson.
+Learning reads run by run, so that one lesson may come in several wordings. New lessons are shown to a model next to the
+most similar known ones. Merged lessons become one with all their evidence: the observations in each run are rewritten
+to the remaining claim, so that a run that is forgotten or learned again retracts its evidence as usual.
 """
 
 from __future__ import annotations
@@ -40,35 +40,34 @@ from ireneo.prompts import LESSONS_MERGE
 from ireneo.prompts.replies import MergeReply
 
 TOGETHER = 40
-"""Lessons that one question shows."""
+"""Lessons in one question, at most."""
 NEIGHBOURS = 4
-"""Lessons that each new one is shown with."""
+"""Similar lessons that each new one is shown with, at most."""
 NEAR = 0.2
-"""So much of the words and names of two lessons, both taken together, they share at the least if they may be one."""
+"""The least likeness (shared words and names, of all of both) of lessons that may be merged."""
 NEW_WORDS, CLOSE = 3, 0.4
-"""So many words that none of the lessons has may stand in the line that says all of them, and so like one of them it is
-at the least."""
+"""Limits of a model's wording for merged lessons: new words at most, and likeness to one of them at least."""
 MERGE = "merge lessons"
-"""The name of the work under which a model is asked is leased."""
+"""The name of the lease under which a model is asked."""
 _LESSONS = MemoryFilter(lessons=True, states=("active",), archived=False)
 _LOG = logging.getLogger("ireneo")
 
 
 class MergedLessons(Struct, frozen=True, kw_only=True):
-    """What came of looking at lessons beside each other."""
+    """The result of merging."""
 
     merged: int = 0
     """Lessons that became part of another one."""
     outdated: int = 0
-    """Lessons that were taken out, since a later one says otherwise."""
+    """Lessons that were removed because a later one contradicts them."""
     failed: str = ""
-    """Why the model failed, without which all stayed as it was."""
+    """Why the model failed; then nothing was changed."""
     tokens_in: int = 0
     tokens_out: int = 0
 
 
 class _Merge(Struct, frozen=True, kw_only=True):
-    """One lesson that stays, and those that become part of it or are out of date."""
+    """A lesson that remains, and those that it absorbs or replaces."""
 
     stays: Record
     others: tuple[Record, ...]
@@ -77,7 +76,7 @@ class _Merge(Struct, frozen=True, kw_only=True):
 
 
 async def merge_lessons(resources: Resources, space: str, learned: Sequence[LearnedSession]) -> MergedLessons:
-    """Ask a model which lessons are one, of those that were just learned and what is near them."""
+    """Ask a model which of the new lessons, and those similar to them, are the same."""
     model = resources.models_for_space(space).for_task("lessons")
     fresh = {each.record.id for session in learned for each in session.lessons if each.did == "added"}
     if model is None or not fresh:
@@ -110,7 +109,7 @@ async def merge_lessons(resources: Resources, space: str, learned: Sequence[Lear
 
 
 def _batches(listed: Sequence[Record], fresh: set[MemoryId]) -> Iterator[list[Record]]:
-    """The lessons that are new with those nearest to them, in as few questions as may be."""
+    """The new lessons with those most similar to them, in as few questions as possible."""
     words = {each.id: _words(each.text) for each in listed}
     known = {each.id: each for each in listed}
     batch: dict[MemoryId, Record] = {}
@@ -135,7 +134,7 @@ def _batches(listed: Sequence[Record], fresh: set[MemoryId]) -> Iterator[list[Re
 
 
 def _may_meet(one: Record, other: Record) -> bool:
-    """Whether two lessons are told in one project, and rules don't tell them as one already."""
+    """Whether two lessons apply to a common project, and are not merged by rules already."""
     if is_ruling(one.cue) and is_ruling(other.cue) and same_ruling(one.cue, other.cue):
         return False
     return any(applies(projects_of(other), project) for project in projects_of(one) or {""})
@@ -150,7 +149,7 @@ def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 async def _asked(model: LanguageModel, batch: Sequence[Record]) -> tuple[list[_Merge], Usage]:
-    """What a model says of lessons, as far as it may be: what is not alike stays apart."""
+    """The merges that a model proposes, as far as they are valid."""
     listed = "\n".join(f"{number}. {_shown(each)}" for number, each in enumerate(batch, 1))
     answer = await model.ask(LESSONS_MERGE.render(lessons=listed), MergeReply)
     return await asyncio.to_thread(_planned, answer.value, batch), answer.usage
@@ -164,7 +163,7 @@ def _shown(record: Record) -> str:
 
 
 def _last(record: Record) -> datetime | None:
-    """When a run showed it last, where its log has times."""
+    """The time when a run showed it last; None without times in the logs."""
     return max((piece.when for piece in supporting(record) if piece.when), default=None)
 
 
@@ -186,7 +185,7 @@ def _planned(reply: MergeReply, batch: Sequence[Record]) -> list[_Merge]:
         ]
         if len(alike) > 1:
             stays = min(alike, key=_rank)
-            # What the user kept stays as it is.
+            # Lessons that the user kept are not absorbed.
             others = tuple(each for each in alike if each.id != stays.id and not is_kept(each))
             plans.append(_Merge(stays=stays, others=others, words=_better(said.words, stays, alike)))
             taken |= {each.id for each in alike}
@@ -199,13 +198,13 @@ def _planned(reply: MergeReply, batch: Sequence[Record]) -> list[_Merge]:
 
 
 def _rank(record: Record) -> tuple[object, ...]:
-    """Which of several stays: what the user ruled, then what a model said, then what most runs showed."""
+    """A sort key for the lesson that remains: rulings first, then a model's, then those of most runs."""
     ruled, said = is_ruling(record.cue), record.cue.startswith(MODEL)
     return (not is_kept(record), not ruled, ruled == said, -len(record.sessions), record.recorded, record.id)
 
 
 def _is_overtaken(record: Record, by: Record) -> bool:
-    """Whether a later lesson may take its place: of a ruling only a ruling, of what rules drew nothing."""
+    """Whether a later lesson may replace it: a ruling only by a ruling, a lesson by rules never."""
     before, after = _last(record), _last(by)
     later = before is not None and after is not None and before < after
     return (
@@ -217,11 +216,11 @@ def _is_overtaken(record: Record, by: Record) -> bool:
 
 
 def _better(said: str, stays: Record, group: Sequence[Record]) -> str:
-    """The words that a model found for several lessons, where these show all that it names; else none."""
+    """A model's wording for several lessons, if they support all its claims; else empty."""
     text = " ".join(said.split())
     given = [each.text for each in group]
     fits = 0 < len(text.split()) <= MOST_WORDS + MOST_WHY_WORDS and text != stays.text
-    # The user's own words are nobody's to better.
+    # The user's own words are not reworded.
     if not fits or is_kept(stays) or is_ruling(stays.cue) or error_text(text):
         return ""
     if instruction_like(text) and not any(map(instruction_like, given)):
@@ -233,7 +232,7 @@ def _better(said: str, stays: Record, group: Sequence[Record]) -> str:
 
 
 def _merge(tx: Transaction, resources: Resources, space: str, plan: _Merge) -> bool:
-    """Do it in one transaction; not where any of them has changed meanwhile."""
+    """Merge in one transaction, unless any of the lessons has changed meanwhile."""
     cues = [plan.stays.cue, *(each.cue for each in plan.others)]
     now = {each.cue: each for each in tx.memories.list(space, MemoryFilter(cues=tuple(cues)))}
     if any(now.get(each.cue) != each for each in (plan.stays, *plan.others)):
@@ -253,7 +252,7 @@ def _merge(tx: Transaction, resources: Resources, space: str, plan: _Merge) -> b
 
 
 def _shown_as_one(shown: Sequence[Observation], plan: _Merge, gone: set[str]) -> list[Observation]:
-    """What a run shows once several claims are one: that one; of the others, what rules count goes on being counted."""
+    """The observations of a run after a merge; those by rules remain as statistics."""
     ones = [each for each in shown if each.cue == plan.stays.cue]
     moved = [
         replace(each, cue=plan.stays.cue, category=CATEGORY[plan.stays.kind]) for each in shown if each.cue in gone

@@ -1,4 +1,4 @@
-"""What a model makes of a run: lessons in its words, of which stands what the run shows."""
+"""Ask a model for the lessons of a run, and keep those that the run supports."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from ireneo.summaries.own_words import said_in_results
 from ireneo.summaries.statements import prose, prose_worth
 
 OWN_TOOLS = "ireneo"
-"""What memory's own tools are called by in a log: what they answer was recalled."""
+"""Part of the names of memory's own tools: their answers were recalled, and are no evidence."""
 SHOWN_TOKENS = 16_000
-"""What a model is shown of a run beside its diary: so much small models read well."""
+"""Tokens of a run's messages that a model is shown besides the diary; small models read so much well."""
 FILLED_TOKENS = 4_000
-"""Up to so much also what says little is shown: a short run is read whole."""
+"""Up to so many tokens unimportant messages are shown too, so that a short run is read whole."""
 DIARY_TOKENS = 4_000
 USER_TOKENS, AGENT_TOKENS, ERROR_TOKENS, OUTPUT_TOKENS, CALL_TOKENS = 500, 350, 350, 120, 60
-"""What each message is shown of, by who speaks: words of the user are seldom long, and outputs seldom tell."""
+"""Tokens of a message that are shown, by speaker."""
 LEAST_SAID = 1.5
-"""What the best sentence of the agent must be worth that it is shown for itself."""
+"""The least worth of a message that is shown beyond `FILLED_TOKENS`."""
 COSTLIEST = 12
-"""Failures of a run that are shown with what came of them, those that cost most first."""
+"""Failures of a run that are shown with their outcome, at most, the most costly first."""
 AFTER = 2
-"""Messages behind a failure in which the agent may say what it was."""
+"""Messages after a failure in which the agent may explain it."""
 MOST_LESSONS, MOST_FACTS, LEAST_WORTH = 5, 5, 2
 KNOWN_TOLD = 40
 """Known lessons of the project that a model may confirm or contradict."""
@@ -52,17 +52,17 @@ _OUTCOMES = {"good": "its log says that it came out well", "bad": "its log says 
 
 
 class Synthesis(Struct, frozen=True, kw_only=True):
-    """What a model made of a run."""
+    """The answers of a model about a run."""
 
     observations: tuple[Observation, ...] = ()
     worthless: frozenset[str] = frozenset()
-    """The cues of what rules drew from the run, and the model says is wrong or no help."""
+    """The cues of observations by rules that the model calls wrong or useless."""
     refused: tuple[str, ...] = ()
-    """What was not let stand, and why."""
+    """The refused lessons, and why."""
     usage: tuple[Usage, ...] = ()
 
     def joined(self, other: Synthesis) -> Synthesis:
-        """What was made of two parts of one run."""
+        """The answers about two parts of one run."""
         return Synthesis(
             observations=(*self.observations, *other.observations),
             worthless=self.worthless | other.worthless,
@@ -111,7 +111,7 @@ def _prompt(
     drawn: Sequence[Observation],
     count: Count,
 ) -> tuple[list[Message], Prompt]:
-    """The messages that a model is shown, and all that it is asked."""
+    """The messages that a model is shown, and the prompt."""
     rooms = _rooms(material)
     shown = [message for message in material.messages if message.id in rooms]
     prompt = LESSONS.render(
@@ -128,7 +128,7 @@ def _prompt(
 
 
 def _told_of(material: RunMaterial, entries: Sequence[DiaryEntry], shown: Sequence[Message]) -> tuple[Message, ...]:
-    """The messages that the diary stands on, beside those that are shown."""
+    """The messages that the diary cites, besides those that are shown."""
     there = {each.id for each in shown}
     named = {name for entry in entries for line in entry.lines for name in line.sources} - there
     return tuple(each for each in material.messages if each.id in named)
@@ -142,7 +142,7 @@ def _about(material: RunMaterial) -> str:
 
 
 def _rooms(material: RunMaterial) -> dict[MessageId, int]:
-    """The messages that are shown, each with the room that it has: what says most first, as far as there is room."""
+    """The messages that are shown, with their allowance in tokens: the most valuable ones that fit."""
     tasks = read_tasks(material)
     messages = {message.id: message for message in _own(material)}
     worth = _worths(list(messages.values()), tasks)
@@ -159,7 +159,7 @@ def _rooms(material: RunMaterial) -> dict[MessageId, int]:
 
 
 def _worths(messages: Sequence[Message], tasks: Sequence[Task]) -> dict[MessageId, float]:
-    """The user's words, what failed at most cost with what came of it, the agent's reasons, the end of each task."""
+    """The worth of messages: the user's, those of costly failures, reasons of the agent, and the ends of tasks."""
     worth: dict[MessageId, float] = {}
     for message in messages:
         if message.role == "user" or any(True for each in message.draft.results for _ in said_in_results(each)):
@@ -181,7 +181,7 @@ def _worths(messages: Sequence[Message], tasks: Sequence[Task]) -> dict[MessageI
 
 
 def _own(material: RunMaterial) -> list[Message]:
-    """The run's messages without what memory's own tools answered."""
+    """The run's messages without the answers of memory's own tools."""
     recalled = {call.id for each in material.messages for call in each.draft.calls if OWN_TOOLS in call.name.lower()}
     return [each for each in material.messages if not any(answer.call_id in recalled for answer in each.draft.results)]
 
@@ -198,7 +198,7 @@ def _room(message: Message, failed: bool) -> int:
 
 
 def _numbered(shown: Mapping[int, Message], rooms: Mapping[MessageId, int], count: Count) -> str:
-    """The messages, each as far as it has room: what is said whole before what is called."""
+    """Render messages, each cut to its allowance: texts first, then calls."""
     lines: list[str] = []
     for number, message in shown.items():
         room = rooms.get(message.id, AGENT_TOKENS)
@@ -221,7 +221,7 @@ def _held(lessons: Sequence[LessonSaid], witness: Witness) -> list[tuple[LessonS
 
 
 def _repair_prompt(wrong: Sequence[tuple[LessonSaid, Taught]], witness: Witness, count: Count) -> Prompt:
-    """What is asked of the lessons that don't stand: with the messages that they name, and no more."""
+    """The prompt to repair refused lessons, with the messages that they cite only."""
     numbers = sorted({number for said, _ in wrong for number in said.messages if 1 <= number <= len(witness.shown)})
     lines = (f"{msgspec.json.encode(said).decode()}\n- {' '.join(taught.complaints)}" for said, taught in wrong)
     return LESSONS_REPAIR.render(
@@ -231,7 +231,7 @@ def _repair_prompt(wrong: Sequence[tuple[LessonSaid, Taught]], witness: Witness,
 
 
 def _chosen(held: Sequence[tuple[LessonSaid, Taught]]) -> tuple[list[Observation], tuple[str, ...]]:
-    """The lessons that stand, those that are worth most, and why the others don't."""
+    """The most valuable accepted lessons, and why the others were refused."""
     kept: dict[str, Observation] = {}
     refused: list[str] = []
     for said, taught in sorted(held, key=lambda each: -each[0].worth):
@@ -249,13 +249,13 @@ def _chosen(held: Sequence[tuple[LessonSaid, Taught]]) -> tuple[list[Observation
 
 
 def speaks_of(text: str, cited: Sequence[Message]) -> bool:
-    """Whether the messages show anything of what `text` names; only then do they speak for or against it."""
+    """Whether the messages support any claim of `text`: only then are they evidence for or against it."""
     evidence = SourceIndex(source_texts(cited))
     return any(evidence.supports(claim) for claim in named_in(text))
 
 
 def _again(reply: LessonsReply, told: Sequence[Record], witness: Witness) -> list[Observation]:
-    """What the run says of lessons in a model's words; those that the rules count need nobody's word."""
+    """Observations of known lessons in a model's words, which it confirms or contradicts."""
     out: dict[str, Observation] = {}
     said: list[tuple[bool, Again]] = [(True, each) for each in reply.confirmed]
     for held, again in (*said, *((False, each) for each in reply.contradicted)):
@@ -279,7 +279,7 @@ def _again(reply: LessonsReply, told: Sequence[Record], witness: Witness) -> lis
 
 
 def without_worthless(shown: Sequence[Observation], synthesis: Synthesis) -> list[Observation]:
-    """What rules drew from a run, what a model called worthless as a number alone, of which no lesson is made."""
+    """The observations by rules; those that a model called worthless are reduced to statistics."""
     return [
         replace(each, text="", way_out="", why="", trigger=None) if each.cue in synthesis.worthless else each
         for each in shown

@@ -1,4 +1,4 @@
-"""What a model says that a run teaches, held to the run: what of it stands, and why the rest doesn't.
+"""Verify the lessons that a model draws from a run: which are accepted, and why others are not.
 
 A lesson is refused only where it is surely wrong: it names what no message shows, it passes on what an output asks for
 and nobody did, it quotes nobody. An unsupported clause is struck, a wrong number of a message is put right.
@@ -35,10 +35,10 @@ from ireneo.summaries.steps import Step
 
 MOST_WORDS, MOST_WHY_WORDS = 70, 45
 REPEATED_WORDS = 4
-"""So many words in a row out of a sentence that orders something are that order."""
+"""A lesson repeats an instruction if it has so many consecutive words of it."""
 MOST_TRIGGER_WORDS = 6
 LEAST_QUOTED = 3
-"""Fewer words are no sentence that gives a reason."""
+"""Words of a quoted reason, at least."""
 CATEGORIES: Mapping[LessonKind, Category] = {
     "ruling": "procedural",
     "trap": "failure",
@@ -55,14 +55,14 @@ _CODE = lazy_re(r"`([^`\n]{1,300})`")
 _PROGRAM = lazy_re(r"(?:\./)?[A-Za-z][\w./-]*(?:\s|\Z)(?![:=])")
 _PATHLIKE = lazy_re(r"[\w@~.*-]*(?:/[\w@.*-]+)+/?|[\w@-]*\.[\w.-]+")
 _PLACE = lazy_re(r"(?<![\w/.:-])(?=[\w.-]*/[\w./-]*[A-Z_.\d/])[\w.-]+(?:/[\w-]+(?:\.[\w-]+)*)+")
-"""Names with a slash that are no two words of prose side by side, as “and/or” is."""
+"""Names with a slash that are paths, and not two words like “and/or”."""
 
 
 class Witness:
-    """What a run shows, as far as a model saw it: whose words are whose, what was done, and what outputs ask for."""
+    """The evidence of a run, as far as a model saw it: who said what, what was done, and what outputs ask for."""
 
     def __init__(self, material: RunMaterial, shown: Sequence[Message], told: Sequence[Message] = ()) -> None:
-        """Read the messages that a model was `shown`, which it numbers from 1, out of the run; others it was `told` of.
+        """Take the messages of the run that a model was `shown`, numbered from 1, and others that it was `told` of.
 
         Those are what the diary stands on.
         """
@@ -72,7 +72,7 @@ class Witness:
 
     @cached_property
     def grounds(self) -> Grounds:
-        """All that was shown; what a user says inside of a tool's result are the user's words."""
+        """All that was shown; a user's words within a tool's result count as the user's."""
         return Grounds(self._read, asked=self._answers, voice=None)
 
     @cached_property
@@ -82,13 +82,13 @@ class Witness:
 
     @cached_property
     def user(self) -> SourceIndex:
-        """What the user said, also in answers and refusals."""
+        """The words of the user, including answers and refusals."""
         spoken = (without_recalled(each.text) for each in self.shown if each.role == "user")
         return SourceIndex([*spoken, *self._answers])
 
     @cached_property
     def agent(self) -> SourceIndex:
-        """What the agent said."""
+        """The words of the agent."""
         return SourceIndex(without_recalled(each.text) for each in self.shown if each.role == "assistant")
 
     @cached_property
@@ -98,7 +98,7 @@ class Witness:
 
     @cached_property
     def done(self) -> SourceIndex:
-        """Every call of the run, with what was said beside them: somebody's experience, or somebody's word."""
+        """Every call of the run, and everything that was said: not the outputs."""
         return SourceIndex([*(call_text(step.call) for step in self.steps), *self._spoken])
 
     @cached_property
@@ -108,14 +108,14 @@ class Witness:
 
     @cached_property
     def errors(self) -> SourceIndex:
-        """The lines by which calls failed: to quote one is to say what went wrong."""
+        """The error lines of failed calls, which a lesson may quote."""
         failed = [step for step in self.steps if step.failed_itself]
         lines = (line for step in failed for line in step.output.splitlines() if _SOUNDS_WRONG.search(line))
         return SourceIndex([*(step.error for step in failed), *lines])
 
     @cached_property
     def ordered(self) -> list[set[tuple[str, ...]]]:
-        """What outputs ask for, each sentence as its words in rows; without what the user says in them."""
+        """The instructions in outputs, each as its sequences of words; without those of the user."""
         out: list[set[tuple[str, ...]]] = []
         for each in self.shown:
             if each.role != "tool":
@@ -127,17 +127,17 @@ class Witness:
         return out
 
     def index(self, message: Message) -> SourceIndex:
-        """One message, to be looked up in."""
+        """The index of one message."""
         if message.position not in self._by_message:
             self._by_message[message.position] = SourceIndex(source_texts([message]))
         return self._by_message[message.position]
 
     def cited(self, numbers: Iterable[int]) -> list[Message]:
-        """The messages that are meant by `numbers`, each once."""
+        """The messages with these `numbers`, each once."""
         return [self.shown[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(self.shown)]
 
     def bearing(self, text: str, given: Sequence[Message]) -> tuple[Message, ...]:
-        """The messages that show what `text` names: those of `given` first, then others that were shown; in order."""
+        """The messages that support the claims of `text`, preferring `given` ones; in order."""
         chosen: list[Message] = []
         for claim in dict.fromkeys(claims(text)):
             if any(self.index(each).supports(claim) for each in chosen):
@@ -149,17 +149,17 @@ class Witness:
 
 
 class Taught(Struct, frozen=True, kw_only=True):
-    """What of a lesson stands."""
+    """The result of verifying a lesson."""
 
     observation: Observation | None = None
     complaints: tuple[str, ...] = ()
-    """Why it does not stand, or what of it was struck."""
+    """Why it was refused, or which parts were struck."""
 
 
 def hold(said: LessonSaid, witness: Witness) -> Taught:
-    """Hold a lesson to the run that it was drawn from."""
+    """Verify a lesson against its run."""
     why, whose = quoted_reason(said.why, witness)
-    first = _fault(said, why, whose, witness)
+    first = _fault(said, whose, witness)
     if first:
         return Taught(complaints=(first,))
     left = strike(said.lesson, witness.grounds)
@@ -188,8 +188,8 @@ def _opening(text: str) -> list[str]:
     return text.split()[:2]
 
 
-def _fault(said: LessonSaid, why: str, whose: str, witness: Witness) -> str:
-    """What is wrong with all of it."""
+def _fault(said: LessonSaid, whose: str, witness: Witness) -> str:
+    """The reason to refuse the whole lesson; empty for none."""
     if error_text(said.lesson):
         return "It is an error text, and no lesson."
     if len(said.lesson.split()) > MOST_WORDS:
@@ -204,7 +204,7 @@ def _fault(said: LessonSaid, why: str, whose: str, witness: Witness) -> str:
 
 
 def quoted_reason(why: str, witness: Witness) -> tuple[str, str]:
-    """The sentence that gives the reason, and whose it is; empty where nobody said it, or it is too long to quote."""
+    """The quoted reason and its speaker; empty where nobody said it, or its length is unsuitable."""
     said = " ".join(why.split()).strip('“”"')
     if not LEAST_QUOTED <= len(said.split()) <= MOST_WHY_WORDS:
         return "", ""
@@ -216,7 +216,7 @@ def quoted_reason(why: str, witness: Witness) -> tuple[str, str]:
 
 
 def limits_of(said: LessonSaid) -> str:
-    """When a lesson does not apply, as it stands behind it."""
+    """The sentence that says when a lesson does not apply."""
     when = " ".join(said.not_when.split()).rstrip(".")
     if not when:
         return ""
@@ -224,7 +224,7 @@ def limits_of(said: LessonSaid) -> str:
 
 
 def _told(lesson: str, why: str, whose: str) -> str:
-    """The line of a lesson: what it says, and the sentence that gives the reason."""
+    """The text of a lesson with its quoted reason."""
     said = lesson.strip()
     if not why or why.casefold().rstrip(".") in said.casefold():
         return said
@@ -233,12 +233,12 @@ def _told(lesson: str, why: str, whose: str) -> str:
 
 
 def named_in(text: str) -> list[TextClaim]:
-    """What `text` names of a project or its tools."""
+    """The claims of `text` about a project or its tools."""
     return [claim for claim in claims(text) if claim.kind in _OF_SOMETHING]
 
 
 def _orders_fault(text: str, witness: Witness) -> str:
-    """What an output asks for is nobody's experience until somebody did it, or the user said it."""
+    """The complaint if `text` repeats an instruction of an output that nobody followed and the user did not give."""
     for claim in claims(text):
         if claim.kind == "command" and _PROGRAM.match(claim.text) and not witness.done.supports(claim):
             return f"Nobody ran “{claim.text[:80]}”; that an output names it is no experience."
@@ -279,7 +279,7 @@ def _observation(
 
 
 def _trigger(said: LessonSaid, why: str, witness: Witness) -> Trigger | None:
-    """Which calls step into a trap, where most that did so in this run failed; into a ruling, where it names them."""
+    """The trigger of a trap, if most matching calls of the run failed; or of a ruling that names the call."""
     trap = " ".join(said.trap.split()).strip("`")
     if said.kind not in ("trap", "ruling") or not trap:
         return None

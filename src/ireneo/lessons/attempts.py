@@ -1,4 +1,8 @@
-"""A run read as goals, attempts and outcomes: what was tried for each goal, what came back, what held in the end."""
+"""Group the calls of a run into tasks and attempts: what was tried for each goal, with which outcome.
+
+A task is what the user asked for; an attempt is one way to it: a call, the same call again, or changes with the call
+that checks them.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +23,11 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import put_back, thrown_away
 from ireneo.summaries.steps import CHANGES, Step, clip, exit_status, is_environment, sentences, steps
 
-# How a call is named in a sentence, and what came back from it: short, and in words that stand in its messages.
-
-
 MOST_OF_A_COMMAND = 60
 MOST_OF_AN_ERROR = 110
 """Characters of each that are shown."""
 _FILES = 2
-"""Files that are named of those that were changed."""
+"""Changed files that are named, at most."""
 _DOING = {"read": "reading", "edit": "editing", "write": "writing", "search": "searching for", "fetch": "fetching"}
 _EXIT = lazy_re(r"^exit \d+: ")
 _GENERIC = lazy_re(
@@ -35,48 +36,48 @@ _GENERIC = lazy_re(
     r"|(?-i:\b(?:INFO|DEBUG)\b)|^>?\s*\d+ [│|]",
     re.IGNORECASE,
 )
-"""Lines that name no cause: they only say that it failed."""
+"""Lines that only say that something failed, without a cause."""
 _CAUSE = lazy_re(
     r"^E\s{2,}\S|^(?:\w+\.)*\w*(?:Error|Exception)\b: \S|^FAILED \S+::\S+ - \S"
     r"|^\S+\.[a-z]{1,4}:\d+(?::\d+)?: (?!in\b)\S|\berror(?:\[\w+\]| TS\d+)?: \S"
 )
-"""Lines that name one: a test runner's, a compiler's, a linter's."""
+"""Lines of test runners, compilers and linters that name a cause."""
 _TELLS = lazy_re(
     r"\b(?:want|expected|got|error|fail\w*|undefined|cannot|missing|invalid|panic\w*|unused|should|must)\b"
     r"|Error\b|Exception\b",
     re.IGNORECASE,
 )
-"""What such a line says that tells more than what a test has logged at its place."""
+"""Words that distinguish such a line from what a test logged."""
 _FAILED_TEST = lazy_re(r"^--- FAIL: ")
-"""Lines that name at least the test."""
+"""Lines that name the failed test."""
 _SAYS_WHY = lazy_re(
     r"error|fatal|cannot|can't|could not|no such|not found|denied|usage:|invalid|fail|unknown|illegal|not exist|exceed"
     r"|too (?:large|long|many)|missing|unexpected|not a |is a directory|unmatched|no matches|parse",
     re.IGNORECASE,
 )
-"""What a search or a look into a file says that failed, and did not merely show what it found."""
+"""Words of a failed search or reading, as opposed to its result."""
 _BARE = lazy_re(r"^\W*(?:error|fatal|failed|failure|exception|traceback)\W*$", re.IGNORECASE)
-"""A line that announces the next one."""
+"""A line that only introduces the next one."""
 _MARKS = lazy_re(r"</?[A-Za-z][\w-]*>")
 _LOOKED_AT = 40_000
 
 
 def named(step: Step) -> str:
-    """The call as a sentence names it: a command between backticks, or what was done to which file."""
+    """The call in a sentence: a command in backticks, or what was done to which file."""
     action = step.action
     if action.shell:
         return f"`{_code(action.subject, MOST_OF_A_COMMAND)}`"
     if action.kind in _DOING:
         subject = action.subject if action.kind in ("search", "fetch") else file_name(action.subject)
         if action.kind == "search":
-            # Where it was searched for is told in words of our own: “… in src”.
+            # The place of a search is our own wording: “… in src”.
             subject = subject.rpartition(" in ")[0] or subject
         return f"{_DOING[action.kind]} `{_code(subject, MOST_OF_A_COMMAND)}`"
     return f"`{_code(step.call.name, MOST_OF_A_COMMAND)}`"
 
 
 def changes_named(changes: Sequence[Step]) -> str:
-    """Which files were changed: “editing `a.py` and `b.py`”."""
+    """The changed files in words: “editing `a.py` and `b.py`”."""
     files = list(dict.fromkeys(file_name(step.action.subject) for step in changes))
     kinds = {step.action.kind for step in changes}
     doing = "writing" if kinds == {"write"} else "editing"
@@ -87,7 +88,7 @@ def changes_named(changes: Sequence[Step]) -> str:
 
 
 def telling(changes: Sequence[Step]) -> list[Step]:
-    """Of some changes those that show the files which `changes_named` names."""
+    """The changes of the files that `changes_named` names."""
     first: dict[str, Step] = {}
     for step in changes:
         first.setdefault(file_name(step.action.subject), step)
@@ -95,7 +96,7 @@ def telling(changes: Sequence[Step]) -> list[Step]:
 
 
 def file_name(path: str) -> str:
-    """The last part of a path, with the folder it stands in where its own name says little."""
+    """The last part of a path, with its folder if the name is not distinctive."""
     parts = [part for part in path.split("/") if part]
     if len(parts) > 1 and (len(parts[-1]) <= 6 or parts[-1].startswith(("__init__", "index", "mod.", "main."))):
         return "/".join(parts[-2:])
@@ -103,9 +104,9 @@ def file_name(path: str) -> str:
 
 
 def error_quoted(step: Step, limit: int = MOST_OF_AN_ERROR) -> str:
-    """What came back, behind a colon: the line that names the cause, verbatim, and the exit status.
+    """The line that names the cause, quoted behind a colon, and the exit status.
 
-    Empty where nothing tells, and where the line is worded as an instruction to whoever reads it.
+    Empty where no line does, or where it is worded as an instruction to its reader.
     """
     said = cause(step)
     line = clip(said, limit) if said else ""
@@ -117,7 +118,7 @@ def error_quoted(step: Step, limit: int = MOST_OF_AN_ERROR) -> str:
 
 
 def cause(step: Step) -> str:
-    """The line of a failing output that names the cause, whole; empty where none does."""
+    """The whole line of a failing output that names the cause; empty where none does."""
     line = _EXIT.sub("", step.error)
     looked = step.action.kind in ("search", "read") and step.call.name.lower() not in _FILE_TOOLS
     if looked and not _SAYS_WHY.search(line):
@@ -134,7 +135,7 @@ def cause(step: Step) -> str:
         lines = _lines(step.output)
         after = next((at for at, each in enumerate(lines) if each.startswith(line.strip())), len(lines))
         line = next(iter(lines[after + 1 :]), line)
-    # What is quoted inside a quotation would end it.
+    # Inner quotation marks would end the quotation.
     line = " ".join(line.translate(_QUOTES).split()).rstrip(".")
     return line if sum(char.isalpha() for char in line) > 2 else ""
 
@@ -144,37 +145,34 @@ def _lines(text: str) -> list[str]:
 
 
 _FILE_TOOLS = frozenset({"read", "view", "open", "grep", "glob", "search", "ls"})
-"""Tools that say why whenever they fail."""
+"""Tools that give a reason whenever they fail."""
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"'})
 
 
 def _code(text: str, limit: int) -> str:
-    """`text` as it stands between backticks: on one line, and cut before the first one of its own."""
+    """`text` prepared for backticks: on one line, and cut before its own first backtick."""
     line = " ".join(text.split())
     before, mark, _ = line.partition("`")
     return f"{clip(before.rstrip(), limit - 1).rstrip('…')}…" if mark else clip(line, limit)
-
-
-# A run read as goals, attempts and outcomes: what was tried for each goal, what came back, what held in the end.
 
 
 _ACCIDENT = lazy_re(r"0x[0-9a-f]+|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b|\b\d+\b")
 
 
 def way(step: Step) -> str:
-    """The name of what was done: unlike an error's signature it keeps which file and which folder that was."""
+    """A key for what was done, including file and folder, without hashes and numbers."""
     return f"{step.action.kind} {_ACCIDENT.sub('~', step.action.subject.lower())}"
 
 
 class Course:
-    """The calls of a task in order, with what is asked of them again and again."""
+    """The calls of a task in order, with derived values that are needed repeatedly."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
-        """Look at each call once."""
+        """Read each call once."""
         self.steps = steps
         self.ways = [way(step) for step in steps]
         self.well = [step.result is not None and not step.failed for step in steps]
-        """Whether each went well, as far as that is known."""
+        """Whether each succeeded, as far as it is known."""
         self._well: dict[str, list[int]] = {}
         for place, name in enumerate(self.ways):
             if self.well[place]:
@@ -184,14 +182,14 @@ class Course:
         return len(self.steps)
 
     def done_later(self, place: int) -> int | None:
-        """The place of the first call after `place` that does the same and goes well; None where none does."""
+        """The index of the first call after `place` that does the same and succeeds; None where none does."""
         places = self._well.get(self.ways[place], ())
         at = bisect_right(places, place)
         return places[at] if at < len(places) else None
 
 
 MOST_CHARACTERS = 120
-"""Of a goal as it is shown; the message that it is taken from says the rest."""
+"""Characters of a goal as it is shown."""
 
 _AGREES = frozenset(
     """yes yeah yep yup ya ok okay sure fine good great perfect nice cool right correct exactly agreed absolutely please
@@ -199,7 +197,7 @@ _AGREES = frozenset(
     sounds lets let's let us and then now the with a i'm we're happy looks ready confirmed confirm done next start both
     all of them that's it's works implement for me lgtm thumbs up no nope stop wait hi hello hey""".split()
 )
-"""Words of which a message is made that only lets the agent go on, or says nothing of its own."""
+"""Words of messages that only let the agent go on."""
 _MOST_WORDS = 12
 _INTERRUPTED = lazy_re(r"^\[Request interrupted by user[^\]]*\]\s*")
 _ANSWERS = lazy_re(
@@ -208,16 +206,16 @@ _ANSWERS = lazy_re(
     r"|thanks?\b|great\b|perfect\b|actually\b)",
     re.IGNORECASE,
 )
-"""How a message begins that answers what the agent asked."""
+"""Beginnings of messages that answer a question of the agent."""
 _LONGEST_ANSWER = 200
 _ASKS = lazy_re(r"\?|\bplease (?:provide|confirm|share|tell|specify|choose|let)\b|\blet me know\b", re.IGNORECASE)
-"""What an agent's words end with that wait for an answer."""
+"""Endings of an agent's message that waits for an answer."""
 _ASIDE = lazy_re(
     r"<(?P<tag>ide_\w+|system-reminder|local-command-\w+|command-message|environment_\w+|user_instructions)\b[^>]{0,1000}>.*?"
     r"(?:</(?P=tag)>|\Z)",
     re.DOTALL,
 )
-"""What a harness sets round a user's words, with what stands in it."""
+"""Elements that a harness adds to a user's words, with their content."""
 _TAG = lazy_re(r"</?[A-Za-z][\w-]*(?: [^<>\n]*)?/?>")
 _LEAST_SENTENCE = 8
 _PASTED = lazy_re(
@@ -225,41 +223,41 @@ _PASTED = lazy_re(
     r"|^\W*(?:={2,}|-{2,}|~|\+|/|\d{1,4}[-:/]\d|\d+[|)]|at |\$ |> |│|\[?(?:INFO|DEBUG|WARN|ERROR)\b)|={3,}"
     r"|^I(?:['’]ve| have) uploaded|https?://\S+$|[{}]|:\d+:\d+|:\s+/|: [0-9a-f/]{7,}\b"
 )
-"""How a line begins, or what it holds, that was not worded but pasted."""
+"""Marks of pasted lines."""
 
 
 class GoalMessages(Struct, frozen=True, kw_only=True):
-    """A goal, and the messages in which it was worked on."""
+    """A goal, and the messages that belong to it."""
 
     goal: str
-    """The first telling sentence of what was asked, in its words; empty where nothing was said."""
+    """The first meaningful sentence of the request, in its words; empty where there is none."""
     opening: MessageId
     messages: tuple[Message, ...]
-    """At least one; the first of them asks, unless the run begins without a user."""
+    """At least one; the first one asks, unless the run begins without a user."""
 
 
 def split_by_goal(messages: Sequence[Message]) -> tuple[GoalMessages, ...]:
-    """Cut `messages` where the user asks for something new; whoever only says “go on” asks for nothing new."""
+    """Split `messages` where the user asks for something new, not where they only say “go on”."""
     groups: list[list[Message]] = []
     for message in messages:
         if not groups or (message.opens_turn and not _goes_on(message, groups[-1])):
             groups.append([])
         groups[-1].append(message)
     if len(groups) > 1 and not any(each.opens_turn for each in groups[0]):
-        # What a run begins with before anybody asks belongs to the first wish.
+        # Messages before the first request belong to it.
         groups[:2] = [[*groups[0], *groups[1]]]
     return tuple(_goal_messages(group) for group in groups)
 
 
 def goal_words(text: str) -> str:
-    """What a user's message asks for, on one line: its first telling sentence, without what a harness put round it."""
+    """What a user's message asks for, on one line: its first meaningful sentence, without additions of a harness."""
     said = _ASIDE.sub(" ", without_recalled(_INTERRUPTED.sub("", text.strip())))
     said = _TAG.sub(" ", said).strip()
     told = list(_telling(said))
     worded = next((sentence for sentence in told if not _PASTED.search(sentence)), "")
     first = worded or next(iter(told), "") or " ".join(said.split())
     first = clip(first, MOST_CHARACTERS).strip()
-    # A mark that stands alone would pair with one of the next line.
+    # A single backtick would pair with one of the next line.
     return first if first.count("`") % 2 == 0 else first.replace("`", "")
 
 
@@ -278,7 +276,7 @@ def _goal_messages(messages: Sequence[Message]) -> GoalMessages:
 
 
 def _goes_on(message: Message, before: Sequence[Message]) -> bool:
-    """Whether `message` only carries on what was asked `before` it."""
+    """Whether `message` only continues the request `before` it."""
     if not any(each.opens_turn for each in before):
         return False
     said = goal_words(message.text)
@@ -296,26 +294,26 @@ def _only_agrees(text: str) -> bool:
 
 
 NEAR = 6
-"""So many calls later another way may still be one to the same end."""
+"""Calls after a failure among which another way to the same purpose is looked for."""
 FAR = 200
-"""So many calls before a call that went well may have to do with that."""
+"""Calls before a success that may have contributed to it."""
 _SHARED = 0.5
-"""Of the words of a failed call, how many another way has to share with it."""
+"""Share of the words of a failed call that another way has to have."""
 _WORD = lazy_re(r"[A-Za-z_][\w.-]{2,}")
 _THINKS = lazy_re(r"(?:think|todo|task)", re.IGNORECASE)
 _HELPS = frozenset({"run", "save", "use", "fetch"})
 
 
 class Recovery(Struct, frozen=True, kw_only=True):
-    """The same call, later, that went well."""
+    """The same call, succeeding later."""
 
     step: Step
     by: tuple[Step, ...]
-    """What was done in between that may have helped; nothing, where trying again was enough."""
+    """The calls in between that may have helped; none where trying again was enough."""
 
 
 def recovery_of(course: Course, place: int) -> Recovery | None:
-    """How the call at `place`, which failed, went well later on; None where it never did."""
+    """How the failed call at `place` succeeded later; None where it did not."""
     failed = course.steps[place]
     later = course.done_later(place)
     if later is None and failed.action.kind == "check":
@@ -325,7 +323,7 @@ def recovery_of(course: Course, place: int) -> Recovery | None:
     between = [course.steps[at] for at in range(max(place + 1, later - FAR), later) if course.well[at]]
     helped = [step for step in between if step.action.kind in CHANGES and step.action.subject != failed.action.subject]
     if failed.action.kind in CHANGES or failed.action.kind == "read":
-        # A file that would not be changed: it was read, or something was done to it, before it would.
+        # A file could not be changed: something that concerned the file helped, such as reading it.
         helped = [step for step in between if _is_about(step, failed.action.subject)]
     elif not helped:
         helped = [step for step in between if step.action.kind in _HELPS and not _THINKS.match(step.call.name)][-1:]
@@ -334,7 +332,7 @@ def recovery_of(course: Course, place: int) -> Recovery | None:
 
 
 def _checked_later(course: Course, place: int) -> int | None:
-    """The place of a later check much like the one at `place` that passed, once something was changed."""
+    """The index of a later, similar check that passed after a change."""
     changed = False
     for later in range(place + 1, min(place + FAR, len(course))):
         step = course.steps[later]
@@ -345,13 +343,13 @@ def _checked_later(course: Course, place: int) -> int | None:
 
 
 def replaced_by(course: Course, place: int) -> Step | None:
-    """The call soon after `place` that reached the same end another way; None where none did."""
+    """The call soon after `place` that served the same purpose another way; None where none did."""
     near = range(place + 1, min(place + 1 + NEAR, len(course)))
     return next((course.steps[at] for at in near if _another_way(course, at, place)), None)
 
 
 def _another_way(course: Course, place: int, wrong: int) -> bool:
-    """Whether the call at `place` went well, and reached what the one at `wrong` was to reach."""
+    """Whether the call at `place` succeeded with the purpose of the one at `wrong`."""
     if not course.well[place] or course.ways[place] == course.ways[wrong]:
         return False
     step, failed = course.steps[place], course.steps[wrong]
@@ -383,14 +381,14 @@ def _words(command: str) -> set[str]:
 
 
 Outcome = Literal["worked", "failed", "replaced", "abandoned", "undone", "open"]
-"""It went well; it failed, and went well later on; another way was taken; it was given up; it went well and was taken
-back; nobody saw how it ends (a change that nothing checked, the last call of a run that failed)."""
+"""worked: it succeeded; failed: it failed, and may have succeeded later; replaced: another way was taken; abandoned: it
+was given up; undone: it succeeded and was reverted; open: unknown (an unchecked change, a failure at the end)."""
 LED_NOWHERE = frozenset({"failed", "replaced", "abandoned", "undone"})
-"""The outcomes whose cost was lost."""
+"""The outcomes whose cost was wasted."""
 
 _TIDIES = lazy_re(r"^\s*(?:cd\s+\S+\s*&&\s*)?rm\b")
 _NOTES = lazy_re(r"^(?:todo|task|skill|think|agent$|(?:exit|enter)planmode)", re.IGNORECASE)
-"""Tools by which an agent takes notes or hands work on: that they answered shows nothing."""
+"""Tools for notes and delegation: their success shows nothing."""
 _REVERTS = lazy_re(r"\bgit (?:checkout|restore|revert|reset|stash)\b")
 
 
@@ -398,23 +396,23 @@ class Attempt(Struct, frozen=True, kw_only=True):
     """One way to an end: a call, the same call again, or changes with the call that checked them."""
 
     step: Step
-    """The call that tells how it went; of several alike the last."""
+    """The call that decides the outcome; of several equal ones the last."""
     changed: tuple[Step, ...] = ()
-    """The changes that it tried out."""
+    """The changes that it checks."""
     times: int = 1
-    """How often it was done so, one time after the other."""
+    """How often it was repeated in a row."""
     outcome: Outcome
     over: Step | None = None
-    """The later call that did the same and went well."""
+    """The later call that did the same and succeeded."""
     by: tuple[Step, ...] = ()
-    """What was done between the two that may have helped."""
+    """The calls between the two that may have helped."""
     instead: Step | None = None
-    """The other way that was taken and went well, or the call that took it back."""
+    """The other way that succeeded, or the call that reverted it."""
     cost: Cost = Cost()
 
     @property
     def error(self) -> str:
-        """The line that said what went wrong, as it stands in the result; empty where nothing did."""
+        """The line of the result that says what went wrong; empty where none does."""
         return self.step.error
 
     @property
@@ -424,7 +422,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
 
     @property
     def sources(self) -> tuple[MessageId, ...]:
-        """The messages that show it."""
+        """The messages that contain its calls."""
         return tuple(dict.fromkeys(source for step in self.steps for source in step.sources))
 
 
@@ -432,29 +430,29 @@ class Task(Struct, frozen=True, kw_only=True):
     """A goal, and what was done for it."""
 
     goal: str
-    """What was asked for, in the user's words, shortened; empty where nobody asked."""
+    """The goal in the user's words, shortened; empty where nobody asked."""
     opening: MessageId
-    """The message that asked."""
+    """The message that states the goal."""
     last: MessageId
     steps: tuple[Step, ...]
     attempts: tuple[Attempt, ...]
     cost: Cost
-    """What all of it cost."""
+    """Its total cost."""
 
     @property
     def held(self) -> Step | None:
-        """The check that passed in the end: the last one, unless it failed."""
+        """The last check, if it passed."""
         checks = [step for step in self.steps if step.action.kind == "check" and step.result is not None]
         return checks[-1] if checks and not checks[-1].failed else None
 
     @property
     def lost(self) -> Cost:
-        """What the attempts cost that led nowhere."""
+        """The cost of the attempts that led nowhere."""
         return sum_costs(attempt.cost for attempt in self.attempts if attempt.outcome in LED_NOWHERE)
 
 
 def read_tasks(material: RunMaterial) -> tuple[Task, ...]:
-    """Read a run: what was asked for, one after the other, with what was tried for it."""
+    """The tasks of a run in order, with what was tried for each."""
     costs = costs_of(material.messages)
     return tuple(_task(stretch, costs) for stretch in split_by_goal(material.messages))
 
@@ -473,7 +471,7 @@ def _task(stretch: GoalMessages, costs: Mapping[MessageId, Cost]) -> Task:
 
 
 def _shares(done: Sequence[Step], costs: Mapping[MessageId, Cost]) -> list[Cost]:
-    """What each call cost: its part of the message that made it, and of the one that brought its result."""
+    """The cost of each call: its share of the message that made it, and of the one with its result."""
     asked: dict[MessageId, int] = {}
     answered: dict[MessageId, int] = {}
     for step in done:
@@ -489,7 +487,7 @@ def _shares(done: Sequence[Step], costs: Mapping[MessageId, Cost]) -> list[Cost]
 
 
 class _Tried(Struct):
-    """An attempt while it is being read: the places of its steps."""
+    """An attempt under construction: the indexes of its steps."""
 
     place: int
     changed: list[int]
@@ -507,7 +505,7 @@ def _attempts(done: Sequence[Step], costs: Sequence[Cost]) -> list[Attempt]:
 
 
 def _tried(done: Sequence[Step]) -> list[_Tried]:
-    """Put the calls together to attempts: changes go with what checks them, a failure with the same one again."""
+    """Group calls into attempts: changes with the call that checks them, a failure with its repetitions."""
     out: list[_Tried] = []
     changes: list[int] = []
     last: _Tried | None = None
@@ -515,7 +513,7 @@ def _tried(done: Sequence[Step]) -> list[_Tried]:
     for place, step in enumerate(done):
         kind, bad = step.action.kind, step.failed_itself
         if step.result is None or (step.failed and not bad):
-            continue  # What was refused or broken off was not tried.
+            continue  # It was refused or interrupted.
         if _says_nothing(step):
             continue
         if kind in CHANGES and not step.failed:
@@ -542,7 +540,7 @@ def _tried(done: Sequence[Step]) -> list[_Tried]:
 
 
 def _says_nothing(step: Step) -> bool:
-    """Whether a call tried nothing: a search that found nothing, a file that is tidied away, the agent's own notes."""
+    """Whether a call is no attempt: a search without results, a removed file, a note of the agent."""
     if step.action.kind in ("search", "read") and step.failed:
         return not cause(step)
     if step.action.kind in CHANGES:
@@ -552,13 +550,13 @@ def _says_nothing(step: Step) -> bool:
 
 
 def _names(step: Step, changes: Sequence[Step]) -> bool:
-    """Whether a command names one of the files that were changed before it."""
+    """Whether a command names a file that was changed before it."""
     command = step.command
     return any(change.action.subject.rsplit("/", 1)[-1] in command for change in changes)
 
 
 def _taken_back(done: Sequence[Step]) -> dict[int, int]:
-    """The places of changes that were taken back, each with the place of what took it back."""
+    """The indexes of reverted changes, each with the index of the call that reverted it."""
     changes: dict[str, list[int]] = {}
     for place, step in enumerate(done):
         if step.action.kind in CHANGES and not step.failed:
@@ -570,7 +568,7 @@ def _taken_back(done: Sequence[Step]) -> dict[int, int]:
             if (later := put_back(edits, at)) is not None:
                 out[place] = places[later]
     for place in range(len(done)):
-        # A file that was made for a trial and removed is tidied up; what version control takes back was wrong.
+        # Removing a temporary file is tidying up; what version control reverts was wrong.
         for file in thrown_away(done, place) if _REVERTS.search(done[place].command) else ():
             out.update((at, place) for at in changes.get(file, ()) if at < place and at not in out)
     return out
@@ -588,7 +586,7 @@ def _settled(tried: _Tried, course: Course, costs: Sequence[Cost], back: Mapping
     elif step.failed_itself:
         found = recovery_of(course, tried.place)
         if found or (step.action.kind == "check" and not is_environment(step.error)):
-            # A test that fails is what tests are for: nothing is given up by it.
+            # Tests are meant to fail: a failing one is not given up.
             outcome, over, by = "failed", found.step if found else None, found.by if found else ()
         elif (instead := replaced_by(course, tried.place)) is not None:
             outcome = "replaced"
@@ -609,18 +607,18 @@ def _settled(tried: _Tried, course: Course, costs: Sequence[Cost], back: Mapping
 
 
 class Done(Struct, frozen=True, kw_only=True):
-    """What was done for a task, as far as its type shows in that."""
+    """What was done for a task, as far as it indicates the type."""
 
     changed: bool
     """A file was changed."""
     tests: bool
-    """All that was changed were tests."""
+    """Only tests were changed."""
     documents: bool
-    """All that was changed were documents."""
+    """Only documents were changed."""
     calls: bool
-    """Anything was called at all."""
+    """There were calls."""
     files: bool
-    """What was called were files, commands and searches: work on a project."""
+    """There were calls that work on a project: files, commands, searches."""
 
 
 _FITS: dict[str, Callable[[Done], bool]] = {
@@ -630,7 +628,7 @@ _FITS: dict[str, Callable[[Done], bool]] = {
     "explore": lambda done: done.files and not done.changed,
     "answer a question": lambda done: not done.calls,
 }
-"""What must have been done for a task of these types."""
+"""Conditions of some types of tasks."""
 _FILLERS = lazy_re(lambda: rf"^(?:{either(topic(Tasks).fillers)}\b[\s,:;.!-]*)+", re.IGNORECASE)
 
 
@@ -642,7 +640,7 @@ class _Rule(NamedTuple):
 
 @from_data
 def _rules() -> tuple[_Rule, ...]:
-    """The types of tasks, each with how its goals are worded in any language; the first that fits names the type."""
+    """The types of tasks, each with patterns of its goals in all languages; the first that fits is the type."""
     known, rules = topic(Tasks).types, []
     for name in dict.fromkeys(row.name for row in known):
         rows = [row for row in known if row.name == name]
@@ -653,12 +651,12 @@ def _rules() -> tuple[_Rule, ...]:
 
 
 def task_type(task: Task) -> str:
-    """The type of `task` in a few words; empty where neither its goal nor what was done tells."""
+    """The type of `task` in a few words; empty where it is unknown."""
     return type_of(task.goal, _done(task))
 
 
 def type_of(goal: str, done: Done) -> str:
-    """The type of a task whose goal is worded so, and for which that was done."""
+    """The type of a task by the wording of its goal and by what was done."""
     wish = _FILLERS.sub("", goal) or goal
     worded = (rule.name for rule in _rules() if rule.begins.match(wish) or rule.says.search(goal))
     named = next((name for name in worded if name not in _FITS or _FITS[name](done)), "")

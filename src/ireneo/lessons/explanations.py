@@ -1,7 +1,7 @@
-"""What an agent or a user said of a failure: the sentence that gives its cause, or the rule that binds later runs.
+"""Find sentences in which an agent or a user explains a failure: its cause, or a rule for later runs.
 
-Only what names a thing of the tools, the configuration or the environment counts: a flag, a variable, a file of
-settings, a command. What explains the code at hand, a plan or a guess is no lesson for another run.
+Only a sentence about the tools, the configuration or the environment counts, which names a flag, a variable, a settings
+file or a command. One that explains the code at hand, plans or guesses is no lesson for another run.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _CODE = lazy_re(
     r"|(?<![\w.-])_{1,2}[a-z]\w*|(?<![\w/-])[\w/-]{1,120}\.(?:py|go|js|jsx|ts|tsx|rs|rb|java|c|h|cpp|cs|php|swift|kt|pony)\b(?::\d+)?"
     r"|(?<![\w-])[a-z]+(?:_[a-z0-9]+)+(?![\w-])|:=|==|->|=>"
 )
-"""Names of code: what they stand in speaks of the work at hand."""
+"""Names in code: a sentence with one is about the work at hand."""
 TICKED = lazy_re(r"`([^`\n]{2,80})`")
 _CONTENT = lazy_re(r"[^\W\d_][\w-]{3,40}|\d{3,6}")
 _ACCIDENT = lazy_re(
@@ -59,11 +59,11 @@ class Reason(Struct, frozen=True, kw_only=True):
     position: int
     user: bool = False
     firm: bool = True
-    """It gives a cause or a rule; else it only states something, which counts where it names what helped."""
+    """It gives a cause or a rule; otherwise it is a statement, which counts only where it names the remedy."""
 
 
 class Said:
-    """What was said in a run, sentence by sentence, as far as it may give a cause."""
+    """The sentences of a run that may give a cause; messages are read when they are first asked for."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self._messages = [each for each in messages if each.role == "assistant" or _by_user(each)]
@@ -71,7 +71,7 @@ class Said:
         self._read: dict[int, tuple[Reason, ...]] = {}
 
     def between(self, first: int, last: int) -> Iterator[Reason]:
-        """The sentences of the messages at `first` to `last`, both with them."""
+        """The sentences of the messages from position `first` to `last`, inclusive."""
         for at in range(bisect_left(self._places, first), len(self._messages)):
             if self._places[at] > last:
                 return
@@ -94,20 +94,20 @@ def _sentences(message: Message) -> Iterator[Reason]:
 
 
 def _telling(said: str, user: bool) -> list[str]:
-    """Of a sentence that stands with others those that give a reason by themselves; else all of it."""
+    """The parts of a passage that explain something by themselves; else all of it."""
     alone = [bare for each in sentences(said) if explains(bare := _bare(each), user=user)]
     return alone or [_bare(said)]
 
 
 def _bare(said: str) -> str:
-    """A sentence without what opens it: a label, an exclamation."""
+    """A sentence without its opening label or exclamation."""
     return _OPENING.sub("", said).rstrip()
 
 
 def explains(said: str, *, user: bool = False) -> bool:
-    """Whether a sentence gives a cause or a rule, and neither asks, guesses, plans nor tells what was done.
+    """Whether a sentence gives a cause or a rule, and neither asks, guesses, plans nor reports what was done.
 
-    What a `user` says of the work at hand is said to the agent, and may be its rule.
+    A `user` may give a rule in the form of a plan or report, since it is said to the agent.
     """
     if user:
         return _is_sure(said) and is_rule(said)
@@ -117,7 +117,7 @@ def explains(said: str, *, user: bool = False) -> bool:
 
 
 def _is_sure(said: str) -> bool:
-    """Whether a sentence can be quoted: it is short, of no one case, and neither asks nor guesses."""
+    """Whether a sentence can be quoted: short, not about one case, and neither a question nor a guess."""
     if not said.isprintable() or len(said) > LONGEST_WHY or len(said.split()) < LEAST_WORDS or instruction_like(said):
         return False
     if said.endswith((":", "…", "?")) or asks(said) or _HEDGES.search(said):
@@ -126,24 +126,24 @@ def _is_sure(said: str) -> bool:
 
 
 def _states(said: str) -> bool:
-    """Whether a sentence says how something is, and neither plans nor tells what was done."""
+    """Whether a sentence states how something is, and neither plans nor reports what was done."""
     return _is_sure(said) and not _TELLS.search(said) and not is_intent(said)
 
 
 def speaks_of_code(said: str) -> bool:
-    """Whether a sentence names code, outside of the things of tools and settings that it names too."""
+    """Whether a sentence names code, besides flags, variables and settings files."""
     return bool(_CODE.search(SETTING.sub(" ", _VARIABLE.sub(" ", _FLAG.sub(" ", said)))))
 
 
 def things_of(said: str, programs: Iterable[str] = ()) -> frozenset[str]:
-    """The things of tools, settings and the environment that a sentence names; `programs` are those that were run."""
+    """The flags, variables and `programs` (those that were run) that a sentence names."""
     flags = {found.partition("=")[0] for found in _FLAG.findall(said)}
     named = {each for each in programs if names_thing(said, each)}
     return frozenset((*flags, *_VARIABLE.findall(said), *named))
 
 
 def names_thing(said: str, name: str) -> bool:
-    """Whether a sentence names a command or a word, as a whole word of it."""
+    """Whether a sentence contains `name` as a whole word."""
     at = said.find(name)
     while at >= 0:
         before, behind = said[at - 1 : at], said[at + len(name) : at + len(name) + 1]
@@ -154,22 +154,22 @@ def names_thing(said: str, name: str) -> bool:
 
 
 def shared_words(said: str, shown: str) -> frozenset[str]:
-    """The words that a sentence shares with a command or an output; those that stand everywhere are none."""
+    """The words that a sentence shares with a command or an output, without stop words."""
     common = topic(Words).stop
     told = {word for word in _CONTENT.findall(said.lower()) if word not in common}
     return frozenset(told & set(_CONTENT.findall(shown.lower())))
 
 
 def is_setting(thing: str) -> bool:
-    """Whether a thing is a file of settings."""
+    """Whether a name is that of a settings file."""
     return bool(SETTING.fullmatch(thing))
 
 
 def is_variable(thing: str) -> bool:
-    """Whether a thing is a variable of the environment, with or without its value."""
+    """Whether a name is that of an environment variable, with or without its value."""
     return bool(_VARIABLE.match(thing))
 
 
 def is_rule(said: str) -> bool:
-    """Whether a sentence says what has to be so, or what works and what does not."""
+    """Whether a sentence says what is required, or what works and what does not."""
     return bool(_RULES.search(said))

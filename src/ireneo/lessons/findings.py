@@ -1,4 +1,4 @@
-"""What a run put into words: causes and rules that its agent found out, and what its environment demanded."""
+"""Observe findings: explanations of the agent, demands of the environment, facts of a project, a log's own summary."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ _LINTER = lazy_re(r"\(([a-z]+)\)$")
 def findings(
     material: RunMaterial, run: Sequence[TriedCall], said: Said, told: Collection[str] = ()
 ) -> list[Observation]:
-    """What was explained near failures that were got over, one claim for each thing of the tools that it names.
+    """Explanations near failures that were overcome: one claim for each flag, setting or program that they name.
 
-    What was `told` is left out: it stands as the way out of a trap.
+    Ways out that were already `told` with a trap are left out.
     """
     messages = {message.id: message for message in material.messages}
     looks_only = programs().looks_only
@@ -86,7 +86,7 @@ def findings(
             things |= _settled(each.text, between) if is_rule(each.text) else set()
             about = ({failed.program} | linters) & named if is_rule(each.text) else set()
             if any(all(names_thing(way, thing) for thing in things) for way in told) and things:
-                continue  # It stands with the trap.
+                continue  # It is part of the trap.
             if things or about:
                 found_out = _finding(material, messages, failed, again, each, sorted(things or about), bool(things))
                 if found_out is not None:
@@ -95,14 +95,14 @@ def findings(
 
 
 def _is_new(thing: str, failed: TriedCall, between: Sequence[TriedCall]) -> bool:
-    """Whether a call that worked between a failure and a success has to do with `thing`, as what failed had not."""
+    """Whether a call between failure and success contains `thing`, which the failed one did not."""
     if names_thing(failed.step.command, thing):
         return False
     return any(each.worked and each.shell and names_thing(each.step.command, thing) for each in between)
 
 
 def _settled(said: str, between: Sequence[TriedCall]) -> frozenset[str]:
-    """What a sentence names as code that was set in a file of settings, or as a variable anywhere."""
+    """The names in backticks that were added to a settings file, or as a variable to any file."""
     named = frozenset(TICKED.findall(said))
     out: set[str] = set()
     for each in between:
@@ -146,8 +146,6 @@ def _finding(
     )
 
 
-# What the environment demands: a sentence in which it says to the agent what to do, the same in many runs.
-
 _ADDRESSED = lazy_re(
     r"(?i:\bplease\b|\bexactly one\b|\bat least one\b|\bmust\b|\brequired\b|\balways\b|\byour (?:last|previous) )"
 )
@@ -162,11 +160,11 @@ _MARKUP = lazy_re(r"</?[a-z_]{2,30}>")
 
 
 def demands(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
-    """What the environment told the agent to do otherwise: with a failure of a tool, or in the place of a result."""
+    """Sentences in which the environment told the agent what to do, in a tool's failure or a harness's message."""
     messages = {message.id: message for message in (*material.messages, *material.put_in)}
     out: dict[str, Observation] = {}
     for each in run:
-        # How a tool for files wants to be called, it tells whoever calls it wrongly: any agent gets over it at once.
+        # Any agent corrects the wrong use of a file tool at once.
         of_files = each.shell or each.step.action.kind in _OF_FILES or each.tool.lower() in _FILE_TOOLS
         if each.faults and each.step.answer and not of_files:
             told = (f"`{each.tool}` refuses", each.tokens)
@@ -219,7 +217,7 @@ def _take(
 
 
 def _refusal(failed: TriedCall) -> str:
-    """What a tool says that a call did not keep to, without the numbers of the case; empty where it is no sentence."""
+    """The requirement that a tool says was violated, without numbers; empty where it is no sentence."""
     line = failed.told[0].line if failed.told and failed.faults[0] not in CODES else ""
     said = _NUMBER.sub("…", line.removeprefix("Error: "))
     plain = len(said.split()) >= _LEAST_WORDS and len(said) <= _LONGEST_DEMAND
@@ -235,12 +233,9 @@ def _demanding(said: str) -> Iterator[str]:
                 yield sentence
 
 
-# Facts of a project that a run found out: how its checks are run, and where a file lies that was sought elsewhere.
-
-
 PLACE = "<place>"
 PLACES = 3
-"""Parts of a path that say where a file lies."""
+"""Parts of a path that are shown of a file."""
 _SERVES = (
     ("formatter", lazy_re(r"(?:^|[\s:/_-])(?:fmt|format|gofmt|prettier|black)(?![\w-])")),
     (
@@ -253,11 +248,11 @@ _SERVES = (
     ("checks", lazy_re(r"(?:^|[\s:/_-])check(?![\w-])")),
     ("build", lazy_re(r"(?:^|[\s:/_-])build(?![\w-])")),
 )
-"""What a command is for, by the last words of its name: `test-harness.sh` is something for tests, and runs none."""
+"""The purpose of a command, by the last words of its name; `test-harness.sh` runs no tests."""
 _PURPOSES = {"integration": "integration tests"}
-"""How what a command is for reads, where that is not its code."""
+"""A purpose in words, where that is not its code."""
 _SCRIPT = lazy_re(r"(?:run[-_]?)?(?:tests?|lint|fmt|format|build|generate|codegen)(?:\.\w+)?")
-"""A script of the project that is named after what it does, and not one that only lies beside tests."""
+"""A script of the project that is named after what it does."""
 _MISSING = lazy_re(r"does not exist|no such file|not found|cannot find|could not find", re.I)
 _SHOWS = frozenset("cat head tail less more nl sed wc bat file stat".split())
 _FILE = lazy_re(r"(?!-)[\w@~+./-]{0,300}\.[\w-]{1,12}")
@@ -266,13 +261,13 @@ _SOON = 8
 _ENDINGS = tuple(
     frozenset(each.split()) for each in ("yml yaml", "js jsx ts tsx mjs cjs", "md mdx rst txt", "cfg ini toml conf")
 )
-"""Endings that are easily taken for each other."""
+"""File extensions that are easily confused."""
 _OF_A_PROJECT = lazy_re(r"^(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|bundle exec|cargo xtask|poe) |/")
-"""Only what a project has settled for itself is a fact about it; that ``go test`` runs tests is one about Go."""
+"""Commands that a project defines itself: that ``go test`` runs tests is a fact about Go."""
 
 
 def facts(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> list[Observation]:
-    """The facts that a run confirms, or shows not to be so."""
+    """The facts that a run confirms or refutes."""
     own = [*_commands(material, run), *_files(material, run, said)] if material.project else []
     return [*own, *_not_enough(material, run)]
 
@@ -281,7 +276,7 @@ _MOVES_CODE = lazy_re(r"git (?:checkout|switch|merge|rebase|pull|stash|reset|res
 
 
 def _not_enough(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
-    """The checks that fail on what a project's tests have just passed: who runs the tests alone, is not done."""
+    """Checks that failed right after the project's tests had passed: running the tests is not enough."""
     passed: dict[str, TriedCall] = {}
     for each in run:
         if (each.step.action.kind in CHANGES and each.worked) or _MOVES_CODE.match(each.program):
@@ -294,7 +289,7 @@ def _not_enough(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obs
         elif each.faults and not is_environment(each.faults[0]) and each.faults[0] not in (TIMED_OUT, WITHOUT_A_WORD):
             for name, before in passed.items():
                 runner = each.program.split()[:-1]
-                # Other tests, run in another way, may be those of a part: only of tasks of one runner names tell more.
+                # Tests run by another program may be a part of them; tasks of the same runner are distinct.
                 if name != each.program and (serves != "tests" or (runner and runner == name.split()[:-1])):
                     yield _told_beside(material, before, each)
 
@@ -322,9 +317,9 @@ _CHECKING = frozenset({"tests", "integration", "linter", "checks", "formatter"})
 
 
 def _commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
-    """How a project is checked, where that is not plain to see: by a script of its own, or after a vain attempt.
+    """How a project is checked, if that is not obvious: by a script of its own, or after a failed attempt.
 
-    A task of a runner stands in a file that everybody looks into first.
+    The tasks of a runner are listed in a file that any agent reads first.
     """
     used: dict[tuple[str, str], list[TriedCall]] = {}
     vain: set[tuple[str, str]] = set()
@@ -347,7 +342,7 @@ def _commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obser
 
 
 def _files(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> Iterable[Observation]:
-    """Files that were looked for in a wrong place, or under a wrong name, and found in another."""
+    """Files that were looked for at a wrong place or under a wrong name, and found at another."""
     messages = {message.id: message for message in material.messages}
     for place, failed in enumerate(run):
         sought = _sought(failed)
@@ -363,7 +358,7 @@ def _files(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> Itera
         if lies.endswith(missing) or missing.endswith(lies):
             continue
         if names_thing(failed.step.output, lies):
-            continue  # Where the failure names the file, nobody has to be told.
+            continue  # The failure names the file itself.
         spoken = said.between(place_of(messages, failed), place_of(messages, each) + SAID_AFTER)
         why = next(
             (one for one in spoken if one.firm and names_thing(one.text, other) and not speaks_of_code(one.text)), None
@@ -383,7 +378,7 @@ def _files(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> Itera
 
 
 def _sought(failed: TriedCall) -> str:
-    """The one file that a call asked for and that is not there."""
+    """The one file that a call asked for and that does not exist."""
     if failed.worked or not _MISSING.search(f"{failed.faults[0]} {failed.step.error}"):
         return ""
     paths = [failed.path] if failed.path else _files_of(failed)
@@ -398,7 +393,7 @@ def _read_in(each: TriedCall) -> Sequence[str]:
 
 
 def _files_of(each: TriedCall) -> list[str]:
-    """The files that a command that only shows files is given."""
+    """The arguments of a command that shows files."""
     step = main_step(each.command_line) if each.shell else None
     if step is None or step.name not in _SHOWS:
         return []
@@ -406,7 +401,7 @@ def _files_of(each: TriedCall) -> list[str]:
 
 
 def _is_meant(sought: str, path: str) -> bool:
-    """Whether a file is the one that was looked for: its name is the same, or but for its ending or its case."""
+    """Whether a file has the name that was looked for, apart from its extension or case."""
     one, other = _end(sought, 1).lower(), _end(path, 1).lower()
     if path == sought or not other:
         return False
@@ -448,18 +443,15 @@ def _fact(
     )
 
 
-# What a log sums up of its own run, as claims: in its words, with the messages that bear them out.
-
-
 SHARED = 3
-"""So many words of a sentence stand in a message at the least that bears it out."""
+"""The least number of words that a sentence shares with a message that supports it."""
 _CATEGORY: Mapping[NotedSort, Category] = {"learned": "factual", "workflow": "procedural", "friction": "failure"}
 
 _MARKS = str.maketrans({"“": '"', "”": '"'})
 
 
 def noted_claims(material: RunMaterial) -> list[Observation]:
-    """What the log of a run notes of it, as far as the run bears it out."""
+    """The sentences of the log's own summary that the run supports."""
     if not material.noted:
         return []
     told = [_Told(message=each, text="\n".join(source_texts([each]))) for each in material.messages]
@@ -478,7 +470,7 @@ def _claim(
 ) -> Observation | None:
     where = f"`{noted.path}`: " if noted.path and noted.path not in noted.text else ""
     sources = _bearing(f"{where}{noted.text}", told, words)
-    # How a run worked that came out badly is no way to work.
+    # The workflow of a failed run is no example.
     failed = noted.sort == "workflow" and material.outcome == "bad"
     if not sources or failed or instruction_like(noted.text):
         return None
@@ -495,7 +487,7 @@ def _claim(
 
 
 def _bearing(text: str, told: Sequence[_Told], words: Sequence[frozenset[str]]) -> list[Message]:
-    """The messages that show what `text` names and say most of it; none where they don't show it all."""
+    """The messages that support `text`, those that share most words first; none where a claim is unsupported."""
     wanted = {*terms(text)}
     ranked = sorted(range(len(told)), key=lambda at: (-len(wanted & words[at]), at))
     if not ranked or len(wanted & words[ranked[0]]) < SHARED:

@@ -1,8 +1,7 @@
-"""The guard: whether a call is about to step into a known trap, and what is said of it before it is made.
+"""The guard: decide before a call whether it steps into a known trap, and give advice.
 
-A trap is a lesson of past runs that bears a trigger: which calls step into it. The same function answers for the engine
-and for a hook, which is a process of its own for each call; so little is imported here, and nothing that a call without
-a trap needs.
+A trap is a lesson of past runs with a trigger, which says which calls step into it. The same function serves the engine
+and a hook, which is a new process for each call; so this module imports little.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from ireneo.memories.record import GENERAL
 from ireneo.patterns import lazy_re
 
 Arguments = Mapping[str, object] | str
-"""What a call is given: by name, or as one text."""
+"""The arguments of a call, by name or as one text."""
 NOTHING = "-"
-"""Of a trap: its command is given nothing but flags."""
+"""In `Trap.given`: the command has no arguments but flags."""
 
 
 class Trap(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A lesson that is told before a call: what goes wrong, what to do instead, and which calls it is about."""
+    """A lesson that is told before a call: what goes wrong, what to do instead, and which calls it concerns."""
 
     lesson: str
     """Its id."""
@@ -42,11 +41,11 @@ class Trap(Struct, frozen=True, kw_only=True, omit_defaults=True):
     of: int = 1
     """Runs that could have shown it."""
     last: str = ""
-    """The day when a run showed it last; empty where none is known."""
+    """The day when a run showed it last; empty where it is unknown."""
     projects: tuple[str, ...] = ()
     """Those in which it was seen."""
     session: str = ""
-    """The session that showed it, where no other one did: who went through it there is told nothing new."""
+    """The only session that showed it, which needs no advice; empty where there are several."""
     tool: str = ""
     command: str = ""
     words: tuple[str, ...] = ()
@@ -57,23 +56,23 @@ class Trap(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def needle(self) -> str:
-        """A word that stands in every call which steps into it."""
+        """A word that every call which steps into it contains."""
         named = self.command or self.path.rsplit("/", 1)[-1] or next(iter(self.words), "") or self.tool
         return next(reversed(named.split()), "")
 
 
 class TrapIndex(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The traps of a space, compiled from its lessons."""
+    """The compiled traps of a space."""
 
     traps: tuple[Trap, ...] = ()
     projects: tuple[str, ...] = ()
-    """Those that any lesson is of, with or without a trap."""
+    """The projects of all lessons, with or without a trap."""
     anywhere: bool = False
-    """Whether a lesson is of no project, or marked as general."""
+    """Whether any lesson has no project, or is marked as general."""
 
 
 class PastCall(Struct, frozen=True, kw_only=True):
-    """A call of the session so far whose result is known."""
+    """An earlier call of the session that has a result."""
 
     tool: str
     arguments: Arguments
@@ -81,24 +80,24 @@ class PastCall(Struct, frozen=True, kw_only=True):
 
 
 class SessionSoFar(Struct, frozen=True, kw_only=True):
-    """What a session shows before a call."""
+    """The state of a session before a call."""
 
     calls: tuple[PastCall, ...] = ()
     asked: str = ""
     """What the user said last."""
     told: frozenset[str] = frozenset()
-    """The lessons that were told in it before."""
+    """The lessons that it was told before."""
     folder: str = ""
-    """Where it works; empty where that isn't known."""
+    """Its working directory; empty where it is unknown."""
     session: str = ""
     """Its name."""
 
 
 class GuardAdvice(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A trap that a call is about to step into. It is advice: what is done about it is left to who makes the call."""
+    """A trap that a call is about to step into. It is advice only; the caller decides."""
 
     trap: str
-    """What went wrong before, or which rule of the user's the call is against."""
+    """What went wrong before, or which rule of the user the call violates."""
     way_out: str
     """What to do instead."""
     why: str
@@ -129,7 +128,7 @@ class GuardAdvice(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 TOLD = "lesson "
-"""What stands before the id of a lesson that was told: by it a session shows that it was."""
+"""Precedes the id of a lesson in a transcript, by which a session shows that it was told."""
 _TOLD = lazy_re(rf"\b{TOLD}(m_\w+)")
 
 
@@ -146,10 +145,10 @@ def advice(
     *,
     project: str | None,
 ) -> GuardAdvice | None:
-    """What is to be said of a call before it is made; None where it steps into no trap, or who makes it knows.
+    """Advice on a call before it is made; None where it steps into no trap, or the session knows the trap.
 
-    `look_back` tells what the session shows so far; it is asked where that matters alone. With a `project` (empty:
-    none) only traps of that one, and those that are marked as general; None: whichever.
+    `look_back` reads the session so far; it is only called if the call steps into a trap. With a `project` (empty:
+    none) only its own and general traps are considered; None: all.
     """
     asked = _CallRead(tool, arguments)
     met = [each for each in traps if _applies(each, project) and _steps_into(each, asked)]
@@ -158,7 +157,7 @@ def advice(
     so_far = look_back()
     past = [(each, _CallRead(each.tool, each.arguments)) for each in so_far.calls]
     telling = [each for each in met if not _is_known(each, past, so_far)]
-    # A rule of the user's first, then what is most particular, then what was seen most.
+    # Rules of the user first, then the most specific, then the most often seen.
     telling.sort(key=lambda each: (not each.ruling, -_particular(each), -each.runs, each.last, each.lesson))
     return _told(telling[0]) if telling else None
 
@@ -178,7 +177,7 @@ def _told(trap: Trap) -> GuardAdvice:
 
 
 def _applies(trap: Trap, project: str | None) -> bool:
-    """Whether a trap is one for `project`: what was seen in one project alone is none of another's business."""
+    """Whether a trap concerns `project`: one that was seen in other projects only does not."""
     if project is None or GENERAL in trap.projects:
         return True
     return project in trap.projects if project else not trap.projects
@@ -189,21 +188,21 @@ def _particular(trap: Trap) -> int:
 
 
 class _Piece(Struct, frozen=True, kw_only=True):
-    """One program that a command runs, or a call of a tool that is no shell."""
+    """One program that a command runs, or a call of a tool that is not a shell."""
 
     names: tuple[str, ...]
-    """What it is called: by its one name, as it is written, and what it was started through."""
+    """Its canonical name, the command as written, and its wrappers."""
     words: tuple[str, ...]
     writes: tuple[str, ...] = ()
     """Files that it may change."""
     program: str = ""
     """Empty: it is no shell's."""
     several: frozenset[str] = frozenset()
-    """The arguments that hold several things; of a command that is given nothing but flags the mark of that."""
+    """The arguments that hold several items; `NOTHING` for a command without arguments but flags."""
 
 
 class _CallRead:
-    """A call, taken apart once it is asked for."""
+    """A call, parsed when needed."""
 
     def __init__(self, tool: str, arguments: Arguments) -> None:
         self.tool = tool
@@ -220,7 +219,7 @@ class _CallRead:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Every word of it, flags without the sign that joins them to their values."""
+        """All its words; flags are separated from their values."""
         return parted(self.command) if self.command else self.pieces[0].words
 
     def _of_tool(self) -> _Piece:
@@ -230,7 +229,7 @@ class _CallRead:
         if isinstance(given, Mapping):
             changes = changes or not _CHANGES.isdisjoint(given)
             several = frozenset(name for name, value in given.items() if isinstance(value, list) and len(value) > 1)
-            # What is written into a file is no name of anything.
+            # Text that is written into a file names nothing.
             given = {name: value for name, value in given.items() if name not in _CHANGES}
         short = [text for text in texts(given) if len(text) <= _SHORT and "\n" not in text]
         words = tuple(word for text in short for word in dict.fromkeys((text, *parted(text))))
@@ -238,18 +237,18 @@ class _CallRead:
 
 
 _SHORT = 1_000
-"""Characters of an argument that may be a name; a longer one is what is written into a file."""
+"""Characters of an argument that may be a name; a longer one is text for a file."""
 _CHANGES = frozenset(
     "new_string old_string new_str old_str content file_text edits patch new_source insert_text replacement".split()
 )
-"""Names of arguments that hold what is to be changed."""
+"""Names of arguments that hold the text of a change."""
 _CHANGING = frozenset("edit write multiedit notebookedit apply_patch write_file edit_file create_file replace".split())
 
 
 def _of_command(command: str) -> Iterator[_Piece]:
     for step in shell_steps(command):
         program = step.words[0].rsplit("/", 1)[-1] if step.words else ""
-        # What is quoted and has blanks is a text, and no flag stands in it.
+        # A quoted word with blanks is a text, and has no flags.
         words = tuple(word for each in step.words for word in ((each,) if " " in each else parted(each)))
         writes = step.writes
         if program in _WRITERS or (program in _IN_PLACE and any(each.startswith("-i") for each in step.words)):
@@ -266,7 +265,7 @@ def _of_command(command: str) -> Iterator[_Piece]:
 
 
 def _set_before(text: str) -> tuple[str, ...]:
-    """The variables that are set for a program, and their values."""
+    """The variables that are set for a program, with their values."""
     found = _ASSIGNED.match(text)
     return parted(found[0]) if found else ()
 
@@ -278,7 +277,7 @@ _ONLY_LOOKS = frozenset(
     "ls find fd test [ stat file git grep rg ag egrep echo printf which type command man du tree wc diff basename"
     " dirname realpath readlink".split()
 )
-"""Programs that don't need the file that they name."""
+"""Programs that do not need the files that they name to exist."""
 _ASKS = frozenset(("--help", "-h", "help", "--version"))
 _PARTS = lazy_re(r"[\s=;&|()'\"`,]+")
 
@@ -316,19 +315,19 @@ def _begins(name: str, command: str) -> bool:
 
 
 def _ends(path: str, end: str) -> bool:
-    """Whether a path ends in `end`, which are whole parts of it."""
+    """Whether a path ends with the path `end`."""
     bare = end.removeprefix("./").lstrip("/")
     return bool(bare) and (path == bare or path.endswith(f"/{bare}"))
 
 
 def _follow(wanted: Sequence[str], words: Sequence[str]) -> bool:
-    """Whether `wanted` stand one after the other among `words`."""
+    """Whether `wanted` is a contiguous part of `words`."""
     size = len(wanted)
     return size > 0 and any(tuple(words[at : at + size]) == tuple(wanted) for at in range(len(words) - size + 1))
 
 
 def _holds_any(wanted: Sequence[str], call: _CallRead) -> bool:
-    """Whether a call holds one of these commands, words or files."""
+    """Whether a call contains one of these commands, words or files."""
     return any(
         _follow(parted(each), call.words) or (_is_path(each) and any(_ends(word, each) for word in call.words))
         for each in wanted
@@ -340,11 +339,11 @@ def _is_path(text: str) -> bool:
 
 
 def _is_known(trap: Trap, past: Sequence[tuple[PastCall, _CallRead]], so_far: SessionSoFar) -> bool:
-    """Whether whoever makes the call knows of the trap already, is out of it, or was asked by the user to make it."""
+    """Whether the session knows the trap, has taken the way out, or the user asked for the call."""
     if trap.lesson in so_far.told or (trap.session and trap.session == so_far.session):
         return True
     if any(_steps_into(trap, call) or (not made.failed and _holds_any(trap.unless, call)) for made, call in past):
-        # It was made before in this session, so that what became of it was seen; or the way out was taken.
+        # The call was made before in this session, which saw the result; or the way out was taken.
         return True
     if any(_is_there(each, so_far.folder) for each in trap.unless):
         return True
@@ -352,7 +351,7 @@ def _is_known(trap: Trap, past: Sequence[tuple[PastCall, _CallRead]], so_far: Se
 
 
 def _is_there(way_out: str, folder: str) -> bool:
-    """Whether the way out is to go where the session is already."""
+    """Whether the way out is a folder that the session is in already."""
     words = way_out.split()
     return len(words) == 2 and words[0] == "cd" and bool(folder) and _ends(folder, words[1].rstrip("/"))
 
@@ -361,7 +360,7 @@ _WORD = lazy_re(r"[\w-]+")
 
 
 def _is_asked_for(trap: Trap, asked: str) -> bool:
-    """Whether the user's own last words name what the rule is against: then they want it now."""
+    """Whether the user's last message names what the rule forbids: then they want it now."""
     named = trap.words or tuple(trap.command.split()[-1:])
     spoken = {word.lower() for word in _WORD.findall(asked)}
     return bool(named) and all(spoken.issuperset(word.lower() for word in _WORD.findall(each)) for each in named)

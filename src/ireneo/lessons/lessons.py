@@ -1,8 +1,12 @@
-"""Which claims become lessons, in which words, and where a message shows what they say."""
+"""Make lessons of the observations of many runs, and traps for the guard of lessons.
+
+A lesson is drawn from all observations of its claim, each run being one piece of evidence, so that the order in which
+runs are learned from makes no difference. Only a claim that would save a later run something becomes one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -10,7 +14,9 @@ from msgspec.structs import replace
 
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
+from ireneo.lessons.guard import Trap, TrapIndex
 from ireneo.lessons.observe import (
+    ANY,
     ASKED,
     DEMANDED,
     ENDS_IN,
@@ -23,45 +29,38 @@ from ireneo.lessons.observe import (
     plain_name,
 )
 from ireneo.lessons.rulings import CONCEDED, ruling_words
-from ireneo.lessons.run import LOGGED, MODEL, Category, Observation, is_ruling
+from ireneo.lessons.run import LOGGED, MODEL, Category, Observation, Trigger, is_ruling
 from ireneo.lessons.told_once import is_pasted, stands_alone
 from ireneo.lessons.traps import IN_SIGHT, WRITTEN, agreed
 from ireneo.log.message import Message
-from ireneo.memories.record import GENERAL, TRUST, Kind, MemoryDraft, Record, is_kept
-from ireneo.memories.wording import month
+from ireneo.memories.record import GENERAL, TRUST, Kind, MemoryDraft, Record, disputes, is_kept
+from ireneo.memories.wording import month, one_line
 from ireneo.patterns import lazy_re
 
-# How often a claim was seen, told in plain words, and the simple share by which lessons are ranked.
-
-
-# A reader can weigh "seen in 5 of 6 runs; last in May 2026". A word for a chance ("high"), or the chance itself, says
-# nothing that they could hold against what they know.
-
-
 HALF_LIFE_DAYS = 120.0
-"""When what was seen counts half in a ranking."""
+"""The age at which an observation counts half in a ranking."""
 PRIOR: Mapping[Category, float] = {"failure": 0.1, "procedural": 0.5, "factual": 0.9}
-"""What claims of a category come to, as far as nothing else is known."""
+"""The share of claims of a category that hold, as long as nothing else is known."""
 PRIOR_RUNS = 2.0
-"""For how many runs that counts."""
+"""The number of runs for which the prior counts."""
 _DAY = 86_400.0
 
 
 class Standing(Struct, frozen=True, kw_only=True):
-    """How often a claim was seen."""
+    """How often a claim was seen: counts, since a reader can weigh "seen in 5 of 6 runs", but not "likely"."""
 
     runs: int = 0
     """Runs that showed it."""
     met: int = 0
-    """Runs in which it could have shown, those among them: its program was run, its file looked for."""
+    """Runs that could have shown it, including those: its program was run, its file looked for."""
     last: datetime | None = None
-    """When a run showed it last; None where no log of them has times."""
+    """When a run showed it last; None without times in the logs."""
     is_said: bool = False
-    """Of a ruling: it is not seen, it is said."""
+    """Whether it is a ruling, which is said, not seen."""
 
     @property
     def words(self) -> str:
-        """It as a reader is told: “seen in 5 of 6 runs; last in May 2026”; empty where no run showed it."""
+        """“seen in 5 of 6 runs; last in May 2026”; empty where no run showed it."""
         if not self.runs:
             return ""
         verb = "said" if self.is_said else "seen"
@@ -72,9 +71,9 @@ class Standing(Struct, frozen=True, kw_only=True):
 
 
 def standing_of(observations: Sequence[Observation]) -> Standing:
-    """How often a claim was seen, from its observations and, where they are given too, those of its occasion.
+    """How often a claim was seen, from its observations and optionally those of its occasion, in any order.
 
-    The occasion's tell of runs in which the claim could have shown and did not. Their order makes no difference.
+    The observations of the occasion tell of runs in which the claim could have shown and did not.
     """
     seen = [(each, good) for each, good, bad in tallies(observations) if good + bad > 0]
     shown = [each for each, good in seen if good > 0]
@@ -87,16 +86,16 @@ def standing_of(observations: Sequence[Observation]) -> Standing:
 
 
 def cues_to_read(cue: str) -> tuple[str, ...]:
-    """The cues whose observations tell how often the claim `cue` was seen: its own, and its occasion's.
+    """The cues whose observations count how often the claim `cue` was seen: its own, and its occasion's.
 
-    A trap with its way out was seen wherever the trap was, whatever was done about it.
+    A trap with a way out was seen wherever the trap was, whatever was done about it.
     """
     trap = cue.partition(GOT_OVER)[0] if ENDS_IN in cue else cue
     return tuple(dict.fromkeys((cue, trap, occasion_of(trap))))
 
 
 def tallies(observations: Sequence[Observation]) -> list[tuple[Observation, float, float]]:
-    """Of each run how often a claim held and how often not; those of its occasion count where it was not seen."""
+    """For each run how often a claim held and did not; the occasion counts for runs that did not show the claim."""
     if not observations:
         return []
     cue = max((each.cue for each in observations), key=lambda name: (occasion_of(name) != name, len(name), name))
@@ -109,7 +108,7 @@ def tallies(observations: Sequence[Observation]) -> list[tuple[Observation, floa
 
 
 def share_of(observations: Sequence[Observation]) -> float:
-    """How often a claim holds where it is met: the mean over its runs, drawn towards what its category comes to."""
+    """How often a claim holds where it is met: the mean over its runs, drawn towards the prior of its category."""
     seen = tallies(observations)
     category: Category = max((each.category for each, _, _ in seen), default="failure")
     shares = [good / (good + bad) for _, good, bad in seen if good + bad > 0]
@@ -117,36 +116,27 @@ def share_of(observations: Sequence[Observation]) -> float:
 
 
 def age_weight(at: datetime | None, now: datetime) -> float:
-    """What an observation still counts, from 0 to 1; one of no known time counts whole."""
+    """The weight of an observation by its age, from 0 to 1; 1 if its time is unknown."""
     if at is None:
         return 1.0
     return float(0.5 ** (max(0.0, (now - at).total_seconds() / _DAY) / HALF_LIFE_DAYS))
 
 
-# Which claims become lessons, in which words, and where a message shows what they say.
-
-
-# Which claims become lessons, and in which words: those that would save a later run something worth a line.
-#
-# A lesson is drawn from all observations of its claim, each run being one piece of evidence, so that the order in which
-# runs are learned from makes no difference.
-
-
 KIND: dict[Category, Kind] = {"factual": "semantic", "procedural": "procedural", "failure": "failure"}
 COSTLY_TOKENS = 6_000
 COSTLY_SECONDS = 240.0
-"""What a fact must have cost that was seen only once, to be worth a line."""
+"""The least cost of a fact that was seen only once and is worth telling."""
 TOKENS_A_SECOND = 50.0
-"""So many tokens of reading and writing go by in a second of waiting: by it time is told as tokens."""
+"""Exchange rate of time and tokens: so many tokens are read and written in a second of waiting."""
 A_FAILURE_TOKENS = 1_000.0
-"""What a failed call costs beside its own words: another turn, in which the context is read once more and thought over;
-of ten thousand tokens, at the tenth that cached ones cost."""
+"""The cost of a failed call beside its own text: another turn, which reads a context of ten thousand tokens, at the
+tenth that cached tokens cost."""
 SURE_FROM = 0.75
-"""A claim that held so surely may be overturned by a run that shows the contrary; others only become less sure."""
+"""From this share on a run that shows the contrary speaks against a claim; below, it only lowers the share."""
 TWICE, THRICE = 2, 3
 
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
-"""What a text names that one project has and another has not: its commands, its files."""
+"""Names that are specific to a project: its commands, its files."""
 _OF_A_FACT = ("subject", "attribute", "value")
 _OF_ITS_EVIDENCE = (*_OF_A_FACT, WRITTEN, CONCEDED, IN_SIGHT)
 _COMMAND = " <command:"
@@ -154,28 +144,28 @@ _ACCIDENT = lazy_re(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-
 
 
 class LessonDrafts(Struct, frozen=True, kw_only=True):
-    """What is offered to memory of one claim, and what it is worth beside others."""
+    """The drafts of one claim's lesson, and its worth compared to others."""
 
     drafts: tuple[MemoryDraft, ...] = ()
     worth: float = 0.0
-    """Tokens that it cost so far: what it may save."""
+    """The cost in tokens so far, which it may save."""
     words: str = ""
-    """Better words for the lesson that is known, where a run since has shown what to do; else empty."""
+    """A better text for the known lesson, where a run has shown since what to do; else empty."""
 
 
 def lesson_drafts(observations: Sequence[Observation], known: Record | None, now: datetime) -> LessonDrafts:
-    """The evidence for the lesson that one claim makes, a piece for each run; none where it makes none.
+    """The evidence for the lesson of one claim, a draft for each run; none if it is not worth a lesson.
 
-    `observations` are those of the claim in all runs, `known` is the lesson where there is one already: then its words
-    stay (unless others say what to do, and they don't), and only runs that it has no evidence of are offered. A run
-    that shows the contrary of what was all but sure speaks against it.
+    `observations` are those of the claim in all runs. With a `known` lesson its text is kept (unless it lacks a way out
+    that another text has), and only runs that are not yet its evidence are drafted. A run that shows the contrary of an
+    almost certain claim speaks against it.
     """
     claim = agreed([each for each in observations if each.cue == (known.cue if known else each.cue)])
     best = best_worded(claim)
     if best is None or is_statistic(best.cue) or (known is None and not worth_telling(claim)):
         return LessonDrafts()
     told = {_with_limits(each) for each in claim if each.text}
-    # Words that somebody else gave it stay.
+    # A text that somebody else gave it is kept.
     own = known is None or known.kind != "failure" or is_kept(known) or known.text not in told
     better = not own and known is not None and known.text != _with_limits(best)
     text = known.drawn or known.text if known and not better else _with_limits(best)
@@ -192,9 +182,9 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
 
 
 def taken_back(record: Record, observations: Sequence[Observation], now: datetime) -> list[MemoryDraft]:
-    """What users said otherwise, as evidence against a ruling: a piece for each run of its project.
+    """What users said to the contrary, as evidence against a ruling: a draft for each run of its project.
 
-    Where a log tells no time, nobody knows which was said last.
+    Runs without times are left out: the order is unknown.
     """
     have = {each.session for each in record.evidence if each.against}
     here = projects_of(record)
@@ -207,11 +197,11 @@ def taken_back(record: Record, observations: Sequence[Observation], now: datetim
 
 
 def worth_telling(observations: Sequence[Observation]) -> bool:
-    """Whether a claim lets a later run act, and was shown so that it can be believed."""
+    """Whether a claim is useful to a later run, and has enough evidence."""
     observations = agreed(observations)
     best = best_worded(observations)
     if best is not None and is_ruling(best.cue):
-        # Whatever it cost; but what was said once may be of its task alone. A model was asked whether it is.
+        # Whatever it cost; but one that was said once may concern its task only. A model was asked whether it does.
         again = sum(bool(each.held) for each in observations) >= TWICE and not is_pasted(best.text)
         conceded = CONCEDED in best.conditions
         alone = stands_alone(best.text, named=best.trigger is not None, conceded=conceded)
@@ -221,31 +211,31 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
     held, vain = sum(each.held for each in observations), sum(each.vain for each in observations)
     runs = sum(bool(each.held) for each in observations)
     if best.cue.startswith((MODEL, LOGGED)):
-        # What it is worth, the model was asked, or whoever kept the log; that it is so, was held against its messages.
+        # A model, or the author of the log, judged its worth; its truth was checked against the messages.
         return True
     if best.cue.startswith((DEMANDED, ASKED)):
         return runs >= THRICE
     if best.cue.startswith(REFUSED):
         return runs >= TWICE and held > sum(each.broke for each in observations)
     if GOT_OVER in best.cue:
-        # A way out that as often does not help is none; once is enough where somebody said why, or the error itself.
+        # A way out has to help more often than not; once is enough where a reason is known.
         return held > vain and (held >= TWICE or bool(best.why))
     if best.cue.startswith(EXPLAINED):
         return runs >= TWICE or bool(best.why)
     if is_statistic(best.cue):
-        return False  # That something fails is a statistic: without a way out nobody is helped by it.
+        return False  # A failure without a way out helps nobody.
     if best.category == "factual":
         if _is_other_ending(best):
-            return True  # A file that bears another name than one would think is missed by whoever comes next.
+            return True  # The next run will look for the file under the same wrong name.
         tokens, seconds = sum(each.tokens for each in observations), sum(each.seconds for each in observations)
         return bool(best.why) or runs >= TWICE or tokens >= COSTLY_TOKENS or seconds >= COSTLY_SECONDS
     return runs >= TWICE
 
 
 def is_in_sight(observations: Sequence[Observation]) -> bool:
-    """Whether what a lesson says is read where it is needed: in the failure itself, or beside the file.
+    """Whether a lesson says what one reads anyway where it is needed: in the failure itself, or next to the file.
 
-    It still warns whoever is about to do so (`guard`); to everybody else it says nothing.
+    The guard still uses it; elsewhere it is not told.
     """
     held = [each for each in observations if each.held]
     best = best_worded(held)
@@ -261,28 +251,28 @@ def _is_other_ending(seen: Observation) -> bool:
 
 
 def _is_stuck(observations: Sequence[Observation]) -> bool:
-    """Whether most of the runs that met a failure met it again and again, although it says itself what to do."""
+    """Whether most runs met a failure repeatedly, although its message says what to do."""
     met = [each.held + each.vain for each in observations if each.held or each.vain]
     again = sum(times >= THRICE for times in met)
     return again >= THRICE and 2 * again > len(met)
 
 
 def cost_of(observations: Sequence[Observation]) -> float:
-    """What a claim cost in all runs, in tokens, its time told as tokens."""
+    """The cost of a claim in all runs, in tokens; time is converted."""
     return sum(a_run_cost(each) for each in observations)
 
 
 def a_run_cost(seen: Observation) -> float:
-    """What a claim cost in one run, in tokens."""
-    # What nobody failed by costs, where it isn't known, one turn to find it out.
+    """The cost of a claim in one run, in tokens."""
+    # A claim that is no failure costs one turn to find it out.
     turns = seen.held if ENDS_IN in seen.cue else min(seen.held, 1)
     return seen.tokens + seen.seconds * TOKENS_A_SECOND + turns * A_FAILURE_TOKENS
 
 
 def expected_cost(observations: Sequence[Observation], now: datetime, project: str = "") -> float:
-    """What a claim will cost the runs to come, as far as its cost in earlier ones tells: what is past counts less.
+    """The expected cost of a claim in later runs: its cost in earlier ones, weighted by their age.
 
-    With `project` a run of another one counts for a quarter: what held there may hold here.
+    With `project` the runs of other projects count a quarter.
     """
     return sum(
         a_run_cost(each) * age_weight(each.at, now) * (1.0 if not project or each.project == project else 0.25)
@@ -291,7 +281,7 @@ def expected_cost(observations: Sequence[Observation], now: datetime, project: s
 
 
 def applies(projects: Collection[str], project: str) -> bool:
-    """Whether a lesson seen in `projects` is one for `project`: it stays with these, unless it is marked general."""
+    """Whether a lesson seen in `projects` applies to `project`: to these only, unless it is marked as general."""
     named = {each for each in projects if each}
     return not project or not named or not named.isdisjoint({project, GENERAL})
 
@@ -303,7 +293,7 @@ def projects_of(record: Record) -> frozenset[str]:
 
 
 def best_worded(observations: Sequence[Observation]) -> Observation | None:
-    """The one whose words serve best: those that say what to do, then those that most runs use, then new ones."""
+    """The observation with the best text: one with a reason, then the one of most runs, then the newest."""
     worded = [each for each in agreed(observations) if each.text and each.held]
     often: dict[str, int] = {}
     for each in worded:
@@ -324,16 +314,16 @@ def best_worded(observations: Sequence[Observation]) -> Observation | None:
 
 
 def is_own(seen: Observation, worded: Sequence[Observation]) -> bool:
-    """Whether its words name what is of its project alone, as far as `worded` shows: a command, a file."""
+    """Whether its text names a command or file that only its project has, as far as `worded` shows."""
     same = {each.project for each in worded if each.text == seen.text}
     return len(same) < TWICE and bool(_OWN.search(seen.text.replace(f"`{seen.conditions.get('program', '')}`", "")))
 
 
 def without_remedies_told(records: Sequence[Record]) -> list[Record]:
-    """The same memories without those that say once more how a command of the project is run.
+    """Merge remedies into the fact that says the same about a command of the project.
 
-    “When `pytest` fails, use `bin/test`” says what “This project runs its tests with `bin/test`” says, which has the
-    evidence of both; a way out that the user kept stays.
+    “When `pytest` fails, use `bin/test`” says what “This project runs its tests with `bin/test`” says, which gets the
+    evidence of both. A remedy that the user kept remains.
     """
     facts = {each.value: each for each in records if _COMMAND in each.cue}
     told: dict[str, list[Record]] = {}
@@ -355,7 +345,7 @@ def _with_evidence(record: Record, others: Sequence[Record]) -> Record:
 
 
 def _age(seen: Observation) -> float:
-    """Less, the newer it is; what has no time is the oldest."""
+    """A sort key: smaller for newer ones; without a time the oldest."""
     return -seen.at.timestamp() if seen.at else 0.0
 
 
@@ -368,7 +358,7 @@ def _firm(observations: Sequence[Observation]) -> bool:
 
 
 class _Names(Struct, frozen=True, kw_only=True):
-    """Under which names a lesson is remembered: those in which it is first said, whatever their words become later."""
+    """The names under which a lesson is stored: those of its first text, whatever its text becomes later."""
 
     subject: str = ""
     attribute: str = ""
@@ -413,18 +403,155 @@ def _lesson_draft(seen: Observation, names: Record | _Names, text: str, now: dat
     )
 
 
+LATEST = 2
+"""A trap is gone if so many of the latest runs that could have shown it did not."""
+LEAST_RUNS = 2
+"""Runs that have to show a trap whose project is unknown."""
+HEED = "heed it, or ask first"
+"""The way out of a ruling that names no alternative."""
+_QUOTED = lazy_re(r"“([^“”]+)”")
+_LEADING = lazy_re(r"^(?:When|If|Where) ")
+_TRAILING = " ,;:.–—→-("
+_MOST = 240
+"""Characters of each part of an advice."""
+
+
+def known_traps(records: Iterable[Record], observations: Mapping[str, Sequence[Observation]]) -> TrapIndex:
+    """Compile the traps of valid lessons; `observations` are those of their cues and of `cues_beside` these."""
+    traps: list[Trap] = []
+    projects: set[str] = set()
+    anywhere = False
+    for record in records:
+        if not record.holds or not record.cue:
+            continue
+        named = projects_of(record)
+        projects |= named
+        anywhere = anywhere or not named or GENERAL in named
+        if (trap := trap_of(record, observations)) is not None:
+            traps.append(trap)
+    traps.sort(key=lambda each: each.lesson)
+    return TrapIndex(traps=tuple(traps), projects=tuple(sorted(projects)), anywhere=anywhere)
+
+
+def cues_beside(observations: Iterable[Observation]) -> tuple[str, ...]:
+    """The claims that count how often the programs of traps, and of their ways out, worked."""
+    named = dict.fromkeys(name for each in observations if each.trigger is not None for name in _programs(each))
+    return tuple(f"{name}{ENDS_IN}{ANY}" for name in named)
+
+
+def _programs(seen: Observation) -> tuple[str, ...]:
+    """The program of a trap, and those that may be its way out."""
+    trigger = seen.trigger
+    if trigger is None or not trigger.command or trigger.words or trigger.path or trigger.given:
+        return ()
+    return trigger.command, *trigger.unless, seen.cue.partition(GOT_OVER)[2].partition(":")[2]
+
+
+def trap_of(record: Record, observations: Mapping[str, Sequence[Observation]]) -> Trap | None:
+    """The trap of a lesson; None where it has no trigger or way out, is disputed, or the trap is gone."""
+    if disputes(record):
+        return None
+    ruling = is_ruling(record.cue)
+    own = observations.get(record.cue, ())
+    told = [each for each in own if each.held and each.trigger is not None and (each.way_out or ruling)]
+    if not told or not (ruling or _is_there_still(own)):
+        return None
+    best = max(told, key=lambda each: (bool(each.way_out), bool(each.why), *_order(each)))
+    trigger, projects = best.trigger, tuple(sorted(projects_of(record)))
+    standing = standing_of([one for cue in cues_to_read(record.cue) for one in observations.get(cue, ())])
+    if not ruling and GOT_OVER in record.cue:
+        # For other claims the occasion counts these runs already.
+        standing = replace(standing, met=standing.met + _went_well(best, own, observations, projects))
+    # A call that mostly works is no trap; one run of an unknown project is too little evidence.
+    if trigger is None or 2 * standing.runs < standing.met or (standing.runs < LEAST_RUNS and not projects):
+        return None
+    sessions = {each.session for each in own if each.held}
+    about = _about(trigger)
+    said = f"the user has a rule about {about}" if ruling else _said(record, best.way_out) or f"{about} fails"
+    trap = Trap(
+        lesson=record.id,
+        said=said,
+        way_out=_part(best.way_out) or HEED,
+        why="" if _repeats(best.why, said) else _part(best.why).strip('“”"'),
+        ruling=ruling,
+        seen=standing.words,
+        runs=standing.runs,
+        of=standing.met,
+        last=standing.last.date().isoformat() if standing.last is not None else "",
+        projects=projects,
+        session=next(iter(sessions)) if len(sessions) == 1 else "",
+        tool=trigger.tool,
+        command=trigger.command,
+        words=trigger.words,
+        path=trigger.path,
+        given=trigger.given,
+        unless=trigger.unless,
+    )
+    return trap if trap.needle else None
+
+
+def _went_well(
+    best: Observation,
+    own: Sequence[Observation],
+    observations: Mapping[str, Sequence[Observation]],
+    projects: Collection[str],
+) -> int:
+    """The number of runs of these projects in which the program of a trap worked without its way out."""
+    program, *ways = (observations.get(f"{name}{ENDS_IN}{ANY}", ()) for name in _programs(best) or ("",))
+    took = {each.session for way in ways for each in way}
+    if not took:
+        return 0  # The way out is no program: it is unknown which runs took it.
+    shown = {each.session for each in own}
+    here = (each for each in program if each.broke and (not projects or each.project in projects))
+    return len({each.session for each in here} - shown - took)
+
+
+def _repeats(why: str, said: str) -> bool:
+    """Whether a reason only repeats the error that the trap names."""
+    quoted = [part.strip() for each in _QUOTED.findall(said) for part in each.split("…")]
+    return bool(quoted) and all(part in why for part in quoted)
+
+
+def _is_there_still(observations: Sequence[Observation]) -> bool:
+    """Whether such calls fail at least as often as not, and not all of the latest runs went well."""
+    held = sum(each.held for each in observations)
+    broke = sum(each.broke for each in observations)
+    ordered = sorted((each for each in observations if each.held or each.broke), key=_order)
+    return held >= broke and (len(ordered) <= LATEST or any(each.held for each in ordered[-LATEST:]))
+
+
+def _order(seen: Observation) -> tuple[float, str]:
+    return (seen.at.timestamp() if seen.at is not None else 0.0), seen.session
+
+
+def _said(record: Record, way_out: str) -> str:
+    """The text of a lesson in front of its way out; empty where it does not contain the way out."""
+    before, found, _ = one_line(record.text).partition(one_line(way_out))
+    return _part(_LEADING.sub("", before.rstrip(_TRAILING))) if found else ""
+
+
+def _about(trigger: Trigger) -> str:
+    named = " ".join((trigger.command, *trigger.words)).strip() or trigger.path or trigger.tool
+    return f"`{named}`"
+
+
+def _part(text: str) -> str:
+    line = one_line(text).rstrip(".").strip()
+    return line if len(line) <= _MOST else f"{line[:_MOST].rsplit(' ', 1)[0]}…"
+
+
 LONGEST = 240
-"""Characters of one quotation."""
+"""Characters of a quotation."""
 MOST = 4
-"""Quotations of one message."""
+"""Quotations from one message."""
 _AROUND = 80
-"""Characters that are left on either side of what a very long line is quoted for."""
+"""Characters of a very long line that are quoted before a claim."""
 
 
 def quotes(text: str, message: Message) -> list[str]:
-    """Passages of `message`, word for word, that together show what of `text` it shows; its first line at the least.
+    """Quote the lines of `message` that support the claims in `text`; its first line if there are none.
 
-    Lines are taken that show most of what is not shown yet, the earlier of two alike.
+    Greedy: each line is the one that supports most of the remaining claims, the earlier of two equal ones.
     """
     lines = [line for each in source_texts([message])[_dated(message) :] for line in _lines(each)]
     wanted = [claim for claim in dict.fromkeys(claims(text)) if SourceIndex(lines).supports(claim)]
@@ -439,7 +566,7 @@ def quotes(text: str, message: Message) -> list[str]:
 
 
 def _dated(message: Message) -> int:
-    """How many of the texts of a message only tell its time."""
+    """The number of a message's texts that only tell its time."""
     return int(message.draft.at is not None)
 
 
@@ -453,7 +580,7 @@ def _shown(line: str, wanted: Sequence[TextClaim]) -> int:
 
 
 def _clipped(line: str, text: str) -> str:
-    """A long line cut to what it is quoted for."""
+    """A line, cut around the claims that it supports if it is long."""
     if len(line) <= LONGEST:
         return line
     places = [at for claim in claims(text) if (at := line.find(claim.text)) >= 0]

@@ -1,4 +1,9 @@
-"""What claims of runs are called, and when their words may be told: what every reader of runs shares."""
+"""The cues of claims, and the checks that their texts must pass: shared by all readers of runs.
+
+A cue names a claim by codes, without what is specific to one run. ``go test ⇒ <any>`` is an occasion: how often a
+program was run, and failed at all. ``go test ⇒ setup failed`` is a failure. ``go test ⇒ <any> → with:-tags`` is a trap
+with its way out, whatever the error was. ``<explained> go test: -tags`` is what the agent itself explained.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +16,14 @@ from ireneo.lessons.shell import TriedCall
 from ireneo.log.message import Message, MessageId, Thinking
 from ireneo.patterns import lazy_re
 
-# A lesson in words: what it says, and when that does not apply.
-
 
 def limited(text: str, limits: str) -> str:
-    """The sentence of a lesson with its limits behind it."""
+    """The sentence of a lesson, followed by its limits."""
     said, but = text.strip(), limits.strip()
     if not but:
         return said
     end = "" if said.endswith((".", "!", "?", "”")) else "."
     return f"{said}{end} {but}"
-
-
-# What claims of runs are called, and when their words may be told: what every reader of runs shares.
 
 
 LONGEST = 420
@@ -33,7 +33,7 @@ Messages = Mapping[MessageId, Message]
 
 
 def is_supported(text: str, sources: Sequence[MessageId], messages: Messages) -> bool:
-    """Whether `text` may be told: short, no instruction to a reader, and all that it names stands in its sources."""
+    """Whether `text` may become a lesson: short, not an instruction to its reader, and grounded in its sources."""
     if not text or len(text) > LONGEST or not text.isprintable() or instruction_like(text):
         return False
     cited = [messages[name] for name in sources if name in messages]
@@ -41,39 +41,32 @@ def is_supported(text: str, sources: Sequence[MessageId], messages: Messages) ->
 
 
 def texts_of(messages: Iterable[Message]) -> list[str]:
-    """What `messages` say, and what their agent thought: a reason is as often only thought."""
+    """The texts of `messages`, with the agent's thoughts: a reason is often only thought."""
     said = list(messages)
     thought = [part.text for each in said for part in each.parts if isinstance(part, Thinking) and part.text]
     return [*source_texts(said), *thought]
 
 
 def cited_sources(ids: Iterable[MessageId], messages: Messages) -> tuple[MessageId, ...]:
-    """Ids each once, in the order in which they stand in the run, at most so many."""
+    """The ids of known messages, each once, in the order of the run, at most `MOST_SOURCES`."""
     named = sorted({name for name in ids if name in messages}, key=lambda name: messages[name].position)
     return tuple(named[:MOST_SOURCES])
 
 
-# Claims are named by codes that forget what is of one run only.
-#
-# ``go test ⇒ <any>`` is an occasion: how often it was run, and failed at all. ``go test ⇒ setup failed`` is a failure.
-# ``go test ⇒ <any> → with:-tags`` is a trap with its way out, whatever the error said. ``go test: -tags`` is what the
-# agent itself explained.
-
-
 ENDS_IN = " ⇒ "
 GOT_OVER = " → "
-"""What stands between the parts of a cue: the program, its error, and the remedy."""
+"""Separators of the parts of a cue: the program, its error, and the remedy."""
 ANY = "<any>"
 UNREAD = " <unread>"
-"""What stands behind a tool for files in a cue, where it was used on a file that was not read before."""
+"""Follows a tool for files in a cue, where the file had not been read before."""
 EXPLAINED = "<explained> "
-"""What the cues of claims in the agent's own words begin with."""
+"""Prefix of the cues of claims in the agent's own words."""
 DEMANDED = "<demanded> "
-"""What the cues of claims in the environment's own words begin with."""
+"""Prefix of the cues of claims in the environment's own words."""
 ASKED = "<asked> "
-"""What the cues of claims begin with by which users ask for the same again and again."""
+"""Prefix of the cues of wishes that users express again and again."""
 REFUSED = "<refused> "
-"""What the cues of claims begin with by which users refused a command."""
+"""Prefix of the cues of commands that users refused."""
 _FAULT_WORDS = {
     ANY: "any error",
     FOUND_NOTHING: "found nothing",
@@ -94,7 +87,7 @@ _REMEDY_WORDS = {
     "write": "write {}",
     "fewer": "without {}",
 }
-"""How the codes of a claim read in its name."""
+"""The codes of a remedy in words."""
 _NAME_CHARACTERS = 80
 _PLAIN = {
     FOUND_NOTHING: "finds nothing",
@@ -106,19 +99,19 @@ _MARKS = lazy_re(r"^<[a-z]+> ")
 
 
 def occasion_of(cue: str) -> str:
-    """The claim whose observations tell how often another could have shown: the program's of an error, else itself."""
+    """The claim whose observations count how often another could have shown: of an error the program's, else itself."""
     if GOT_OVER in cue or ENDS_IN not in cue:
         return cue
     return f"{cue.partition(ENDS_IN)[0]}{ENDS_IN}{ANY}"
 
 
 def is_statistic(cue: str) -> bool:
-    """Whether a claim only says that something fails, and how: it is counted, and no lesson is made of it."""
+    """Whether a claim only says that something fails, and how: it is counted, but no lesson is made of it."""
     return ENDS_IN in cue and GOT_OVER not in cue
 
 
 def claim_words(cue: str) -> str:
-    """The code of a claim in words: as a name that people read."""
+    """The cue of a claim in words, as a name for people."""
     if ENDS_IN not in cue:
         return _MARKS.sub("", cue)
     action, _, rest = cue.partition(ENDS_IN)
@@ -135,17 +128,17 @@ def remedy_words(label: str) -> str:
 
 
 def action_of(each: TriedCall) -> str:
-    """The name of what was done, as a cue begins with it."""
+    """The first part of a cue: the program or tool."""
     name = plain_name(each.program)
     return f"{name}{UNREAD}" if each.unread else name
 
 
 def plain_name(said: str) -> str:
-    """`said` on one line and short, without what stands between the parts of a cue."""
+    """`said` on one line and shortened, without the separators of a cue."""
     return " ".join(said.replace(ENDS_IN.strip(), "=>").replace(GOT_OVER.strip(), "->").split())[:_NAME_CHARACTERS]
 
 
 def fails_with(failed: TriedCall, fault: str) -> str:
-    """The words for a call that ends in an error."""
+    """The words for a call that fails with an error."""
     of = " of a file that was not read before" if failed.unread else ""
     return f"`{failed.shown}`{of} {_PLAIN.get(fault) or f'fails with “{fault}”'}"

@@ -1,4 +1,8 @@
-"""What of a project's lessons concerns a goal: by its words, and by what tasks like it ran and met in past runs."""
+"""Select the lessons that concern a goal, and recognise lessons that say the same in other words.
+
+A lesson that does not concern the goal costs more than its tokens: its reader learns to ignore the next one. So only
+those that are shown to concern it are selected, by their words, and by what similar tasks ran and met in past runs.
+"""
 
 from __future__ import annotations
 
@@ -15,81 +19,77 @@ from ireneo.lessons.run import LearnedRun, Trigger, is_ruling
 from ireneo.memories.record import Record
 from ireneo.patterns import lazy_re
 
-# A lesson that has nothing to do with the goal costs its reader more than its tokens: it teaches to pass over the next
-# one. So what is not shown to concern it is left out, and where nothing does, the brief is short.
-
-
 LONGEST_GOAL = 600
-"""Characters of a goal that are read: what stands further down is a paste."""
+"""Characters of a goal that are read; the rest is pasted text."""
 TELLING = 0.06
-"""A word tells what a text is about where at most this share of the project's goals and lessons has it."""
+"""A word is specific if at most this share of the project's goals and lessons has it."""
 LEAST_SHARED = 2
-"""So many telling words two texts share that are about the same: one may be there by chance."""
+"""Specific words that two texts with the same subject share at least: one may be a coincidence."""
 FEW = 3
-"""So many of them may always have it."""
+"""A word is specific in any case if at most so many goals and lessons have it."""
 RELATED = 0.25
-"""From here on a lesson concerns a goal."""
+"""The least score of a lesson that concerns a goal."""
 LIKE = 0.2
-"""From here on a past task was like the one at hand."""
+"""The least likeness of a similar past task."""
 MOST_TASKS = 8
-"""Past tasks that are taken for like it, the likest."""
+"""Past tasks that are considered similar, at most."""
 USED_MORE = 2.0
-"""What tasks like this one ran or met that much more often than others belongs to them."""
+"""A command or trap belongs to similar tasks if they had it so much more often than others."""
 DOUBT = 1.0
-"""What is added to what tasks like this one weigh together, so that one alone shows little."""
+"""Added to the total likeness of similar tasks, so that a single one counts little."""
 _OWN_NAME = lazy_re(
     r"(?:make|just|mise(?: run)?|task|npm run|pnpm(?: run)?|yarn(?: run)?|bun run|nox -s|tox -e|rake|poe) ([\w:.-]+)"
 )
-"""A command that the project has named itself."""
+"""A command that the project defines."""
 _CODE = lazy_re(r"`([^`\n]{1,200})`")
 
 
 class PastTask(Struct, frozen=True, kw_only=True):
-    """A task of a past run: its goal, and what was run for it."""
+    """A task of a past run: its goal, and the commands that were run for it."""
 
     session: str
     task_type: str
     words: frozenset[str]
     commands: frozenset[str]
-    """The first words of what stands in backticks in its diary."""
+    """The commands in backticks in its diary."""
 
 
 class Goal:
-    """What is to be done, beside what was done in the project before."""
+    """A goal, compared with the past tasks and lessons of its project."""
 
     def __init__(
         self, text: str, runs: Iterable[LearnedRun], lessons: Collection[Content], task_type: str = ""
     ) -> None:
-        """Weigh the words of a goal by how many goals and lessons of the project have them."""
+        """Weigh words by how many goals and lessons of the project have them."""
         self._type = task_type
         self._tasks = [task for run in runs for task in _tasks_of(run)]
-        # A goal that is set again and again makes its words no commoner.
+        # A repeated goal does not make its words more common.
         said = [*{each.words for each in self._tasks}, *(each.words for each in lessons)]
         self._known = Counter(word for words in said for word in words)
         self._size = len(said)
         self._text = text[:LONGEST_GOAL]
         self._words = frozenset(terms(FOLDERS.sub("", self._text)))
-        # Of two that are as like the later one, as the store gives them.
+        # Among equally similar ones in the order of the store, the latest first.
         likely = sorted(((self._likeness(each), each) for each in self._tasks), key=lambda pair: -pair[0])
         self._alike = [(share, task) for share, task in likely[:MOST_TASKS] if share >= LIKE]
         self._in_session = Counter(each.session for each in self._tasks)
 
     def names(self, trigger: Trigger) -> bool:
-        """Whether the goal names the calls that a trap is about, as they are typed."""
+        """Whether the goal names the calls of a trap, as they are typed."""
         beside = (*trigger.words, *((trigger.path,) if trigger.path else ()))
         return bool(trigger.command) and self._types(trigger.command) and all(map(self._has, beside))
 
     def _types(self, command: str) -> bool:
         if " " in command:
             return self._has(command)
-        # A single word may be one of English: it is a command where it begins code.
+        # A single word may be English: it is a command only at the start of code.
         return any(code.split()[:1] == [command] for code in _CODE.findall(self._text))
 
     def _has(self, said: str) -> bool:
         return re.search(rf"(?<![\w./-]){re.escape(said)}(?![\w-])", self._text) is not None
 
     def concerns(self, lesson: Content, sessions: Collection[str]) -> float:
-        """How much a lesson that these sessions showed has to do with the goal, from 0 to 1."""
+        """How much a lesson that these sessions showed concerns the goal, from 0 to 1."""
         done = self._by_commands(lesson) + self._by_runs(sessions)
         return min(self._by_words(lesson, least=1 if done else LEAST_SHARED) + done, 1.0)
 
@@ -116,7 +116,7 @@ class Goal:
         return max(said, self._by_names(lesson))
 
     def _by_names(self, lesson: Content) -> float:
-        """The goal names what a command of the project is for: “integration” of ``make integration``."""
+        """The goal names a task of the project: “integration” of ``make integration``."""
         names = [frozenset(terms(found[1])) for code in lesson.codes if (found := _OWN_NAME.match(code))]
         shares = (
             self._sum(each & self._words) / (self._sum(each) or 1.0) for each in names if any(map(self._tells, each))
@@ -124,7 +124,7 @@ class Goal:
         return max(shares, default=0.0)
 
     def _by_commands(self, lesson: Content) -> float:
-        """Tasks like this one ran its command."""
+        """Whether similar tasks ran its command."""
         shares = (
             self._share([task for task in self._tasks if command in task.commands])
             for command in set(map(_command, lesson.codes))
@@ -132,14 +132,14 @@ class Goal:
         return max(shares, default=0.0)
 
     def _by_runs(self, sessions: Collection[str]) -> float:
-        """Tasks like this one met it."""
+        """Whether similar tasks met it."""
         return self._share([task for task in self._tasks if task.session in sessions])
 
     def _share(self, tasks: Sequence[PastTask]) -> float:
-        """Of the tasks like this one how many are among `tasks`; 0 where any task is as often among them."""
+        """The share of similar tasks among `tasks`; 0 if other tasks are as frequent there."""
         if not tasks or not self._alike:
             return 0.0
-        # Of a run with many tasks nobody knows which of them met it.
+        # In a run with many tasks it is unknown which of them met it.
         found = sum(like / math.sqrt(self._in_session[task.session]) for like, task in self._alike if task in tasks)
         every = sum(like for like, _ in self._alike)
         usual = len(tasks) / len(self._tasks)
@@ -158,35 +158,30 @@ def _tasks_of(run: LearnedRun) -> Iterator[PastTask]:
 
 
 def _command(code: str) -> str:
-    """What a command is known by: its first three words, without what is given to it."""
+    """A command without arguments: its first three words, without flags."""
     words: Sequence[str] = code.split()
     return " ".join(word for word in words[:3] if not word.startswith("-"))
 
 
-# When two lessons say the same in other words, and when a text says already what a lesson would.
-#
-# Compared are the commands and names that stand in backticks, and the words that carry meaning; never letters.
-
-
 _IN_TICKS = lazy_re(r"`([^`\n]{1,200})`")
 _REASON = lazy_re(r"“[^“”]{0,600}+” \((?:the )?(?:agent|user)\)")
-"""The sentence that gives the reason: that it was said in other words makes no other lesson."""
+"""The reason of a lesson: another reason does not make it another lesson."""
 _TIMES = lazy_re(r"\(\d+ of \d+ times[^()]{0,80}\)")
 FOLDERS = lazy_re(r"(?<![\w./])/(?:[\w.@-]{1,60}+/){1,20}+")
-"""Where a file lies on somebody's disk says nothing of what a text is about."""
+"""Absolute folders, which say nothing about the subject of a text."""
 _FRAME = frozenset(terms("when fails with run first use project says said instead"))
-"""What lessons are worded with, whatever they are about."""
+"""Words that most lessons have."""
 SAME_SHARE = 0.75
-"""Of the words of the shorter one, how many the other has."""
+"""The least share of the shorter lesson's words that an equivalent one has too."""
 LEAST_WORDS = 2
 STANDS_SHARE = 0.8
-"""Of a lesson's words, how many stand together where it is said already."""
+"""The least share of a lesson's words in lines that already say it."""
 LINES_TOGETHER = 3
-"""Lines of a file that may say a thing together."""
+"""Adjacent lines of a file that are read together."""
 
 
 class Content(Struct, frozen=True, kw_only=True):
-    """What a text says, as far as it can be compared."""
+    """The comparable content of a text."""
 
     words: frozenset[str]
     codes: frozenset[str]
@@ -194,28 +189,28 @@ class Content(Struct, frozen=True, kw_only=True):
 
 
 def content_of(text: str) -> Content:
-    """What a lesson, or a line of a file, says; the reason behind a lesson is none of it."""
+    """The content of a lesson, or of a line of a file, without the reason."""
     bare = FOLDERS.sub("", _TIMES.sub("", _REASON.sub("", text)))
     codes = frozenset(" ".join(each.split()) for each in _IN_TICKS.findall(bare))
     return Content(words=frozenset(terms(bare)) - _FRAME, codes=codes)
 
 
 def alike(one: Content, other: Content) -> bool:
-    """Whether two lessons say the same: of the same commands, in mostly the same words."""
+    """Whether two lessons say the same: about the same commands, in mostly the same words."""
     if one.codes != other.codes and (one.codes or other.codes):
-        # What names less may still be the same, as where one quotes an error and the other one does not.
+        # One may name less and be the same, as where only the other quotes an error.
         few, many = sorted((one.codes, other.codes), key=len)
         if not few or not few < many or len(few) < LEAST_WORDS:
             return False
     elif len(one.codes) >= LEAST_WORDS:
-        # The same command and the same way out: how the error reads makes no other lesson.
+        # The same command and the same way out: the wording of the error is irrelevant.
         return True
     least = min(len(one.words), len(other.words))
     return least >= LEAST_WORDS and len(one.words & other.words) >= SAME_SHARE * least
 
 
 def first_of_each(contents: Sequence[Content]) -> list[int]:
-    """The places of those that say what none before them says."""
+    """The indexes of the contents that no earlier one is like."""
     kept: list[int] = []
     for at, each in enumerate(contents):
         if not any(alike(each, contents[before]) for before in kept):
@@ -224,10 +219,10 @@ def first_of_each(contents: Sequence[Content]) -> list[int]:
 
 
 class SaidAlready:
-    """What stands in files already."""
+    """Whether files already say what a lesson says."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        """Read whole files: what is said in a few lines together counts."""
+        """Read whole files, a few adjacent lines at a time."""
         self._windows: list[tuple[frozenset[str], str]] = []
         for text in texts:
             lines = [line for line in text.splitlines() if line.strip()]

@@ -1,8 +1,7 @@
-"""How a failure was got over: what stood between a call that failed and the next one to the same end.
+"""Find the remedy of a failure: the difference between a failed call and the next one with the same purpose.
 
-Only what the structure shows counts: another program, another flag, a variable, a folder, a command in between. That
-the code was mended is what work consists of, and no remedy; what merely came in between is none either, so that a
-change of a file speaks against every other reason.
+Only structural differences count: another program, another flag, a variable, a folder, a command in between. A change
+of the code is ordinary work and no remedy, and where a file was changed in between, no other cause can be inferred.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import CHANGES, is_environment
 
 WITHIN = 30
-"""Calls in which the next try to the same end is looked for; of another program fewer."""
+"""Calls among which the next try with the same purpose is looked for; `SOON` for another program."""
 SOON = 4
 _FLAG = lazy_re(r"(?<![\w-])--?[A-Za-z][\w-]*(?:=[\w./-]+)?")
 _SHOWING = lazy_re(r"2>&1$")
@@ -38,14 +37,14 @@ _PROGRAM_NAME = lazy_re(r"[\w./@][\w./@: +-]*\Z")
 _LOOKS = lazy_re(
     r"(?:^|[\s:/_-])(?:vet|test|tests|lint|check|cache|list|show|status|diff|log|info|version|help|view|ps|which)\b"
 )
-"""Commands that change nothing another one hangs on."""
+"""Commands that change nothing that another one depends on."""
 _FINDING = lazy_re(r"\([a-z]+\)$")
-"""What a linter puts behind what it found: only what writes code anew makes it go."""
+"""The rule behind a linter's finding: only a command that rewrites code removes it."""
 _WRITES_CODE = lazy_re(r"fmt|format|black|prettier|isort|gen|fix|proto")
 _ONLY_TELLS = frozenset({"--list", "--check", "--dry-run", "--diff", "--version", "--help", "-h"})
 _FORMATTERS = lazy_re(r"fmt|format|black|prettier|isort|lint")
 _FORMATTERS_TELL = frozenset({"-l", "-d", "-n"})
-"""With these a program tells what it would change, and changes nothing."""
+"""With these a formatter only lists what it would change."""
 _TOO_COMMON = frozenset({"-v", "-n", "-l", "-r", "-i", "-A", "-B", "-C", "-c", "-e", "-q", "-s", "-a", "-f", "-m"})
 _SET = lazy_re(r"^[^\S\n]*(?:(?:export|env)[^\S\n]+)?((?:[A-Z][A-Z0-9_]+=[^\s;&|]*(?:[^\S\n]+|$))+)", re.M)
 _UNKNOWN = lazy_re(
@@ -54,23 +53,23 @@ _UNKNOWN = lazy_re(
     r"|(?:task|target|script|recipe)\b.{0,80}\b(?:not found|does not exist|doesn't exist|not defined)",
     re.I,
 )
-"""What a runner says of a task that it has not."""
+"""A task runner's error for an unknown task."""
 _COUNTS = lazy_re(r"\b(?:exactly|only|at most|more than|no more than|a single) (?:one|1)\b|\bone at a time\b", re.I)
 _CANNOT_START = lazy_re(r"command not found: .{1,60}|.{1,60}: command not found|No module named .{1,60}", re.I)
 _OF_A_SYSTEM = ("/usr/", "/opt/", "/bin/")
 _NO_FLAG = lazy_re(
     r"(?:illegal|unknown|invalid|unrecogni[sz]ed|no such|bad) (?:option|flag|argument|switch)\b|usage:", re.I
 )
-"""What a program says of a flag that it has not."""
+"""A program's error for an unknown flag."""
 _TOO_MANY = lazy_re(
     r"accepts (?:at most|only)? ?\d+ arg|too many (?:arguments|args|operands)|takes (?:no|\d+) (?:positional )?arg"
     r"|extra operand|unexpected (?:extra )?argument|received \d+ arg",
     re.I,
 )
-"""What a program says that was given more than it takes."""
+"""A program's error for too many arguments."""
 _A_FILE = lazy_re(r"(?!-|/)(?:[\w@.-]+/){0,12}[\w@.-]+\.[A-Za-z]\w{0,5}")
 _WHOLE = ("whole", "separately", "single")
-"""Words of whoever says that a part was looked at for the whole."""
+"""Words of an explanation that only a part was processed."""
 _NO_FOLDER = lazy_re(
     r"\bcd:(?:\d+:)? .{0,200}no such file or directory|no such file or directory: .{0,200}\bcd\b", re.I
 )
@@ -78,7 +77,7 @@ _SECRET = lazy_re(r"KEY|TOKEN|SECRET|PASS|CRED|AUTH")
 _VALUE = lazy_re(r"[A-Za-z][\w.-]{0,24}|\d\Z")
 _OPTION_VALUE = lazy_re(r"(?!tmp/|\.\./)[\w@.][\w@./:=-]{0,60}")
 _MOST_OF_AN_OPTION = 3
-"""Words of an option with its values."""
+"""Words of an option with its values, at most."""
 _VERSION = lazy_re(r"v?\d{1,4}(?:\.\d{1,4}){0,2}")
 _OF_A_CASE = lazy_re(
     r"\.(?:py|sh|js|ts|rb|go|pl|php)\Z| -[ce]\Z|^(?:python|node|ruby|perl|bash|sh|zsh|deno|php)[\d.]*\Z"
@@ -90,23 +89,23 @@ class Remedy(Struct, frozen=True, kw_only=True):
     """What was done about a failure, and whether it helped."""
 
     label: str
-    """Its code, without what is of one run only: ``first:make db``, ``use:bin/test``, ``with:-tags=integration``."""
+    """Its code, the same in all runs: ``first:make db``, ``use:bin/test``, ``with:-tags=integration``."""
     words: str
-    """What to do, to stand after "When … fails, "."""
+    """What to do, to follow "When … fails, "."""
     names: tuple[str, ...]
-    """What has to be named where somebody speaks of it: any of these."""
+    """Names of which a sentence about it has to contain one."""
     wrong: tuple[str, ...] = ()
-    """What an error has to name that gives the cause itself: a flag that is not known, a program that is not there."""
+    """Names of the cause, of which an error that explains itself contains one: an unknown flag, a missing program."""
     tries: tuple[TriedCall, ...]
-    """The calls that show it, the one that came of it last."""
+    """The calls that show it, the resulting one last."""
     worked: bool
     trigger: Trigger | None
 
 
 def is_in_sight(failed: TriedCall, remedy: Remedy) -> bool:
-    """Whether whoever meets a failure gets over it at once: what it printed says what to do, or how it is called.
+    """Whether the output of a failure tells the remedy, so that any agent finds it at once.
 
-    How a program of the system is found is of one machine, and not of the project.
+    Paths of system programs count too: they are specific to a machine, not to the project.
     """
     if _NO_FLAG.search(failed.step.error) or _TOO_MANY.search(failed.step.error):
         return True
@@ -116,7 +115,7 @@ def is_in_sight(failed: TriedCall, remedy: Remedy) -> bool:
 
 
 def remedy_of(run: Sequence[TriedCall], at: int) -> Remedy | None:
-    """What was done about the failure at `at`; None where the structure tells of nothing that can be said."""
+    """The remedy of the failure at `at`; None where the structure shows none."""
     failed = run[at]
     if not failed.program or failed.faults[0] == FOUND_NOTHING:
         return None
@@ -139,7 +138,7 @@ def remedy_of(run: Sequence[TriedCall], at: int) -> Remedy | None:
 
 
 def _bare(run: Sequence[TriedCall], at: int) -> Remedy | None:
-    """The same command without what could not be run before it: a wrapper that is not there, a folder to go to."""
+    """The same command without what failed before it: a missing wrapper, a missing folder."""
     failed = run[at]
     steps = shell_steps(failed.command_line)
     lost = _NO_FOLDER.search(failed.step.error)
@@ -168,14 +167,14 @@ def _bare(run: Sequence[TriedCall], at: int) -> Remedy | None:
 
 
 def _started_otherwise(run: Sequence[TriedCall], at: int) -> Remedy | None:
-    """The same program, which could not be started, by another path or another wrapper."""
+    """The same program, which could not be started, with another path or wrapper."""
     failed = run[at]
     missing = _CANNOT_START.search(f"{failed.faults[0]} {failed.step.error}")
     again = next((each for each in run[at + 1 : at + 1 + SOON] if each.program == failed.program), None)
     if not missing or failed.program not in missing[0] or again is None or not again.shell:
         return None
     before, now = _start(failed), _start(again)
-    # Of a program of the system that was called by its path the path may be the cause.
+    # Where a system program was called by its path, the path may be the cause.
     if before == now or before.startswith(_OF_A_SYSTEM) or not _helped(failed, again):
         return None
     apart = not names_thing(before, now)
@@ -201,7 +200,7 @@ def _start(each: TriedCall) -> str:
 
 
 def _of_a_line(run: Sequence[TriedCall], at: int) -> Remedy | None:
-    """The same line, all steps of which but the one that failed are as they were."""
+    """The same line with a change in the failed step only."""
     failed = run[at]
     steps = shell_steps(failed.command_line)
     for each in run[at + 1 : at + 1 + SOON] if len(steps) > 1 else ():
@@ -215,7 +214,7 @@ def _of_a_line(run: Sequence[TriedCall], at: int) -> Remedy | None:
 
 
 def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
-    """The same tool with another word for one of its arguments."""
+    """The same tool with another value or name for one argument."""
     failed = run[at]
     again = next((each for each in run[at + 1 : at + 1 + SOON] if each.tool == failed.tool), None)
     given, then = failed.step.call.arguments, again.step.call.arguments if again else None
@@ -231,7 +230,7 @@ def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
         return _one_at_a_time(failed, again, changed[0], several)
     key = changed[0] if len(changed) == 1 and changed[0] in given else ""
     before, value = given.get(key), then.get(key)
-    # A word that the failure names is what was wrong: any other was only tried.
+    # The failure has to name the wrong value: any other was only a guess.
     if not (isinstance(before, str) and isinstance(value, str) and _WORD.fullmatch(value) and _WORD.fullmatch(before)):
         return None
     if before not in failed.step.output:
@@ -261,12 +260,12 @@ def _argument_named(failed: TriedCall, again: TriedCall, name: str, right: str =
 
 
 def _several(given: object) -> int:
-    """How many things an argument holds, where it holds more than one."""
+    """The number of items of an argument, if there are several."""
     return len(given) if isinstance(given, list) and len(given) > 1 else 0
 
 
 def _one_at_a_time(failed: TriedCall, again: TriedCall, name: str, several: int) -> Remedy | None:
-    """The same call with one thing in place of several, where that is what was wrong."""
+    """The same call with one item instead of several, if that was the cause."""
     if not _COUNTS.search(failed.step.error) and not names_thing(failed.step.error, str(several)):
         return None
     return Remedy(
@@ -280,12 +279,12 @@ def _one_at_a_time(failed: TriedCall, again: TriedCall, name: str, several: int)
 
 
 def is_unknown(error: str) -> bool:
-    """Whether a runner says that it has no such task."""
+    """Whether a task runner reports an unknown task."""
     return bool(_UNKNOWN.search(error))
 
 
 def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
-    """Another program to the same end: it was given something of the same, and the first one is not there."""
+    """Another program with the same purpose: it got the same arguments, and the first one is missing."""
     failed = run[at]
     missing = is_environment(failed.faults[0]) or failed.faults[0] == TIMED_OUT
     unknown = is_unknown(failed.step.error)
@@ -298,7 +297,7 @@ def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
         usable = not plain and _PROGRAM_NAME.match(name)
         other = each.shell and name != failed.program and each.step.action.kind in ("run", "check")
         alike = bool(wanted & _given(each)) or (bool(words) and words == _given_words(each))
-        # What was to be run is no program for it: that a file of tests runs through says nothing of its tests.
+        # The argument itself is no alternative: that a test file executes says nothing about its tests.
         of_the_case = any(word in failed.step.command for word in each.shown.split() if "/" in word)
         if of_the_case:
             continue
@@ -316,7 +315,7 @@ def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
 
 
 def _are_of_one(failed: TriedCall, each: TriedCall) -> bool:
-    """Whether two commands are tasks of one runner, of which it doesn't know the first, or the second is less of it."""
+    """Whether two commands are tasks of one runner: the first is unknown, or timed out and includes the second."""
     one, other = failed.program.split(), each.program.split()
     if len(one) < 2 or one[:-1] != other[:-1] or failed.program == each.program:
         return False
@@ -327,7 +326,7 @@ def _are_of_one(failed: TriedCall, each: TriedCall) -> bool:
 def _written_otherwise(
     before: Sequence[TriedCall], failed: TriedCall, again: TriedCall, between: Sequence[TriedCall]
 ) -> Remedy | None:
-    """The same command with another flag, with a variable set, or in another folder; all else of it as it was."""
+    """The same command with one difference: a flag, a variable, a folder or a wrapper."""
     unknown = bool(_NO_FLAG.search(failed.step.error))
     if failed.program in _SHELL_WORDS | programs().looks_only and not unknown:
         return None
@@ -336,7 +335,7 @@ def _written_otherwise(
     if option:
         return _with_option(before, failed, again, option)
     if acted or _words_of(again) != _words_of(failed):
-        # What a part failed by is none of the whole's, whatever else was run.
+        # The error of a part is not that of the whole, whatever else was run.
         return _with_fewer(failed, again)
     flags, now = _flags_of(failed), _flags_of(again)
     common = frozenset[str]() if unknown else _TOO_COMMON
@@ -380,7 +379,7 @@ def _written_otherwise(
 
 
 def _with_fewer(failed: TriedCall, again: TriedCall) -> Remedy | None:
-    """The same command with less behind it: without its file, over all there is, or with no more than it takes."""
+    """The same command with fewer arguments: for the whole project, or not more than it takes."""
     given, then = _given_words(failed), _given_words(again)
     left = list(given)
     for word in then:
@@ -419,14 +418,14 @@ def _with_fewer(failed: TriedCall, again: TriedCall) -> Remedy | None:
 
 
 def _letters(flags: str) -> str:
-    """Short flags as one, in the order of the alphabet: ``-v -e`` is ``-ev``."""
+    """Short flags combined and sorted: ``-v -e`` is ``-ev``."""
     words = flags.split()
     short = all(word[:1] == "-" != word[1:2] for word in words)
     return f"-{''.join(sorted(''.join(word[1:] for word in words)))}" if short else flags
 
 
 def _option(before: Sequence[str], now: Sequence[str]) -> tuple[str, ...]:
-    """The option with its values that stands in a command, all else of which is as it was; empty where none does."""
+    """The option with its values that `now` has beyond `before`; empty where that is not the only difference."""
     more = len(now) - len(before)
     for at in range(len(before) + 1 if 1 < more <= _MOST_OF_AN_OPTION else 0):
         option = tuple(now[at : at + more])
@@ -439,7 +438,7 @@ def _option(before: Sequence[str], now: Sequence[str]) -> tuple[str, ...]:
 def _with_option(before: Sequence[TriedCall], failed: TriedCall, again: TriedCall, option: tuple[str, ...]) -> Remedy:
     flag, *values = option
     spoken = {word for each in before for word in each.step.command.split()}
-    # What the run spoke of before is a branch or a file of its own, and another run's is another one.
+    # A value that the run mentioned before is its own branch or file.
     told = " ".join((flag, *(value for value in values if value not in spoken)))
     several = len(values) > 1
     bare = several and not _words_of(failed)
@@ -460,7 +459,7 @@ def _with_option(before: Sequence[TriedCall], failed: TriedCall, again: TriedCal
 
 
 def _targets(failed: TriedCall) -> tuple[str, ...]:
-    """The path that a command is given first: given another one, it may not need the option."""
+    """The first path among the arguments: with another one the option may not be needed."""
     return tuple(word for word in _given_words(failed) if "/" in word and not word.startswith("-"))[:1]
 
 
@@ -492,12 +491,12 @@ def _wrapped(failed: TriedCall, again: TriedCall, wrapper: str) -> Remedy:
 
 
 def _helped(failed: TriedCall, again: TriedCall) -> bool:
-    """Whether a call got over what stopped another one: it worked, or it got as far as its tests."""
+    """Whether a call got past the failure of another one: it worked, or reached its tests."""
     return again.worked or (again.faults[0] == TESTS_FAILED and failed.faults[0] not in (TESTS_FAILED, TIMED_OUT))
 
 
 def _after(run: Sequence[TriedCall], at: int, between: Sequence[TriedCall], again: TriedCall) -> Remedy | None:
-    """One command that was run in between, and that had not been run before the failure."""
+    """A single command in between that had not been run before the failure."""
     failed = run[at]
     doing = [each for each in between if each.worked and _acts(each)]
     entered = _entered(failed, again) if not doing else ""
@@ -535,7 +534,7 @@ def _after(run: Sequence[TriedCall], at: int, between: Sequence[TriedCall], agai
 
 
 def _version(done: TriedCall, name: str, failed: TriedCall) -> str:
-    """The version that a command was given, where the failure asked for it."""
+    """The version among a command's arguments that the failure asked for."""
     given = next((step.words for step in shell_steps(done.command_line) if step.name == name), ())
     asked = failed.step.output
     versions = [word for word in given if _VERSION.fullmatch(word) and names_thing(asked, word.lstrip("v"))]
@@ -543,9 +542,9 @@ def _version(done: TriedCall, name: str, failed: TriedCall) -> str:
 
 
 def _entered(failed: TriedCall, again: TriedCall) -> str:
-    """The environment that was entered before a command, as it was not before the one that failed."""
+    """The environment that was activated for a command, but not for the one that failed."""
     stepped = [step for step in shell_steps(again.command_line) if step.words[:1] in (("source",), (".",))]
-    if len(stepped) != 1 or len(stepped[0].words) != 2:  # Other than a word and its file is more than that.
+    if len(stepped) != 1 or len(stepped[0].words) != 2:  # More than `source` and its file.
         return ""
     file = stepped[0].words[1]
     known = file in failed.step.command or file.startswith(("/tmp", "/var", "/Users", "/home"))
@@ -553,7 +552,7 @@ def _entered(failed: TriedCall, again: TriedCall) -> str:
 
 
 def _acting_name(each: TriedCall) -> str:
-    """A command that changes something, by its program and the flags without which it is another one."""
+    """The name of a command that changes something, with its short flags; empty where it changes nothing."""
     name = each.shown
     if not _may_come_first(each.program) or not _PROGRAM_NAME.match(name):
         return ""
@@ -565,7 +564,7 @@ def _acting_name(each: TriedCall) -> str:
 
 
 def _may_come_first(program: str) -> bool:
-    """Whether a command is one that stays: no script that may have been written for the case, no line of code."""
+    """Whether a command is permanent: neither a script written for the case, nor a line of code."""
     plain = program in _SHELL_WORDS or program in programs().looks_only or program[1:2] in ("", " ")
     return not (plain or _OF_A_CASE.search(program) or _LOOKS.search(program))
 
@@ -575,7 +574,7 @@ def _acts(each: TriedCall) -> bool:
 
 
 def _stands(before: Sequence[TriedCall], program: str, then: str) -> bool:
-    """Whether `program` was run with success and nothing came of it yet: then it was not what was missing."""
+    """Whether `program` had succeeded shortly before: then it was not what was missing."""
     for each in reversed(before):
         if each.worked and (each.step.action.kind in CHANGES or each.program == then):
             return False
@@ -589,7 +588,7 @@ def _names_in(each: TriedCall) -> tuple[str, ...]:
 
 
 def _step(each: TriedCall) -> ShellStep | None:
-    """The step of a command that a call is called after."""
+    """The step of a command that names the call."""
     command = each.command_line
     named = [step for step in shell_steps(command) if step.name == each.program]
     return named[-1] if named else main_step(command)
@@ -620,15 +619,15 @@ def _variables(each: TriedCall) -> frozenset[str]:
 
 
 def arguments_of(each: TriedCall) -> frozenset[str]:
-    """The words that a command is given, its flags with them."""
+    """The arguments of a command, including flags."""
     return frozenset(_given_words(each))
 
 
 def _words_of(each: TriedCall) -> list[str]:
-    """What a command is given beside its flags."""
+    """The arguments of a command without flags."""
     return [word for word in _given_words(each) if not _FLAG.fullmatch(word)]
 
 
 def _given(each: TriedCall) -> frozenset[str]:
-    """What a command is given that is more than a flag or a usual word."""
+    """The arguments of a command that look like paths."""
     return frozenset(word for word in _words_of(each) if len(word) >= _LEAST_GIVEN and ("/" in word or "." in word))

@@ -1,8 +1,8 @@
-"""How much speaks for a sentence of a user's being a rule, and for its telling something beyond its task.
+"""Weigh whether a sentence of a user is a rule, and whether it holds beyond its task.
 
-What a sentence does is read from closed classes of words and from its build, and not from phrases: whether it orders
-or states, of a kind of things or of one thing that both know of; whether it says no, owes something, reaches beyond
-this case, sets one thing against another; and whether it reports, tells what is past or is of the task at hand.
+The weight follows from closed classes of words and from the structure of the sentence, not from whole phrases: whether
+it orders or states, about a kind of things or about one thing; whether it negates, obliges, generalises, or contrasts;
+and whether it reports, tells of the past, or concerns the current task.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ireneo.language.words import common_words
 from ireneo.patterns import lazy_re
 
 RULES = 2.0
-"""How much has to speak for a sentence for it to rule."""
+"""The least weight of a ruling."""
 STANDS = 4.0
-"""The same for it to be told to later runs where it was said once."""
+"""The least weight of a ruling that is told to later runs although it was said only once."""
 LEAST = 2
-"""Words of content without which nothing is ruled."""
+"""The least number of content words of a ruling."""
 ABOUT = lazy_re(r"\AOn (?:changing )?[“`][^\n]{1,400}?[”`]: “")
-"""What a ruling was said to, before its words."""
+"""The subject that is put before the words of a ruling."""
 BEGINS = 400
 """Characters of a sentence that are read."""
 
@@ -46,7 +46,7 @@ _FOR = (
     (1.5, _anywhere(lambda: _words().consults)),
     (2.0, _anywhere(lambda: _words().blames)),
 )
-"""What speaks for a rule, with its weight."""
+"""Word classes that speak for a rule, with their weights."""
 _REPORTS = _anywhere(lambda: _words().reports)
 _HAPPENED = _anywhere(lambda: _words().happened)
 _AT_HAND = _anywhere(lambda: _words().at_hand)
@@ -61,8 +61,8 @@ _PROCESS = _anywhere(lambda: _words().process)
 _ORDERS = lazy_re(lambda: either(_words().orders), re.I)
 _CLAUSE = lazy_re(r"[,;:(–—]|\s-\s")
 _JOINS = lazy_re(lambda: either(_words().joins), re.I)
-_PASTED = lazy_re(r"[\[(/]\d+[/\])]|~/|\{|:=|^\W*\d+[.:)] |: \d+\.|\w\(\) - ")
-"""What nobody says: it was taken from a program, or from a list."""
+PASTED = lazy_re(r"[\[(/]\d+[/\])]|~/|\{|:=|^\W*\d+[.:)] |: \d+\.|\w\(\) - ")
+"""Marks of text that was pasted from a program or a list."""
 _DISPUTES = _anywhere(lambda: _words().disputes)
 _ACCEPTS = _anywhere(lambda: _words().accepts)
 _ASKS = lazy_re(lambda: either(_words().asks), re.I)
@@ -73,19 +73,19 @@ NAMES = lazy_re(r"`[^`\n]{1,80}`|\w\(\)|(?<!\w)--[a-z]")
 _POINTS = _anywhere(lambda: _words().points)
 _LEAD = lazy_re(lambda: rf"(?:{either(topic(Constraints).lead)}\b[\s,.!:*_…–—-]*)+", re.I)
 _NO_BESIDE = lazy_re(r"\W*(?:no|nope|nein)\b[^\w\s]", re.I)
-_WORD = lazy_re(r"[^\W_][\w'’./-]*")
+WORD = lazy_re(r"[^\W_][\w'’./-]*")
 _QUOTED = lazy_re(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“\n]{1,400}“|`[^`\n]{1,400}`")
 
 
 def bare(sentence: str) -> str:
-    """A sentence without what it opens with, and without what it quotes."""
+    """A sentence without its opening words and quotations."""
     said = _QUOTED.sub("X", sentence[:BEGINS].replace("_", " ").replace("*", "")).strip()
     found = _LEAD.match(said)
     return said[found.end() :] if found else said
 
 
 def weight(sentence: str) -> float:
-    """How much speaks for a sentence being a rule, from its words and its build."""
+    """The weight of a sentence as a rule, by its words and structure."""
     said = bare(sentence)
     against = 1.5 * bool(_REPORTS.search(said)) + 1.5 * of_task(said)
     if said.rstrip("\"'”’)]*_ ").endswith("?"):
@@ -97,8 +97,8 @@ def weight(sentence: str) -> float:
 
 
 def _build(said: str) -> float:
-    """What the first words tell: of a kind of things more than of one, of what was named before less."""
-    words = [word.lower() for word in _WORD.findall(said[:BEGINS])]
+    """The weight of its first words: more about a kind of things than about one, less if it points back."""
+    words = [word.lower() for word in WORD.findall(said[:BEGINS])]
     if len(words) < 2:
         return -1.0
     first, second = words[0], words[1]
@@ -113,33 +113,33 @@ def _build(said: str) -> float:
 
 
 def of_task(sentence: str) -> bool:
-    """Whether a sentence is of the task at hand."""
+    """Whether a sentence concerns the current task."""
     return bool(_AT_HAND.search(sentence))
 
 
 def blames(sentence: str) -> bool:
-    """Whether a sentence says no to what the agent did or said."""
+    """Whether a sentence rejects what the agent did or said."""
     return bool(_NO_BESIDE.match(sentence) or _BLAMES.search(bare(sentence)))
 
 
 def consults(sentence: str) -> bool:
-    """Whether a sentence says what the agent is to ask for, or who decides."""
+    """Whether a sentence says when the agent has to ask, or who decides."""
     return bool(_CONSULTS.search(sentence))
 
 
 def alone_weight(sentence: str) -> float:
-    """What a sentence weighs for somebody who knows nothing of its task: less where it points to what is not named."""
+    """The weight of a sentence for a reader without context: less if it refers to something that it does not name."""
     said = bare(sentence)
     asks = said.rstrip("\"'”’)]*_ ").endswith("?") or _ASKS.match(said)
     tied = 1.0 * bool(_POINTS.search(_CLAUSE.split(said)[0])) + 1.0 * bool(_HEDGES.search(said))
-    tied += 0.5 * bool(_JOINS.match(sentence)) + 1.0 * bool(asks) + 2.0 * bool(_PASTED.search(sentence))
-    # A bare no is an answer, and so is what agrees; a dispute about what is so binds nobody.
+    tied += 0.5 * bool(_JOINS.match(sentence)) + 1.0 * bool(asks) + 2.0 * bool(PASTED.search(sentence))
+    # A bare no and an agreement are answers; a dispute about facts is no rule.
     tied += 1.0 * bool(_NO_BESIDE.match(sentence)) + 1.5 * bool(_ACCEPTS.search(said))
     tied += 2.0 * (sentence.count(" - ") > 1)  # A list of steps on one line.
     tied += 4.0 * bool(_DISPUTES.search(said)) - 0.5 * bool(_STRESSED.search(sentence))
-    # Two things by their names, one against the other, are told apart for good.
+    # A contrast of two named things holds in general.
     tied -= 0.5 * (len(NAMES.findall(sentence)) > 1 and bool(_CONTRASTS.search(said)))
-    # Of how work is done only an order counts: a program may be about commits as well.
+    # A word for a process counts in an order only: a program may be about commits too.
     return weight(sentence) + 1.5 * of_process(said) + 2.0 * bool(_LASTS.search(sentence)) - tied
 
 

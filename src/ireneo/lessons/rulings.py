@@ -1,9 +1,9 @@
-"""What a user rules: corrections, refusals with words, and how things are done here, word for word.
+"""Find rulings of a user: corrections, refusals with a reason, and statements of how things are done, word for word.
 
-A ruling binds later runs. A step of the task at hand does not, and neither does what a program, a template or another
-agent wrote in the user's place. What binds inside of its session alone are pins (`ireneo.summaries.pins`), whose rules
-serve here too: for what is worth telling to the next run they are narrower in the task's particulars, and wider in what
-corrects the agent.
+A ruling binds later runs. An instruction for the current task does not, and neither does a text that a program, a
+template or another agent wrote in the user's place. What binds within its session only is a pin
+(`ireneo.summaries.pins`); the rules for pins serve here too, with more weight on corrections of the agent, and less on
+particulars of the task.
 """
 
 from __future__ import annotations
@@ -33,35 +33,27 @@ from ireneo.lessons.rule_weights import (
     weight,
 )
 from ireneo.lessons.run import MODEL, RULING, Observation, Trigger, is_ruling
-from ireneo.lessons.shell import RunMaterial, run_steps
+from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.told_once import stands_alone
-from ireneo.lessons.user_words import FEW, UserWords, said_by_user, stems_of
+from ireneo.lessons.user_words import FEW, UserWords, is_work, said_by_user, stems_of
 from ireneo.memories.record import Record, is_kept
 from ireneo.patterns import lazy_re
 from ireneo.summaries.own_words import OwnSentence, own_words
 from ireneo.summaries.pins import STRONG, binding_strength, in_context, lifts_in, points_back
-from ireneo.summaries.steps import CHANGES
-
-# What a user rules: corrections, refusals with words, and how things are done here, word for word.
-
 
 AGAINST = "-"
-"""What stands before a stem of what is not to be used."""
+"""Marks, in a cue, the stem of something that is not to be used."""
 WHOLE = 300
-"""Characters of a message that is quoted whole: what it says stands in its own words best."""
+"""Characters of a message that is quoted whole."""
 MOSTLY = 3
-"""Such a part of it, a third, has to be a ruling."""
+"""At least a third of such a message has to be a ruling."""
 LONGEST = 320
 MOST = 4
 """Rulings of one message."""
 DENIED = 1.0
-"""What a sentence gains beside one that says no to what was done."""
-WORK = CHANGES | {"read"}
-"""Kinds of action by which a run works on something of a project, and not on a customer's case."""
-OF_CODING = frozenset("aider claude-code codex gemini-cli pi specstory".split())
-"""Logs that only tools for work on a project write; some of them hold no call."""
+"""The weight that a sentence gains next to one that rejects what was done."""
 CONCEDED = "conceded"
-"""The condition of a ruling upon which the agent said that the user was right."""
+"""The condition of a ruling after which the agent said that the user was right."""
 
 
 def _words() -> Rulings:
@@ -81,14 +73,14 @@ _HELPER = lazy_re(r"/(?:agent|sidechain)-|-sidechain-\d+\Z")
 
 
 def ruling_words(cue: str) -> str:
-    """What a ruling is about, in words: as a name by which it is known."""
+    """The subject of a ruling in words, as its name."""
     return cue.removeprefix(MODEL).removeprefix(RULING)
 
 
 def rulings(material: RunMaterial) -> list[Observation]:
-    """What a user ruled in a run, each ruling once; what was said otherwise later speaks against it."""
+    """The rulings of a user in a run, each once; what was said to the contrary later speaks against it."""
     if _HELPER.search(material.session):
-        return []  # Whoever asks a helper for something is an agent.
+        return []  # The "user" of a helper is an agent.
     works = is_work(material)
     out: dict[str, Observation] = {}
     for said in said_by_user(material):
@@ -99,36 +91,29 @@ def rulings(material: RunMaterial) -> list[Observation]:
     return list(out.values())
 
 
-def is_work(material: RunMaterial) -> bool:
-    """Whether a run works on something of a project: its log is of a tool for just that, or its calls show it."""
-    if material.source in OF_CODING:
-        return True
-    return any(step.action.shell or step.action.kind in WORK for step in run_steps(material))
-
-
 class FoundRuling(Struct, frozen=True, kw_only=True):
-    """A ruling as it stands there."""
+    """A ruling as it was said."""
 
     text: str
     tells: bool
-    """It says itself what it is about."""
+    """It names its subject."""
     why: str
 
 
 def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
-    """The rulings in what a user says at once."""
+    """The rulings in one utterance."""
     own = [each for each in own_words(said.text) if each.text]
     marks = [_weight(each, said, works=works) for each in own]
     denied = [blames(each.text) for each in own]
     if not said.opening and any(denied):
-        # Beside a no stands what is to be instead.
+        # Next to a rejection stands what is to be done instead.
         marks = [
             mark + DENIED * (sum(denied) > no and bool(stems_of(each.text)))
             for mark, each, no in zip(marks, own, denied, strict=True)
         ]
     whole = " ".join(said.text.split())
     if not any(mark >= RULES for mark in marks):
-        # What binds in none of its sentences may do so in all of them together.
+        # Its sentences may bind together, if none does alone.
         alone = works and own and not said.opening and len(whole) <= WHOLE and not lifts_in(whole, replaces=False)
         together = " ".join(each.text for each in own)
         binds = alone and len(together) >= len(whole) - 3 and stands_alone(whole, conceded=said.conceded)
@@ -144,7 +129,7 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
             place += 1
             continue
         text, end = in_context(own[place]), place + 1
-        # What follows at once, and rules as well or says why, belongs to it; so does what a bare no leads to.
+        # The next sentence belongs to it if it rules as well or gives a reason, or if this one is a bare no.
         while end < len(own) and (
             (own[end].near and (marks[end] >= RULES or _REASON.match(own[end].text))) or len(stems_of(text)) < FEW
         ):
@@ -158,7 +143,7 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
 
 
 def _put_in(said: UserWords, *, works: bool) -> list[FoundRuling]:
-    """What is forbidden in brackets, amid a sentence about something else."""
+    """The bans in parentheses, within sentences about something else."""
     if said.opening or not works:
         return []
     own = " ".join(each.text for each in own_words(said.text))
@@ -167,7 +152,7 @@ def _put_in(said: UserWords, *, works: bool) -> list[FoundRuling]:
 
 
 def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
-    """How much speaks for a sentence being a ruling, where it stands."""
+    """The weight of a sentence as a ruling, in its context."""
     sentence = own.text[:2_000].strip()
     if polite := _POLITE.match(sentence):
         sentence = sentence[polite.end() :].rstrip("?")
@@ -179,13 +164,13 @@ def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
         sentence = sentence[: agreed.start()] + "."
     binds, speaks, hand = binding_strength(replace(own, text=sentence)), weight(sentence), of_task(sentence)
     if said.opening or not works:
-        # What a task says of itself is the task.
+        # Most sentences of a task statement describe the task.
         told = works and (consults(sentence) or binds > 0) and alone_weight(sentence) >= STANDS
         beyond = binds > STRONG or told
         return RULES if own.personal and not hand and beyond else 0.0
     lifts = lifts_in(own.text, replaces=False)
     if any(sentence in each or each in sentence for each in lifts) and not blames(sentence):
-        return 0.0  # What is allowed again rules nothing.
+        return 0.0  # Lifting a ban is no ruling.
     if (own.personal or len(said.text) <= WHOLE) and stands_alone(own.text, conceded=said.conceded):
         return RULES
     if not own.personal:
@@ -195,19 +180,19 @@ def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
 
 
 def _only_denies(text: str) -> bool:
-    """Whether a text says no, and nothing of what is to be instead."""
+    """Whether a text rejects something without saying what is to be done instead."""
     return blames(text) and weight(text) < STANDS
 
 
 def _tells(first: OwnSentence, text: str) -> bool:
-    """Whether a ruling says itself what it is about: it neither answers something nor points back to it."""
+    """Whether a ruling names its subject: it neither answers something nor points back to it."""
     if text != first.text and text.endswith(first.text) and text == first.with_before:
         return True
     return not (_NO.match(text) or points_back(first) or len(stems_of(text)) < FEW)
 
 
 def _why(text: str, own: Sequence[OwnSentence]) -> str:
-    """The reason that the user gives: a sentence of its own, or what stands behind a comma."""
+    """The reason that the user gives: a sentence of its own, or a clause behind a comma."""
     for each in own[1:]:
         if _REASON.match(each.text):
             return each.text
@@ -224,7 +209,7 @@ def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> 
     text = " ".join(found.text.split())
     stems, trigger = stems_of(text), _trigger(text)
     about = "" if trigger or (found.tells and not said.chosen) else said.about
-    # Of another thing than what it was said to: one that it names, or how work is done.
+    # It may have another subject than what it was said to: one that it names, or how work is done.
     apart = (about.startswith("“") and NAMES.search(text)) or (about.startswith("changing") and of_process(text))
     about = "" if apart and len(stems) >= FEW else about
     told = f"On {about}: “{text}”" if about else text
@@ -247,42 +232,41 @@ def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> 
 
 
 def reach(text: str) -> float:
-    """How far a ruling reaches, as its words tell: more, the less it is of what it was said about."""
+    """How general a ruling is by its wording: a number to rank by, higher for a more general one."""
     about = ABOUT.match(text)
     out = 0.0
     for each in own_words(text[about.end() :] if about else text):
         out = max(out, binding_strength(each) + weight(each.text))
-    # A call that was refused tells of how the user wants to work, a sentence only of itself.
+    # The refusal of a call is more general than the answer to a sentence.
     return out - (about is not None and "`: “" not in about[0])
 
 
-# One ruling in other words: what it is about, by the stems of its words, whatever their order.
-#
-# What is to be used and what is not are told apart: "use npm, not pnpm" is about the same as the contrary.
+# Rulings are compared by the stems of their words, in any order. Stems of what is to be used, and of what is not, are
+# distinguished: "use npm, not pnpm" and its contrary have the same subject.
 
 
 SHARED = 0.6
-"""Of the stems of the shorter of two rulings so many stand in the other."""
+"""Share of the shorter ruling's stems that the other has too."""
 ALIKE = 0.3
-"""Of all stems of both so many stand in either."""
+"""Share of all stems of both rulings that they have in common."""
 MOST_STEMS = 24
 
 
 def same_ruling(one: str, other: str) -> bool:
-    """Whether two cues are of one ruling in other words; which of them comes first makes no difference."""
+    """Whether two cues are of the same ruling in other words; symmetric."""
     return one == other or (_about_the_same(one, other) and not _against(one, other))
 
 
 def opposed(one: str, other: str) -> bool:
-    """Whether one ruling takes the place of another: what is to be used by one is not to be by the other."""
+    """Whether one ruling replaces another: one asks for what the other forbids."""
     a, b = _bare_stems(one), _bare_stems(other)
     return _against(one, other) and 2 * len(a & b) >= min(len(a), len(b))
 
 
 def merged_rulings(records: Sequence[Record]) -> list[Record]:
-    """The same memories, those of one ruling as one: with the evidence of all.
+    """Merge the memories that are one ruling in several wordings, with all their evidence.
 
-    They stand in the words that the user kept, or else in those that most runs used.
+    The wording is the one that the user kept, or else the one that most runs used.
     """
     of_cue = {each.cue: each for each in records if is_ruling(each.cue)}
     out = [each for each in records if each.cue not in of_cue]
@@ -295,7 +279,7 @@ def merged_rulings(records: Sequence[Record]) -> list[Record]:
 
 
 def related_rulings(cues: Iterable[str], every: Sequence[str]) -> frozenset[str]:
-    """Those of `every` that are of one ruling with some of `cues`, or of its contrary, those given among them."""
+    """`cues`, with those of `every` that are the same ruling as one of them, or its contrary."""
     known = set(every)
     out, ways = set(cues), [cue for cue in cues if is_ruling(cue)]
     for cue in ways:
@@ -306,7 +290,7 @@ def related_rulings(cues: Iterable[str], every: Sequence[str]) -> frozenset[str]
 
 
 def against_ruling(cue: str, every: Sequence[Observation]) -> list[Observation]:
-    """The observations that speak against a ruling: what lifts it, in whatever words, and what is opposed to it."""
+    """The observations that speak against a ruling: those that lift it, in any wording, and those opposed to it."""
     group = next(group for group in ruling_groups([cue, *(each.cue for each in every)]) if cue in group)
     return [
         each
@@ -317,7 +301,7 @@ def against_ruling(cue: str, every: Sequence[Observation]) -> list[Observation]:
 
 
 def ruling_groups(cues: Iterable[str]) -> list[tuple[str, ...]]:
-    """Cues of rulings, those of one ruling together, each group and all of them in the order of the alphabet."""
+    """Group the cues of the same ruling; groups and their cues are sorted."""
     listed = sorted(set(cues))
     holding: dict[str, set[str]] = {}
     for cue in listed:
@@ -330,7 +314,7 @@ def ruling_groups(cues: Iterable[str]) -> list[tuple[str, ...]]:
         for known in group:
             near = set().union(*(holding[stem] for stem in _bare_stems(known)))
             for each in sorted(near & left.keys()):
-                # What is like one of them and opposed to another is a ruling of its own.
+                # A cue similar to one and opposed to another is a ruling of its own.
                 if same_ruling(known, each) and not any(opposed(each, other) for other in group):
                     del left[each]
                     group.append(each)
@@ -344,7 +328,7 @@ def _about_the_same(one: str, other: str) -> bool:
     if shared < 2:
         return bool(a) and a == b
     if shared == 2 and shared < min(len(a), len(b)):
-        return False  # Two words in common are none of a long sentence.
+        return False  # Two words in common are too few for a long sentence.
     return shared >= SHARED * min(len(a), len(b)) and shared >= ALIKE * len(a | b)
 
 
@@ -364,21 +348,18 @@ def _bare_stems(cue: str) -> frozenset[str]:
 
 
 def ruling_cue(text: str) -> str:
-    """The code of what a user ruled in these words."""
+    """The cue of a ruling in these words."""
     refused = {stem for thing in things(text, _REFUSES) for stem in stems_of(thing)}
     chosen = {stem for thing in things(text, _CHOOSES) for stem in stems_of(thing)}
     stems = sorted(stems_of(text) - refused) + sorted(f"{AGAINST}{stem}" for stem in refused - chosen)
     return f"{RULING}{' '.join(stems[:MOST_STEMS])}"
 
 
-# What a ruling forbids or asks for of a call.
-
-
 _PROGRAMS = frozenset(
     "apt apt-get brew bun bundle cargo conda curl docker eslint gh git gofmt gradle grep helm jest kubectl mise mocha"
     " mvn mypy npm npx pip pip3 pipenv pnpm podman pytest rg sed sudo terraform tox tsc uv uvx vitest wget yarn".split()
 )
-"""Programs that are known without a mark, as in “use pnpm”: their names are no words."""
+"""Programs that are recognised without backticks, as in “use pnpm”: their names are not words of the language."""
 _THING = (
     r"(?P<thing>`[^`\n]{1,80}`|--?[A-Za-z][\w-]*|(?:[\w@.-]{1,60}/){1,12}[\w.@-]*|[\w-]{1,60}\.[a-z]{1,5}\b"
     rf"|\b(?:{'|'.join(sorted(_PROGRAMS, key=len, reverse=True))})\b(?![-/])"
@@ -409,18 +390,17 @@ _FLAG = lazy_re(r"(?<![\w-])--[a-z][\w-]+")
 
 
 def things(text: str, pattern: re.Pattern[str]) -> list[str]:
-    """What a text says is not to be used, or is: commands, flags and paths."""
+    """The commands, flags and paths that a text says are to be used, or not, depending on `pattern`."""
     found = [each["thing"] for each in pattern.finditer(text)]
     return [bare for each in found if (bare := _thing(each))]
 
 
 def _thing(written: str) -> str:
-    """What is named, without its marks."""
     return written.strip("`").rstrip(".")
 
 
 def _trigger(text: str) -> Trigger | None:
-    """The calls that go against a ruling; None where it speaks of none."""
+    """The calls that violate a ruling; None where it names none."""
     refused, chosen = things(text, _REFUSES), things(text, _CHOOSES)
     first = _FIRST.search(text) or _FIRST_TURNED.search(text)
     if first is not None and (thing := _thing(first["thing"])):
@@ -446,7 +426,7 @@ def _trigger(text: str) -> Trigger | None:
 
 
 def binding_forbids(text: str) -> bool:
-    """Whether a text forbids something for good, and not only for the time being."""
+    """Whether a text forbids something permanently."""
     return any(binding_strength(each) >= STRONG or consults(each.text) for each in own_words(text))
 
 
@@ -455,13 +435,13 @@ def _command_of(act: str) -> str:
 
 
 def _said_command(text: str) -> str:
-    """The command of which a text speaks, by the word for what it does."""
+    """The command that a text means by a verb."""
     found = _ACT.search(text)
     return _command_of(found[0]) if found else ""
 
 
 def _way_out(text: str) -> str:
-    """What to do instead, as far as a ruling names it."""
+    """What to do instead, if a ruling names it."""
     first = _FIRST.search(text) or _FIRST_TURNED.search(text)
     if first is not None and (thing := _thing(first["thing"])):
         return f"run `{thing}` first"
@@ -470,11 +450,8 @@ def _way_out(text: str) -> str:
     return f"use `{chosen[0]}`" if chosen and refused else ""
 
 
-# What a user says otherwise later, in one run: then the ruling does not hold any more.
-
-
 def _take_in(out: dict[str, Observation], seen: Observation | None) -> None:
-    """Add a ruling: to what is the same in other words, and against what it takes the place of."""
+    """Add a ruling: to the same one in other words, and against those that it replaces."""
     if seen is None:
         return
     for cue, known in list(out.items()):
@@ -486,7 +463,7 @@ def _take_in(out: dict[str, Observation], seen: Observation | None) -> None:
     elif seen.sources[0] not in out[alike].sources:
         known = out[alike]
         sources = tuple(dict.fromkeys((*known.sources, *seen.sources)))[:MOST_SOURCES]
-        # What was withdrawn and is said again holds again.
+        # A withdrawn ruling that is repeated holds again.
         out[alike] = replace(known, held=known.held + 1, broke=0, against=(), at=seen.at or known.at, sources=sources)
 
 
@@ -495,7 +472,7 @@ def _broken(known: Observation, seen: Observation) -> Observation:
 
 
 def _withdraw(out: dict[str, Observation], material: RunMaterial, said: UserWords) -> None:
-    """Let what is not asked for any more speak against what was ruled, in this run or in an earlier one."""
+    """Count what a user lifts against the ruling, made in this run or in an earlier one."""
     for text in lifts_in(said.text, replaces=False):
         cue = ruling_cue(text)
         if not stems_of(text) or any(_is_of(each, text, said) for each in out.values()):
@@ -517,5 +494,5 @@ def _withdraw(out: dict[str, Observation], material: RunMaterial, said: UserWord
 
 
 def _is_of(known: Observation, text: str, said: UserWords) -> bool:
-    """Whether a sentence is a ruling itself."""
+    """Whether a sentence is part of a known ruling."""
     return said.message.id in known.sources and text in known.text

@@ -1,4 +1,10 @@
-"""Read a run for all that it teaches: its diary, and what it shows of claims."""
+"""Study a run: write its diary, and collect the observations of claims that it shows.
+
+This is the middle of the pipeline: commands and outputs are parsed (`commands`, `faults`), calls get an outcome
+(`shell`) and are grouped into attempts (`attempts`), from which the diary is written (`write_diary`); readers draw
+observations from the same calls and from the user's words (`traps`, `findings`, `rulings`, `user_words`). Lessons are
+made of the observations of many runs (`lessons`), and the guard's traps of lessons (`lessons`, `guard`).
+"""
 
 from __future__ import annotations
 
@@ -8,21 +14,20 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.lessons.asked import asked_again, refused_again
 from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.explanations import Said
 from ireneo.lessons.findings import demands, facts, findings, noted_claims
 from ireneo.lessons.rulings import rulings
-from ireneo.lessons.run import DiaryEntry, Observation, costs_of
-from ireneo.lessons.run import sum_costs as cost_sum
+from ireneo.lessons.run import DiaryEntry, Observation, costs_of, sum_costs
 from ireneo.lessons.shell import RunMaterial, run_steps, tried_calls
 from ireneo.lessons.traps import failures, mended
+from ireneo.lessons.user_words import asked_again, refused_again
 from ireneo.lessons.write_diary import AgentNotes, write_diary
 from ireneo.log.message import Count
 
 
 def observations_of(material: RunMaterial) -> list[Observation]:
-    """The observations of a run: what failed and how it was got over, what was found out, what is so."""
+    """The observations that follow from a run's calls: failures with their remedies, findings, demands, facts."""
     run = tried_calls(material)
     said = Said(material.messages)
     traps = failures(material, run, said)
@@ -40,7 +45,7 @@ def observations_of(material: RunMaterial) -> list[Observation]:
 
 MOST_SOURCES, MOST_AGAINST = 8, 4
 MOST_ENTRIES = 500
-"""Tasks of one run that its diary keeps, the latest ones: who reads it wants to know where the run stands."""
+"""Tasks that the diary of a run keeps, the latest ones."""
 READERS: tuple[Callable[[RunMaterial], Sequence[Observation]], ...] = (
     observations_of,
     rulings,
@@ -48,11 +53,11 @@ READERS: tuple[Callable[[RunMaterial], Sequence[Observation]], ...] = (
     refused_again,
     noted_claims,
 )
-"""What looks for claims in a run; another sort of claim is one more of these."""
+"""The readers that look for claims in a run; a new kind of claim is one more of these."""
 
 
 class Studied(Struct, frozen=True, kw_only=True):
-    """What a run, or a window of a long one, teaches."""
+    """The result of studying a run, or a window of a long one."""
 
     entries: tuple[DiaryEntry, ...] = ()
     observations: tuple[Observation, ...] = ()
@@ -64,11 +69,11 @@ class Studied(Struct, frozen=True, kw_only=True):
 
 
 def study(material: RunMaterial, count: Count, written: Sequence[AgentNotes] = ()) -> Studied:
-    """Read one run, or a window of it; what its agent has `written` leads in the diary."""
+    """Study a run, or a window of it; what its agent has `written` comes first in the diary."""
     costs = costs_of(material.messages)
     done = run_steps(material)
     failed = [step for step in done if step.failed_itself]
-    lost = cost_sum(costs[name] for step in failed for name in step.sources)
+    lost = sum_costs(costs[name] for step in failed for name in step.sources)
     return Studied(
         entries=write_diary(material, read_tasks(material), count, written),
         observations=tuple(observation for read in READERS for observation in read(material)),
@@ -81,9 +86,9 @@ def study(material: RunMaterial, count: Count, written: Sequence[AgentNotes] = (
 
 
 def join_windows(studied: Iterable[Studied]) -> Studied:
-    """The windows of one run as one; of each claim what all of them show.
+    """Combine the windows of one run; the observations of each claim are summed.
 
-    They are taken in one by one, so that no more is held of a run than of its claims, however long it is.
+    Windows are consumed one by one, so that memory grows with the claims of a run, not with its length.
     """
     out = Studied()
     claims: dict[str, Observation] = {}
@@ -104,7 +109,7 @@ def join_windows(studied: Iterable[Studied]) -> Studied:
 
 
 def sum_observations(observations: Iterable[Observation]) -> list[Observation]:
-    """The observations of one run, one for each claim; its words are those that were told first."""
+    """Sum the observations of one run by claim; the text is that of the first with one."""
     out: dict[str, Observation] = {}
     for each in observations:
         known = out.get(each.cue)
@@ -113,7 +118,7 @@ def sum_observations(observations: Iterable[Observation]) -> list[Observation]:
 
 
 def _both(one: Observation, other: Observation) -> Observation:
-    """`one` and then `other`; the sources of the words that stand come first, since they show them."""
+    """Sum two observations of a claim; the sources of the text that is kept come first."""
     worded = one if one.text else other
     rest = other if worded is one else one
     times = [at for at in (one.at, other.at) if at is not None]

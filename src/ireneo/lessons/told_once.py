@@ -1,11 +1,10 @@
-"""Whether a ruling that a user gave once is told to later runs: by itself a stranger understands it, and it binds them.
+"""Decide whether a ruling that a user gave once is told to later runs: it is clear without context, and general.
 
-Most of what a user says of the work is of one task: a wish for a feature, an answer to a proposal that nobody sees
-any more, a question, pasted text. How much speaks for a ruling (`rulings.alone_weight`) doesn't part them, since what
-is said of a feature has the same words as what is said of all work. What parts them is the form of one clause: an
-order that forbids, or that prefers one thing to another; a norm that is to hold always, or of all of a kind; where
-something belongs; what was decided on purpose; who is asked first. A clause has it only where it names what it is
-about. What has none of these is heard, and is told once a second run says the same.
+Most of what a user says about work concerns one task: a wish for a feature, an answer to a proposal, a question,
+pasted text. Weights (`rule_weights.alone_weight`) do not separate these, since wishes for a feature use the same words
+as rules for all work. The form of a single clause does: an order that forbids, or prefers one thing to another; a norm
+that holds always, or for a whole kind; where something belongs; what was decided on purpose; who has to be asked first.
+Such a clause counts only if it names its subject. A ruling without one is told once a second run has it too.
 """
 
 from __future__ import annotations
@@ -16,20 +15,31 @@ from collections.abc import Callable, Iterable, Sequence
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Binding, Constraints, Rulings
 from ireneo.language.words import common_words
-from ireneo.lessons.rule_weights import ABOUT, LEAST, RULES, STANDS, alone_weight, bare, consults, of_task
+from ireneo.lessons.rule_weights import (
+    ABOUT,
+    LEAST,
+    PASTED,
+    RULES,
+    STANDS,
+    WORD,
+    alone_weight,
+    bare,
+    consults,
+    of_task,
+)
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import sentences
 
 FULL = 5
-"""Words of content of a correction, which may point to what was said before."""
+"""Content words of a correction that may refer to something said before."""
 GRANTED = 0.75
-"""What a sentence gains where the agent said that the user was right."""
+"""The weight that a sentence gains if the agent said that the user was right."""
 NAMED = 1.5
-"""The same where it was said to a command, or names one."""
+"""The weight that it gains if it was said about a command, or names one."""
 ORDERED = 2.0
-"""The same where its form says that something is to be so, or not to be, whatever the task."""
+"""The weight of a form that orders or forbids something for any task."""
 STATED = 1.0
-"""The same where its form says how things are with those who speak, or gives an order that may be a step as well."""
+"""The weight of a form that states a practice, or gives an order that may be an instruction for the task as well."""
 
 
 def _words() -> Binding:
@@ -105,43 +115,40 @@ _PROCESS = _anywhere(lambda: topic(Rulings).process)
 _DISPUTES = _anywhere(lambda: topic(Rulings).disputes)
 _ACCEPTS = _anywhere(lambda: topic(Rulings).accepts)
 _OPEN = _anywhere(lambda: topic(Rulings).open)
-_PASTED = lazy_re(r"[\[(/]\d+[/\])]|~/|\{|:=|^\W*\d+[.:)] |: \d+\.|\w\(\) - ")
-"""What nobody says: it was taken from a program, or from a list."""
 _POINTS_TO_IT = lazy_re(
     lambda: rf"(?:{either(_words().bans)}\s?)?(?:do )?{either(_words().vague)}.{{0,3}}(?:if|when|wenn|falls)\b", re.I
 )
 _CLAUSE = lazy_re(r"[,;:(–—]\s*|\s-\s|\.{2,}(?![./])\s*|(?<=[^\W\d_]{2})\.\s+(?=[a-z])|[?!]{1,9}\s+")
 _ASIDE = lazy_re(r"\(([^()\n]{0,400})\)")
 _CUT_OFF = lazy_re(r"[^(\n]{0,400}[^\W\d_]{2}\)")
-"""The end of what stands in brackets, without its beginning."""
+"""The end of a parenthesis, without its beginning."""
 _FIRST_WORD = lazy_re(r"\A\w[\w'’-]{0,60}\s{1,9}")
 _NAMED = lazy_re(r"`[^`\n]{1,80}`|\w\(\)|\w{3}\.[A-Za-z]\w{2}|(?:^|\s)(?:\.{0,2}/|https?://)?\w[\w.-]{0,60}/\w|\.\./\w")
-"""A thing by its name in code."""
+"""A name in code."""
 _SHORT_NAME = lazy_re(r"Q\s?:\s*", re.I)
-_WORD = lazy_re(r"[^\W_][\w'’./-]*")
 
 
 def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) -> bool:
-    """Whether `ruling` says how work is done in general: one that was heard once is told only then.
+    """Whether `ruling` is general: one that was given once is told to later runs only then.
 
-    What it is about is `named` where it is against a command, a flag or a file. What the agent `conceded` is a
-    correction, and less has to speak for it.
+    Its subject is `named` if it is directed against a command, a flag or a file. One that the agent `conceded` is a
+    correction, and needs less weight.
     """
     about = ABOUT.match(ruling)
     if _ASIDE.fullmatch(ruling):
-        return False  # Of what stands before it.
+        return False  # It belongs to the text before it.
     said = list(sentences((ruling[about.end() :] if about else ruling).strip(" \"“”'")))
     if binds_outright(said, answers=about is not None, conceded=conceded):
         return True
-    # What was refused says itself what it is about, where that is a command.
+    # Where a command was refused, that is the subject.
     refused = about is not None and about[0].endswith("`: “") and about[0][4:5].isalnum()
     refused = (refused and about is not None and not about[0].startswith("On changing")) or named
     if not said or _REQUESTS.match(_without_lead(said[0])):
-        return False  # A task, with what it is about.
+        return False  # It is a task.
     for at, each in enumerate(said):
         if _REQUESTS.match(_without_lead(each)) or _is_of_a_case((*_parts(each), *said[at + 1 : at + 2])):
             continue
-        # What tells of the task at hand, or how things are, may have a rule behind it.
+        # A sentence about the current task may have a clause with a rule.
         for part in (each, *_parts(each)):
             form = binding(part, before=said[at - 1] if at else "")
             if part != each and form < ORDERED and not (form and of_task(each) and _PRACTICE.search(part)):
@@ -154,7 +161,7 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
 
 
 def binds_outright(said: Sequence[str], *, answers: bool = False, conceded: bool = False) -> bool:
-    """Whether one of these sentences binds by its form alone, whatever else its words weigh."""
+    """Whether one of these sentences is general by its form alone, whatever its weight."""
     for at, each in enumerate(said):
         before, after = said[at - 1] if at else "", said[at + 1] if at + 1 < len(said) else ""
         if is_pasted(each) or _CUT_OFF.match(each):
@@ -171,14 +178,14 @@ def binds_outright(said: Sequence[str], *, answers: bool = False, conceded: bool
 
 
 def is_pasted(ruling: str) -> bool:
-    """Whether a ruling was taken from a program or from a list, however often it stands there."""
-    return bool(_PASTED.search(ruling)) and alone_weight(ruling) < RULES
+    """Whether a ruling was pasted from a program or a list."""
+    return bool(PASTED.search(ruling)) and alone_weight(ruling) < RULES
 
 
 def binding(sentence: str, *, before: str = "") -> float:
-    """How far the form of a sentence binds later work, and of something that it names, or that stands just `before`.
+    """How general a sentence is by its form; its subject may be named in the sentence `before`.
 
-    0 where it doesn't.
+    `ORDERED`, `STATED`, or 0 if its form is not general.
     """
     asked = _is_question(sentence) and not _POLITE.match(sentence)
     if asked or _CUT_OFF.match(sentence) or _ACCEPTS.search(sentence):
@@ -187,7 +194,7 @@ def binding(sentence: str, *, before: str = "") -> float:
     if _WEIGHS.search(said):
         return 0.0
     parts = _parts(sentence)
-    # What follows upon a case of the program's is of that case.
+    # A clause behind a case of the program is about that case.
     clauses = [each for at, each in enumerate(parts) if not (at and _CASES.match(_without_lead(parts[at - 1])))]
     follows = _is_telling(before)
     if _ASKS_FIRST.search(said) or (_UNASKED.search(said) and _PROCESS.search(said)):
@@ -203,17 +210,17 @@ def binding(sentence: str, *, before: str = "") -> float:
     reason = bool(_CAUSES.search(said))
     if reason and _PROCESS.search(said) and any(_NEEDLESS.match(_without_lead(each)) for each in clauses):
         return ORDERED
-    # What is told against what somebody said is how things are, and no rule, however often they are so.
+    # A sentence that disputes another states facts, and is no rule.
     general = not _DISPUTES.search(sentence) and (_of_a_kind(clauses[:1]) or any(map(_is_steady, clauses)))
     return STATED * (general or any(_orders(each, reason) or _states(each, reason) for each in clauses))
 
 
 def _outright(said: str, *, conceded: bool) -> bool:
-    """Whether a sentence, or a clause, binds by its form.
+    """Whether a sentence, or a clause, is general by its form alone.
 
-    It blames how work is done, and the agent grants that; it had to be said before; it asks that something be left, or
-    that what is ours be used; it says what the whole project is, and what follows; it takes back by its name what was
-    made up, or spares the agent a way by naming another; it says what is not meant to be, or what has to be the same.
+    It criticises how work is done, and the agent agreed; it repeats something; it asks that something be left out, or
+    that the project's own be used; it says what the project is, and what follows; it rejects by name what was made up;
+    it says what is not intended, or what has to be the same.
     """
     body = _without_lead(said)
     if _telling(said) < LEAST:
@@ -236,7 +243,7 @@ def _outright(said: str, *, conceded: bool) -> bool:
 
 
 def _is_of_the_rules(said: str, body: str, *, cites: bool) -> bool:
-    """Whether a sentence says what is not meant to be, how it is from now on, or what a document of rules says."""
+    """Whether a sentence says what is not intended, what holds from now on, or what a document of rules says."""
     if (found := _UNMEANT.match(body)) is not None:
         return _telling(body[found.end() :]) >= LEAST
     if any(map(_lasts, _parts(said))):
@@ -245,14 +252,14 @@ def _is_of_the_rules(said: str, body: str, *, cites: bool) -> bool:
 
 
 def _takes_back(said: str, conceded: bool) -> bool:
-    """Whether a sentence denies by its name what was made up or isn't needed, or contradicts, which is granted."""
+    """Whether a sentence denies, by name, what was made up or is not needed; or contradicts, and the agent agreed."""
     if _DENIED.search(said) and _NAMED.search(said) and (_REFUTES.search(said) or _HAS_IT.search(said)):
         return True
     return bool(conceded and _CONTRADICTS.match(said)) and len(_parts(said)) > 1 and _telling(said) > LEAST
 
 
 def _says_how_it_is(said: str, body: str) -> bool:
-    """Whether a sentence says who does what, what leads nowhere, what is the same as what, or what the project is."""
+    """Whether a sentence says who does what, what is pointless, what equals what, or what the project is."""
     if _DOES_ITSELF.match(said) and not _VAGUE.match(_FIRST_WORD.sub("", _FIRST_WORD.sub("", said))):
         return True
     if _is_senseless(said) or _is_blamed(_parts(said)):
@@ -266,26 +273,26 @@ def _says_how_it_is(said: str, body: str) -> bool:
 
 
 def _is_corrected(sentence: str, after: str, conceded: bool) -> bool:
-    """Whether somebody says of what the agent is wrong, and why."""
+    """Whether a sentence says what the agent is wrong about, and why."""
     if not (_MISTAKEN.match(sentence) or _MISTAKEN.match(_without_lead(sentence))) or _is_question(sentence):
         return False
     return (conceded or bool(_CAUSES.search(f"{sentence} {after}"))) and _telling(sentence) > LEAST
 
 
 def _is_staged(sentence: str, before: str, after: str) -> bool:
-    """Whether somebody says how far the work is as a whole, and what follows from that."""
+    """Whether a sentence says at which stage the project is, and what follows from that."""
     if _STAGED.search(sentence) is None or _is_question(sentence):
         return False
     return _telling(f"{before} {sentence} {after}") > LEAST
 
 
 def _is_of_a_case(following: Sequence[str]) -> bool:
-    """Whether what was just said is told once more, of one case of the program's."""
+    """Whether the next clause or sentence restricts it to one case of the program."""
     return any(_POINTS_TO_IT.match(_without_lead(each)) for each in following)
 
 
 def _lasts(clause: str) -> bool:
-    """Whether a clause says that what it orders, or what follows, is so from then on."""
+    """Whether a clause orders something from now on."""
     found = _LASTS.match(_without_lead(clause))
     if found is None:
         return False
@@ -299,28 +306,28 @@ def _asks_for_good(polite: str) -> bool:
 
 
 def _follows_what_was_asked(sentence: str, before: str) -> bool:
-    """Whether a sentence says what is preferred, upon a question why that isn't done."""
+    """Whether a sentence states a preference, after a question why it was not followed."""
     asked = _is_question(before) and _HABITS.match(_without_lead(before)) and _is_telling(before)
     return bool(asked) and not _is_question(sentence) and any(_is_decided(each, True) for each in _parts(sentence))
 
 
 def _wants_to_be_told(sentence: str) -> bool:
-    """Whether somebody refuses what the agent was about to do, and wants to hear of it instead."""
+    """Whether a sentence refuses what the agent was about to do, and asks to be told instead."""
     return bool(_NO_FIRST.match(sentence) and _TELLS_ME.search(sentence)) and not _is_question(sentence)
 
 
 def _blames_habit(question: str) -> bool:
-    """Whether a question is about how work is done, rather than about what was made."""
+    """Whether a question criticises how work is done."""
     said = _without_lead(_SHORT_NAME.sub("", question, count=1))
     return bool(_OUT_OF_TURN.match(said) or (_HABITS.match(said) and _PROCESS.search(said)))
 
 
 def _wants_none(clause: str, after: str) -> bool:
-    """Whether somebody wants nothing of a kind: “we don't want generated files under version control”."""
+    """Whether a clause rejects a kind of thing: “we don't want generated files under version control”."""
     body = _without_lead(clause)
     if (found := _REFUSES.match(body)) is None:
         return False
-    words = [each.rstrip("'’") for each in _WORD.findall(body[found.end() :])]
+    words = [each.rstrip("'’") for each in WORD.findall(body[found.end() :])]
     if len(words) < LEAST or _telling(body) < LEAST:
         return False
     if _REFUSES_ONE.match(body) and _JUDGES.match(_without_lead(after)):
@@ -332,12 +339,12 @@ def _wants_none(clause: str, after: str) -> bool:
 
 
 def _is_blamed(clauses: Sequence[str]) -> bool:
-    """Whether the agent's own way is the cause, and another is ordered."""
+    """Whether a clause blames the agent's way, and a later one orders another."""
     return any(_BLAMED.search(each) and any(map(_JUST.match, clauses[at + 1 :])) for at, each in enumerate(clauses))
 
 
 def _is_senseless(clause: str) -> bool:
-    """Whether somebody says that a way of working leads nowhere."""
+    """Whether a clause says that a way of working is pointless."""
     body = _without_lead(clause)
     return bool(_SENSELESS.match(body) and _PROCESS.search(body))
 
@@ -375,7 +382,7 @@ def _is_decided(clause: str, follows: bool) -> bool:
 
 
 def _orders(clause: str, reason: bool) -> bool:
-    """Whether a clause orders how something is done: with a reason or a contrary, or of how work is done."""
+    """Whether a clause orders how something is done: with a reason or an alternative, or about the process."""
     body = _without_lead(clause)
     steady = bool(_STEADY.search(body))
     order = _without_lead(_STEADY.sub("", body).strip())
@@ -385,7 +392,7 @@ def _orders(clause: str, reason: bool) -> bool:
 
 
 def _states(clause: str, reason: bool) -> bool:
-    """Whether a clause says where something has its place, how those work who speak, or where the work is going."""
+    """Whether a clause says where something belongs, what the practice is, or where the work is going."""
     body = _without_lead(clause)
     if _VAGUE.match(body) or _CASES.search(clause) or _WISHES_FOR.search(clause):
         return False
@@ -394,13 +401,13 @@ def _states(clause: str, reason: bool) -> bool:
 
 
 def _of_a_kind(clauses: Sequence[str]) -> bool:
-    """Whether a sentence begins with a norm of all of a kind."""
+    """Whether a sentence begins with a norm for a whole kind."""
     bodies = (_without_lead(each) for each in clauses)
     return any(_KINDS.match(body) and (_HOLDS.search(body) or _NORMS.search(body)) for body in bodies)
 
 
 def _is_steady(clause: str) -> bool:
-    """Whether a clause says that something is always so, or is so with all who work there."""
+    """Whether a clause says that something always holds, or is the practice of the team."""
     body = _without_lead(clause)
     if not _STEADY.search(body) or _VAGUE.match(body) or _CASES.search(clause) or _WISHES_FOR.search(clause):
         return False
@@ -413,13 +420,13 @@ def _without_lead(clause: str) -> str:
 
 
 def _is_vague(order: str) -> bool:
-    """Whether what an order is about was named elsewhere: “check this in”, “do the other thing”."""
+    """Whether the subject of an order is named elsewhere: “check this in”, “do the other thing”."""
     about = _FIRST_WORD.sub("", order, count=1)
     return not about or bool(_VAGUE.match(order) or _VAGUE.match(about) or _ENDS_VAGUE.fullmatch(about))
 
 
 def _tells_enough(sentence: str, *, conceded: bool = False) -> bool:
-    is_open = bool(_OPEN.search(bare(sentence)))  # What it speaks of was named elsewhere.
+    is_open = bool(_OPEN.search(bare(sentence)))  # Its subject is named elsewhere.
     if is_open and not conceded:
         return False
     return _telling(sentence) >= (FULL if is_open else LEAST) or consults(sentence)
@@ -430,6 +437,6 @@ def _is_telling(sentence: str) -> bool:
 
 
 def _telling(sentence: str) -> int:
-    """How many words of a sentence say what it is about."""
+    """The number of content words of a sentence."""
     empty = common_words() | topic(Constraints).empty | topic(Rulings).plain
-    return len({word for word in _WORD.findall(bare(sentence).lower()) if word not in empty})
+    return len({word for word in WORD.findall(bare(sentence).lower()) if word not in empty})

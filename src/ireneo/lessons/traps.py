@@ -1,4 +1,4 @@
-"""What fails in a run, and the way out that it shows: of each program the errors that it ended in, and how."""
+"""Observe traps: which programs fail in a run, with which errors, and what the way out was."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import CHANGES
 
 IN_SIGHT = "in sight"
-"""The condition of a way out that the failure itself says."""
+"""The condition of a way out that the failure itself tells."""
 SAID_AFTER = 2
-"""Messages after the one that brought the success in which the agent may say what it was."""
+"""Messages after the successful result in which the agent may still explain the failure."""
 _PROMPT = lazy_re(r"^(?:(?:ba|z|da)?sh|\(eval\)):(?:(?: line)? ?\d+:)? ?")
-"""What a shell puts before what it says."""
+"""The prefix of a shell's error."""
 _OF_A_CASE = lazy_re(r"\d|/")
 _OUTPUT = 4_000
-"""Characters at the end of an output that are looked at for words."""
+"""Characters at the end of an output that are searched for words."""
 _LINE = 70
-"""Characters of an error that is told word for word."""
+"""Characters of an error that is quoted."""
 LONGEST_SAID = 24
-"""Messages between a failure and its remedy in which the reason is looked for."""
+"""The most messages between a failure and its remedy among which a reason is looked for."""
 
 
 class _Fall(Struct, frozen=True, kw_only=True):
-    """A call that failed, what was done about it, and what was said of that."""
+    """A failed call, its remedy, and the reason that was given."""
 
     failed: TriedCall
     remedy: Remedy
@@ -54,7 +54,7 @@ class _Fall(Struct, frozen=True, kw_only=True):
 
 
 def failures(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> list[Observation]:
-    """The observations of a run that follow from its calls that failed."""
+    """The observations that follow from the failed calls of a run."""
     messages = {message.id: message for message in material.messages}
     out = _statistics(material, messages, run)
     tried: dict[str, list[_Fall]] = {}
@@ -65,12 +65,12 @@ def failures(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> lis
             fall = _Fall(failed=each, remedy=remedy, why=_reason(said, messages, each, remedy))
             tried.setdefault(cue, []).append(fall)
     if material.outcome == "bad":
-        return out  # What a run did that came to nothing is nobody's way out.
+        return out  # A failed run shows no way out.
     return [*out, *(_trap(material, messages, cue, falls, run) for cue, falls in tried.items())]
 
 
 def _statistics(material: RunMaterial, messages: Messages, run: Sequence[TriedCall]) -> list[Observation]:
-    """How often each program was run and failed, and how often in which way; no words are made of that."""
+    """How often each program was run and failed, and with which errors: statistics without a text."""
     programs: dict[str, list[TriedCall]] = {}
     for each in run:
         if each.program:
@@ -131,16 +131,16 @@ def _trap(
 
 
 def _stepped_into(trigger: Trigger, failed: Sequence[TriedCall], run: Sequence[TriedCall]) -> tuple[Trigger, int]:
-    """The trigger, and how often a call that it is about passed without the way out.
+    """The trigger, and how often a matching call passed without the way out.
 
-    Where that is more often than not, an argument that only those have that failed tells them apart.
+    If most passed, the trigger is narrowed to an argument that only the failed calls have.
     """
     passed: list[frozenset[str]] = []
     for each in run:
         if not each.worked or not each.shell:
             continue
         if any(names_thing(each.step.command, word) for word in trigger.unless):
-            break  # From here on the way out is taken.
+            break  # From here on the way out was taken.
         given = arguments_of(each)
         if each.program == trigger.command and given.issuperset(trigger.words):
             passed.append(given)
@@ -152,19 +152,19 @@ def _stepped_into(trigger: Trigger, failed: Sequence[TriedCall], run: Sequence[T
 
 
 def _is_plain(fall: _Fall) -> bool:
-    """Whether an error says by itself what to do, so that whoever meets it gets over it at once."""
+    """Whether the error itself says what to do."""
     first = fall.remedy.label.startswith("first:")
     named = first and any(names_thing(fall.failed.step.output, name) for name in fall.remedy.names)
     return named or fall.remedy.label.startswith("without:-")
 
 
 def quote(why: Reason) -> str:
-    """A sentence with who said it."""
+    """A quotation with its speaker."""
     return f"“{why.text}” ({'the user' if why.user else 'the agent'})"
 
 
 def _reason(said: Said, messages: Messages, failed: TriedCall, remedy: Remedy) -> Reason | None:
-    """What was said between a failure and its remedy that names the one or the other; the best of it."""
+    """The best sentence between a failure and its remedy that names one of them."""
     first, last = place_of(messages, failed), place_of(messages, remedy.tries[-1])
     if not remedy.worked or last - first > LONGEST_SAID:
         return None
@@ -180,7 +180,7 @@ def _reason(said: Said, messages: Messages, failed: TriedCall, remedy: Remedy) -
 
 
 def _told_by_error(failed: TriedCall, remedy: Remedy) -> str:
-    """The line of the error that names what was wrong; empty where none does."""
+    """The line of the output that names the cause; empty where none does."""
     raw = failed.step.output[-_OUTPUT:].splitlines()
     lines = (_PROMPT.sub("", " ".join(line.split())) for line in (*(each.line for each in failed.told), *raw))
     named = (line for line in lines if len(line) <= LONGEST_WHY and line.isprintable())
@@ -188,7 +188,7 @@ def _told_by_error(failed: TriedCall, remedy: Remedy) -> str:
 
 
 def place_of(messages: Messages, each: TriedCall) -> int:
-    """The position of what came back from a call."""
+    """The position of a call's result."""
     answer = messages.get(each.step.answer) if each.step.answer else None
     return answer.position if answer else each.step.position
 
@@ -239,15 +239,13 @@ def _observation(
     )
 
 
-# What was written where a check or a script failed: what the same failure was got over by in run after run.
-#
-# A mended line is one case's. That whoever met a failure wrote the same name is how it is got over here: so of each run
-# the names are kept that its changes brought, but for those of its task, and a lesson is made of those that most runs
-# have in common (`agreed`). A comment that silences a rule mends nothing, and is none of them.
+# A single fix is specific to its case; but if all runs that met an error wrote the same name, that is the remedy. So
+# the names that the changes of a run introduce are recorded, except those of its task, and a lesson is made of those
+# that most runs have in common (`agreed`).
 
 
 WRITTEN = "written"
-"""The condition of a claim that holds the names which a run wrote, a line each."""
+"""The condition of a claim that holds the names which a run wrote, one per line."""
 _SO = ", write "
 _WITHIN = 30
 _MOST_NAMES = 24
@@ -257,7 +255,7 @@ _WORD = lazy_re(r"\w{3,60}")
 
 
 def mended(material: RunMaterial, messages: Messages, run: Sequence[TriedCall]) -> list[Observation]:
-    """What a run wrote to get over the errors by which its commands failed: a claim an error."""
+    """The names that a run wrote until a command no longer failed with an error: a claim for each error."""
     holds: dict[str, str] = {}
     out: dict[str, Observation] = {}
     opening = next((each.text for each in material.messages if each.opens_turn), "")
@@ -275,9 +273,6 @@ def mended(material: RunMaterial, messages: Messages, run: Sequence[TriedCall]) 
     return list(out.values())
 
 
-# An error may say itself what is to be written: a rule that the project set up for its linter, a call that is missing.
-
-
 _ADVISES = lazy_re(
     r"(?:(?<!not )(?<!n't )\b(?:use|prefer|call|replaced? (?:it )?with|switch to|should be|must be|explicit"
     r"|such constant)"
@@ -285,14 +280,14 @@ _ADVISES = lazy_re(
     re.I,
 )
 _A_NAME = lazy_re(r"\w+[._]\w+[\w.]*|[a-z0-9]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*")
-"""A word of code, and none of English."""
+"""A name in code, as opposed to an English word."""
 _GUESSES = lazy_re(r"did you mean|undefined|undeclared|cannot find name", re.I)
 _PLACE = lazy_re(r"^\S{1,300}?:\d+(?::\d+)?:?\s+")
-"""Where in the code an error was found."""
+"""The place of an error in the code."""
 
 
 def _advised(line: str) -> str:
-    """The name that an error says is to be written; empty where it says none."""
+    """The name that an error message says to write; empty where it says none."""
     if _GUESSES.search(line):
         return ""
     named = (found["name"].rstrip(".") for found in _ADVISES.finditer(line))
@@ -300,7 +295,7 @@ def _advised(line: str) -> str:
 
 
 def _taken_up(run: Sequence[TriedCall], place: int, fault: str, name: str) -> list[TriedCall]:
-    """The calls that show how an error went once `name` was written; none where it was not so."""
+    """The calls that show that an error was gone once `name` was written; none where it was not."""
     changes: list[TriedCall] = []
     for each in run[place + 1 : place + 1 + _WITHIN]:
         action = each.step.action
@@ -344,10 +339,7 @@ def _take_advice(
 
 
 def _fresh(each: TriedCall, holds: dict[str, str], asked: Collection[str]) -> frozenset[str]:
-    """The names that a change brings into a file and that were not `asked` for.
-
-    `holds` are the files as the run wrote them so far.
-    """
+    """The names that a change introduces and that were not `asked` for; `holds` are the files written so far."""
     action = each.step.action
     if not each.worked or action.kind not in CHANGES or not action.added:
         return frozenset()
@@ -365,7 +357,7 @@ def _names(text: str) -> frozenset[str]:
 def _got_over(
     run: Sequence[TriedCall], place: int, fault: str, fresh: Sequence[frozenset[str]]
 ) -> tuple[frozenset[str], list[TriedCall]] | None:
-    """The names that came in before the same command no longer ended in that error, and the calls that show it."""
+    """The names written until the same command no longer failed with an error, and the calls that show it."""
     names: frozenset[str] = frozenset()
     changes: list[TriedCall] = []
     for at in range(place + 1, min(place + 1 + _WITHIN, len(run))):
@@ -412,7 +404,7 @@ def _take(
 
 
 def agreed(observations: Sequence[Observation]) -> Sequence[Observation]:
-    """The observations of a claim: of one about what was written those that have in common what most runs wrote."""
+    """The observations of a claim; of one about written names only those with the names that most runs wrote."""
     if not any(WRITTEN in each.conditions for each in observations):
         return observations
     often = Counter(name for each in observations for name in _written(each))

@@ -1,4 +1,9 @@
-"""What a user says at once in a run: in messages, refusals and answers, and what it was said about."""
+"""What a user says in a run: messages, refusals and answers; wishes that users repeat, and commands that they refuse.
+
+That one user asks for tests tells nothing; that users ask for them in run after run, once the work is done, tells how
+they want to work: the next run should do it unasked. Each kind of wish is a claim that several runs have to show. So is
+each command that was refused: the next run asks first.
+"""
 
 from __future__ import annotations
 
@@ -7,56 +12,67 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from ireneo.grounding.neutral import instruction_like
 from ireneo.language.detect import language_of_sentence
-from ireneo.language.files import either, topic
-from ireneo.language.topics import Constraints, Rulings
+from ireneo.language.files import either, from_data, topic
+from ireneo.language.topics import Constraints, Rulings, Wishes
 from ireneo.language.words import common_words, light_stem
+from ireneo.lessons.commands import main_step
+from ireneo.lessons.explanations import names_thing
 from ireneo.lessons.findings import PLACES
-from ireneo.lessons.shell import RunMaterial
+from ireneo.lessons.naming import programs
+from ireneo.lessons.observe import ASKED, MOST_SOURCES, REFUSED, cited_sources, is_supported, plain_name
+from ireneo.lessons.run import Observation, Trigger
+from ireneo.lessons.shell import RunMaterial, command_of, run_steps
 from ireneo.log.message import Call, Message, MessageId, Text, Thinking, without_recalled
 from ireneo.log.outcome import was_refused, was_stopped
 from ireneo.patterns import lazy_re
-from ireneo.summaries.own_words import said_in_results
-from ireneo.summaries.steps import CHANGES, clip, sentences, understand
+from ireneo.summaries.own_words import own_words, said_in_results
+from ireneo.summaries.steps import CHANGES, Step, clip, sentences, understand
 
+WORK = CHANGES | {"read"}
+"""Kinds of action that show work on a project, and not on a customer's case."""
+OF_CODING = frozenset("aider claude-code codex gemini-cli pi specstory".split())
+"""Log formats of coding tools; some of their logs hold no call."""
 _ABOUT = 140
-"""Characters of what a ruling is about."""
+"""Characters of the quotation that says what a ruling is about."""
 _TOLD_ELSEWHERE = 1_500
-"""Characters of a message that nobody types, if a run begins with it or it has headings or tags: a plan, a report."""
+"""A message of so many characters that opens a run, or has headings or tags, was not typed: it is a plan or report."""
 FEW = 3
-"""Words of content with which a sentence says what it is about."""
+"""A sentence with so many content words says what it is about."""
 _REPLY = 800
-"""Characters of a reply, its thought among them, in which an agent says that the user is right."""
+"""Characters of a reply in which an agent is expected to say that the user is right."""
 _HARNESS = lazy_re(lambda: either(topic(Rulings).harness), re.I)
 _CONCEDES = lazy_re(lambda: rf"(?<!\w){either(topic(Rulings).concedes)}", re.I)
 _COMMAND_TAG = lazy_re(r"\s*<command-(?:message|name)>")
 _WRITTEN_UP = lazy_re(r"^#{1,6} |^</?[a-zA-Z_][\w-]{1,40}>|^[^\S\n]{0,8}[-*] \[[ x]\]", re.M)
 _HOME = lazy_re(r"(?<![\w./~])/(?:Users|home|root|tmp|var|private)/(?:[\w.@-]{1,60}+/){1,20}+")
-"""Folders of one machine, before a name."""
+"""Folders of one machine, in front of a name."""
 _STEM = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
 
 
 class UserWords(Struct, frozen=True, kw_only=True):
-    """What a user says at once."""
+    """One utterance of a user."""
 
     message: Message
     text: str
     opening: bool
-    """It asks for the task itself: nothing was done yet that it could correct."""
+    """It states the task itself: there is nothing yet that it could correct."""
     stopped: bool
-    """It was said when a call was refused, or broken off."""
+    """It followed a call that was refused or interrupted."""
     chosen: bool = False
-    """It is an answer, or the reason of a refusal: short, and meant for the agent's course."""
+    """It is an answer to a question, or the reason of a refusal."""
     conceded: bool = False
     """The agent agreed that it had been wrong."""
     about: str
-    """What it is about: the call that it refuses, or what the agent said last."""
+    """Its subject: the call that it refuses, or what the agent said last."""
     about_source: MessageId | None
 
 
 def said_by_user(material: RunMaterial) -> Iterator[UserWords]:
-    """What the user says in a run: in messages, refusals and answers."""
+    """The utterances of the user in a run: messages, refusals and answers."""
     heard = _replied(material.messages)
     calls: dict[str, tuple[Call, MessageId]] = {}
     spoke: Message | None = None
@@ -78,7 +94,7 @@ def said_by_user(material: RunMaterial) -> Iterator[UserWords]:
                 text=without_recalled(draft.text),
                 opening=spoke is None,
                 stopped=stopped,
-                conceded=_concedes(heard.get(message.id, "")),
+                conceded=bool(_CONCEDES.search(heard.get(message.id, ""))),
                 about=about,
                 about_source=about_source,
             )
@@ -96,7 +112,7 @@ def said_by_user(material: RunMaterial) -> Iterator[UserWords]:
                     opening=False,
                     stopped=True,
                     chosen=True,
-                    conceded=_concedes(heard.get(message.id, "")),
+                    conceded=bool(_CONCEDES.search(heard.get(message.id, ""))),
                     about=asked or (_named(call) if call else "") or _last_done(spoke, [])[0],
                     about_source=source,
                 )
@@ -104,7 +120,7 @@ def said_by_user(material: RunMaterial) -> Iterator[UserWords]:
 
 
 def _replied(messages: Sequence[Message]) -> dict[MessageId, str]:
-    """What the agent thought and said at once upon each message of the user's side."""
+    """The beginning of the agent's reply, with its thoughts, to each message from the user's side."""
     out: dict[MessageId, str] = {}
     for before, each in pairwise(messages):
         if before.role != "assistant" and each.role == "assistant":
@@ -113,23 +129,19 @@ def _replied(messages: Sequence[Message]) -> dict[MessageId, str]:
     return out
 
 
-def _concedes(reply: str) -> bool:
-    return bool(_CONCEDES.search(reply))
-
-
 def _typed(message: Message, before: Message | None, *, opening: bool) -> bool:
-    """Whether a user wrote a message, and no program, and it is no template that a command was replaced by."""
+    """Whether a user typed a message: it is not of a program, and not the template of a command."""
     text = message.draft.text
     if _HARNESS.match(text.lstrip()):
         return False
     if before is not None and before.role == "user" and _COMMAND_TAG.match(before.draft.text):
         return False
-    # Nobody types so much to begin with, and nobody headings in between.
+    # Nobody types so much at the start, and nobody types headings later.
     return len(text) < _TOLD_ELSEWHERE or not (opening or _WRITTEN_UP.search(text))
 
 
 def _offered(call: Call) -> frozenset[str]:
-    """The answers that a question offered: who takes one rules on the task at hand."""
+    """The answers that a question offered: taking one concerns the current task only."""
     given = call.arguments if isinstance(call.arguments, dict) else {}
     out: set[str] = set()
     asked = given.get("questions")
@@ -142,17 +154,17 @@ def _offered(call: Call) -> frozenset[str]:
 
 
 def _named(call: Call) -> str:
-    """A call as what a ruling is about."""
+    """A call, as the subject of a ruling."""
     action = understand(call)
     if action.shell:
         return f"`{clip(_HOME.sub('', action.subject), _ABOUT)}`"
-    # Where the project stands on a machine is of no interest to another run.
+    # The place of the project on this machine is of no interest to another run.
     path = "/".join(action.subject.split("/")[-PLACES:])
     return f"changing `{clip(path, _ABOUT)}`" if action.kind in CHANGES else ""
 
 
 def _last_done(spoke: Message | None, done: Sequence[tuple[Call, MessageId]]) -> tuple[str, MessageId | None]:
-    """What an answer is about, with its message: what the agent asked last, what it changed, or what it said."""
+    """The subject of an answer, with its message: the agent's last question, change or sentence."""
     told = list(sentences(spoke.text)) if spoke is not None else []
     told = [each for each in told if len(stems_of(each)) >= FEW]
     asked = [each for each in told if each.endswith("?")]
@@ -165,8 +177,126 @@ def _last_done(spoke: Message | None, done: Sequence[tuple[Call, MessageId]]) ->
 
 
 def stems_of(text: str) -> frozenset[str]:
-    """The stems of what a text is about."""
+    """The stems of the content words of a text."""
     language = language_of_sentence(text)
     empty = common_words() | topic(Constraints).empty | topic(Rulings).plain
     said = (word.lower().rstrip(".") for word in _STEM.findall(text.replace("’", "'")))
     return frozenset(light_stem(word.strip("'"), language) for word in said if word not in empty and len(word) > 1)
+
+
+def is_work(material: RunMaterial) -> bool:
+    """Whether a run works on a project: its log is of a coding tool, or its calls show it."""
+    if material.source in OF_CODING:
+        return True
+    return any(step.action.shell or step.action.kind in WORK for step in run_steps(material))
+
+
+ASK_FIRST = "ask the user before you run it"
+LONGEST = 200
+"""Characters of a sentence that is quoted; a longer one concerns its task."""
+PLAIN = 70
+"""The same for one that a reader without context understands; it is quoted before others."""
+_PLAIN = lazy_re(r"[^\W\d_][^\d_/@`*:;]*")
+LEAST_WORDS = 4
+_ACCEPTED = lazy_re(lambda: either(topic(Wishes).accepted), re.I)
+_WONDERED = lazy_re(lambda: rf"(?<!\w){either(topic(Wishes).wondered)}", re.I)
+_ITEM = lazy_re(r"(?:^|: )\d{1,2}[.)] ")
+
+
+def asked_again(material: RunMaterial) -> list[Observation]:
+    """The kinds of wishes that a user expressed after work was done, each once, in the words of the first."""
+    out: dict[str, Observation] = {}
+    of_commands = topic(Wishes).of_commands
+    for said in said_by_user(material):
+        if said.opening or not any(pattern.search(said.text) for pattern in _patterns().values()):
+            continue
+        for at, each in enumerate(own_words(said.text)):
+            # Accepting an offer is no wish of the user's own.
+            taken = at == 0 and _ACCEPTED.match(each.text.lstrip())
+            wish = _wish_in(" ".join(each.text.split())) if each.personal and not each.step and not taken else None
+            if wish is None or (wish[0] in of_commands and not _names_command(each.text, material)):
+                continue
+            kind, text, plain = wish
+            known = out.get(kind)
+            ids = (*(known.sources if known else ()), said.message.id)
+            out[kind] = (
+                replace(known, held=known.held + 1, sources=tuple(dict.fromkeys(ids))[:MOST_SOURCES])
+                if known
+                else Observation(
+                    cue=f"{ASKED}{kind}",
+                    category="procedural",
+                    session=material.session,
+                    project=material.project,
+                    at=said.message.draft.at,
+                    held=1,
+                    text=text,
+                    why=plain,
+                    sources=ids,
+                )
+            )
+    return list(out.values()) if out and is_work(material) else []
+
+
+def refused_again(material: RunMaterial) -> list[Observation]:
+    """How often each command was refused and permitted, in a run with a refusal."""
+    if not any(was_refused(result.text) for message in material.messages for result in message.draft.results):
+        return []
+    messages = {message.id: message for message in material.messages}
+    tried: dict[str, list[Step]] = {}
+    for step in run_steps(material):
+        command = main_step(command_of(step.call)) if step.result is not None else None
+        if command is not None and command.name and command.name not in programs().looks_only:
+            tried.setdefault(command.name, []).append(step)
+    out: list[Observation] = []
+    for name, calls in tried.items():
+        refused = [step for step in calls if step.result is not None and was_refused(step.result.text)]
+        sources = cited_sources((one for step in refused for one in step.sources), messages)
+        text = f"`{name}` was refused by the user: {ASK_FIRST}."
+        told = is_supported(text, sources, messages)
+        out.append(
+            Observation(
+                cue=f"{REFUSED}{plain_name(name)}",
+                category="procedural",
+                session=material.session,
+                project=material.project,
+                at=next((messages[each].draft.at for each in sources), None),
+                held=len(refused),
+                broke=len(calls) - len(refused),
+                text=text if told else "",
+                way_out=ASK_FIRST if told else "",
+                trigger=Trigger(command=name) if told else None,
+                sources=sources,
+            )
+        )
+    return out
+
+
+def _wish_in(said: str) -> tuple[str, str, str] | None:
+    """The kind of wish that a sentence expresses, the text of the lesson, and the sentence if it needs no context.
+
+    None where it expresses none.
+    """
+    short = len(said.split()) >= LEAST_WORDS and len(said) <= LONGEST
+    # A sentence with a colon at its end is the heading of pasted text, and a numbered one an item of it.
+    if not short or said.endswith(":") or _ITEM.search(said) or not said.isprintable() or instruction_like(said):
+        return None
+    if said.endswith("?") and _WONDERED.search(said):
+        return None
+    found = next((kind for kind, pattern in _patterns().items() if pattern.search(said)), None)
+    if found is None:
+        return None
+    plain = said if len(said) <= PLAIN and _PLAIN.fullmatch(said) else ""
+    return found, f"{topic(Wishes).unasked[found][0]}: “{said}” (the user)", plain
+
+
+def _names_command(said: str, material: RunMaterial) -> bool:
+    """Whether a sentence names a command with a subcommand that the run ran, or a script of its project."""
+    steps = (step for step in run_steps(material) if step.action.shell)
+    names = {command.name for step in steps if (command := main_step(command_of(step.call))) is not None}
+    return any(names_thing(said, name) for name in names if " " in name or "/" in name)
+
+
+@from_data
+def _patterns() -> dict[str, re.Pattern[str]]:
+    wishes = topic(Wishes).uttered
+    return {kind: lazy_re(rf"(?<!\w){either(rows)}", re.I) for kind, rows in wishes.items()}

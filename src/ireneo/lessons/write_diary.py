@@ -1,6 +1,6 @@
-"""Write the diary of a run from its structure, and what its agent wrote into it.
+"""Write the diary of a run from its tasks and attempts, and from what its agent wrote itself.
 
-Every line from the messages that it names, within an allowance.
+Every line is supported by the messages that it cites; the whole is kept within an allowance of tokens.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from ireneo.summaries.statements import asks, gives_reason, is_intent, prose, pr
 from ireneo.summaries.steps import CHANGES, Step, clip
 
 UNASKED = "(nobody asked)"
-"""What stands in the place of a goal where there is none."""
+"""Shown instead of a goal where there is none."""
 
 
 def render_diary(entries: Sequence[DiaryEntry]) -> str:
-    """The entries in order: one with a single line on that line, any other under its goal. Empty for none."""
+    """Render entries in order: one with a single line as a list item, others under a heading. Empty for none."""
     blocks: list[str] = []
     listed: list[str] = []
     for entry in entries:
@@ -80,11 +80,11 @@ def _list(heading: str, lines: Sequence[DiaryLine]) -> Iterator[str]:
 
 
 OFTEN = 3
-"""So many failures of one check are a pattern; twice is what the attempts tell."""
+"""The least number of failures of one check that make a pattern."""
 
 
 def pattern_of(task: Task) -> DiaryLine | None:
-    """A check that failed again and again, and what ended that; None where the failures themselves tell it all."""
+    """A check that failed repeatedly, and what ended that; None without such a check."""
     failures: dict[str, list[Attempt]] = {}
     for attempt in task.attempts:
         if attempt.step.action.kind == "check" and attempt.step.failed:
@@ -102,25 +102,25 @@ def pattern_of(task: Task) -> DiaryLine | None:
 
 
 NEXT = 4
-"""Calls behind a failure beside which the agent may say what it was."""
+"""Calls after a failure with which the agent may explain it."""
 MOST_OF_A_REASON, LEAST_OF_A_REASON = 170, 5
-"""Characters of the sentence that is quoted, at the most, and words of it at the least."""
+"""Limits of a quoted sentence: characters at most, words at least."""
 
 
 SHARED = 2
-"""So many words of an error make a sentence that is about it."""
+"""Words of an error that a sentence about it has at least."""
 _LABEL = lazy_re(r"^(?:THOUGHT|Thought):\s*")
 
 
 class AgentReason(Struct, frozen=True, kw_only=True):
-    """The sentence in which an agent says what a failure was."""
+    """The sentence in which an agent explains a failure."""
 
     text: str
     source: MessageId
 
 
 def explained(task: Task, attempt: Attempt) -> AgentReason | None:
-    """What the agent said of a failure before it was over, or given up: its best sentence that gives a reason."""
+    """The best sentence of the agent that explains a failure, before it was overcome or given up."""
     if attempt.step.action.kind in ("read", "search"):
         return None
     later = attempt.over or attempt.instead
@@ -130,7 +130,7 @@ def explained(task: Task, attempt: Attempt) -> AgentReason | None:
     found: list[tuple[float, AgentReason]] = []
     for step in (task.steps[at] for at in places):
         if end is not None and step.position > end:
-            break  # What is said later is of something else.
+            break  # Later sentences are about something else.
         for sentence in (sentence for piece in prose(step.said) for sentence in sentences(piece)):
             told = _LABEL.sub("", sentence.replace("“", '"').replace("”", '"')).strip()
             fits = len(told) <= MOST_OF_A_REASON and len(told.split()) >= LEAST_OF_A_REASON
@@ -144,44 +144,36 @@ def _times(alike: Iterable[Attempt]) -> int:
     return sum(attempt.times for attempt in alike)
 
 
-def _with_reason(text: str, why: AgentReason | None) -> str:
-    return f"{text} — the agent: “{why.text}”" if why else text
-
-
-def _with_source(shown: Sequence[Step], why: AgentReason | None) -> tuple[MessageId, ...]:
-    return tuple(dict.fromkeys((*sources_of(shown), *([why.source] if why else []))))
-
-
 Section = Literal["attempted", "worked", "failed", "pattern", "plain"]
-"""Where a line stands; a plain one is all that is said of a task in which nothing went wrong."""
+"""The section of a line; "plain" is the single line of a task in which nothing failed."""
 
 DEAD_END = 8.0
 UNDONE = 8.0
 EASILY = 4.0
-"""What a failure loses where a file only had to be read first: that any model knows."""
+"""Deducted from a failure if a file only had to be read first, which any model knows."""
 SAME_CALL = 1.5
-"""What each further way in which one call failed loses."""
+"""Deducted from each further failure of the same call."""
 PATTERN = 7.0
 UNSAID = 3.0
-"""What a failure loses that came without a word."""
+"""Deducted from a failure without an error message."""
 HELD = 5.0
 RECURRED = 1.5
-"""What a failure gains each time that it came again."""
+"""Added to a failure for each repetition."""
 TRIED = {"failed": 4.5, "replaced": 4.5, "abandoned": 4.5, "undone": 4.5, "worked": 2.0, "open": 1.0}
-"""Of the approaches in their order, by outcome; one that worked after another failed is worth more."""
+"""The worth of an approach by outcome; one that worked after another failed is worth more."""
 TRIED_AFTER_ALL = 4.5
 PLAIN = 3.0
-"""What a task is worth in which nothing went wrong: a line at the most."""
+"""The worth of the line of a task in which nothing failed."""
 _WORDS = {
     "undone": "taken back",
     "abandoned": "failed, given up",
     "replaced": "failed, replaced",
 }
-"""How an outcome is told in the list of approaches."""
+"""Outcomes in words, in the list of approaches."""
 LEAST_WORTH = 3.0
-"""A task in which nothing went wrong and that is worth less is passed over where there is anything else to say."""
+"""A plain line that is worth less is left out if the diary has any other."""
 _ASKS_ONLY = lazy_re(r"--(?:version|help)\b")
-"""What makes of a check a question about the tool."""
+"""Flags with which a check only asks about the tool."""
 
 
 class DiaryCandidate(Struct, frozen=True, kw_only=True):
@@ -193,26 +185,26 @@ class DiaryCandidate(Struct, frozen=True, kw_only=True):
 
 
 def candidates(task: Task, error: int = MOST_OF_AN_ERROR) -> list[DiaryCandidate]:
-    """Every line that `task` may have, in the order in which they would stand, with `error` characters of an error."""
+    """All possible lines of `task`, in their order, with at most `error` characters of each error."""
     telling_ones = list(filter(_says_something, task.attempts))
     failures = any(attempt.outcome not in ("worked", "open") or attempt.error for attempt in telling_ones)
     if not failures:
         return [each for each in (_plain(task),) if each is not None]
     found = [*_tried(task), *_worked(task), *_failed(task, error), *_pattern(task)]
-    # One refusal may be worded as another, and is told once; the approaches are a list in their order.
+    # Equal lines are kept once, except in the ordered list of approaches.
     once = {(each.section, each.line.text): each for each in reversed(found) if each.section != "attempted"}
     kept = [each for each in found if each.section == "attempted" or once[each.section, each.line.text] is each]
     return [each for each in kept if not instruction_like(each.line.text)]
 
 
 def _says_something(attempt: Attempt) -> bool:
-    """Whether an attempt is worth telling: not that a file was looked for where it is not, and that was all."""
+    """Whether an attempt is worth telling, and not only a file that was not found."""
     looked = attempt.step.action.kind in ("read", "search") and attempt.outcome == "abandoned"
     return not looked or attempt.step.action.shell
 
 
 def _plain(task: Task) -> DiaryCandidate | None:
-    """One line for a task in which nothing went wrong: what was changed, and what passed."""
+    """The line of a task in which nothing failed: what was changed, and what passed."""
     changed = [step for attempt in task.attempts for step in attempt.steps if _changes(step)]
     held = _held(task)
     done = {named(attempt.step): attempt.step for attempt in task.attempts if attempt.outcome == "worked"}
@@ -223,17 +215,17 @@ def _plain(task: Task) -> DiaryCandidate | None:
         text = f"{_listed(used)} worked"
     else:
         return None
-    # A change whose check nobody saw says little.
+    # A change without a check says little.
     worth = (PLAIN if changed and held else 1.0) + _weight(task.cost.tokens)
     line = _line(f"{text}.", [*telling(changed), *held] if changed else used)
     return None if instruction_like(line.text) else DiaryCandidate(section="plain", line=line, worth=worth)
 
 
 def _tried(task: Task) -> Iterator[DiaryCandidate]:
-    """The approaches in order, each with its outcome; the same one again is counted, checks that passed are one."""
+    """The approaches in order, with outcomes; repetitions are counted, and passed checks combined."""
     troubled = False
     told = filter(_says_something, task.attempts)
-    tried = [each for each in told if each.changed or each.outcome != "worked" or not _saves(each.step)]
+    tried = [each for each in told if each.changed or each.outcome != "worked" or each.step.action.kind != "save"]
     for (text, passed), group in groupby(tried, key=_alike):
         attempts = list(group)
         first, times = attempts[0], sum(attempt.times for attempt in attempts)
@@ -271,7 +263,7 @@ def _outcome(attempt: Attempt) -> str:
 
 
 def _failed(task: Task, error: int) -> Iterator[DiaryCandidate]:
-    """What went wrong, once for each failure however often it came, and what was taken instead."""
+    """The failures, each once however often it occurred, with what was done instead."""
     groups: dict[str, list[Attempt]] = {}
     for attempt in filter(_says_something, task.attempts):
         if attempt.outcome == "undone":
@@ -294,14 +286,19 @@ def _failed(task: Task, error: int) -> Iterator[DiaryCandidate]:
             text, shown = f"{text}; {_passed(last)}", [*shown, *telling(_changed(last.by)), *last.by[-1:], last.over]
         elif last.outcome == "abandoned":
             text = f"{text}; given up"
-        # What is said of two failures is of the one that it was said behind.
+        # A sentence that fits two failures belongs to the later one.
         why = None if reasons[place] in reasons[place + 1 :] else reasons[place]
         worth = DEAD_END + RECURRED * min(times - 1, 3) + _weight(sum(attempt.cost.tokens for attempt in alike))
-        worth -= EASILY * _easily(last) + SAME_CALL * told.count(way(last.step))
+        easily = bool(last.by) and last.by[-1].action.kind == "read"
+        worth -= EASILY * easily + SAME_CALL * told.count(way(last.step))
         told.append(way(last.step))
         if not error_quoted(last.step):
             worth -= UNSAID
-        line = DiaryLine(text=f"{_with_reason(text, why)}.", sources=_with_source(shown, why))
+        sources = sources_of(shown)
+        if why is not None:
+            text = f"{text} — the agent: “{why.text}”"
+            sources = tuple(dict.fromkeys((*sources, why.source)))
+        line = DiaryLine(text=f"{text}.", sources=sources)
         yield DiaryCandidate(section="failed", line=line, worth=worth)
 
 
@@ -318,7 +315,7 @@ def _undone(attempt: Attempt, error: int) -> DiaryCandidate:
 
 
 def _worked(task: Task) -> Iterator[DiaryCandidate]:
-    """What held in the end; how a failure was got over, the failure itself says."""
+    """The checks that passed in the end; remedies are told with the failures."""
     held = _held(task)
     if held:
         yield DiaryCandidate(section="worked", line=_line(f"{_listed(held)} passed in the end.", held), worth=HELD)
@@ -337,12 +334,8 @@ def _remedy(attempt: Attempt) -> str:
     return f"after {helped}" if helped and attempt.over and helped != named(attempt.over) else ""
 
 
-def _easily(attempt: Attempt) -> bool:
-    return bool(attempt.by) and attempt.by[-1].action.kind == "read"
-
-
 def _held(task: Task) -> list[Step]:
-    """The checks that passed last, behind the last change; at most two, none where the last check failed."""
+    """The last checks that passed after the last change, at most two; none where the last check failed."""
     if task.held is None:
         return []
     out: dict[str, Step] = {}
@@ -367,10 +360,6 @@ def _listed(shown: Sequence[Step]) -> str:
     return " and ".join(named(step) for step in shown)
 
 
-def _saves(step: Step) -> bool:
-    return step.action.kind == "save"
-
-
 def _changed(done: Iterable[Step]) -> list[Step]:
     return [step for step in done if _changes(step)]
 
@@ -380,7 +369,7 @@ def _changes(step: Step) -> bool:
 
 
 def _weight(tokens: int) -> float:
-    """What a cost adds to a line's worth: 0 to 3, one for each fourfold of a thousand tokens or so."""
+    """The worth that a cost adds to a line, from 0 to 3, growing with its logarithm."""
     return min(3.0, math.log2(1 + tokens / 1_000))
 
 
@@ -389,24 +378,24 @@ def _line(text: str, shown: Sequence[Step]) -> DiaryLine:
 
 
 def sources_of(shown: Iterable[Step]) -> tuple[MessageId, ...]:
-    """The messages that show these calls, each once."""
+    """The messages that contain these calls, each once."""
     return tuple(dict.fromkeys(source for step in shown for source in step.sources))
 
 
 MOST_LINES = 8
-"""Of each section that an agent writes at once."""
+"""Lines of a section that an agent writes at once, at most."""
 MOST_CHARACTERS = 300
-"""Of each line."""
+"""Characters of a line, at most."""
 SHOWN = 3
-"""Names that are marked as unverified in one line."""
+"""Unverified names that are listed in one line, at most."""
 _MARK = lazy_re(r"^(?:[-*•]|\d{1,3}[.)])\s+")
 
 
 class AgentNotes(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What an agent wrote of the task it was at."""
+    """What an agent wrote about its current task."""
 
     at: MessageId = MessageId("")
-    """The message after which it wrote."""
+    """The message after which it was written."""
     position: int = 0
     tried: tuple[str, ...] = ()
     worked: tuple[str, ...] = ()
@@ -416,14 +405,14 @@ class AgentNotes(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is said in it."""
+        """Whether it has no text."""
         return not (self.tried or self.worked or self.failed or self.pattern or self.goal)
 
 
 def lines_of(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
-    """What an agent gave for the section `name`, a line each: of one text its lines, without the marks of a list.
+    """Split what an agent gave for the section `name` into lines, without list markers.
 
-    A brief or a scratchpad that stands in it is left out. Raises BadInput where there are too many.
+    A brief or a scratchpad in it is left out. Raises BadInput for too many lines.
     """
     texts = given.splitlines() if isinstance(given, str) else given
     told = (" ".join(_MARK.sub("", without_recalled(text).strip()).split()) for text in texts)
@@ -434,13 +423,13 @@ def lines_of(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def claimed(written: AgentNotes) -> set[TextClaim]:
-    """What the lines of `written` name that can be looked up; its goal is a wish, and claims nothing."""
+    """The claims in the lines of `written`; its goal is a wish, and claims nothing."""
     lines = (*written.tried, *written.worked, *written.failed, written.pattern)
     return {claim for line in lines for claim in claims(line)}
 
 
 def marked(written: AgentNotes, unknown: Collection[TextClaim]) -> AgentNotes:
-    """`written` with a mark behind each line that names what is `unknown`."""
+    """Mark each line of `written` that has an `unknown` claim as unverified."""
 
     def mark(line: str) -> str:
         names = [claim.text for claim in claims(line) if claim in unknown]
@@ -458,13 +447,13 @@ def marked(written: AgentNotes, unknown: Collection[TextClaim]) -> AgentNotes:
 
 
 def as_text(written: AgentNotes) -> str:
-    """`written` as it is kept: a line each, behind the name of its section."""
+    """Serialise notes: one line each, after the name of its section."""
     lines = [*_named("goal", [written.goal]), *_named("tried", written.tried), *_named("worked", written.worked)]
     return "\n".join([*lines, *_named("failed", written.failed), *_named("pattern", [written.pattern])])
 
 
 def written_in(note: Annotation) -> AgentNotes:
-    """What `as_text` kept in an annotation."""
+    """Parse what `as_text` stored in an annotation."""
     sections: dict[str, list[str]] = {}
     for line in note.text.split("\n"):
         name, _, text = line.partition(": ")
@@ -481,7 +470,7 @@ def written_in(note: Annotation) -> AgentNotes:
 
 
 def led(frame: DiaryEntry, written: Sequence[AgentNotes]) -> DiaryEntry:
-    """The entry of a task as its agent wrote it, at one time or at several: of pattern and goal the last one stands."""
+    """The entry of a task as its agent wrote it; of several patterns and goals the last one is used."""
     last = written[-1].at if written else frame.last
     sources = tuple(dict.fromkeys((frame.opening, last)))
 
@@ -510,33 +499,33 @@ def _named(name: str, lines: Iterable[str]) -> list[str]:
 
 LEAST_TOKENS = 40
 SHARE = 150
-"""A diary costs at most one token for so many of the log."""
+"""Tokens of the log for each token of the diary."""
 _GOAL = 0.3
-"""Of a narrow diary, what a goal may take."""
+"""The share of a narrow diary that a goal may take."""
 LEAST_OF_A_GOAL = 40
 NARROW, NARROW_ERROR = 80, 60
-"""In a diary of so few tokens an error is told in so many characters."""
+"""In a diary of at most `NARROW` tokens an error is cut to `NARROW_ERROR` characters."""
 CHARACTERS_PER_TOKEN = 4
 LINE_TOKENS = 2
-"""What the mark of a line costs."""
+"""Tokens of a list marker."""
 
 _Found: TypeAlias = tuple[int, int, DiaryCandidate]
-"""A line: the place of its task, its place among the lines of that task, and itself."""
+"""A line: the index of its task, its index among the lines of that task, and itself."""
 
 
 def allowance(tokens: int) -> int:
-    """What the diary of a run may cost whose messages cost `tokens`."""
+    """The tokens that the diary of a run of `tokens` may have."""
     return max(LEAST_TOKENS, tokens // SHARE)
 
 
 def write_diary(
     material: RunMaterial, tasks: Sequence[Task], count: Count, written: Sequence[AgentNotes] = ()
 ) -> tuple[DiaryEntry, ...]:
-    """The diary of a run that was read as `tasks`: for each that has something to say an entry, in order.
+    """The diary of a run with these `tasks`: an entry for each that has something to tell, in order.
 
-    What its agent has `written` leads, whatever it costs; the sections that it left open, and the other tasks, are
-    told by the structure, as far as the allowance goes: dead ends and what got over them first, then what worked,
-    then the approaches in order, then the tasks in which nothing went wrong.
+    What its agent has `written` comes first, whatever it costs. Other sections are filled from the structure within the
+    allowance: dead ends and their remedies first, then what worked, then the approaches in order, then the tasks in
+    which nothing failed.
     """
     room = allowance(sum(message.tokens for message in material.messages))
     frames = _frames(material, tasks, room, written)
@@ -550,7 +539,7 @@ def write_diary(
             chooser.take([found])
     for place in dict.fromkeys(place for place, _, _ in ranked):
         tried = [found for found in told if found[0] == place and found[2].section == "attempted"]
-        # The whole list, or of a long one what failed and what worked after that: a single step of it tells nothing.
+        # The whole list, or only the important steps of a long one; a single step tells nothing.
         telling = [found for found in tried if found[2].worth >= TRIED_AFTER_ALL]
         if len(tried) > 1 and not chooser.take(tried) and len(telling) > 1:
             chooser.take(telling)
@@ -561,7 +550,7 @@ def write_diary(
 
 
 class _Chooser:
-    """Takes lines as long as there is room for them."""
+    """Selects lines as long as there is room."""
 
     def __init__(self, material: RunMaterial, frames: Sequence[DiaryEntry], room: int, count: Count) -> None:
         self.chosen: list[_Found] = []
@@ -572,7 +561,7 @@ class _Chooser:
         self._room = max(room, self._spent)
 
     def take(self, found: Sequence[_Found]) -> bool:
-        """Take all of these lines of one task, or none where there is no room; those that nothing shows are left."""
+        """Take all of these lines of one task, or none without room for them; unsupported ones are left out."""
         opened = {place for place, _, _ in self.chosen}
         cost = sum(self._count(each.line.text) + LINE_TOKENS for _, _, each in found)
         opening = {place for place, _, _ in found if self._frames[place].author != "agent"} - opened
@@ -586,7 +575,7 @@ class _Chooser:
         return True
 
     def diary(self) -> tuple[DiaryEntry, ...]:
-        """The entries of what was taken; the least worthy lines go where the headings leave them no room."""
+        """The entries of the chosen lines; the least valuable are dropped if headings leave no room."""
         while True:
             entries = _made(self._frames, self.chosen)
             if not self.chosen or self._count(render_diary(entries)) <= self._room:
@@ -594,13 +583,13 @@ class _Chooser:
             self.chosen.pop()
 
     def _shown(self, line: DiaryLine) -> bool:
-        """Whether the messages that a line names show all that it claims."""
+        """Whether the cited messages support all claims of a line."""
         messages = (self._messages[source] for source in line.sources if source in self._messages)
         return not check_text(line.text, SourceIndex(source_texts(messages)))
 
 
 def _made(frames: Sequence[DiaryEntry], chosen: Sequence[_Found]) -> tuple[DiaryEntry, ...]:
-    """The entries of these lines, with those that an agent wrote; each line where it stood among those of its task."""
+    """The entries of these lines, with those that an agent wrote; lines keep their order."""
     lines: dict[int, list[DiaryCandidate]] = {}
     for place, _, each in sorted(chosen, key=lambda found: found[:2]):
         lines.setdefault(place, []).append(each)
@@ -624,7 +613,7 @@ def _filled_entry(frame: DiaryEntry, lines: Sequence[DiaryCandidate]) -> DiaryEn
 
 
 def _frames(material: RunMaterial, tasks: Sequence[Task], room: int, written: Sequence[AgentNotes]) -> list[DiaryEntry]:
-    """The entries without what the structure says; what an agent wrote belongs to the task that it was at."""
+    """The entries before lines are added; what an agent wrote belongs to its current task."""
     positions = {message.id: message.position for message in material.messages}
     out: list[DiaryEntry] = []
     before = material.messages[0].position - 1 if material.messages else -1
@@ -638,7 +627,7 @@ def _frames(material: RunMaterial, tasks: Sequence[Task], room: int, written: Se
 
 
 def _frame(task: Task, room: int) -> DiaryEntry:
-    """The entry of a task without its lines; in a narrow diary its goal is short."""
+    """The entry of a task without lines; in a narrow diary its goal is shortened."""
     shown = max(int(room * CHARACTERS_PER_TOKEN * _GOAL), LEAST_OF_A_GOAL)
     goal = "" if instruction_like(task.goal) else clip(task.goal, shown)
     if goal.count("`") % 2:
@@ -647,7 +636,7 @@ def _frame(task: Task, room: int) -> DiaryEntry:
 
 
 def _left_open(lines: Sequence[DiaryCandidate], frame: DiaryEntry) -> list[DiaryCandidate]:
-    """Those of `lines` whose section nobody wrote."""
+    """Those of `lines` whose section the agent left empty."""
     if frame.author != "agent":
         return list(lines)
     said: dict[Section, bool] = {
