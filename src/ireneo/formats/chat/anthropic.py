@@ -471,7 +471,7 @@ class AnthropicMessages(ChatFormat):
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
         """Write drafts as a valid message list, and the leading system drafts as the system prompt."""
-        sound = self.repaired([_adopt_plain(draft) for draft in drafts])
+        sound = self._repaired([_adopt_plain(draft) for draft in drafts])
         first = repairs.leading_systems(sound)
         system = _write_system(sound[:first])
         return Payload(
@@ -483,47 +483,44 @@ class AnthropicMessages(ChatFormat):
         """Return every violation, also of the system prompt."""
         return [*_blank_system(payload.system), *super().validate(payload, thinking=thinking)]
 
-    def read_message(self, message: Json, place: str) -> list[Draft]:
-        """Read a message as one draft, or as two where it holds tool results and a user's words."""
+    def _read_message(self, message: Json, place: str) -> list[Draft]:
         read = _read_blocks(message, place)
         if message["role"] != "user":
             return [self._draft("assistant" if message["role"] == "assistant" else "system", read, message)]
         found = halves(message, "content", read, lambda each: isinstance(each[1], Result))
         return [self._draft(role, half, inner, joined=joined) for role, half, inner, joined in found]
 
-    def read_native(self, payload: object) -> list[Draft] | None:
+    def _read_native(self, payload: object) -> list[Draft] | None:
         """Read a message, or the list of blocks of a system prompt."""
         if isinstance(payload, list):
             return None if any(_blank_system(payload)) else self._read_system(payload)
-        return super().read_native(payload)
+        return super()._read_native(payload)
 
     def without_thinking(self, payload: Json) -> Json:
         """Return the message without its thinking blocks."""
         return filtered(payload, "content", lambda block: block.get("type") not in THINKING)
 
-    def takes(self, part: Part, role: Role) -> bool:
+    def _takes(self, part: Part, role: Role) -> bool:
         """Whether the format takes `part`: all but thinking that is unsigned, or signed elsewhere."""
         return not _is_foreign(part)
 
-    def carries(self, part: Media | Opaque, role: str) -> bool:
-        """Whether a message of that role can hold `part`."""
+    def _carries(self, part: Media | Opaque, role: str) -> bool:
         if isinstance(part, Media):
             return role in ("user", "tool") and write_media(part) is not None
         kind = _kind(part.payload)
         return part.format == ANTHROPIC and kind not in _OWN_PARTS and not _is_of_server(kind)
 
-    def expressed_part(self, part: Part, role: Role) -> Part:
+    def _expressed_part(self, part: Part, role: Role) -> Part:
         """Return `part`, or the text that replaces it; calls that the provider ran and their results stay."""
         served = part.server if isinstance(part, Call) else isinstance(part, Result) and server_block(part) is not None
-        return part if served and role == "assistant" else super().expressed_part(part, role)
+        return part if served and role == "assistant" else super()._expressed_part(part, role)
 
-    def repair_steps(self) -> Iterable[Repair]:
-        """Return the repairs."""
+    def _repair_steps(self) -> Iterable[Repair]:
         return (
             flatten_summaries,
             _whole_loops,
-            self.express,
-            partial(repairs.join_drafts, merge=self.merging(_write_message)),
+            self._express,
+            partial(repairs.join_drafts, merge=self._merging(_write_message)),
             partial(repairs.keep_server_pairs, writes=lambda result: server_block(result) is not None),
             repairs.place_parts,
             repairs.drop_blanks,
@@ -538,8 +535,8 @@ class AnthropicMessages(ChatFormat):
         if isinstance(system, str):
             return [Draft(role="system", parts=(Text(text=system),))]
         draft = Draft(role="system", parts=tuple(_read_system(system)))
-        return [self.keep_native(draft, system, _write_system([self.expressed(draft)]))]
+        return [self._keep_native(draft, system, _write_system([self._expressed(draft)]))]
 
     def _draft(self, role: Role, read: Sequence[tuple[Json, Part]], message: Json, *, joined: bool = False) -> Draft:
         draft = read_draft(role, (part for _, part in read), message.get("id"), joined=joined)
-        return self.keep_native(draft, message, _write_draft(self.expressed(draft)))
+        return self._keep_native(draft, message, _write_draft(self._expressed(draft)))

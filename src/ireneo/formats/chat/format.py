@@ -60,7 +60,7 @@ class Payload(Struct, frozen=True, kw_only=True):
 class ChatFormat(ABC):
     """One provider's message format: pure functions from its lists to drafts and back.
 
-    To encode is to repair the drafts (see `repair_steps`) and to write the result without further checks.
+    To encode is to repair the drafts (see `_repair_steps`) and to write the result without further checks.
     """
 
     name: FormatName
@@ -96,7 +96,7 @@ class ChatFormat(ABC):
     def validate(self, payload: Payload, *, thinking: bool = False) -> list[Violation]:
         """Return every violation of the format's rules, with `thinking` also of the `thinking_rules`."""
         rules = (*self.rules, *self.thinking_rules) if thinking else self.rules
-        return violations(self.outlined(payload.messages), rules)
+        return violations(self._outlined(payload.messages), rules)
 
     def without_thinking(self, payload: Json) -> Json | None:
         """Return a message without the model's thinking; None where that is not possible.
@@ -105,33 +105,33 @@ class ChatFormat(ABC):
         """
         return None
 
-    def outlined(self, messages: Sequence[Json]) -> Outlines:
+    def _outlined(self, messages: Sequence[Json]) -> Outlines:
         """Draw the outlines of `messages`, which the rules check."""
         return draw_outlines(messages, self._outline, self.answering)
 
     @abstractmethod
-    def read_message(self, message: Json, place: str) -> list[Draft]:
+    def _read_message(self, message: Json, place: str) -> list[Draft]:
         """Read one message as drafts, each with its payload where the parts don't reproduce it."""
 
     @abstractmethod
-    def repair_steps(self) -> Iterable[Repair]:
+    def _repair_steps(self) -> Iterable[Repair]:
         """Return the repairs of this format in their order."""
 
     @abstractmethod
-    def carries(self, part: Media | Opaque, role: str) -> bool:
+    def _carries(self, part: Media | Opaque, role: str) -> bool:
         """Whether a message of that role can hold `part`."""
 
-    def repaired(self, drafts: Sequence[Draft]) -> list[Draft]:
+    def _repaired(self, drafts: Sequence[Draft]) -> list[Draft]:
         """Repair drafts so that they can be written in this format."""
         out: Sequence[Draft] = [self._settled(draft) for draft in drafts]
-        for repair in self.repair_steps():
+        for repair in self._repair_steps():
             out = repair(out)
         return list(out)
 
     def _read_all(self, payload: object) -> list[Draft]:
         out = self._read_prompt(payload)
         for place, message in placed_messages(payload, plain=self._plain):
-            out += self.read_message(message, place)
+            out += self._read_message(message, place)
         return out
 
     def _read_prompt(self, payload: object) -> list[Draft]:
@@ -142,22 +142,22 @@ class ChatFormat(ABC):
         """Convert a message to JSON, in formats that have objects of their own."""
         return record(message, place)
 
-    def express(self, drafts: Sequence[Draft]) -> list[Draft]:
+    def _express(self, drafts: Sequence[Draft]) -> list[Draft]:
         """Replace parts that the format can't hold by text, and drop those that it doesn't take."""
-        return [self.expressed(draft) for draft in drafts]
+        return [self._expressed(draft) for draft in drafts]
 
-    def expressed(self, draft: Draft) -> Draft:
+    def _expressed(self, draft: Draft) -> Draft:
         """Do the same for one draft; one that is sent as its native payload stays as it is."""
         if draft.native is not None:
             return draft
         role = draft.role
-        return with_parts(draft, [self.expressed_part(part, role) for part in draft.parts if self.takes(part, role)])
+        return with_parts(draft, [self._expressed_part(part, role) for part in draft.parts if self._takes(part, role)])
 
-    def takes(self, part: Part, role: Role) -> bool:
+    def _takes(self, part: Part, role: Role) -> bool:
         """Whether the format takes `part` at all, be it as text; by default all but thinking."""
         return not isinstance(part, Thinking)
 
-    def expressed_part(self, part: Part, role: Role) -> Part:
+    def _expressed_part(self, part: Part, role: Role) -> Part:
         """Return `part`, or the text that replaces it."""
         if isinstance(part, Call):
             name = part.name or UNNAMED
@@ -168,11 +168,11 @@ class ChatFormat(ABC):
             return replace(part, parts=tuple(self._carried(each, "tool") for each in part.parts))
         return self._carried(part, role) if isinstance(part, Media | Opaque) else part
 
-    def keep_native(self, draft: Draft, payload: object, written: object) -> Draft:
+    def _keep_native(self, draft: Draft, payload: object, written: object) -> Draft:
         """Attach `payload` to `draft`, unless the parts alone were `written` as the same JSON."""
         return draft if written == payload else replace(draft, native=Native(format=self.name, payload=payload))
 
-    def merging(self, write: Callable[[Sequence[Draft]], object]) -> Callable[[Draft, Draft], Native | None]:
+    def _merging(self, write: Callable[[Sequence[Draft]], object]) -> Callable[[Draft, Draft], Native | None]:
         """Return the function that makes the native payload of two drafts which are joined, by means of `write`."""
 
         def merge(before: Draft, draft: Draft) -> Native | None:
@@ -182,11 +182,11 @@ class ChatFormat(ABC):
 
         return merge
 
-    def read_native(self, payload: object) -> list[Draft] | None:
+    def _read_native(self, payload: object) -> list[Draft] | None:
         """Read a payload of this format; None where it breaks a rule, so that it can't be sent."""
-        if not isinstance(payload, dict) or violations(self.outlined([payload]), self.local_rules):
+        if not isinstance(payload, dict) or violations(self._outlined([payload]), self.local_rules):
             return None
-        return self.read_message(payload, "native")
+        return self._read_message(payload, "native")
 
     def _settled(self, draft: Draft) -> Draft:
         """Drop the native payload unless it can be sent unchanged.
@@ -197,7 +197,7 @@ class ChatFormat(ABC):
         if draft.native is None:
             return draft
         try:
-            said = self.read_native(draft.native.payload) if draft.native.format == self.name else None
+            said = self._read_native(draft.native.payload) if draft.native.format == self.name else None
         except UnreadableLog:
             # The caller wrote something else under this format's name; the parts are used.
             said = None
@@ -212,7 +212,7 @@ class ChatFormat(ABC):
         return replace(draft, native=None)
 
     def _carried(self, part: Text | Media | Opaque, role: str) -> Text | Media | Opaque:
-        return part if isinstance(part, Text) or self.carries(part, role) else Text(text=unshown_note(part))
+        return part if isinstance(part, Text) or self._carries(part, role) else Text(text=unshown_note(part))
 
 
 def read_draft(role: Role, parts: Iterable[Part], name: object, *, joined: bool = False) -> Draft:

@@ -503,15 +503,14 @@ class GeminiContents(ChatFormat):
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
         """Write drafts as valid contents, and the leading system drafts as the system instruction."""
-        sound = self.repaired(drafts)
+        sound = self._repaired(drafts)
         first = repairs.leading_systems(sound)
         contents = copied_messages(map(_write_content, repairs.provider_groups(sound[first:])))
         for _, part in list(_unsigned_calls(contents)):
             part[_SIGNATURE] = _STAND_IN
         return Payload(messages=contents, system=joined_text(sound[:first]) if first else None)
 
-    def read_message(self, message: Json, place: str) -> list[Draft]:
-        """Read a content as one draft, or as two where it holds results and a user's words."""
+    def _read_message(self, message: Json, place: str) -> list[Draft]:
         return self._drafts(message, _read_content(message, place))
 
     def without_thinking(self, payload: Json) -> Json:
@@ -519,14 +518,13 @@ class GeminiContents(ChatFormat):
         parts = [_without(part, _SIGNATURE) for part in _parts(payload) if part.get("thought") is not True]
         return payload | {"parts": [part for part in parts if part != {"text": ""}]}
 
-    def takes(self, part: Part, role: Role) -> bool:
+    def _takes(self, part: Part, role: Role) -> bool:
         """Whether the format takes `part`: no thinking of other providers, and no empty text but in system prompts."""
         if isinstance(part, Thinking) and role != "system":
             return part.format == GEMINI and bool(part.text or part.signature)
         return role == "system" or not isinstance(part, Text) or part.text != ""
 
-    def carries(self, part: Media | Opaque, role: str) -> bool:
-        """Whether a content of that role can hold `part`."""
+    def _carries(self, part: Media | Opaque, role: str) -> bool:
         if role not in ("user", "assistant"):
             return False
         if isinstance(part, Media):
@@ -538,12 +536,11 @@ class GeminiContents(ChatFormat):
             return False
         return _read_part(part.payload, "model", "part") == [part]
 
-    def repair_steps(self) -> Iterable[Repair]:
-        """Return the repairs."""
-        merge = self.merging(_write_content)
+    def _repair_steps(self) -> Iterable[Repair]:
+        merge = self._merging(_write_content)
         return (
             flatten_summaries,
-            self.express,
+            self._express,
             partial(repairs.join_drafts, merge=merge),
             repairs.tell_server_pairs,
             repairs.place_parts,
@@ -568,7 +565,7 @@ class GeminiContents(ChatFormat):
         self, role: Role, read: Sequence[tuple[Json, list[Part]]], content: Json, *, joined: bool = False
     ) -> Draft:
         draft = read_draft(role, (part for _, said in read for part in said), content.get("id"), joined=joined)
-        return self.keep_native(draft, content, _write_content([self.expressed(draft)]))
+        return self._keep_native(draft, content, _write_content([self._expressed(draft)]))
 
 
 def _made(content: Json | None) -> list[_Named]:

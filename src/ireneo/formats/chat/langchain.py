@@ -458,16 +458,15 @@ class LangChainMessages(ChatFormat):
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
         """Write drafts as a valid message list."""
-        messages = copied_messages(message for draft in self.repaired(drafts) for message in _written(draft))
+        messages = copied_messages(message for draft in self._repaired(drafts) for message in _written(draft))
         return Payload(messages=_name_messages(messages))
 
-    def read_message(self, message: Json, place: str) -> list[Draft]:
-        """Read one message as one draft."""
+    def _read_message(self, message: Json, place: str) -> list[Draft]:
         draft = _read(message, place)
         if draft.origin == "summary":
             # Another tool's summary is sent unchanged where it still fits.
             return [replace(draft, native=Native(format=LANGCHAIN, payload=message))]
-        return [self.keep_native(draft, message, _written(self.expressed(draft))[0])]
+        return [self._keep_native(draft, message, _written(self._expressed(draft))[0])]
 
     def without_thinking(self, payload: Json) -> Json:
         """Return the message without its thinking, also that beside its content."""
@@ -479,19 +478,17 @@ class LangChainMessages(ChatFormat):
         beside = {"additional_kwargs": openai.without_reasoning(more)} if isinstance(more, dict) else {}
         return payload | {"data": data | beside}
 
-    def carries(self, part: Media | Opaque, role: str) -> bool:
-        """Whether a message of that role can hold `part`."""
+    def _carries(self, part: Media | Opaque, role: str) -> bool:
         if isinstance(part, Media):
             return role == "user" and _write_media(part) is not None
         return part.format == LANGCHAIN and part.payload.get("type") not in _OWN_PARTS
 
-    def repair_steps(self) -> Iterable[Repair]:
-        """Return the repairs."""
+    def _repair_steps(self) -> Iterable[Repair]:
         return (
             flatten_summaries,
             repairs.join_drafts,
             repairs.tell_server_pairs,
-            self.express,
+            self._express,
             repairs.place_parts,
             repairs.drop_empty,
             partial(repairs.give_unique_ids, fits=openai.id_fits, per_message=True),

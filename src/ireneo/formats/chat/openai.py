@@ -319,19 +319,17 @@ class OpenAIChat(ChatFormat):
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
         """Write drafts as a valid message list."""
-        return Payload(messages=copied_messages(each for draft in self.repaired(drafts) for each in _written(draft)))
+        return Payload(messages=copied_messages(each for draft in self._repaired(drafts) for each in _written(draft)))
 
-    def read_message(self, message: Json, place: str) -> list[Draft]:
-        """Read one message as one draft."""
+    def _read_message(self, message: Json, place: str) -> list[Draft]:
         draft = _read(message, place)
-        return [self.keep_native(draft, message, _written(self.expressed(draft))[0])]
+        return [self._keep_native(draft, message, _written(self._expressed(draft))[0])]
 
     def without_thinking(self, payload: Json) -> Json:
         """Return the message without its reasoning fields."""
         return without_reasoning(payload)
 
-    def carries(self, part: Media | Opaque, role: str) -> bool:
-        """Whether a message of that role can hold `part`."""
+    def _carries(self, part: Media | Opaque, role: str) -> bool:
         if isinstance(part, Media):
             return role == "user" and write_media(part) is not None
         kind = part.payload.get("type")
@@ -340,12 +338,11 @@ class OpenAIChat(ChatFormat):
             return role == "assistant" and list(part.payload) == ["audio"] and isinstance(part.payload["audio"], dict)
         return part.format == OPENAI and isinstance(kind, str) and kind not in _TEXTS
 
-    def repair_steps(self) -> Iterable[Repair]:
-        """Return the repairs; with `alternate`, also those for one system message and strict alternation."""
+    def _repair_steps(self) -> Iterable[Repair]:
         yield flatten_summaries
         yield repairs.join_drafts
         yield repairs.tell_server_pairs
-        yield self.express
+        yield self._express
         yield repairs.place_parts
         yield repairs.drop_empty
         yield partial(repairs.give_unique_ids, fits=id_fits, per_message=True)

@@ -378,18 +378,16 @@ class PydanticAIMessages(ChatFormat):
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
         """Write drafts as a valid history."""
-        return Payload(messages=copied_messages(_write_messages(self.repaired(drafts))))
+        return Payload(messages=copied_messages(_write_messages(self._repaired(drafts))))
 
-    def read_message(self, message: Json, place: str) -> list[Draft]:
-        """Read a message as one draft for each speaker in it."""
+    def _read_message(self, message: Json, place: str) -> list[Draft]:
         return [self._kept(draft, half) for draft, half in _read(message, place)]
 
     def without_thinking(self, payload: Json) -> Json:
         """Return the message without its thinking."""
         return filtered(payload, "parts", lambda part: part.get("part_kind") != _THINKING)
 
-    def carries(self, part: Media | Opaque, role: str) -> bool:
-        """Whether a message of that role can hold `part`."""
+    def _carries(self, part: Media | Opaque, role: str) -> bool:
         if isinstance(part, Media):
             return _write_media(part) is not None if role == "user" else role != "system" and part.data is not None
         if part.format != PYDANTIC_AI:
@@ -399,11 +397,10 @@ class PydanticAIMessages(ChatFormat):
             return said == _COMPACTION or (said in _SERVED and isinstance(part.payload.get("tool_name"), str))
         return role == "user" and part.payload.get("kind") in _CARRIED
 
-    def repair_steps(self) -> Iterable[Repair]:
-        """Return the repairs."""
+    def _repair_steps(self) -> Iterable[Repair]:
         return (
             flatten_summaries,
-            self.express,
+            self._express,
             partial(repairs.join_drafts, share=_share),
             repairs.tell_server_pairs,
             repairs.place_parts,
@@ -418,7 +415,7 @@ class PydanticAIMessages(ChatFormat):
         if draft.origin == "summary" or not draft.parts:
             # Neither another tool's summary nor an empty message can be rebuilt from its parts.
             return replace(draft, native=Native(format=PYDANTIC_AI, payload=half))
-        return self.keep_native(draft, half, _write_message([self.expressed(draft)], {}))
+        return self._keep_native(draft, half, _write_message([self._expressed(draft)], {}))
 
 
 def _share(before: Draft, draft: Draft) -> bool:

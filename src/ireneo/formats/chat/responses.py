@@ -488,30 +488,27 @@ class OpenAIResponses(ChatFormat):
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
         """Write drafts as a valid list of items, and the leading system drafts as the instructions."""
-        sound = self.repaired(drafts)
+        sound = self._repaired(drafts)
         first = repairs.leading_systems(sound)
         # A prompt that was in the list has its payload, and is written there again.
         listed = [draft for place, draft in enumerate(sound) if place >= first or draft.native is not None]
         apart = [draft for draft in sound[:first] if draft.native is None]
         return Payload(messages=copied_messages(_write_items(listed)), system=joined_text(apart) if apart else None)
 
-    def read_message(self, message: Json, place: str) -> list[Draft]:
-        """Read one item as one draft."""
+    def _read_message(self, message: Json, place: str) -> list[Draft]:
         return self._read_items([(place, message)])
 
-    def read_native(self, payload: object) -> list[Draft] | None:
-        """Read the item, or the items of one reply."""
+    def _read_native(self, payload: object) -> list[Draft] | None:
         items = _listed(payload)
-        if rules.violations(self.outlined(items), self.local_rules):
+        if rules.violations(self._outlined(items), self.local_rules):
             return None
         return self._read_items(("native", item) for item in items)
 
-    def takes(self, part: Part, role: Role) -> bool:
+    def _takes(self, part: Part, role: Role) -> bool:
         """Whether the format takes `part`: of reasoning, only what this provider sealed."""
         return not isinstance(part, Thinking) or (part.sealed is not None and part.format == RESPONSES)
 
-    def carries(self, part: Media | Opaque, role: str) -> bool:
-        """Whether a message of that role can hold `part`, or the list as an item."""
+    def _carries(self, part: Media | Opaque, role: str) -> bool:
         if isinstance(part, Media):
             return role in ("user", "tool") and _write_media(part) is not None
         if part.format != RESPONSES or role == "system":
@@ -528,11 +525,10 @@ class OpenAIResponses(ChatFormat):
         shown = text_or(mapping(block).get("type"))
         return payload.get("role") == "assistant" and _content_fits(shown, "assistant") and shown not in _OWN_PARTS
 
-    def repair_steps(self) -> Iterable[Repair]:
-        """Return the repairs."""
+    def _repair_steps(self) -> Iterable[Repair]:
         return (
             flatten_summaries,
-            self.express,
+            self._express,
             _drop_dangling_ids,
             _join_to_reasoning,
             partial(repairs.join_drafts, merge=_merge_natives),
@@ -546,8 +542,7 @@ class OpenAIResponses(ChatFormat):
             cast_summaries,
         )
 
-    def outlined(self, messages: Sequence[Json]) -> Outlines:
-        """Draw the outlines of the items; a run of outputs answers the calls of the reply directly before it."""
+    def _outlined(self, messages: Sequence[Json]) -> Outlines:
         outlines: list[Outline] = []
         reply: dict[str, int] = {}
         before = ""
@@ -586,5 +581,5 @@ class OpenAIResponses(ChatFormat):
         draft = read_draft(role, parts, items[0].get("id"))
         payload: object = items[0] if len(items) == 1 else items
         # Without its payload, a prompt in the list would be written as the instructions.
-        complete = role != "system" and _write_items([self.expressed(draft)]) == items
-        return self.keep_native(draft, payload, payload if complete else None)
+        complete = role != "system" and _write_items([self._expressed(draft)]) == items
+        return self._keep_native(draft, payload, payload if complete else None)
