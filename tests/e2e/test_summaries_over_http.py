@@ -21,7 +21,7 @@ from tests.property.hostile.checks import written as texts
 import ireneo
 from ireneo import Context, Limits, Policy, Session, Summarised, Summary
 from ireneo.adapters.llm.model import open_model
-from ireneo.grounding.status import error_text
+from ireneo.grounding.check import error_text
 from ireneo.ports.models import LanguageModel
 
 DRAFTS = material(3)

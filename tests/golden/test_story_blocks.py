@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.golden.small_story import story, story_record
 
-from ireneo.context.story import tell_blocks
+from ireneo.context.story_blocks import tell_blocks
 from ireneo.summaries.tell_story import tell_deeper, tell_leaf
 
 FOLDER = Path(__file__).parent / "blocks"

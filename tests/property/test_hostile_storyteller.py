@@ -15,8 +15,8 @@ from tests.property.hostile.story import HIDDEN, NOBODY, NUMBERS, HostileStoryte
 from ireneo.engine.story_writing import StoryJob, StoryTask
 from ireneo.engine.writing import write as write_summary
 from ireneo.errors import ModelError
+from ireneo.grounding.check import error_text
 from ireneo.grounding.neutral import instruction_like
-from ireneo.grounding.status import error_text
 from ireneo.log.message import Message
 from ireneo.summaries.summary import Summary
 from ireneo.testing.scripted import ScriptedLLM

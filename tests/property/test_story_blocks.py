@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.examples import times
 from tests.golden.small_story import SCENES, story_record
 
-from ireneo.context.story import tell_blocks
+from ireneo.context.story_blocks import tell_blocks
 from ireneo.log.message import Draft, Message, Text, message_id
 from ireneo.summaries import tell_story as leaf
 from ireneo.summaries import tell_story as rollup

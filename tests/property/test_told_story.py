@@ -8,8 +8,7 @@ from msgspec.structs import replace
 from tests.examples import times
 from tests.golden.story import STORY, record
 
-from ireneo.context.story import tell_blocks
-from ireneo.context.told_story import is_told, opened_to_fill, told_over, told_under
+from ireneo.context.story_blocks import is_told, opened_to_fill, tell_blocks, told_over, told_under
 from ireneo.summaries.summary import Line, Section, Summary, SummaryId, Writing
 
 WRITING = Writing(prompt="story-2/third", model="m", tokens_in=1, tokens_out=1, supported=1.0, recall=1.0)

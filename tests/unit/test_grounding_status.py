@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.grounding.status import LastOutcome, contradicts, flipped, overclaims
+from ireneo.grounding.check import LastOutcome, contradicts, flipped, overclaims
 
 FAILED, PASSED = LastOutcome(subject="make lint", failed=True), LastOutcome(subject="go test ./...", failed=False)
 OUTCOMES = (PASSED, LastOutcome(subject="pkg/ledger.go", failed=True), FAILED)

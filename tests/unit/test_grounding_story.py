@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ireneo.grounding.check import Voice, names_oneself, telling_faults, tells_of_itself
 from ireneo.grounding.story import StorySourceIndex, quotations, sentences, standing_part, with_quotation_marks
-from ireneo.grounding.voice import Voice, names_oneself, telling_faults, tells_of_itself
 from ireneo.language.numbers import spelled
 
 ENGLISH = StorySourceIndex(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.grounding.check import Grounds, strike
-from ireneo.grounding.status import LastOutcome
+from ireneo.grounding.check import Grounds, LastOutcome, strike
 from ireneo.log.message import Call, Draft, Message, Result, Role, Text, chain
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.grounding.voice import Voice, voice_faults
+from ireneo.grounding.check import Voice, voice_faults
 
 KEPT: list[tuple[Voice, str]] = [
     (

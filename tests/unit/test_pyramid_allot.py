@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 from tests.golden.small_story import story, story_record
 
-from ireneo.context.story import tell_blocks
+from ireneo.context.story_blocks import tell_blocks
 from ireneo.log.message import Message
 from ireneo.summaries.policy import preset
 from ireneo.summaries.story import story_strategy

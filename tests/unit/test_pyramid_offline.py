@@ -8,7 +8,7 @@ import pytest
 from tests.golden.small_story import story, story_record
 
 from ireneo.log.message import Draft, Message, Role, Text, message_id
-from ireneo.summaries.recaps import recaps
+from ireneo.summaries.speech import recaps
 from ireneo.summaries.summary import Section
 from ireneo.summaries.tell_story import (
     DEEP_LINES,

@@ -19,7 +19,7 @@ import ireneo
 from ireneo import Policy
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.context.compose import ContextOptions
-from ireneo.context.story import Story, StoryTeller, compose_story
+from ireneo.context.story import StoryTeller, compose_story
 from ireneo.engine.encode import view_rows
 from ireneo.log.message import Message, chain, weigh
 from ireneo.summaries.story_path import Grown, StoryPath
@@ -32,10 +32,6 @@ def grown(pieces: list[str], most: int, policy: Policy = TINY_STORY) -> tuple[Gr
     """A story in a list, of which at most so many leaves are written."""
     path = chain(None, Storyteller().tell(pieces), lambda parts: weigh(parts, TOKENS.count))
     return StoryPath(ListReader(path), policy).grow(most), path
-
-
-def story_of(found: Grown) -> Story:
-    return Story(system=found.system, nodes=found.nodes, waiting=found.waiting, fresh=found.fresh)
 
 
 @calm(60)
@@ -51,7 +47,7 @@ def test_every_message_stands_once_however_narrow_it_is(
     found, path = grown([*(["instruct"] if prompted else []), *pieces], most)
     terms = ContextOptions(budget=budget, policy=TINY_STORY, count=TOKENS.count)
 
-    composed = compose_story(story_of(found), terms, StoryTeller(terms.count))
+    composed = compose_story(found, terms, StoryTeller(terms.count))
     rows = view_rows(composed.shown)
     shown = ireneo.compact([{"role": "user", "content": "x"}], 256)
     each_stands_once(replace(shown, view=rows, behind=len(path)), path)

@@ -6,30 +6,25 @@ next leaf is there, and a provider's cache with it.
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.allot import BestFirst
 from ireneo.context.assemble import Assembled
 from ireneo.context.compose import Composed, ContextOptions, composed, newest_slots, pin_block, with_notes
-from ireneo.context.told_story import (
+from ireneo.context.story_blocks import (
     LEAST_TOLD,
-    TOLD_DEPTH,
     TOLD_LIVE,
     TOLD_THREADS,
-    is_of_one_piece,
+    block_weight,
     is_told,
     mostly_told,
     opened_to_fill,
+    tell_blocks,
     told_cost,
     told_over,
     told_under,
-    told_worth,
 )
 from ireneo.context.view import (
     MAX_DOUBT,
@@ -42,354 +37,30 @@ from ireneo.context.view import (
     slots_within,
     verbatim,
 )
-from ireneo.language.words import terms
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, harmless, is_called, short
 from ireneo.log.tree import atoms
-from ireneo.patterns import lazy_re
 from ireneo.summaries.by_hand import canon_lines, told_by_hand, with_threads_by_hand
 from ireneo.summaries.cast import KnownCast, known_cast, say_cast
-from ireneo.summaries.policy import Policy, StorySettings, whole
+from ireneo.summaries.policy import Policy, whole
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story import (
     TOLD_TOKENS,
-    StoryStrategy,
     is_answered,
     make_deeper,
     make_leaf,
     settings,
     story_strategy,
 )
-from ireneo.summaries.story_path import StoryPath, StoryRecords, Waiting, open_threads
+from ireneo.summaries.story_path import Grown, StoryPath, StoryRecords, Waiting, open_threads
 from ireneo.summaries.summary import (
-    Line,
     RecentValues,
-    SectionName,
     Strategy,
     Summary,
     SummaryId,
     Thread,
     anchor,
-    header,
-    render,
 )
-from ireneo.summaries.tell_story import RECAP, key_words, name_worth, of_the_story, recapped_names, recapped_terms
 from ireneo.summaries.threads import thread_lines
-
-TOLD_AS_STORY = StoryStrategy(StorySettings())
-
-# How the past of a story is shown in a given room: the best sentences and names over all its blocks at once.
-#
-# A greedy choice by value for cost, as for the work of an agent (`ireneo.context.allot`), with two differences. A story
-# has no sections that outrank others, but prose that must stay one: names may only follow sentences. And its blocks
-# stand for very unequal stretches, so each has a share of the room, and what a block offers is worth the less the more
-# of its share is spent.
-
-
-DEPTH = 0.7
-"""A block's share of the room grows with the messages that it stands for to this power: with 1 the newest would be
-silent, with 0 a thousand messages would have no more room than ten."""
-FLOOR = 0.25
-"""Of an even share of the room, each block has so much whatever it stands for."""
-NAMES_SHARE = 0.15
-"""Of what a block costs, its list of names is no more than this, as long as there are sentences: a story is read."""
-NAMED = 0.5
-"""What a name is worth in a sentence."""
-NAMING = 20.0
-"""What a name in the list is worth against one in a sentence: within that share, what is gone can't be asked for."""
-NAMES_TOKENS = 450
-"""All lists together are no longer than this, however wide the context."""
-AGAIN_WORTH = (1.0, 0.25, 0.1)
-"""The share of a name's worth where it stands already once, or twice."""
-EMINENT = 1.4
-"""What a line is worth grows with its weight to this power: some small ones don't make up for one that tells much."""
-TELLING = 4.0
-"""What a sentence is worth for what it tells, against the names in it."""
-WHOLE = 1.25
-"""A text without worths, which was written as one, is shown whole at up to this many times the block's share."""
-TOLD_BEFORE = 0.15
-"""What a sentence is worth, of what it tells, where others have told of all that it speaks of."""
-SENTENCE_TOKENS = 40
-NAME_TOKENS = 2
-"""What each sentence and each name takes of a reader's attention, beside what it costs: without it stumps would win."""
-_WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
-
-
-class _StoryPiece(Struct, kw_only=True):
-    """A sentence or a name that a block may show."""
-
-    node: int
-    cost: int
-    line: Line | None
-    name: str
-    words: tuple[tuple[str, float], ...]
-    """The words of names in it, and what each is worth."""
-    own: float
-    """What it is worth whatever it names."""
-    terms: frozenset[str] = frozenset()
-    """What a sentence speaks of: what others have told of already is worth less."""
-
-
-def tell_blocks(
-    nodes: Sequence[Summary],
-    room: int,
-    count: Count,
-    *,
-    said: Sequence[str] = (),
-    doubts: Mapping[SummaryId, str] | None = None,
-    strategy: Strategy = TOLD_AS_STORY,
-) -> list[str]:
-    """The text of each node's block, in order; together, a line apart, they cost `room` tokens at the most by `count`.
-
-    Names that stand in the texts `said` are worth less. `doubts` says of disputed nodes why they are. Where there is
-    not even room for the headers, the blocks that stand for the fewest messages are empty.
-    """
-    telling = _Telling(nodes, room, count, said, doubts or {}, strategy)
-    telling.fill()
-    telling.drop_repeated_names()
-    telling.fill()
-    return telling.texts()
-
-
-class _Telling:
-    """What is chosen so far, and what is left."""
-
-    def __init__(
-        self,
-        nodes: Sequence[Summary],
-        room: int,
-        count: Count,
-        said: Sequence[str],
-        doubts: Mapping[SummaryId, str],
-        strategy: Strategy,
-    ) -> None:
-        self.strategy = strategy
-        self.nodes = nodes
-        self.room = room
-        self.count = count
-        self.doubts = doubts
-        self.heads = [count(header(node, doubts.get(node.id, ""))) + 1 for node in nodes]
-        self.shown = self._with_header()
-        self.left = room - sum(self.heads[number] for number in self.shown)
-        self.shares = self._shares()
-        self.standing = Counter(_words_of(said))
-        self.told: set[str] = set()
-        self.known = recapped_terms(line for node in nodes for line in node.lines("story"))
-        self.named = recapped_names(line for node in nodes for line in node.lines("story"))
-        self.spent = [0] * len(nodes)
-        self.on_names = [0] * len(nodes)
-        self.chosen: list[_StoryPiece] = []
-        self.costs: dict[str, int] = {}
-        pieces = [piece for number in self.shown for piece in self._pieces(number)]
-        whole = self._tell_whole(pieces)
-        self.open = [piece for piece in pieces if piece.line is None or piece.node not in whole]
-
-    def _with_header(self) -> list[int]:
-        """The nodes whose header there is room for, those that stand for most first."""
-        left = self.room
-        out: list[int] = []
-        for number in sorted(range(len(self.nodes)), key=lambda number: (-self.nodes[number].messages, number)):
-            if self.heads[number] <= left:
-                left -= self.heads[number]
-                out.append(number)
-        return sorted(out)
-
-    def _shares(self) -> list[float]:
-        """What each node may spend beside its header, in tokens."""
-        out = [0.0] * len(self.nodes)
-        even = self.left / max(len(self.shown), 1)
-        weights = {number: _weight(self.nodes[number]) for number in self.shown}
-        for number, weight in weights.items():
-            out[number] = max(even * FLOOR + self.left * (1 - FLOOR) * weight / sum(weights.values()), 1.0)
-        return out
-
-    def drop_repeated_names(self) -> None:
-        """Take back the names that a sentence chosen after them has told."""
-        told = set(_words_of([piece.line.text for piece in self.chosen if piece.line is not None]))
-        kept: list[_StoryPiece] = []
-        for piece in self.chosen:
-            if piece.line is None and all(word in told for word, _ in piece.words):
-                self.left += piece.cost
-                self.spent[piece.node] -= piece.cost
-                self.on_names[piece.node] -= piece.cost
-            else:
-                kept.append(piece)
-        self.chosen = kept
-        self.standing.update(told)
-
-    def fill(self) -> None:
-        """Choose until nothing more fits; may be called again with what turned out to be left."""
-        pieces = self.open
-        self.open = []
-        sentences_left = Counter(piece.node for piece in pieces if piece.line is not None)
-        held: dict[int, list[tuple[int, float]]] = {}
-        urgencies: dict[int, float] = {}
-
-        def worth(place: int) -> float | None:
-            piece = pieces[place]
-            if piece.cost > self.left:
-                sentences_left[piece.node] -= piece.line is not None
-                self.open.append(piece)
-                return None
-            urgencies[place] = self._urgency(piece)
-            return urgencies[place] if urgencies[place] > 0 else None
-
-        waiting = BestFirst(map(self._urgency, pieces))
-        while (place := waiting.take(worth)) is not None:
-            piece = pieces[place]
-            if piece.line is None and sentences_left[piece.node] > 0 and not self._may_name(piece):
-                held.setdefault(piece.node, []).append((place, urgencies[place]))
-                continue
-            self._choose(piece)
-            if piece.line is not None:
-                sentences_left[piece.node] -= 1
-                for name, urgency in held.pop(piece.node, ()):
-                    waiting.put(name, urgency)
-        self.open.extend(pieces[place] for names in held.values() for place, _ in names)
-
-    def _tell_whole(self, pieces: Sequence[_StoryPiece]) -> frozenset[int]:
-        """Choose all that was written of a stretch as one, where its share has room for it; returns these nodes."""
-        texts: dict[int, list[_StoryPiece]] = {}
-        for piece in pieces:
-            if piece.line is not None and is_of_one_piece(self.nodes[piece.node]):
-                texts.setdefault(piece.node, []).append(piece)
-        out: set[int] = set()
-        for number, text in texts.items():
-            cost = sum(piece.cost for piece in text)
-            if cost <= min(self.shares[number] * WHOLE, self.left):
-                out.add(number)
-                # What was chosen last is taken back first.
-                for piece in sorted(text, key=lambda piece: -piece.own):
-                    self._choose(piece)
-        return frozenset(out)
-
-    def _may_name(self, piece: _StoryPiece) -> bool:
-        names = self.on_names[piece.node] + piece.cost
-        most = NAMES_TOKENS * self.shares[piece.node] / sum(self.shares)
-        return names <= min(NAMES_SHARE * (self.spent[piece.node] + piece.cost), most)
-
-    def _choose(self, piece: _StoryPiece) -> None:
-        self.left -= piece.cost
-        self.spent[piece.node] += piece.cost
-        self.on_names[piece.node] += piece.cost if piece.line is None else 0
-        self.standing.update(word for word, _ in piece.words)
-        self.told |= piece.terms
-        self.chosen.append(piece)
-
-    def _urgency(self, piece: _StoryPiece) -> float:
-        if piece.line is None:
-            # In a list a word that stands somewhere already says nothing more.
-            value = NAMING * sum(worth for word, worth in piece.words if not self.standing[word])
-            if not value:
-                return 0.0
-        else:
-            value = piece.own
-            if piece.terms:
-                new = len(piece.terms - self.told) / len(piece.terms)
-                value *= TOLD_BEFORE + (1 - TOLD_BEFORE) * new
-            value += sum(worth * AGAIN_WORTH[min(self.standing[word], 2)] for word, worth in piece.words)
-        share = self.shares[piece.node]
-        taken = piece.cost + (SENTENCE_TOKENS if piece.line is not None else NAME_TOKENS)
-        return value / taken * share / (self.spent[piece.node] + 0.15 * piece.cost + 0.1 * share)
-
-    def _pieces(self, number: int) -> Iterator[_StoryPiece]:
-        node = self.nodes[number]
-        if is_told(node):
-            yield from self._told_pieces(number)
-            return
-        worth: dict[str, float] = {}
-        for line in node.lines("artifacts"):
-            for mention in line.names:
-                for word in key_words(mention.name):
-                    worth[word] = worth.get(word, 0.0) + mention.weight
-        for section, line in self._sentences(node):
-            words = {
-                word: math.log1p(worth.get(word, mention.weight))
-                for mention in line.names
-                for word in key_words(mention.name)
-            }
-            said = frozenset(terms(line.text))
-            own = TELLING * (line.weight * self.strategy.worth(section)) ** EMINENT
-            yield _StoryPiece(
-                node=number,
-                cost=self._cost(" " + self.strategy.say(section, line, ())),
-                line=line,
-                name="",
-                words=tuple((word, value * NAMED) for word, value in words.items()),
-                own=own if line.weight >= RECAP else own * of_the_story(said, self.known),
-                terms=said,
-            )
-        for line in node.lines("artifacts"):
-            for mention in line.names:
-                likely = name_worth(mention.name, self.named)
-                words = {word: math.log1p(worth[word]) * likely for word in key_words(mention.name)}
-                yield _StoryPiece(
-                    node=number,
-                    cost=self._cost(f" {mention.name},"),
-                    line=None,
-                    name=mention.name,
-                    words=tuple(words.items()),
-                    own=0.0,
-                )
-
-    def _told_pieces(self, number: int) -> Iterator[_StoryPiece]:
-        """The sentences of a model: what each is worth it has said, and the names that matter stand in them."""
-        for section, line in self._sentences(self.nodes[number]):
-            own = told_worth(line, self.nodes[number]) * self.strategy.worth(section) * TELLING
-            cost = self._cost(" " + self.strategy.say(section, line, ()))
-            yield _StoryPiece(node=number, cost=cost, line=line, name="", words=(), own=own)
-
-    def _sentences(self, node: Summary) -> Iterator[tuple[SectionName, Line]]:
-        for section in self.strategy.sections(node.level):
-            if section != "artifacts":
-                yield from ((section, line) for line in node.lines(section) if line.text)
-
-    def _cost(self, text: str) -> int:
-        if text not in self.costs:
-            self.costs[text] = max(self.count(text), 1)
-        return self.costs[text]
-
-    def texts(self) -> list[str]:
-        """Write the blocks out; what was chosen last is taken back as long as the whole costs too much."""
-        while True:
-            out = self._written()
-            over = self.count("\n\n".join(filter(None, out))) - self.room
-            if over <= 0 or not self.chosen:
-                return out
-            while over > 0 and self.chosen:
-                over -= self.chosen.pop().cost
-
-    def _written(self) -> list[str]:
-        lines: list[list[Line]] = [[] for _ in self.nodes]
-        names: list[list[str]] = [[] for _ in self.nodes]
-        for piece in self.chosen:
-            if piece.line is None:
-                names[piece.node].append(piece.name)
-            else:
-                lines[piece.node].append(piece.line)
-        out = [""] * len(self.nodes)
-        for number in self.shown:
-            node = self.nodes[number]
-            told = {id(line) for line in lines[number]}
-            choice: dict[SectionName, list[tuple[Line, Sequence[str]]]] = {}
-            for section, line in self._sentences(node):
-                if id(line) in told:
-                    choice.setdefault(section, []).append((line, ()))
-            if names[number]:
-                choice["artifacts"] = [(Line(), names[number])]
-            out[number] = render(node, choice, self.strategy, self.doubts.get(node.id, ""))
-        return out
-
-
-def _weight(node: Summary) -> float:
-    """What a block is to have of the room, against the others."""
-    return float(node.messages ** (TOLD_DEPTH if is_told(node) else DEPTH))
-
-
-def _words_of(texts: Sequence[str]) -> Iterator[str]:
-    for text in texts:
-        for found in _WORD.findall(text.casefold().replace("’", "'")):
-            yield found.removesuffix("'s")
-
 
 CANON_SHARE = 0.15
 """Of a context, what may be taken by the facts that always stand."""
@@ -397,7 +68,7 @@ CAST_SHARE, CAST_TOKENS, LEAST_CAST = 0.1, 700, 40
 """Of a context, what the cast may take, in tokens at the most, and with how many it says anything."""
 
 
-def cast_block(story: Story, options: ContextOptions, teller: StoryTeller) -> ContextItem | None:
+def cast_block(story: Grown, options: ContextOptions, teller: StoryTeller) -> ContextItem | None:
     """Who is who where the newest messages begin, and where the story plays then; None where nothing of it is known."""
     room = min(int(options.budget * CAST_SHARE), CAST_TOKENS) - MESSAGE_TOKENS - options.count(PINS_TAG) - 1
     if room < LEAST_CAST or not story.nodes:
@@ -451,23 +122,6 @@ ONE_BLOCK = 128
 
 PASSING = ("/open", "/whole")
 """How the summarizers end of summaries that are made for one context."""
-
-
-class Story(Struct, frozen=True, kw_only=True):
-    """What there is of a path to be shown, in order."""
-
-    system: tuple[Message, ...]
-    """What was said to the model before the story began."""
-    nodes: tuple[Summary, ...]
-    """The summaries, from the oldest to the newest."""
-    waiting: Waiting | None
-    """What lies behind them and is not summarised yet."""
-    fresh: tuple[Message, ...]
-    """The newest messages."""
-    threads: tuple[Thread, ...] = ()
-    """What is open at the end of the summaries."""
-    forgotten: int = 0
-    """How many open threads gave way to weightier ones."""
 
 
 def billed(count: Count) -> Count:
@@ -559,17 +213,9 @@ class StoryComposer:
         threads, forgotten = standing_threads(nodes, options, teller.threads)
         self.behind = grown.behind
         """How many messages are due to be summarised and are not."""
-        self._story = Story(
-            system=grown.system,
-            nodes=nodes,
-            waiting=grown.waiting,
-            fresh=grown.fresh,
-            threads=threads,
-            forgotten=forgotten,
-        )
+        self._story = replace(grown, nodes=nodes, threads=threads, forgotten=forgotten)
         self.passing: list[Summary] = []
         """The summaries that were made for this context alone, so that what it shows can be opened."""
-        self._made = grown.made
         self._options = options
         self._teller = teller
 
@@ -582,7 +228,7 @@ class StoryComposer:
     @property
     def made(self) -> list[Summary]:
         """What had to be written, and what was made for this context alone."""
-        return [*self._made, *self._teller.unknown(self.passing)]
+        return [*self._story.made, *self._teller.unknown(self.passing)]
 
 
 def _past_texts(
@@ -604,7 +250,7 @@ def _past_texts(
     texts = [best(node, text) for node, text in zip(nodes, texts, strict=True)]
     cost = told_cost(options.policy, billed(teller.count))
     past = options.budget - _live_room(texts, options)
-    return tuple(opened_to_fill(nodes, texts, under, past, cost, _weight))
+    return tuple(opened_to_fill(nodes, texts, under, past, cost, block_weight))
 
 
 def _full_blocks(options: ContextOptions) -> int:
@@ -635,7 +281,7 @@ def standing_threads(
     return with_threads_by_hand(threads, closed, options.notes, options.policy.seen_by), forgotten
 
 
-def compose_story(story: Story, options: ContextOptions, teller: StoryTeller) -> Composed:
+def compose_story(story: Grown, options: ContextOptions, teller: StoryTeller) -> Composed:
     """Put a story's context together, within the budget of `options`."""
     options = replace(options, count=billed(options.count))
     budget = options.budget
@@ -677,7 +323,7 @@ def _system(messages: Sequence[Message], room: int, options: ContextOptions) -> 
     return settle(slots, room, options.statements) if slots else []
 
 
-def _everything(story: Story, options: ContextOptions) -> Summary:
+def _everything(story: Grown, options: ContextOptions) -> Summary:
     """One summary of all there is, for a budget that holds nothing else."""
     parts = [make_leaf(story.system, (), options.policy)] if story.system else []
     parts += story.nodes
@@ -695,7 +341,7 @@ def _over(nodes: Sequence[Summary], options: ContextOptions) -> Summary:
     return replace(whole, summarizer=summarizer, id=anchor("story", whole.first, whole.last, told), sources=())
 
 
-def _past(story: Story, room: int, options: ContextOptions, teller: StoryTeller) -> list[ContextItem]:
+def _past(story: Grown, room: int, options: ContextOptions, teller: StoryTeller) -> list[ContextItem]:
     if not story.nodes:
         return []
     most = max(room // (LEAST_TOLD if mostly_told(story.nodes) else LEAST_BLOCK), 1)
@@ -724,7 +370,7 @@ def _waiting(waiting: Waiting, count: Count) -> ContextItem:
     return replace(gap("waiting", text, waiting.first, waiting.last, waiting.messages, count), level="story")
 
 
-def _newest(story: Story, room: int, options: ContextOptions, teller: StoryTeller, *, cut: bool) -> list[ContextItem]:
+def _newest(story: Grown, room: int, options: ContextOptions, teller: StoryTeller, *, cut: bool) -> list[ContextItem]:
     """The newest messages as they are; those of them that have no room, as a block that no leaf has taken in yet."""
     fresh = story.fresh
     if not fresh:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.story import tell_blocks
+from ireneo.context.story_blocks import tell_blocks
 from ireneo.engine.tree import MIN_ID_LENGTH, messages_named, only_match
 from ireneo.errors import BadInput, MessageNotFound, SummaryNotFound
 from ireneo.log.message import Draft, Message, MessageId, arguments_text, heard_by, names_of, texts

@@ -17,10 +17,10 @@ from msgspec.structs import replace
 
 from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.errors import BadInput
+from ireneo.grounding.check import error_text
 from ireneo.grounding.claims import TextClaim, units
 from ireneo.grounding.evidence import SourceIndex, check_text
 from ireneo.grounding.neutral import instruction_like, neutralise
-from ireneo.grounding.status import error_text
 from ireneo.language.detect import language_of_sentence, writes_nouns_large
 from ireneo.language.files import from_data, of_language, topic
 from ireneo.language.moments import moments

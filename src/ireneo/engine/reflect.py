@@ -23,8 +23,8 @@ from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.errors import BadInput, ModelError
+from ireneo.grounding.check import error_text
 from ireneo.grounding.neutral import instruction_like, neutralise
-from ireneo.grounding.status import error_text
 from ireneo.language.detect import other_language
 from ireneo.language.files import either, topic
 from ireneo.language.sentences import sentences

@@ -11,10 +11,9 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.grounding.check import error_text, names_oneself, telling_faults, tells_of_itself
 from ireneo.grounding.neutral import instruction_like
-from ireneo.grounding.status import error_text
 from ireneo.grounding.story import StorySourceIndex, sentences, standing_part, with_quotation_marks
-from ireneo.grounding.voice import names_oneself, telling_faults, tells_of_itself
 from ireneo.language.detect import other_language
 from ireneo.language.files import either, topic
 from ireneo.language.story_topics import Turns

@@ -12,11 +12,10 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from ireneo.grounding.check import Grounds, strike
+from ireneo.grounding.check import Grounds, error_text, strike
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, call_text, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like
-from ireneo.grounding.status import error_text
 from ireneo.language.files import either, topic
 from ireneo.language.sentences import sentences
 from ireneo.language.topics import Instructions

@@ -8,7 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.compose import ContextOptions
-from ireneo.context.story import billed, standing_threads, tell_blocks
+from ireneo.context.story import billed, standing_threads
+from ireneo.context.story_blocks import tell_blocks
 from ireneo.engine.context import StoredReader
 from ireneo.errors import BadInput, MessageNotFound
 from ireneo.log.message import SHORT, Count, Head, Message, MessageId, head_of
@@ -19,7 +20,7 @@ from ireneo.prompts.replies import Voice
 from ireneo.summaries.outcomes import shown_state
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import TOLD_TOKENS
-from ireneo.summaries.story_path import KnownStory, StoryRecords
+from ireneo.summaries.story_path import StoryPath
 from ireneo.summaries.summary import Summary, SummaryId, SummaryLevel, Thread, render
 from ireneo.summaries.work import WORK
 
@@ -382,7 +383,7 @@ def _widest(reader: StoredReader, policy: Policy) -> Sequence[Summary]:
     widest = reader.frontier(reader.head.position)
     if policy.story is None:
         return widest
-    return KnownStory(reader, policy, StoryRecords()).opened(widest, 0)
+    return StoryPath(reader, policy).opened(widest, 0)
 
 
 def _with_sources(tx: Transaction, key: SessionKey, shown: Sequence[Summary]) -> list[Summary]:

@@ -1,28 +1,363 @@
 """One statement held to its sources: what of it stands, and why the rest doesn't.
 
 What is unsupported is struck as a clause. The rest of the sentence stays where it is one without that and still says
-something; a condition is never struck from what it limits.
+something; a condition is never struck from what it limits. Besides, a statement has to be an answer and no error text,
+to keep to its voice, and not to contradict the last known outcomes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Literal
 
 from msgspec import Struct
 
-from ireneo.grounding.claims import TextClaim, claims
+from ireneo.grounding.claims import TextClaim, claims, straight, unmarked
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instructions
-from ireneo.grounding.status import LastOutcome, contradicts, error_in, error_text, flipped, overclaims
-from ireneo.grounding.voice import FORM, Voice, found_faults, unquoted, voice_faults
 from ireneo.language.files import either, topic
 from ireneo.language.sentences import breaks
-from ireneo.language.topics import Clauses
+from ireneo.language.topics import Clauses, Verdicts, Voices
 from ireneo.language.words import terms
 from ireneo.log.message import Message, without_recalled
 from ireneo.patterns import lazy_re
+
+# Whether a reply is an answer at all, or an error text.
+
+
+def _at_start(patterns: Callable[[], Iterable[str]]) -> re.Pattern[str]:
+    return lazy_re(lambda: rf"\A[\s\W]{{0,12}}(?:{'|'.join(patterns())})", re.IGNORECASE)
+
+
+_ERROR_LABEL = (
+    r"(?:(?:(?:API|HTTP|server|provider|request|upstream|fatal)[ ])?(?:status|error|exception)?(?:[ ]code)?[\s\W]{0,4}"
+    r"(?:[45]\d\d)?[\s\W]{0,6})"
+)
+_MESSAGES = (
+    r"internal (?:server )?error|bad gateway|service (?:temporarily )?unavailable|gateway time-?out|too many requests",
+    r"(?:you(?:['’]ve| have)? )?(?:exceeded|reached|hit) your (?:\w+ ){0,3}(?:quota|limit)",
+    r"rate[ _-]?limit(?:_error|ed|s)?(?: (?:exceeded|reached|error|hit|for)\b|\s*(?:[.:!-]|\Z))|quota exceeded",
+    r"insufficient[_ ](?:quota|credits?|funds)|credit balance is too low",
+    r"upstream connect error|no healthy upstream|connection (?:refused|reset|error|timed out|closed)\b",
+    r"(?:(?:read|request|operation) )?timed[ -]?out\b|(?:read|request|operation) timeout\b",
+    r"(?:overloaded(?:_error)?|unauthori[sz]ed|forbidden)\s*(?:[.:!({-]|\Z)",
+    r"the (?:model|server|engine|service) is (?:currently |temporarily )?(?:overloaded|unavailable|down|busy)",
+    r"invalid (?:api[ _-]?key|request|token)|incorrect api key|access denied",
+    r"authentication (?:failed|error)|model not found|context[_ ]length[_ ]exceeded|maximum context length",
+    r"this model['’]s maximum context|prompt is too long|invalid_request_error|content[_ ]filter",
+    r"an? (?:internal |unexpected )?error (?:has )?occurred",
+)
+_BEGINS = (
+    # JSON that holds an error, a page, a stack.
+    r"(?:data:\s*+)?(?:\{\s*+|\s*+)\"?(?:error|errors|exception|detail|fault)\"\s*:",
+    r"\{?\s*\"?(?:type|object)\"\s*:\s*\"error\"",
+    r"\{?\s*\"?(?:status|code|statusCode)\"\s*:\s*\"?[45]\d\d\b",
+    r"(?:\?xml[^>]*>\s*<)?!?(?:doctype html|html|head|body)\b[^<>\n]{0,200}>",
+    r"Traceback \(most recent call last\)|panic: |goroutine \d+ \[|Exception in thread",
+    r"(?:\w{1,40}\.){0,6}\w{1,60}(?:Error|Exception)[:(]",
+    r"(?:HTTP/\d(?:\.\d)? )?(?:error\W{1,3})?[45]\d\d\b[ :-]{1,3}(?:(?-i:[A-Z])[\w-]{0,20} ?){1,4}\W{0,4}(?:\n|\Z|\{)",
+    rf"{_ERROR_LABEL}(?:{'|'.join(_MESSAGES)})",
+)
+_STACK_INSIDE = lazy_re(r"^Traceback \(most recent call last\):\n[ \t]+File ", re.MULTILINE)
+_ERROR = _at_start(lambda: _BEGINS)
+_REFUSES = _at_start(lambda: topic(Voices).refuses)
+
+
+def error_text(text: str) -> bool:
+    """Whether `text` is an error instead of an answer; one that only tells of an error is none.
+
+    It is told by how the text begins, since an account of someone's work may speak of each of these further on.
+    """
+    return bool(error_in(text))
+
+
+def error_in(text: str) -> str:
+    """The words by which `text` is an error instead of an answer; empty where it is none."""
+    found = (pattern.search(text) for pattern in (_ERROR, _REFUSES, _STACK_INSIDE))
+    return next((each[0] for each in found if each), "")
+
+
+# Whether a statement says the opposite of the last known outcomes.
+
+
+class LastOutcome(Struct, frozen=True, kw_only=True):
+    """How something ended when it was done last."""
+
+    subject: str
+    """The command, or the file."""
+    failed: bool
+    checks: bool = True
+    """It is a test, a build, a linter, which says whether the work is well."""
+    otherwise: bool = False
+    """It ended the other way at an earlier time, so that either may be told of it."""
+
+
+_GOOD = lazy_re(lambda: rf"\b{either(topic(Verdicts).good)}\b", re.IGNORECASE)
+_BAD = lazy_re(lambda: rf"\b{either(topic(Verdicts).bad)}\b", re.IGNORECASE)
+_UNSURE = lazy_re(lambda: rf"\b{either(topic(Verdicts).unsure)}\b", re.IGNORECASE)
+_VERDICT_CLAUSE = lazy_re(
+    lambda: rf"(?:[;,:]|\.|[!?]| - )(?:\s+|$)|(?<!\s)\s+{either(topic(Verdicts).conjunctions)}\s+|→", re.IGNORECASE
+)
+_CODE = lazy_re(r"`([^`]+)`")
+_SUBJECT_WORD = lazy_re(r"(?<![\w./:-])[\w./:-]*\w")
+_TELLING = lazy_re(r"\w[/._]\w")
+_COMPLETE = lazy_re(lambda: _opening(topic(Verdicts).complete), re.IGNORECASE)
+_PARTIAL = lazy_re(lambda: _opening(topic(Verdicts).partial), re.IGNORECASE)
+_ALL = lazy_re(lambda: either(topic(Verdicts).all), re.IGNORECASE)
+_EVERYTHING = lazy_re(lambda: either(topic(Verdicts).everything), re.IGNORECASE)
+_TESTS = lazy_re(r"test|spec|suite|\btox\b|\bnox\b", re.IGNORECASE)
+_FILTERED = lazy_re(r"(?<!\s)\s+(?:2>&1|\|(?!\|)).*$")
+"""The same command with fewer of its lines shown is no other one."""
+_SEVERAL = lazy_re(r"&&|[;|]")
+_DONE = lazy_re(r"\bCOMPLETE\b")
+"""The word of our own statuses, wherever it stands."""
+
+
+def _opening(words: Iterable[str]) -> str:
+    return rf"^\W*(?:{either(topic(Verdicts).status)}\W+)?{either(words)}\b"
+
+
+def contradicts(status_text: str, last_outcomes: Sequence[LastOutcome]) -> str | None:
+    """Say what `status_text` claims against `last_outcomes`, which stand in the order of time; None for nothing.
+
+    Over a check that failed last nothing is complete. PARTIAL and BLOCKED commit to nothing: work may wait for
+    somebody over checks that pass.
+    """
+    last = _last_check(last_outcomes)
+    if last is not None and last.failed and _COMPLETE.search(status_text):
+        return f"It says that the work is complete, but {last.subject} failed last."
+    wrong = flipped(status_text, last_outcomes)
+    if wrong is not None or _PARTIAL.search(status_text):
+        return wrong
+    return _all_well(status_text, last_outcomes, _ALL)
+
+
+def overclaims(sentence: str, last_outcomes: Sequence[LastOutcome]) -> str | None:
+    """Say that `sentence` calls all of it well or complete though a check failed last; None where it doesn't."""
+    last = _last_check(last_outcomes)
+    if last is not None and last.failed and _DONE.search(_CODE.sub(" ", sentence)):
+        return f"It says that the work is complete, but {last.subject} failed last."
+    return _all_well(sentence, last_outcomes, _EVERYTHING)
+
+
+def _last_check(outcomes: Sequence[LastOutcome], tests: bool = False) -> LastOutcome | None:
+    """What was checked last; with `tests` the last test, where any is known to be one."""
+    checks = [outcome for outcome in outcomes if outcome.checks]
+    tested = [outcome for outcome in checks if tests and _TESTS.search(outcome.subject)]
+    return next(reversed(tested or checks), None)
+
+
+def _all_well(text: str, outcomes: Sequence[LastOutcome], everything: re.Pattern[str]) -> str | None:
+    for clause in _clauses(text):
+        if _verdict(clause) is True and (said := everything.search(clause)):
+            last = _last_check(outcomes, bool(_TESTS.search(said[0])))
+            if last is not None and last.failed:
+                return f"It says that all is well, but {last.subject} failed last."
+    return None
+
+
+def flipped(sentence: str, outcomes: Sequence[LastOutcome]) -> str | None:
+    """Say which verdict of `sentence` is the opposite of a known outcome; None where none surely is.
+
+    Only a plain verdict counts, in the clause in which its subject stands; what is denied, wished for or told of an
+    earlier time is left alone, and so is a failure of what did fail before it passed.
+    """
+    last = {straight(outcome.subject): outcome for outcome in outcomes}
+    for clause in _clauses(sentence):
+        passed = _verdict(clause)
+        if passed is None:
+            continue
+        for subject in _subjects(clause, last):
+            if last[subject].failed is passed and (passed or not last[subject].otherwise):
+                said, was = ("passed", "failed") if passed else ("failed", "passed")
+                return f"It says that {subject} {said}, but it {was} last."
+    return None
+
+
+def _clauses(text: str) -> Iterator[str]:
+    """The clauses of `text`; code is not taken apart."""
+    codes: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        codes.append(match[0])
+        return f"\x01{len(codes) - 1}\x02"
+
+    for line in text.splitlines():
+        words = _CODE.sub(keep, re.sub(r"[\x01\x02]", " ", straight(line)))
+        for clause in _VERDICT_CLAUSE.split(words):
+            yield re.sub(r"\x01(\d+)\x02", lambda found: codes[int(found[1])], clause)
+
+
+def _verdict(clause: str) -> bool | None:
+    """Whether the clause says that something went well (True) or ill (False); None where it says neither plainly."""
+    words = _CODE.sub(" ", clause)
+    good, bad = bool(_GOOD.search(words)), bool(_BAD.search(words))
+    if good == bad or _UNSURE.search(words):
+        return None
+    return good
+
+
+def _subjects(clause: str, outcomes: Mapping[str, LastOutcome]) -> list[str]:
+    """Which of the known subjects stand in `clause`: as its code, or as words that can be nothing else."""
+    codes = [_FILTERED.sub("", straight(code)) for code in _CODE.findall(clause)]
+    out = [subject for subject in outcomes if subject in codes]
+    # Of several commands in one line nothing is known by a part.
+    known = [subject for subject, outcome in outcomes.items() if outcome.checks and not _SEVERAL.search(subject)]
+    for code in codes:
+        longer = [subject for subject in known if " " in code and subject.startswith(f"{code} ")]
+        if code not in known and len(longer) == 1:
+            out.extend(longer)
+    words = straight(_CODE.sub(" ; ", clause))
+    telling = [subject for subject in outcomes if re.search(r"[ /._]", subject)]
+    for subject in sorted(telling, key=len, reverse=True):
+        pattern = rf"(?<![\w./-]){re.escape(unmarked(subject))}(?![\w/-]|\.\w)"
+        if re.search(pattern, words):
+            out.append(subject)
+            # What is named by a longer subject is not named a second time by a shorter one.
+            words = re.sub(pattern, " ; ", words)
+    return out or _by_part([*codes, *_SUBJECT_WORD.findall(words)], known)
+
+
+def _by_part(said: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The subjects of which a telling part is `said`: a file that only one of the known checks was given."""
+    out: list[str] = []
+    for part in dict.fromkeys(said):
+        meant = [subject for subject in known if part in subject.split()[1:]] if _TELLING.search(part) else []
+        if len(meant) == 1:
+            out += meant
+    return out
+
+
+# Whether a text keeps to its voice: who speaks, and to whom; and whether prose about a story tells it.
+
+Voice = Literal["first", "second", "third"]
+"""“I …”, “you …” or “the agent …”."""
+
+_QUOTED = lazy_re(
+    r"```.*?(?:```|\Z)|`[^`\n]*`|[“„][^“”„]*[”“]|«[^«»]*»|‘[^‘’\n]*’(?!\w)|(?<!\w)\"[^\"\n]*\"", re.DOTALL
+)
+_FENCE = lazy_re(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+
+
+_AGENT = lazy_re(lambda: either(topic(Voices).agent), re.IGNORECASE)
+_YOU = lazy_re(lambda: either(topic(Voices).you), re.IGNORECASE)
+_SELF = lazy_re(lambda: rf"(?<![\w'’./-])(?-i:{either(topic(Voices).oneself)})(?=[\s,.;:!?]|$)(?!\.\w)")
+_WE = lazy_re(lambda: rf"(?<![\w-]){either(topic(Voices).together)}\s+\w", re.IGNORECASE)
+_OFFERS = lazy_re(lambda: either(topic(Voices).offers), re.IGNORECASE)
+_REFUSAL = lazy_re(lambda: either(topic(Voices).refusals), re.IGNORECASE)
+_SPEAKER_LABEL = lazy_re(
+    r"^[ \t>*_#-]*(?:assistant|user|human|system|ai|agent|tool|developer)[*_]*[ \t]*:", re.IGNORECASE | re.MULTILINE
+)
+# An opening tag alone is as often what is to be filled in: `<project-hash>`.
+_MARKUP = lazy_re(
+    r"(?<!\w)(?:</[A-Za-z][\w:-]*>|<[A-Za-z][\w:-]*>(?=[^<\n]*</)"
+    r"|<[A-Za-z][\w:-]*(?:/|\s[^<>\n=]{0,80}=[^<>\n]*)>)|<[|][^<>\n]*[|]>"
+)
+_HEADING = lazy_re(r"^[ \t]*#{1,6}(?:[ \t]|$)", re.MULTILINE)
+
+Fault = tuple[re.Pattern[str], str]
+"""By what a fault is known, and how it is called."""
+FORM: tuple[Fault, ...] = (
+    (_SPEAKER_LABEL, "It labels a speaker"),
+    (_MARKUP, "It has markup"),
+    (_HEADING, "It has a heading"),
+)
+"""What is no prose, in whichever voice."""
+_EVERYWHERE: tuple[Fault, ...] = (
+    (_OFFERS, "It talks to a reader"),
+    (_REFUSAL, "It apologises or refuses"),
+    *FORM,
+)
+_OUTSIDE, _TO_READER = (_AGENT, "It tells of the agent from outside"), (_YOU, "It speaks to a reader")
+_OF_ITSELF, _TOGETHER = (_SELF, "It speaks of itself"), (_WE, "It says who did it as “we”")
+OF_ITSELF: tuple[Fault, ...] = (_OF_ITSELF, _TOGETHER)
+"""“I” and “we”, in English."""
+_BY_VOICE: dict[Voice, tuple[Fault, ...]] = {
+    # “We” may be the agent and its user, of whom the agent may tell as well.
+    "first": (_OUTSIDE, _TO_READER),
+    "second": (_OUTSIDE, _OF_ITSELF, _TOGETHER),
+    "third": (_OF_ITSELF, _TO_READER, _TOGETHER),
+}
+
+
+def voice_faults(text: str, voice: Voice, known: Callable[[str], bool] | None = None) -> list[str]:
+    """Say where `text` leaves its voice, each fault once with the words that show it; what is quoted is exempt.
+
+    What is `known` is what the text tells of: where the sources speak of an agent, it may be that one.
+    """
+    return found_faults(text, (*_BY_VOICE[voice], *_EVERYWHERE), known)
+
+
+def found_faults(text: str, faults: Iterable[Fault], known: Callable[[str], bool] | None = None) -> list[str]:
+    """Say which of `faults` `text` has, each once with the words that show it; what is quoted is exempt."""
+    found = ["It has a code fence: “```”."] if _FENCE.search(text) else []
+    own = unquoted(text)
+    for pattern, fault in faults:
+        may_be = known if known is not None and pattern in (_AGENT, _MARKUP) else None
+        shown = next((each[0] for each in pattern.finditer(own) if may_be is None or not may_be(each[0])), None)
+        if shown is not None:
+            found.append(f"{fault}: “{' '.join(shown.split())}”.")
+    return found
+
+
+def unquoted(text: str) -> str:
+    """`text` with a dot in the place of each character that is quoted, so that all else stands where it stood."""
+    return _QUOTED.sub(lambda found: re.sub(r"[^\n]", "·", found[0]), text)
+
+
+_COMMENT = lazy_re(lambda: either(topic(Voices).comments), re.IGNORECASE)
+_LISTED = lazy_re(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)])[ \t]+\S")
+_STAGE = lazy_re(r"^[ \t>*_]*[A-Z][\w'’-]*+(?: [A-Z][\w'’-]*+)?[*_]*: ?[A-Z·*(]")
+_OF_STORIES: tuple[Fault, ...] = (
+    *FORM,
+    (_COMMENT, "It talks about the story instead of telling it"),
+    (_LISTED, "It is an item of a list"),
+    (_STAGE, "It labels a speaker"),
+)
+_ROLES = lazy_re(lambda: rf"\b{either(topic(Voices).article)} ({'|'.join(topic(Voices).roles)})\b", re.IGNORECASE)
+_READER = lazy_re(lambda: rf"\b{either(topic(Voices).reader)}\b", re.IGNORECASE)
+_STORY_TO_READER: Fault = (_READER, "It says “you”")
+_OWN = lazy_re(lambda: rf"(?<![\w'’]){either(topic(Voices).own)}(?![\w])")
+_NAMED = lazy_re(lambda: rf"\b{either(topic(Voices).named)}\s+$")
+
+
+def telling_faults(text: str, voice: Voice, english: bool, labels: Callable[[str], bool]) -> list[str]:
+    """Say what is wrong with how one sentence tells, a sentence each; what is quoted is exempt.
+
+    Who speaks is told by English words, so only where `english`. `labels` says whether a role, such as “user”, is a
+    label of the log and nobody in the story.
+    """
+    by_voice: dict[Voice, tuple[Fault, ...]] = {
+        "first": (_STORY_TO_READER,),
+        "second": OF_ITSELF,
+        "third": (*OF_ITSELF, _STORY_TO_READER),
+    }
+    found = found_faults(text, (*_OF_STORIES, *(by_voice[voice] if english else ())))
+    called = [role[0] for role in _ROLES.finditer(unquoted(text)) if labels(role[1])]
+    return [*found, *(f"It calls somebody by a role: “{role}”." for role in called[:1])]
+
+
+def names_oneself(text: str, name: str) -> bool:
+    """Whether `text`, which is the memory of the one called `name`, tells of that name as of somebody else."""
+    own = unquoted(text)
+    forms = "|".join(re.escape(form) for form in dict.fromkeys((name, name.split()[0])) if form) if name.strip() else ""
+    if not forms:
+        return False
+    for found in re.finditer(rf"(?<!\w)(?:{forms})(?!\w)", own):
+        before = own[: found.start()]
+        if not _NAMED.search(before):
+            return True
+    return False
+
+
+def tells_of_itself(text: str) -> bool:
+    """Whether anybody says “I” in `text`, outside quotation marks."""
+    return bool(_OWN.search(unquoted(text)))
+
+
+# What of a statement stands.
 
 MAX_LED = 3
 LEAST_WORDS = 2
@@ -94,7 +429,7 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Ite
     stands somewhere, so that a figure has to follow from these, from what the user says, or from an earlier note.
     """
     # A line that begins with a speaker could be taken for their words, in the context that it will stand in.
-    text = _LABEL.sub(lambda found: f"The user{found[1]}", " ".join(statement.split()))
+    text = _USER_LABEL.sub(lambda found: f"The user{found[1]}", " ".join(statement.split()))
     whole = _of_statement(text, grounds, status=status)
     if whole:
         return Struck(text="", complaints=tuple(whole))
@@ -135,7 +470,7 @@ class _WrongClause(Struct, frozen=True):
         return named or bool(_told(clause, self.grounds))
 
 
-_LABEL = lazy_re(r"^User(:\s)")
+_USER_LABEL = lazy_re(r"^User(:\s)")
 _REFERENCE = lazy_re(r"\[\d[\d, –-]*\]")
 
 

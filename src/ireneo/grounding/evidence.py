@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import combinations
 
 from ireneo.grounding.claims import (
     ClaimKind,
     TextClaim,
     artifacts,
     claims,
+    figures,
     read,
     straight,
     unescaped,
@@ -22,7 +25,6 @@ from ireneo.grounding.claims import (
     unmarked,
     without_gutter,
 )
-from ireneo.grounding.figures import Derived
 from ireneo.language.files import topic
 from ireneo.language.times import Date, dates
 from ireneo.language.topics import Names
@@ -411,6 +413,179 @@ def _in_order(words: Sequence[str], text: str) -> bool:
         ends = reached
     return bool(ends)
 
+
+# Numbers that stand nowhere and follow from what does: counted, added up, rounded, or told in another unit.
+
+FEW = 12
+"""So many things may be counted that nothing names as such: steps, findings, reasons."""
+MAX_COUNT = 5_000
+MAX_ADDED = 4
+"""With more numbers on a line some of them would make any sum."""
+MAX_BESIDE = 8
+ROUGH = 0.07
+"""A rounded number is not further from the exact one than this share of it."""
+
+_FAMILIES: tuple[dict[str, float], ...] = (
+    {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3_600, "day": 86_400, "week": 604_800},
+    {"b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12},
+    {"": 1, "k": 1e3, "million": 1e6},
+)
+_SCALES = {unit: (number, scale) for number, family in enumerate(_FAMILIES) for unit, scale in family.items()}
+_KIBI = 1.024
+_ITEM = lazy_re(r"[,;|]\s")
+_COUNTED = lazy_re(r"(?<![\d,_.])(?P<figure>\d[\d,_]*+(?:\.\d++)?+)[ ]?(?P<label>[A-Za-z]\w*)")
+
+
+class Derived:
+    """What can be worked out from the numbers and things of some texts."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = tuple(texts)
+
+    def holds(self, figure: str, unit: str) -> bool:
+        """Whether `figure` with its unit follows from the texts."""
+        try:
+            asked = float(figure)
+        except ValueError:
+            return False  # A version: it is not worked out from anything.
+        if figure[0] == "0" and figure.isdigit():
+            return False  # Nor is what is written so: it is a part of a name or a date.
+        if unit == "%":
+            return any(_is_share(asked, figure, one, whole) for one, whole in self._pairs)
+        if unit not in _SCALES:
+            return asked in self._counts
+        number, scale = _SCALES[unit]
+        if any(_is_rounded(asked, figure, each / scale) for each in self._known[number]):
+            return True
+        if number == 1 and any(_is_rounded(asked, figure, each / _kibi(scale)) for each in self._known[number]):
+            return True
+        worked_out = (each / scale for each in self._worked_out[number])
+        return (not unit and asked in self._counts) or any(_is_rounded(asked, figure, each) for each in worked_out)
+
+    @cached_property
+    def _lines(self) -> tuple[tuple[tuple[str, str], ...], ...]:
+        """The figures of each line with their units."""
+        lines = dict.fromkeys(line for text in self._texts for line in text.splitlines())
+        return tuple(found for line in lines if (found := tuple(figures(line))))
+
+    @cached_property
+    def _known(self) -> tuple[frozenset[float], ...]:
+        known: tuple[set[float], ...] = tuple(set() for _ in _FAMILIES)
+        for line in self._lines:
+            for number, value in _valued(line):
+                known[number].add(value)
+        return tuple(frozenset(each) for each in known)
+
+    @cached_property
+    def _pairs(self) -> frozenset[tuple[float, float]]:
+        """Numbers that stand on one line, the smaller first, and each with their sum."""
+        out: set[tuple[float, float]] = set()
+        for line in self._lines:
+            if len(line) <= MAX_BESIDE:
+                values = [value for _, value in _valued(line)]
+                out.update((min(pair), max(pair)) for pair in combinations(values, 2))
+        for text in self._texts:
+            for written in text.splitlines():
+                things = [value for _, value in _things(written)]
+                out.update((value, sum(things)) for value in things if len(things) <= MAX_ADDED)
+        return frozenset(out)
+
+    @cached_property
+    def _worked_out(self) -> tuple[frozenset[float], ...]:
+        """Sums of what stands on one line, and of all that has one label in a text or in all of them."""
+        out: tuple[set[float], ...] = tuple(set() for _ in _FAMILIES)
+        everywhere: dict[str, list[float]] = {}
+        for text in self._texts:
+            alike: dict[str, list[float]] = {}
+            for line in text.splitlines():
+                for label, value in _labelled(line):
+                    alike.setdefault(label, []).append(value)
+                things = [value for _, value in _things(line)]
+                if len(things) <= MAX_ADDED:
+                    out[-1].update(_sums(things))
+            for label, values in alike.items():
+                everywhere.setdefault(label, []).extend(values)
+                out[_family(label)].add(round(sum(values), 9))
+        for label, values in everywhere.items():
+            out[_family(label)].add(round(sum(values), 9))
+        return tuple(frozenset(each) for each in out)
+
+    @cached_property
+    def _counts(self) -> frozenset[float]:
+        """How many lines a text has and items a line, and how many texts begin alike, as the calls of one tool do."""
+        counts: set[float] = set()
+        begun: Counter[str] = Counter()
+        number = 0
+        for text in self._texts:
+            lines = [line.strip() for line in text.splitlines() if line.strip()]
+            number += len(lines)
+            # The first or last line of an output is often its head or its sum.
+            counts.update((len(lines), len(lines) - 1))
+            counts.update(len(_ITEM.findall(line)) + 1 for line in lines)
+            begun.update(line.split(None, 1)[0] for line in lines[:1])
+        counts.update(begun.values())
+        counts.update(range(1, min(FEW, number) + 1))
+        return frozenset(count for count in counts if 0 < count <= MAX_COUNT)
+
+
+def _valued(line: Iterable[tuple[str, str]]) -> Iterator[tuple[int, float]]:
+    """The numbers of a line in the smallest unit of their family."""
+    for figure, unit in line:
+        if unit in _SCALES and figure.count(".") <= 1:
+            number, scale = _SCALES[unit]
+            yield number, float(figure) * scale
+
+
+def _labelled(line: str) -> Iterator[tuple[str, float]]:
+    """Numbers with the word behind each: ``12 passed``."""
+    for found in _COUNTED.finditer(line):
+        yield found["label"], float(found["figure"].replace(",", "").replace("_", ""))
+
+
+def _things(line: str) -> list[tuple[str, float]]:
+    """Those of them that count things."""
+    return [(label, value) for label, value in _labelled(line) if label not in _SCALES and value.is_integer()]
+
+
+def _sums(values: list[float]) -> Iterator[float]:
+    for number in range(2, len(values) + 1):
+        yield from (round(sum(some), 9) for some in combinations(values, number))
+
+
+def _family(label: str) -> int:
+    return _SCALES.get(label, (len(_FAMILIES) - 1, 1.0))[0]
+
+
+def _is_rounded(asked: float, figure: str, exact: float) -> bool:
+    """Whether `figure` is `exact`, or what is left of it when it is rounded or cut to so many digits."""
+    if abs(asked - exact) <= 1e-9 * max(abs(exact), 1):
+        return True
+    decimals = len(figure.partition(".")[2])
+    digits = figure.replace(".", "").strip("0")
+    if decimals:
+        place = 10.0**-decimals
+    else:
+        zeros = len(figure) - len(figure.rstrip("0"))
+        # A whole number is no other one, only what is left of a broken one or of a longer one.
+        if exact == int(exact) and not zeros:
+            return False
+        place = 10.0**zeros
+    return bool(digits) and abs(asked - exact) < place and abs(asked - exact) <= ROUGH * abs(exact)
+
+
+def _is_share(asked: float, figure: str, one: float, whole: float) -> bool:
+    return whole > 0 and any(
+        _is_rounded(asked, figure, share) for share in (100 * one / whole, 100 - 100 * one / whole)
+    )
+
+
+def _kibi(scale: float) -> float:
+    """The scale of a unit of bytes where a thousand is 1,024."""
+    steps = round(len(f"{scale:.0f}") / 3 - 1 / 3)
+    return float(scale * _KIBI**steps)
+
+
+# What of the sources must not be lost.
 
 MAX_CRITICAL = 24
 """More would be a list of everything, and no summary has room for that."""

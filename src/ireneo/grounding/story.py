@@ -14,9 +14,9 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from ireneo.grounding.check import unquoted
 from ireneo.grounding.claims import TextClaim, claims, number, read
 from ireneo.grounding.evidence import SourceIndex
-from ireneo.grounding.voice import unquoted
 from ireneo.language.detect import language_of
 from ireneo.language.files import either, of_language, topic
 from ireneo.language.numbers import spelled

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from ireneo.grounding.check import LastOutcome
 from ireneo.grounding.evidence import failing_tests
-from ireneo.grounding.status import LastOutcome
 from ireneo.log.message import Message
 from ireneo.log.outcome import known_failed, was_refused, was_stopped, without_reminders
 from ireneo.patterns import lazy_re

@@ -8,7 +8,7 @@ after a rewind just behind it, say. Then it is left out here, and nothing else i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -62,33 +62,130 @@ class Waiting(Struct, frozen=True, kw_only=True):
         return self.last_position - self.first_position + 1
 
 
-# The summaries of a story that are there along one path, as far as they are what would be written of it now.
-#
-# The branches of a session share what was written before they parted. A leaf that another branch wrote may end here
-# where none ends on this path: after a rewind just behind it, say. Then it is left out here, and nothing else is.
-
-
 AHEAD = 16
 """Messages that are read behind a leaf to see which atom comes next, at first; more where they don't tell."""
 OPENING = 16
 """So many messages at the most are looked at for what was said to the model before the story began."""
+TAIL = 2
+"""Of what has fallen behind, so many leaves at the end are read besides, to show the newest of it."""
 
 
-class KnownStory:
-    """What is stored of a story along one path, and what was written of it since it was read."""
+class Grown(Struct, frozen=True, kw_only=True):
+    """A story along one path."""
 
-    def __init__(self, reader: PathReader, policy: Policy, recalled: StoryRecords) -> None:
-        """Stand on the end of a path; nothing is read yet but what was `recalled`."""
-        self._recalled = recalled
+    system: tuple[Message, ...]
+    nodes: tuple[Summary, ...]
+    """The canonical summaries that are shown, from the oldest to the newest."""
+    made: tuple[Summary, ...]
+    """Those that had to be written, each after those that it was made from."""
+    waiting: Waiting | None
+    """What is due and was not reached."""
+    fresh: tuple[Message, ...]
+    """The newest messages that the character was present for."""
+    behind: int
+    """How many messages are due to be summarised and are not."""
+    threads: tuple[Thread, ...] = ()
+    """What is open at the end of the summaries."""
+    forgotten: int = 0
+    """How many open threads gave way to weightier ones."""
+
+
+class _Added(Struct, frozen=True, kw_only=True):
+    """What became of a stretch of messages."""
+
+    written: int
+    """Leaves that were not stored."""
+    passed: int
+    """Those, and the ones that were."""
+    due: int
+    """Messages of the leaves that were not reached."""
+    rest: tuple[Message, ...]
+
+
+class StoryPath:
+    """The story along one path."""
+
+    def __init__(self, reader: PathReader, policy: Policy, recalled: StoryRecords | None = None) -> None:
+        """Nothing is read yet; `recalled` has what was read of the session before."""
         self.reader = reader
-        self._character = policy.seen_by
+        self._policy = policy
         self._settings = settings(policy)
         self._strategy = story_strategy(policy)
+        self._recalled = recalled or StoryRecords()
         self._new: dict[SummaryId, Summary] = {}
 
-    # -- summaries ---------------------------------------------------------------------------------------------------
+    def grow(self, most: int, blocks: int = 0) -> Grown:
+        """Carry the story on to the head; at most `most` leaves are written on the way.
 
-    def row(self, start: int, live: int = 0) -> list[Summary]:
+        Where there is room for more `blocks` than are kept of each depth, the newest deep ones are opened.
+        """
+        system = self._system()
+        row = self._row(len(system), self._settings.live_messages)
+        size = (most + 1) * self._settings.leaf_messages + self._settings.live_messages
+        tail = TAIL * self._settings.leaf_messages + self._settings.live_messages
+        waiting: Waiting | None = None
+        while True:
+            first = row[-1].last_position + 1 if row else len(system)
+            ends = self.reader.head.position - first < size + tail
+            stretch = self._visible(first, self.reader.head.position if ends else first + size - 1)
+            added = self._add_leaves(row, stretch, most, ends=ends)
+            if ends:
+                fresh: Sequence[Message] = added.rest
+                behind = added.due
+                break
+            if added.written:
+                waiting, fresh = self._waiting(row[-1].last_position + 1, tail)
+                behind = waiting.messages
+                break
+            # Stored leaves were passed, or so many messages make none: a single atom, or what nobody heard.
+            size = size if added.passed else size * 2
+        return Grown(
+            system=tuple(system),
+            nodes=tuple(self.opened(row, blocks)),
+            made=tuple(self._unstored()),
+            waiting=waiting,
+            fresh=tuple(fresh),
+            behind=behind,
+        )
+
+    def whole(self) -> Grown:
+        """All of it as it was said, where a context has room for that."""
+        messages = self._visible(0, self.reader.head.position)
+        return Grown(system=(), nodes=(), made=(), waiting=None, fresh=tuple(messages), behind=0)
+
+    def row(self) -> list[Summary]:
+        """The canonical summaries that are stored, as they are shown for so many leaves."""
+        return self._row(len(self._system()))
+
+    def opened(self, row: Sequence[Summary], blocks: int) -> list[Summary]:
+        """Open what was merged for a longer path than this one, or has room to be shown as what is under it."""
+        if self._settings.running:
+            return list(row)
+        leaves = sum(node.leaves for node in row)
+        wanted = shown_depths(leaves, finest(leaves, blocks, self._settings))
+        edges = {0}
+        for depth in wanted:
+            edges.add(max(edges) + leaves_at(depth, self._settings))
+        out: list[Summary] = []
+        waiting, start = list(reversed(row)), 0
+        while waiting:
+            node = waiting.pop()
+            inside = any(start < edge < start + node.leaves for edge in edges)
+            if inside and (children := self._children(node)):
+                waiting += reversed(children)
+                continue
+            out.append(node)
+            start += node.leaves
+        return out
+
+    def under(self, node: Summary, depth: int) -> list[Summary]:
+        """The summaries of `depth` under a deeper one, or the least deep that are there."""
+        children = self._children(node) if node.depth > depth else []
+        if not children:
+            return [node]
+        return [each for child in children for each in self.under(child, depth)]
+
+    def _row(self, start: int, live: int = 0) -> list[Summary]:
         """The summaries from position `start` on, as they are shown for so many leaves.
 
         The newest `live` messages stay out of them.
@@ -107,65 +204,31 @@ class KnownStory:
             start = node.last_position + 1
         return self.opened(self._behind(row, live), 0)
 
-    def opened(self, row: Sequence[Summary], blocks: int) -> list[Summary]:
-        """Open what was merged for a longer path than this one, or has room to be shown as what is under it."""
-        if self._settings.running:
-            return list(row)
-        leaves = sum(node.leaves for node in row)
-        wanted = shown_depths(leaves, finest(leaves, blocks, self._settings))
-        edges = {0}
-        for depth in wanted:
-            edges.add(max(edges) + leaves_at(depth, self._settings))
-        out: list[Summary] = []
-        waiting, start = list(reversed(row)), 0
-        while waiting:
-            node = waiting.pop()
-            inside = any(start < edge < start + node.leaves for edge in edges)
-            if inside and (children := self.children(node)):
-                waiting += reversed(children)
-                continue
-            out.append(node)
-            start += node.leaves
-        return out
-
-    def children(self, node: Summary) -> list[Summary]:
+    def _children(self, node: Summary) -> list[Summary]:
         """The summaries right under a deeper one; none where one of them is gone."""
         missing = [name for name in node.sources if name not in self._new]
-        there = {**self._new, **{each.id: each for each in self.get(missing)}}
+        there = {**self._new, **{each.id: each for each in self._get(missing)}}
         return [there[name] for name in node.sources] if all(name in there for name in node.sources) else []
 
-    def under(self, node: Summary, depth: int) -> list[Summary]:
-        """The summaries of `depth` under a deeper one, or the least deep that are there."""
-        children = self.children(node) if node.depth > depth else []
-        if not children:
-            return [node]
-        return [each for child in children for each in self.under(child, depth)]
-
-    def get(self, names: Sequence[SummaryId]) -> Sequence[Summary]:
+    def _get(self, names: Sequence[SummaryId]) -> Sequence[Summary]:
         """Those of these summaries that are stored, or were when they were read last."""
         records = self._recalled.records
         found = {name: known for name in names if (known := records.find(name))}
-        for summary in self.stored([name for name in names if name not in found]):
+        for summary in self._stored([name for name in names if name not in found]):
             found[summary.id] = summary
             records.put(summary.id, summary)
         return [found[name] for name in names if name in found]
 
-    def stored(self, names: Sequence[SummaryId]) -> Sequence[Summary]:
+    def _stored(self, names: Sequence[SummaryId]) -> Sequence[Summary]:
         """Those of these summaries that are stored, past all that is at hand."""
         return self.reader.get(names) if names else ()
 
-    def add(self, summary: Summary) -> None:
-        """Take in what was just written."""
-        self._new[summary.id] = summary
-
-    def unstored(self) -> list[Summary]:
+    def _unstored(self) -> list[Summary]:
         """What was written and is not stored, each after those that it was made from."""
-        stored = {each.id for each in self.stored(list(self._new))}
+        stored = {each.id for each in self._stored(list(self._new))}
         return [each for each in self._new.values() if each.id not in stored]
 
-    # -- messages ----------------------------------------------------------------------------------------------------
-
-    def system(self) -> list[Message]:
+    def _system(self) -> list[Message]:
         """What was said to the model before the story began."""
         out: list[Message] = []
         for message in self.reader.path(0, min(OPENING, self.reader.head.position + 1) - 1):
@@ -174,31 +237,27 @@ class KnownStory:
             out.append(message)
         return out
 
-    def visible(self, first: int, last: int) -> list[Message]:
+    def _visible(self, first: int, last: int) -> list[Message]:
         """The messages of a stretch of the path, but for those that the character was not present for."""
-        return self._heard(self.reader.path(first, last))
-
-    def _heard(self, messages: Iterable[Message]) -> list[Message]:
-        return [each for each in messages if not self._character or heard_by(each.draft, self._character)]
-
-    # -- what still holds --------------------------------------------------------------------------------------------
+        character, messages = self._policy.seen_by, self.reader.path(first, last)
+        return [each for each in messages if not character or heard_by(each.draft, character)]
 
     def _touch(self, start: int, node: Summary) -> bool:
         """Whether nothing that is to be summarised lies between position `start` and a summary."""
-        if node.first_position <= start or not self._character:
+        if node.first_position <= start or not self._policy.seen_by:
             return node.first_position == start
-        return not self.visible(start, node.first_position - 1)
+        return not self._visible(start, node.first_position - 1)
 
     def _ends_here(self, node: Summary) -> bool:
         """Whether the last leaf of `node` ends there on this path, too."""
         last = node.last_position
-        name = (node.id, *(message.id for message in self.visible(last + 1, last + 1)))
+        name = (node.id, *(message.id for message in self._visible(last + 1, last + 1)))
         if len(name) > 1 and self._recalled.sound.find(name):
             return True
         first = self._first_of_last_leaf(node)
         ahead = AHEAD
         while True:
-            messages = self.visible(first, last + ahead)
+            messages = self._visible(first, last + ahead)
             behind = [atom for atom in atoms(messages) if atom[-1].position > last]
             if len(behind) > 1 or last + ahead >= self.reader.head.position:
                 break
@@ -223,8 +282,8 @@ class KnownStory:
         """The position of the first of the newest `live` messages."""
         first, found = self.reader.head.position + 1, 0
         while first > 0 and found < live:
-            size = (live - found) * (AHEAD if self._character else 1)
-            newest = self.visible(max(first - size, 0), first - 1)
+            size = (live - found) * (AHEAD if self._policy.seen_by else 1)
+            newest = self._visible(max(first - size, 0), first - 1)
             if found + len(newest) >= live:
                 return newest[found - live].position
             first, found = max(first - size, 0), found + len(newest)
@@ -233,113 +292,16 @@ class KnownStory:
     def _without_last_leaf(self, node: Summary) -> list[Summary]:
         """What is left of `node` without the last leaf under it."""
         if self._settings.running:
-            return list(self.get(node.sources[:1]))
-        children = self.children(node)
+            return list(self._get(node.sources[:1]))
+        children = self._children(node)
         return [*children[:-1], *self._without_last_leaf(children[-1])] if children else []
 
     def _first_of_last_leaf(self, node: Summary) -> int:
         if self._settings.running:
-            before = self.get(node.sources[:1])
+            before = self._get(node.sources[:1])
             return before[0].last_position + 1 if before else node.first_position
-        children = self.children(node)
+        children = self._children(node)
         return self._first_of_last_leaf(children[-1]) if children else node.first_position
-
-
-# The summaries of a story along one path: those that are stored, opened as finely as they are shown, and new ones.
-#
-# What is due follows from what is there: the messages that no summary covers yet. Nothing is marked and nothing queued,
-# so nothing can be lost, and whoever comes first writes what everybody else would have written.
-
-
-TAIL = 2
-"""Of what has fallen behind, so many leaves at the end are read besides, to show the newest of it."""
-
-
-class Grown(Struct, frozen=True, kw_only=True):
-    """A story along one path."""
-
-    system: tuple[Message, ...]
-    nodes: tuple[Summary, ...]
-    """The canonical summaries that are shown, from the oldest to the newest."""
-    made: tuple[Summary, ...]
-    """Those that had to be written, each after those that it was made from."""
-    waiting: Waiting | None
-    """What is due and was not reached."""
-    fresh: tuple[Message, ...]
-    """The newest messages that the character was present for."""
-
-    behind: int
-    """How many messages are due to be summarised and are not."""
-
-
-class _Added(Struct, frozen=True, kw_only=True):
-    """What became of a stretch of messages."""
-
-    written: int
-    """Leaves that were not stored."""
-    passed: int
-    """Those, and the ones that were."""
-    due: int
-    """Messages of the leaves that were not reached."""
-    rest: tuple[Message, ...]
-
-
-class StoryPath:
-    """The story along one path."""
-
-    def __init__(self, reader: PathReader, policy: Policy, recalled: StoryRecords | None = None) -> None:
-        """Stand on the end of a path; nothing is read yet. `recalled` has what was read of the session before."""
-        self.reader = reader
-        self._policy = policy
-        self._settings = settings(policy)
-        self._known = KnownStory(reader, policy, recalled or StoryRecords())
-
-    def grow(self, most: int, blocks: int = 0) -> Grown:
-        """Carry the story on to the head; at most `most` leaves are written on the way.
-
-        Where there is room for more `blocks` than are kept of each depth, the newest deep ones are opened.
-        """
-        system = self._known.system()
-        row = self._known.row(len(system), self._settings.live_messages)
-        size = (most + 1) * self._settings.leaf_messages + self._settings.live_messages
-        tail = TAIL * self._settings.leaf_messages + self._settings.live_messages
-        waiting: Waiting | None = None
-        while True:
-            first = row[-1].last_position + 1 if row else len(system)
-            ends = self.reader.head.position - first < size + tail
-            stretch = self._known.visible(first, self.reader.head.position if ends else first + size - 1)
-            added = self._add_leaves(row, stretch, most, ends=ends)
-            if ends:
-                fresh: Sequence[Message] = added.rest
-                behind = added.due
-                break
-            if added.written:
-                waiting, fresh = self._waiting(row[-1].last_position + 1, tail)
-                behind = waiting.messages
-                break
-            # Stored leaves were passed, or so many messages make none: a single atom, or what nobody heard.
-            size = size if added.passed else size * 2
-        return Grown(
-            system=tuple(system),
-            nodes=tuple(self._known.opened(row, blocks)),
-            made=tuple(self._known.unstored()),
-            waiting=waiting,
-            fresh=tuple(fresh),
-            behind=behind,
-        )
-
-    def whole(self) -> Grown:
-        """All of it as it was said, where a context has room for that."""
-        messages = self._known.visible(0, self.reader.head.position)
-        return Grown(system=(), nodes=(), made=(), waiting=None, fresh=tuple(messages), behind=0)
-
-    def row(self) -> list[Summary]:
-        """The canonical summaries that are stored, as they are shown for so many leaves."""
-        return self._known.row(len(self._known.system()))
-
-    def under(self, node: Summary, depth: int) -> list[Summary]:
-        """The summaries of `depth` under a deeper one."""
-        return self._known.under(node, depth)
 
     def _waiting(self, first: int, tail: int) -> tuple[Waiting, Sequence[Message]]:
         """What is not reached from position `first` on, and behind it the newest messages, from a whole atom on."""
@@ -352,7 +314,7 @@ class StoryPath:
         edge += split if split < len(newest) else 0
         ends = (self.reader.path(first, first))[0], (self.reader.path(edge - 1, edge - 1))[0]
         waiting = Waiting(first=ends[0].id, last=ends[1].id, first_position=first, last_position=edge - 1)
-        return waiting, self._known.visible(edge, self.reader.head.position)
+        return waiting, self._visible(edge, self.reader.head.position)
 
     def _add_leaves(self, row: list[Summary], messages: Sequence[Message], most: int, *, ends: bool) -> _Added:
         """Take in the leaves of the messages that come after `row`, and what they make deep; `most` are written.
@@ -362,7 +324,7 @@ class StoryPath:
         story = self._settings if ends else replace(self._settings, live_messages=0)
         planned = plan_leaves(messages, story, story_strategy(self._policy))
         names = [anchor("story", leaf[0].id, leaf[-1].id, self._policy.summarizer) for leaf in planned.leaves]
-        stored = {each.id: each for each in self._known.stored([] if self._settings.running else names)}
+        stored = {each.id: each for each in self._stored([] if self._settings.running else names)}
         written = passed = 0
         for name, leaf in zip(names, planned.leaves, strict=True):
             made = stored.get(name)
@@ -380,16 +342,16 @@ class StoryPath:
         if self._settings.running:
             leaf = make_running(row[-1], leaf, self._policy) if row else leaf
             row[:] = [leaf]
-            self._known.add(leaf)
+            self._new[leaf.id] = leaf
             return
-        self._known.add(leaf)
+        self._new[leaf.id] = leaf
         row.append(leaf)
         while (place := due_merge([node.depth for node in row], self._settings)) is not None:
             children = row[place : place + self._settings.fan_in]
             depth = source_depth(children[0].depth + 1, self._settings)
-            told = [part for child in children for part in self._known.under(child, depth)]
+            told = [part for child in children for part in self.under(child, depth)]
             deeper = make_deeper(children, told, self._policy)
-            self._known.add(deeper)
+            self._new[deeper.id] = deeper
             row[place : place + self._settings.fan_in] = [deeper]
 
 

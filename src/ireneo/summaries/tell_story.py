@@ -20,8 +20,7 @@ from ireneo.language.topics import Names
 from ireneo.language.words import WORD, letters, terms
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
-from ireneo.summaries.recaps import recaps
-from ireneo.summaries.speech import label, narrators, speaks_of_itself, spoken, told, two_roles
+from ireneo.summaries.speech import label, narrators, recaps, speaks_of_itself, spoken, told, two_roles
 from ireneo.summaries.summary import Line, Mention, Section, Summary
 
 TELLING = 6.0
