@@ -63,13 +63,13 @@ from ireneo.summaries.summary import (
 from ireneo.summaries.threads import thread_lines
 
 CANON_SHARE = 0.15
-"""Of a context, what may be taken by the facts that always stand."""
+"""The share of a context for canon facts."""
 CAST_SHARE, CAST_TOKENS, LEAST_CAST = 0.1, 700, 40
-"""Of a context, what the cast may take, in tokens at the most, and with how many it says anything."""
+"""The cast's share of a context, its most tokens, and the fewest with which it is shown."""
 
 
 def cast_block(story: Grown, options: ContextOptions, teller: StoryTeller) -> ContextItem | None:
-    """Who is who where the newest messages begin, and where the story plays then; None where nothing of it is known."""
+    """The block with the cast and the place where the newest messages begin; None where nothing is known."""
     room = min(int(options.budget * CAST_SHARE), CAST_TOKENS) - MESSAGE_TOKENS - options.count(PINS_TAG) - 1
     if room < LEAST_CAST or not story.nodes:
         return None
@@ -82,7 +82,7 @@ def cast_block(story: Grown, options: ContextOptions, teller: StoryTeller) -> Co
 
 
 THREADS_SHARE = 0.25
-"""Of a context, what open threads may take."""
+"""The share of a context for open threads."""
 HEADING = "Open threads, word for word:"
 
 
@@ -107,21 +107,21 @@ def story_pins(
 SYSTEM_SHARE = 0.25
 WORDS_FLOOR = 48
 OPEN_SHARE = 0.2
-"""Of the room behind the blocks, what the messages get that wait for their leaf and have no room as they are."""
+"""The share of the room behind the blocks for newest messages that don't fit verbatim."""
 OPEN_BLOCKS = 2
-"""They get no more than so many summaries have."""
+"""The most room for them, in summaries."""
 STEPS = 6
-"""What is live moves on by a sixth of a leaf at a time, so that what comes before it stays the same in between."""
+"""The live messages move on by a sixth of a leaf at a time; what comes before them stays the same in between."""
 CHARACTERS_PER_TOKEN = 4
 LEAST_BLOCK = 360
-"""What a block costs at the least that tells something: few large blocks rather than many that are silent."""
+"""The least tokens of a useful block: few large blocks rather than many without content."""
 BLOCKS_SHARE = 0.75
-"""Of what is not for the newest messages; the rest is for pins and for what was said before the story."""
+"""The blocks' share of what is not for the newest messages; the rest is for pins and the system's messages."""
 ONE_BLOCK = 128
-"""Under so many tokens everything is one block."""
+"""The budget below which the whole story is one block."""
 
 PASSING = ("/open", "/whole")
-"""How the summarizers end of summaries that are made for one context."""
+"""The endings of the summarizers of summaries that are made for one context."""
 
 
 def billed(count: Count) -> Count:
@@ -130,25 +130,24 @@ def billed(count: Count) -> Count:
 
 
 TOLD = 64
-"""Blocks of whole rows: they stay the same from one leaf to the next."""
+"""Cached texts of whole rows, which stay the same from one leaf to the next."""
 COUNTED, COUNTED_CHARACTERS = 4_096, 2_000
-"""Texts whose tokens are known, and how long one may be: the newest messages are weighed in every context."""
+"""Cached token counts, and the most characters of a cached text."""
 OPEN = 16
-"""Leaves over messages that no stored leaf has taken in yet: they stay the same for some messages."""
+"""Cached values that stay the same for some messages, such as the leaf over messages without a stored one."""
 
 
 class StoryTeller:
-    """The blocks and leaves that were written last (`ireneo.context.story.StoryTeller`)."""
+    """Caches what was written for the last contexts of a session: blocks, leaves, threads and casts."""
 
     def __init__(self, count: Count) -> None:
-        """Start empty, for contexts whose tokens are counted by `count`."""
         self._uncached = count
         self._known = lru_cache(maxsize=COUNTED)(count)
         self._billed = billed(self.count)
         self.clear()
 
     def clear(self) -> None:
-        """Let go of everything that was told."""
+        """Empty the caches."""
         self.recalled = StoryRecords()
         self._told: RecentValues[Sequence[str]] = RecentValues(TOLD)
         self._leaves: RecentValues[Summary] = RecentValues(OPEN)
@@ -196,17 +195,17 @@ class StoryTeller:
         return [each for each in passing if each.id not in self._stored]
 
     def know(self, passing: Sequence[Summary]) -> None:
-        """Note that these were stored."""
+        """Record which summaries were stored."""
         self._stored = {each.id for each in passing}
 
 
 class StoryComposer:
-    """Puts a story's context together, for one target after the other; what there is of the path is read once."""
+    """Composes a story's context for several targets; the path is read once."""
 
     def __init__(
         self, path: StoryPath, options: ContextOptions, teller: StoryTeller, *, room: int = 0, most: int
     ) -> None:
-        """Read the path; at most `most` leaves are written on the way, and `room` tokens are kept free."""
+        """Read the path; at most `most` leaves are written, and `room` tokens are kept free."""
         fits = path.reader.head.total_tokens <= options.budget - room
         grown = path.whole() if fits else path.grow(most, _full_blocks(options))
         nodes = _past_texts(path, grown.nodes, replace(options, budget=options.budget - room), teller)
@@ -220,7 +219,7 @@ class StoryComposer:
         self._teller = teller
 
     def compose(self, target: int) -> Assembled:
-        """Put it together in `target` tokens."""
+        """Compose the context in `target` tokens."""
         self.passing = self._teller.passing = []
         found = compose_story(self._story, replace(self._options, budget=target), self._teller)
         return Assembled(composed=found, mark=None, why=whole(found.tokens, self._options.budget))
@@ -234,7 +233,7 @@ class StoryComposer:
 def _past_texts(
     path: StoryPath, nodes: Sequence[Summary], options: ContextOptions, teller: StoryTeller
 ) -> tuple[Summary, ...]:
-    """The texts of the past: what models told of it, as finely as there is room for."""
+    """The texts of the past, with those that models wrote opened as finely as there is room for."""
 
     def under(node: Summary) -> Sequence[tuple[Summary, Summary]]:
         children = path.under(node, node.depth - 1)
@@ -254,7 +253,7 @@ def _past_texts(
 
 
 def _full_blocks(options: ContextOptions) -> int:
-    """How many blocks have room to be told in full."""
+    """The number of blocks that there is room to show in full."""
     return int(options.budget * (1 - options.policy.live_share) * BLOCKS_SHARE) // TOLD_TOKENS
 
 
@@ -324,7 +323,7 @@ def _system(messages: Sequence[Message], room: int, options: ContextOptions) -> 
 
 
 def _everything(story: Grown, options: ContextOptions) -> Summary:
-    """One summary of all there is, for a budget that holds nothing else."""
+    """One summary of the whole path, for a budget that holds nothing else."""
     parts = [make_leaf(story.system, (), options.policy)] if story.system else []
     parts += story.nodes
     parts += [make_leaf(story.fresh, story.threads, options.policy)] if story.fresh else []
@@ -332,7 +331,7 @@ def _everything(story: Grown, options: ContextOptions) -> Summary:
 
 
 def _over(nodes: Sequence[Summary], options: ContextOptions) -> Summary:
-    """Cover adjacent summaries by one that is none of the canonical ones."""
+    """Join adjacent summaries into one that is not canonical."""
     whole = told_by_hand(make_deeper(nodes, nodes, options.policy), options.by_hand)
     summarizer = f"{options.policy.summarizer}/whole"
     # What it says depends on the texts that there are: with other ones it is another summary.
@@ -371,7 +370,7 @@ def _waiting(waiting: Waiting, count: Count) -> ContextItem:
 
 
 def _newest(story: Grown, room: int, options: ContextOptions, teller: StoryTeller, *, cut: bool) -> list[ContextItem]:
-    """The newest messages as they are; those of them that have no room, as a block that no leaf has taken in yet."""
+    """The newest messages verbatim, and before them those without room as one block that is no leaf yet."""
     fresh = story.fresh
     if not fresh:
         return []
@@ -395,14 +394,14 @@ def _newest(story: Grown, room: int, options: ContextOptions, teller: StoryTelle
 
 
 def _cost(message: Message, count: Count) -> int:
-    """What a message costs by the measure of this context, at the least what it was weighed at."""
+    """The tokens of a message as this context counts them, and at least as many as were counted at first."""
     return max(
         message.tokens, MESSAGE_TOKENS + sum(count(part.text) for part in message.parts if isinstance(part, Text))
     )
 
 
 def _live_start(messages: Sequence[Message], costs: Sequence[int], room: int, step: int) -> int:
-    """The place from which on the messages fit into `room` as they are: between atoms, and by whole steps."""
+    """The place from which on the messages fit into `room` verbatim: between atoms, and by whole steps."""
     edges = [0]
     for atom in atoms(messages):
         edges.append(edges[-1] + len(atom))
@@ -435,7 +434,7 @@ def _open(
 
 
 def _seen(shown: ContextItem, character: str) -> ContextItem:
-    """The same in a character's own context: what she says herself, she says as the model does."""
+    """In a character's own context, show her own words as the model's."""
     if not character or shown.what not in ("message", "masked") or shown.draft.role != "user":
         return shown
     parts = shown.draft.parts

@@ -45,15 +45,15 @@ DEPTH = 0.7
 """A block's share of the room grows with the messages that it stands for to this power: with 1 the newest would be
 silent, with 0 a thousand messages would have no more room than ten."""
 FLOOR = 0.25
-"""Of an even share of the room, each block has so much whatever it stands for."""
+"""The part of an even share of the room that each block has, whatever it covers."""
 NAMES_SHARE = 0.15
-"""Of what a block costs, its list of names is no more than this, as long as there are sentences: a story is read."""
+"""The most that names take of a block while there are sentences left: a story is read."""
 NAMED = 0.5
-"""What a name is worth in a sentence."""
+"""The worth of a name in a sentence."""
 NAMING = 20.0
 """What a name in the list is worth against one in a sentence: within that share, what is gone can't be asked for."""
 NAMES_TOKENS = 450
-"""All lists together are no longer than this, however wide the context."""
+"""The most tokens of all lists of names together."""
 AGAIN_WORTH = (1.0, 0.25, 0.1)
 """The share of a name's worth where it stands already once, or twice."""
 EMINENT = 1.4
@@ -80,7 +80,7 @@ class _StoryPiece(Struct, kw_only=True):
     words: tuple[tuple[str, float], ...]
     """The words of names in it, and what each is worth."""
     own: float
-    """What it is worth whatever it names."""
+    """Its worth apart from names."""
     terms: frozenset[str] = frozenset()
     """What a sentence speaks of: what others have told of already is worth less."""
 
@@ -107,7 +107,7 @@ def tell_blocks(
 
 
 class _Telling:
-    """What is chosen so far, and what is left."""
+    """The state of the choice: the pieces chosen, and the room left."""
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ class _Telling:
         self.open = [piece for piece in pieces if piece.line is None or piece.node not in whole]
 
     def _with_header(self) -> list[int]:
-        """The nodes whose header there is room for, those that stand for most first."""
+        """The nodes whose header there is room for, those that cover most messages first."""
         left = self.room
         out: list[int] = []
         for number in sorted(range(len(self.nodes)), key=lambda number: (-self.nodes[number].messages, number)):
@@ -150,7 +150,7 @@ class _Telling:
         return sorted(out)
 
     def _shares(self) -> list[float]:
-        """What each node may spend beside its header, in tokens."""
+        """The tokens of each node beside its header."""
         out = [0.0] * len(self.nodes)
         even = self.left / max(len(self.shown), 1)
         weights = {number: block_weight(self.nodes[number]) for number in self.shown}
@@ -159,7 +159,7 @@ class _Telling:
         return out
 
     def drop_repeated_names(self) -> None:
-        """Take back the names that a sentence chosen after them has told."""
+        """Remove chosen names that stand in a sentence chosen after them."""
         told = set(_words_of([piece.line.text for piece in self.chosen if piece.line is not None]))
         kept: list[_StoryPiece] = []
         for piece in self.chosen:
@@ -203,7 +203,7 @@ class _Telling:
         self.open.extend(pieces[place] for names in held.values() for place, _ in names)
 
     def _tell_whole(self, pieces: Sequence[_StoryPiece]) -> frozenset[int]:
-        """Choose all that was written of a stretch as one, where its share has room for it; returns these nodes."""
+        """Choose all of the texts that were written as one and fit into their share; returns their nodes."""
         texts: dict[int, list[_StoryPiece]] = {}
         for piece in pieces:
             if piece.line is not None and is_of_one_piece(self.nodes[piece.node]):
@@ -288,7 +288,7 @@ class _Telling:
                 )
 
     def _told_pieces(self, number: int) -> Iterator[_StoryPiece]:
-        """The sentences of a model: what each is worth it has said, and the names that matter stand in them."""
+        """The sentences of a model, by the worth that it gave them; the names that matter stand in them."""
         for section, line in self._sentences(self.nodes[number]):
             own = told_worth(line, self.nodes[number]) * self.strategy.worth(section) * TELLING
             cost = self._cost(" " + self.strategy.say(section, line, ()))
@@ -337,7 +337,7 @@ class _Telling:
 
 
 def block_weight(node: Summary) -> float:
-    """What a block is to have of the room, against the others."""
+    """The weight of a block when the room is shared out."""
     return float(node.messages ** (TOLD_DEPTH if is_told(node) else DEPTH))
 
 
@@ -350,29 +350,29 @@ def _words_of(texts: Sequence[str]) -> Iterator[str]:
 # What models told.
 
 LEAST_TOLD = 360
-"""What a block costs at the least that tells its point."""
+"""The least tokens of a block that makes its point."""
 TOLD_DEPTH = 0.85
 """As `DEPTH`: where the weightiest sentences stand for a stretch, an old one has more to say."""
 TOLD_THREADS = 0.15
-"""Of a context, what the open threads may take: much of what they say is told in the past as well."""
+"""The share of a context for open threads; much of what they say stands in a model's text as well."""
 TOLD_LIVE = 0.7
-"""Of the room of the newest messages, they get so much: the past that a model told says more for its tokens."""
+"""The share of their usual room that the newest messages get: a past written by a model says more for its tokens."""
 EVEN = 5.0
-"""The worth of a sentence that is worth what others are."""
+"""The worth of an average sentence."""
 STEEP = 3
 """A sentence of twice the worth is shown before ones of even worth that cost much less: the point of a stretch is."""
 OVERFULL = 1.2
-"""Of what there is room for, so much is offered: what is worth least of it is left out."""
+"""Text is offered for so many times the room; what is worth least is left out."""
 TELLS_MORE = 1.1
-"""A text is opened where what those below it say is worth so many times as much."""
+"""A text is opened where the texts below it are worth so many times as much."""
 MOSTLY = 0.75
-"""Models tell a past where their texts stand for so much of it: one failure must not silence the others."""
+"""The share of messages from which on a past counts as written by models: one failure must not hide the others."""
 UNTOLD_WORTH = 3.0
-"""The worth of the best line of a text among those that models told, which none did tell."""
+"""The worth of the best line of an offline text among texts by models."""
 MOST_ROLLED = 64
-"""Of so many texts, at the most, a deeper one is put together that no model has told yet."""
+"""The most texts that are joined into a deeper one that no model has written yet."""
 MOST_LINES = 120
-"""So many of their sentences it has, those that are worth most."""
+"""The most sentences of such a text."""
 UNMARKED = "story-1/"
 """By this prompt models were asked that didn't say yet what their sentences are worth."""
 Under: TypeAlias = Callable[[Summary], Sequence[tuple[Summary, Summary]]]
@@ -380,7 +380,7 @@ Under: TypeAlias = Callable[[Summary], Sequence[tuple[Summary, Summary]]]
 
 
 def is_told(summary: Summary) -> bool:
-    """Whether a model told what a summary says."""
+    """Whether a model wrote the text of a summary, and was trusted."""
     return summary.writing is not None and summary.writing.trusted and bool(summary.lines("story"))
 
 
@@ -390,7 +390,7 @@ def is_of_one_piece(text: Summary) -> bool:
 
 
 def mostly_told(texts: Sequence[Summary]) -> bool:
-    """Whether models told nearly all that `texts` stand for."""
+    """Whether models wrote nearly all of `texts`, by the messages they cover."""
     told = sum(text.messages for text in texts if is_told(text))
     return bool(told) and told >= MOSTLY * sum(text.messages for text in texts)
 
@@ -422,7 +422,7 @@ def told_over(whole: Summary, parts: Sequence[Summary]) -> Summary:
 
 
 def _comparable(part: Summary) -> list[Line]:
-    """The sentences of a text, each with what it is worth against those of other texts."""
+    """The sentences of a text, weighted so that they compare to those of other texts."""
     lines = [line for line in part.lines("story") if line.text]
     if _is_unmarked(part):
         return [replace(line, weight=EVEN) for line in lines]
@@ -489,7 +489,7 @@ def opened_to_fill(
 
 
 def told_cost(policy: Policy, count: Count) -> Callable[[Summary], int]:
-    """What the whole text of a summary takes in a context of that policy."""
+    """A function for the tokens of the whole text of a summary."""
     strategy = story_strategy(policy)
 
     def cost(text: Summary) -> int:

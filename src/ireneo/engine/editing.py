@@ -85,7 +85,6 @@ class ListQuery(Struct, frozen=True, kw_only=True):
     after: str = ""
 
     def __post_init__(self) -> None:
-        """Raise BadInput for what can't be asked."""
         if self.kind is not None and self.kind not in KIND_NAMES:
             raise BadInput(f"There is no kind {self.kind!r} of memory; take one of {', '.join(KIND_NAMES)}.")
         if self.state is not None and self.state not in (*STATES, "archived", "any"):
@@ -142,7 +141,7 @@ def _page(tx: Transaction, space: str, asked: ListQuery) -> MemoryPage:
 
 
 def _labelled(tx: Transaction, space: str, label: str, wanted: MemoryFilter) -> Sequence[Record]:
-    """All memories that bear a label and are meant, in the order of a list."""
+    """All matching memories with a label, in the order of a list."""
     term = label_term(label)
     documents = list(tx.search.postings(space, "memories", [term])[term])
     ids = [each.record.id for each in tx.search.memories(space, documents)]
@@ -150,7 +149,7 @@ def _labelled(tx: Transaction, space: str, label: str, wanted: MemoryFilter) -> 
 
 
 def _told(record: Record) -> str:
-    """Where a page ends, to be handed in again: it holds also where that memory is gone by then."""
+    """The cursor behind a memory, which stays valid when that memory is deleted."""
     return f"{record.at.astimezone(UTC).isoformat()} {record.id}"
 
 
@@ -217,7 +216,7 @@ async def update(resources: Resources, space: str, id: str, edit: MemoryEdit, or
 
 
 def _checked(resources: Resources, edit: MemoryEdit) -> MemoryEdit:
-    """What is to be changed, without secrets, and the project by its name."""
+    """The edit with secrets redacted and the project resolved."""
     check_labels(edit.labels or ())
     told = MemoryDetails(labels=edit.labels or (), project=edit.project or "")
     for name in ("subject", "attribute", "value"):
@@ -231,7 +230,7 @@ def _checked(resources: Resources, edit: MemoryEdit) -> MemoryEdit:
 
 
 def _changeable(tx: Transaction, space: str, id: str, origin: Source) -> Record:
-    """The memory of that id, where `origin` may change it."""
+    """The memory of that id; raises BadInput where `origin` may not change it."""
     record = memory_named(tx, space, id)
     if record is None or record.state == "erased":
         raise MemoryNotFound(f"There is no memory {id!r} in space {space!r}; `ireneo memories` lists those there are.")
@@ -245,7 +244,7 @@ def _changeable(tx: Transaction, space: str, id: str, origin: Source) -> Record:
 
 
 def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: datetime, origin: Source) -> Record:
-    """Say a memory anew, and let go of what it said before."""
+    """Record a memory in new words, and speak against the old ones."""
     text = edit.text or record.text
     names = {name: edit.said.get(name, getattr(record, name)) for name in ("subject", "attribute")}
     # A text that was changed and does not name the value any more says another one.
@@ -345,7 +344,7 @@ def _join(
 
 
 def _drawn_from(record: Record, gone: set[MemoryId], instead: MemoryId) -> Record:
-    """A conclusion that rests on the memory that stays, and no longer on those that became part of it."""
+    """A conclusion with the merged memories replaced by the one that stays."""
     pieces = (
         replace(piece, memories=tuple(dict.fromkeys(instead if name in gone else name for name in piece.memories)))
         for piece in record.evidence

@@ -99,19 +99,19 @@ def _is_worth_a_line(lesson: Lesson, since: datetime | None, offered: Collection
 
 
 def _by_use(lesson: Lesson) -> tuple[object, ...]:
-    """Those that were kept first, then those that most runs would have needed, the latest first."""
+    """Sort key: reviewed lessons first, then those that most runs would have needed, the latest first."""
     last = -lesson.last_seen.timestamp() if lesson.last_seen else 0.0
     use = (not lesson.reviewed, -lesson.seen, -_force(lesson), last, -lesson.tokens, lesson.id)
     return (SECTIONS.index(section_of(lesson)), *use)
 
 
 def _force(lesson: Lesson) -> float:
-    """How much a ruling binds by its words: “always” more than “let's”; 0 for what is none."""
+    """How strictly a ruling binds by its words, “always” more than “let's”; 0 for what is no ruling."""
     return max(map(binding_strength, own_words(lesson.lesson)), default=0.0) if lesson.is_ruling else 0.0
 
 
 def _shared_out(lessons: Sequence[Lesson]) -> tuple[tuple[str, tuple[Lesson, ...]], ...]:
-    """The parts of a page: each has its share, and what one leaves over goes to the others in their order."""
+    """Share the lines of a page out to its parts; what one leaves over goes to the others in their order."""
     parts = {name: [each for each in lessons if section_of(each) == name] for name in SECTIONS}
     taken = {name: min(len(parts[name]), _SHARES[name]) for name in SECTIONS}
     while sum(taken.values()) > MOST_LINES:

@@ -18,25 +18,25 @@ from ireneo.ports.models import Clock
 from ireneo.ports.store import Lease, Store, Transaction
 
 LEASE_SECONDS = 180.0
-"""Longer than a slow call of a model, which must not outlive it."""
+"""The default duration of a lease: longer than a slow model call, which must not outlive it."""
 VISIT = "visit"
-"""The name of the work that is to look after a whole session."""
+"""The name of the lease on visiting a whole session."""
 VISIT_SECONDS = 15.0
-"""No longer others keep away from a session whose visitor died."""
+"""The most seconds that others avoid a session whose visitor died."""
 BEATS = 3
-"""How often a lease is renewed in the time that it lasts."""
+"""Renewals within the duration of a lease."""
 FIRST_WAIT_SECONDS = 30.0
 LONGEST_WAIT_SECONDS = 6 * 3600.0
 """Work that fails is tried again after 30 seconds, then after twice as long each time, up to a quarter of a day."""
 
 
 class Worker:
-    """Who does the work: takes leases in its own name."""
+    """Takes leases under a unique name."""
 
     def __init__(
         self, store: Store, clock: Clock, *, lease_seconds: float = LEASE_SECONDS, leases: bool = True
     ) -> None:
-        """Name a worker; no two are called alike. Without `leases` it works as if it were alone."""
+        """Give the worker a unique name; without `leases` it works as if it were alone."""
         self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
         self._store = store
         self._clock = clock
@@ -86,7 +86,7 @@ class Worker:
 
     @asynccontextmanager
     async def _held(self, lease: Lease | None, seconds: float) -> AsyncIterator[Lease | None]:
-        """Renew a lease while the block runs, and let go of it if the block has not."""
+        """Renew a lease while the block runs, and release it if the block has not."""
         if lease is None:
             yield None
             return
@@ -107,7 +107,7 @@ class Worker:
                 await self._let_go(lease)
 
     async def _let_go(self, lease: Lease) -> None:
-        """Give back what the block still holds, so that an error or a cancellation keeps nobody waiting."""
+        """Release what the block still holds, so that an error or a cancellation blocks nobody."""
         if (lease.key, lease.token) in self._over:
             self._over.remove((lease.key, lease.token))
             return
@@ -118,13 +118,13 @@ class Worker:
         return not self._leases or tx.leases.renew(lease, self._until(self._seconds))
 
     def done(self, tx: Transaction, lease: Lease) -> None:
-        """Let go of a lease in the transaction that stores what came of it; overtaken or not, it is over."""
+        """Release a lease in the transaction that stores the result, overtaken or not."""
         if self._leases:
             tx.leases.release(lease)
             self._over.add((lease.key, lease.token))
 
     async def failed(self, lease: Lease, error: str) -> None:
-        """Let go of a lease, its work having failed, and put the next try off."""
+        """Release the lease of work that failed, and schedule the retry."""
         wait = min(FIRST_WAIT_SECONDS * 2**lease.failures, LONGEST_WAIT_SECONDS)
         if not self._leases:
             return
@@ -133,7 +133,7 @@ class Worker:
         self._over.add((lease.key, lease.token))
 
     async def _beat(self, lease: Lease, seconds: float) -> None:
-        """Renew the lease until it is cancelled, or overtaken; a store that is busy is asked again at the next beat."""
+        """Renew the lease until cancelled or overtaken; a busy store is asked again at the next beat."""
         while True:
             await asyncio.sleep(seconds / BEATS)
             with contextlib.suppress(StoreError):

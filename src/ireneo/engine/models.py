@@ -23,7 +23,7 @@ from ireneo.ports.models import Clock, LanguageModel, Prompt, Reply, Task
 from ireneo.ports.store import Spent, Store, Transaction
 
 DEFAULT = "default"
-"""What a mapping calls the model for every task that it does not name."""
+"""The key of the model for tasks that a mapping does not name."""
 
 TASKS: tuple[Task, ...] = get_args(Task)
 
@@ -52,7 +52,7 @@ class Models(Struct, frozen=True, kw_only=True):
         return self.by_task.get(task, self.default)
 
     def each(self, change: Callable[[LanguageModel], LanguageModel]) -> Models:
-        """The same, with something put around every model."""
+        """The same models, each wrapped by `change`."""
         default = None if self.default is None else change(self.default)
         return Models(default=default, by_task={task: change(model) for task, model in self.by_task.items()})
 
@@ -67,7 +67,7 @@ def _check_task(task: str) -> None:
 R = TypeVar("R", bound=Struct)
 
 FRAME_TOKENS = 100
-"""What stands around a prompt on its way: roles, and the words that ask for JSON."""
+"""Tokens that a request adds to a prompt: roles, and the instruction to answer in JSON."""
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -81,7 +81,6 @@ class Limits(Struct, frozen=True, kw_only=True):
     tokens_per_day: int | None = 10_000_000
 
     def __post_init__(self) -> None:
-        """Refuse what is no limit."""
         for name in self.__struct_fields__:
             limit = getattr(self, name)
             if limit is not None and limit < 0:
@@ -89,12 +88,12 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 class Spending:
-    """A LanguageModel that asks another on account of one session, within limits."""
+    """A LanguageModel that charges its calls to one session, within limits."""
 
     def __init__(
         self, model: LanguageModel, store: Store, key: SessionKey, limits: Limits, clock: Clock, count: Count
     ) -> None:
-        """Stand between `key` and the model; `count` estimates what a prompt costs."""
+        """Charge `key` for the calls of `model`; `count` estimates the tokens of a prompt."""
         self._model = model
         self._store = store
         self._key = key
@@ -103,7 +102,7 @@ class Spending:
         self._count = count
 
     async def ask(self, prompt: Prompt, reply: type[R]) -> Reply[R]:
-        """Ask, unless that may go over a limit. Raises SpendingLimit, and what the model raises."""
+        """Ask, unless that may exceed a limit. Raises SpendingLimit, and what the model raises."""
         day = self._clock.now().astimezone(UTC).date()
         read = self._reading(prompt, reply)
         aside = Spent(calls=1, tokens=read + prompt.max_tokens)
@@ -125,7 +124,7 @@ class Spending:
         return answer
 
     def _reading(self, prompt: Prompt, reply: type[Struct]) -> int:
-        """What the model has to read, at least."""
+        """The tokens that the model has to read, at least."""
         shape = json.dumps(msgspec.json.schema(reply))
         return self._count(prompt.system) + self._count(prompt.user) + self._count(shape) + FRAME_TOKENS
 
@@ -141,7 +140,7 @@ class Spending:
         await self._store.write(keep)
 
     def _reached(self, session: Spent, today: Spent, aside: Spent) -> Iterator[str]:
-        """Each limit that a call would go over, in a sentence."""
+        """Yield a sentence for each limit that a call would exceed."""
         limits = self._limits
         here = f"Session {self._key.session}"
         everywhere = f"Space {self._key.space}"
@@ -161,14 +160,14 @@ class Spending:
                 )
 
     async def _settle(self, day: date, aside: Spent, cost: Spent) -> None:
-        """Give back what was set aside and not spent, or take what was spent beyond it."""
+        """Correct the reservation by what the call really cost."""
         rest = Spent(calls=cost.calls - aside.calls, tokens=cost.tokens - aside.tokens)
         if rest != Spent():
             await self._store.write(lambda tx: tx.spending.add(self._key, day, rest))
 
 
 def _cost_of(error: ModelError, aside: Spent) -> Spent:
-    """What a call cost that failed, as far as anybody knows."""
+    """The cost of a failed call, as far as it is known."""
     if isinstance(error, ModelTimeout) and error.calls:
         # The server may have gone on, and billed it.
         return Spent(calls=error.calls, tokens=max(error.tokens, aside.tokens))

@@ -46,13 +46,13 @@ from ireneo.summaries.work import WorkPath, is_kept
 
 STRETCH_SUMMARIZER = "stretch"
 LEAST_ALONE = 2_000
-"""What waits for its block is written about with the stretch before it; alone only where it costs so many tokens."""
+"""Tokens from which messages without a block get notes of their own, and not together with the stretch before them."""
 SOURCE_TOKENS = 400_000
-"""Of a longer path the newest messages are what notes are held to."""
+"""Tokens of the newest messages that an agent's own notes are checked against."""
 NOTES_READ = 64
-"""Of the blocks that come before a stretch so many of the nearest are read for their notes."""
+"""Blocks before a stretch that are read for their notes."""
 REQUESTS_WITHIN = 400
-"""So many messages before a stretch are looked through for what the user asked for."""
+"""Messages before a stretch that are searched for the user's requests."""
 
 
 def due_stretches(
@@ -73,7 +73,7 @@ def due_stretches(
 
 
 class _Reading:
-    """Looks what is written of the blocks of a path, and what is not."""
+    """Finds out for which blocks of a path notes are stored."""
 
     def __init__(
         self,
@@ -125,18 +125,18 @@ class _Reading:
         return sorted(out, key=lambda each: each.first_position)
 
     def _told_from(self, begin: int, last: int) -> int:
-        """Where what waits for its block begins: behind the block that was written of a path that went on."""
+        """Where the messages without a block or notes begin, behind blocks written for a longer path."""
         summarizer = undisputed("turn", self._options.policy.summarizer, self._voice)
         found = self._tx.summaries.spans(self._key, self._head.id, summarizer, 1, begin)
         return max([begin, *(each.last_position + 1 for each in found if each.first_position <= last)])
 
     @property
     def known_to(self) -> int:
-        """The last position of which notes were taken that wait for their blocks."""
+        """The last position covered by notes that wait for their blocks."""
         return max((each.last_position for each in self.waiting), default=-1)
 
     def _redone(self) -> list[Summary]:
-        """The blocks along the path that were disputed and not written again since, whichever are shown."""
+        """The blocks along the path that were disputed and not written again since, shown or not."""
         out: list[Summary] = []
         for stretch, notes in self._options.disputes.items():
             level, first, last = stretch.split(" ")
@@ -153,7 +153,7 @@ class _Reading:
         return out
 
     def is_told(self, leaf: Summary) -> bool:
-        """Whether there is a text of a leaf, or it is to be written again in view of a dispute."""
+        """Whether a leaf has notes, or is rewritten anyway because of a dispute."""
         disputes = self._options.disputes_of(leaf)
         there = self._tx.summaries.get(self._key, [text_id(leaf, (), self._voice)])
         return bool(there or disputes or self._is_known(leaf.first_position, leaf.last_position))
@@ -204,7 +204,7 @@ class _Reading:
         )
 
     def _begin(self, block: Summary) -> int:
-        """Where a stretch begins whose first block this is: behind what was noted, with the words before it."""
+        """Where the stretch of a first block begins: behind earlier notes, and with the kept words before the block."""
         known = max(
             (each.last_position for each in self.waiting if each.last_position < block.last_position), default=-1
         )
@@ -273,7 +273,7 @@ def _job(
 def _noted_before(
     tx: Transaction, key: SessionKey, options: ContextOptions, voice: Voice, first: Message
 ) -> list[tuple[SectionName, Line]]:
-    """The notes on what comes before a message."""
+    """The notes on the messages before `first`."""
     if not first.position:
         return []
     (last,) = tx.log.path(key, first.id, first.position - 1, first.position - 1)
@@ -296,31 +296,31 @@ OWN_SHARE = 1 / 48
 in a prompt."""
 OWN_LEAST_WORDS, OWN_MOST_WORDS = 80, 3_000
 OWN_BEFORE_TOKENS = 400
-"""What of earlier notes an agent is reminded of: what was open, and where things stood."""
+"""Tokens of the earlier notes that an agent is reminded of: open points, and the status."""
 OWN_MARK = NOTES_OWN.halves[0].template.partition(".")[0]
-"""How the request begins: where it stands in the log itself, it and its answer are evidence for nothing."""
+"""How the request begins. Where it stands in the log, it and its answer are evidence for nothing."""
 LEAST_NOTES = 0.5
-"""Of the lines of a reply, so many have to be notes."""
+"""The share of the lines of a reply that have to be notes."""
 LAST_ATOM = 64
-"""Messages that are read at the end of a path to find its last atom."""
+"""Messages read at the end of a path to find its last atom."""
 
 
 class NotesTaken(Struct, frozen=True, kw_only=True):
-    """What became of an agent's own notes."""
+    """The result of storing an agent's own notes."""
 
     notes: int
-    """How many statements were stored."""
+    """The number of stored notes."""
     struck: int
-    """How many were struck, or lost a clause, since the messages don't show what they say."""
+    """The number of notes that were struck or lost a clause, since the messages don't support them."""
     reasons: tuple[str, ...]
     """Why, a sentence each."""
     first_position: int
     last_position: int
-    """Which messages they are on; the last is before the first where all of them had notes."""
+    """The messages that they cover; `last` is before `first` where all messages had notes already."""
 
 
 def notes_request(tx: Transaction, key: SessionKey, branch: str, options: ContextOptions, voice: Voice) -> str:
-    """What to ask the agent at the end of its conversation. Raises BadInput before the first message."""
+    """The request to append to the agent's conversation. Raises BadInput before the first message."""
     job, _ = _own_job(tx, key, branch, options, voice)
     begun = next((each for each in job.messages if each.text.strip()), job.messages[0]) if job.messages else None
     since = clip(" ".join(begun.text.split()), 80) if begun and begun.position and begun.text.strip() else ""
@@ -382,7 +382,7 @@ def check_not_erased(tx: Transaction, key: SessionKey, erased: int | None) -> No
 def _own_job(
     tx: Transaction, key: SessionKey, branch: str, options: ContextOptions, voice: Voice
 ) -> tuple[NotesJob, Sequence[Summary]]:
-    """What an agent's own notes are on: all behind the last notes, up to the head; and the blocks that were made."""
+    """The job of an agent's own notes, on all messages behind the last notes; and the blocks made on the way."""
     if options.policy.story is not None or options.policy.strategy is not None:
         raise BadInput("Notes are taken of an agent's work; a story, and what a strategy of your own tells, has none.")
     head = tx.log.head(key, branch)
@@ -448,10 +448,10 @@ def _take(
 
 
 def _asks(message: Message, reply: str) -> bool:
-    """Whether it is a request for notes or the answer `reply`, said in words or by a tool."""
+    """Whether a message is the request for notes or its answer `reply`, in words or in a tool call."""
     said = [*texts(message.draft.parts), *(each for call in message.draft.calls for each in strings(call.arguments))]
     return any(OWN_MARK in each or each.strip() == reply.strip() for each in said)
 
 
 BY_ITSELF = "the agent itself"
-"""Who wrote notes for which no model was asked."""
+"""The recorded author of an agent's own notes."""

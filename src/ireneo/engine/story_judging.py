@@ -15,8 +15,8 @@ from ireneo.grounding.check import error_text, names_oneself, telling_faults, te
 from ireneo.grounding.neutral import instruction_like
 from ireneo.grounding.story import StorySourceIndex, sentences, standing_part, with_quotation_marks
 from ireneo.language.detect import other_language
-from ireneo.language.files import either, topic
-from ireneo.language.story_topics import Turns
+from ireneo.language.files import either, from_data, topic
+from ireneo.language.story_topics import Threads, Turns
 from ireneo.language.topics import Speech
 from ireneo.log.message import SHORT, MessageId, short
 from ireneo.patterns import lazy_re
@@ -357,12 +357,7 @@ SURE = 1.5
 worth."""
 ALIKE, ALIKE_BETWEEN_KINDS = 0.5, 0.75
 """With this share of the words of the shorter one, two threads are one; of different kinds only with more."""
-_KIND_WORDS = content_words(
-    "promise promised promises vow vowed swore sworn debt owes owed quest threat threatened lie lied"
-    " secret hides hidden keeps wound wounded hurt"
-    " question asked wonders whether that this with from will would have they them their"
-)
-"""Words that many threads of a kind have, whatever they are about."""
+_kind_words = from_data(lambda: content_words(" ".join(topic(Threads).kind_words)))
 _NO_ID = ThreadId("")
 
 
@@ -409,7 +404,7 @@ def _alike(one: Thread, other: Thread) -> bool:
     people, others = (content_words(f"{each.who} {each.whom}") for each in (one, other))
     if people and others and not people & others:
         return False
-    left, right = (content_words(each.text) - _KIND_WORDS - people - others for each in (one, other))
+    left, right = (content_words(each.text) - _kind_words() - people - others for each in (one, other))
     if not left or not right:
         return False
     needed = ALIKE if one.kind == other.kind else ALIKE_BETWEEN_KINDS

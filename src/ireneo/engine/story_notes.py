@@ -76,37 +76,35 @@ def list_threads(
 
 
 def _resolved(leaves: Sequence[Summary], notes: Sequence[Annotation], still: set[str]) -> list[StoryThread]:
-    """The threads that came to their end, as their leaves opened them."""
+    """The threads that ended, as their leaves opened them."""
     ends: dict[str, ThreadEnd | None] = {}
     for leaf in leaves:
         ends.update(dict.fromkeys(leaf.threads.closed))
         ends.update((end.id, end) for end in leaf.threads.ends)
     released = {note.about: note for note in notes if note.kind == "release"}
     opened = {each.id: each for leaf in leaves for each in leaf.threads.opened}
-    out = []
-    for name, thread in opened.items():
-        end, note = ends.get(name), released.get(name)
-        if name in still or (name not in ends and note is None):
-            continue
-        row = _of_thread(thread, notes)
-        until = end.position if end else note.at_position if note else None
-        text = end.text if end else note.text if note else ""
-        out.append(_replaced(row, state="resolved", until=until, ended=text))
-    for note in notes:
-        # Of those by hand nothing but their release is the end, or what a model saw of it.
-        end = ends.get(note.id)
-        if note.kind not in ("thread", "canon") or note.id in still or (note.id not in released and end is None):
-            continue
-        row = _of_fact(note) if note.kind == "canon" else _of_thread(thread_of(note), notes)
-        gone = released.get(note.id)
-        until = end.position if end else gone.at_position if gone else None
-        text = end.text if end else gone.text if gone else ""
-        out.append(_replaced(row, state="resolved", until=until, ended=text))
+    out = [
+        _ended(_of_thread(thread, notes), ends.get(name), released.get(name))
+        for name, thread in opened.items()
+        if name not in still and (name in ends or name in released)
+    ]
+    # What was added by hand ends by a release, or where a model saw its end.
+    by_hand = [note for note in notes if note.kind in ("thread", "canon") and note.id not in still]
+    out += [
+        _ended(
+            _of_fact(note) if note.kind == "canon" else _of_thread(thread_of(note), notes),
+            ends.get(note.id),
+            released.get(note.id),
+        )
+        for note in by_hand
+        if note.id in released or ends.get(note.id) is not None
+    ]
     return out
 
 
-def _replaced(row: StoryThread, *, state: ThreadState, until: int | None, ended: str) -> StoryThread:
-    return replace(row, state=state, until=until, ended=ended)
+def _ended(row: StoryThread, end: ThreadEnd | None, release: Annotation | None) -> StoryThread:
+    until = end.position if end else release.at_position if release else None
+    return replace(row, state="resolved", until=until, ended=end.text if end else release.text if release else "")
 
 
 def _of_fact(note: Annotation) -> StoryThread:
@@ -122,7 +120,6 @@ def _of_fact(note: Annotation) -> StoryThread:
 
 
 def _of_thread(thread: Thread, notes: Sequence[Annotation]) -> StoryThread:
-    known_to = next((note.known_to for note in notes if str(note.id) == thread.id), ())
     return StoryThread(
         id=thread.id,
         kind=thread.kind,
@@ -131,8 +128,18 @@ def _of_thread(thread: Thread, notes: Sequence[Annotation]) -> StoryThread:
         whom=thread.whom,
         since=thread.position,
         source=thread.source or "",
-        known_to=known_to,
+        known_to=next((note.known_to for note in notes if str(note.id) == thread.id), ()),
     )
+
+
+def _place(tx: Transaction, key: SessionKey, branch: str) -> tuple[MessageId, int]:
+    """The message at a branch's head, and its position; before the first one, where there is none."""
+    head = tx.log.head(key, branch)
+    return (head.id, head.position) if head else (MessageId(""), BEFORE_FIRST)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def add_thread(
@@ -149,16 +156,15 @@ def add_thread(
     if kind != "canon" and kind not in THREAD_KINDS:
         raise BadInput(f"There are no threads of kind {kind!r}; give one of {', '.join(THREAD_KINDS)}, or canon.")
     words = _words(text, MOST_OF_THREAD)
-    head = tx.log.head(key, branch)
-    if head is None and tx.sessions.get(key) is None:
+    at, position = _place(tx, key, branch)
+    if not at and tx.sessions.get(key) is None:
         tx.sessions.create(key, None)
         tx.log.move(key, branch, None)
-    at, position = (head.id, head.position) if head else (MessageId(""), BEFORE_FIRST)
     gone = {note.about for note in tx.annotations.on_path(key, at or None) if note.kind == "release"}
     sort: AnnotationKind = "canon" if kind == "canon" else "thread"
     number = 0
     # What was released stays so: the same words again are another thread.
-    while (name := annotation_id(sort, at, words, _named(kind, who, whom, known_to, number))) in gone:
+    while (name := annotation_id(sort, at, words, " ".join([kind, who, "→", whom, *known_to, str(number)]))) in gone:
         number += 1
     note = Annotation(
         id=name,
@@ -167,20 +173,13 @@ def add_thread(
         at_position=position,
         text=words,
         sort="" if sort == "canon" else kind,
-        who=" ".join(who.split()),
-        whom=" ".join(whom.split()),
-        known_to=tuple(" ".join(each.split()) for each in known_to),
+        who=_one_line(who),
+        whom=_one_line(whom),
+        known_to=tuple(map(_one_line, known_to)),
         number=number,
     )
     tx.annotations.put(key, [note])
-    return _of_fact(note) if sort == "canon" else StoryThread(
-        id=note.id, kind=kind, text=words, who=note.who, whom=note.whom, since=max(position, 0), source=at,
-        known_to=note.known_to,
-    )  # fmt: skip
-
-
-def _named(kind: str, who: str, whom: str, known_to: Sequence[str], number: int) -> str:
-    return " ".join([kind, who, "→", whom, *known_to, str(number)])
+    return _of_fact(note) if sort == "canon" else _of_thread(thread_of(note), [note])
 
 
 def edit_thread(
@@ -201,8 +200,7 @@ def edit_thread(
         raise BadInput(f"There are no threads of kind {kind!r}; give one of {', '.join(THREAD_KINDS)}.")
     meant = _meant(list_threads(tx, key, branch, policy, voice), id)
     words = _words(text, MOST_OF_THREAD) if text.strip() else meant.text
-    head = tx.log.head(key, branch)
-    at, position = (head.id, head.position) if head else (MessageId(""), BEFORE_FIRST)
+    at, position = _place(tx, key, branch)
     number = _number(tx.annotations.on_path(key, at or None), meant.id)
     note = Annotation(
         id=annotation_id("wording", at, words, f"{meant.id} {kind} {who} {whom} {number}"),
@@ -212,8 +210,8 @@ def edit_thread(
         text=words,
         about=meant.id,
         sort=kind,
-        who=" ".join(who.split()),
-        whom=" ".join(whom.split()),
+        who=_one_line(who),
+        whom=_one_line(whom),
         number=number,
     )
     tx.annotations.put(key, [note])
@@ -225,9 +223,8 @@ def resolve_thread(
 ) -> StoryThread:
     """Say that a thread has come to its end, or that a fact holds no longer: it is shown no more from here on."""
     meant = _meant(list_threads(tx, key, branch, policy, voice), id)
-    head = tx.log.head(key, branch)
-    at, position = (head.id, head.position) if head else (MessageId(""), BEFORE_FIRST)
-    words = " ".join(how.split()) or meant.text
+    at, position = _place(tx, key, branch)
+    words = _one_line(how) or meant.text
     note = Annotation(
         id=annotation_id("release", at, words, meant.id),
         kind="release",
@@ -237,7 +234,7 @@ def resolve_thread(
         about=meant.id,
     )
     tx.annotations.put(key, [note])
-    return _replaced(meant, state="resolved", until=max(position, 0), ended=words)
+    return replace(meant, state="resolved", until=max(position, 0), ended=words)
 
 
 def write_summary(tx: Transaction, key: SessionKey, branch: str, id: str, text: str) -> Annotation:
@@ -284,7 +281,7 @@ def _number(notes: Sequence[Annotation], about: str) -> int:
 
 
 def _words(text: str, most: int) -> str:
-    words = " ".join(text.split())
+    words = _one_line(text)
     if not words:
         raise BadInput("There is nothing to write; give the words that are to stand.")
     if len(words) > most:
@@ -293,8 +290,8 @@ def _words(text: str, most: int) -> str:
 
 
 def _meant(threads: Sequence[StoryThread], id: str) -> StoryThread:
-    """The thread of that id, or the only one whose id or words begin so."""
-    name = " ".join(id.split())
+    """The thread with that id, or the only one whose id or words begin so."""
+    name = _one_line(id)
     found = [each for each in threads if name in (each.id, each.text)]
     found = found or [each for each in threads if len(name) >= MIN_ID_LENGTH and each.id.startswith(name)]
     found = found or [each for each in threads if len(name) >= MIN_ID_LENGTH and each.text.startswith(name)]

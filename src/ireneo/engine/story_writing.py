@@ -32,6 +32,7 @@ from ireneo.engine.writing import (
     WritingTask,
     as_text,
     doubts,
+    fitting,
     shown_pieces,
 )
 from ireneo.grounding.neutral import neutralise
@@ -205,7 +206,7 @@ def shown_parts(parts: Sequence[Summary], room: int, count: Count) -> str:
 
 
 def _weighty(part: Summary, least: float) -> str:
-    """The prose of a summary without the sentences that are worth less, but for the one that is worth most."""
+    """The prose of a summary without the sentences of less worth than `least`, except its best one."""
     lines = [line for line in part.lines("story") if line.text]
     most = max((line.weight for line in lines), default=0.0)
     return " ".join(" ".join(line.text.split()) for line in lines if line.weight >= min(least, most))
@@ -220,18 +221,12 @@ def shown_before(text: str, count: Count) -> str:
 
 def shown_threads(threads: Sequence[Thread], count: Count) -> tuple[str, list[Thread]]:
     """The open threads with their short ids, and which of them there was room for: the weightiest."""
-    whole = "\n".join(map(_thread_line, threads))
-    if count(whole) <= THREADS_TOKENS:
-        return whole or NOTHING, list(threads)
-    shown: set[str] = set()
-    left = THREADS_TOKENS
-    for thread in sorted(threads, key=lambda thread: -thread.weight):
-        left -= count(_thread_line(thread)) + 1
-        if left < 0:
-            break
-        shown.add(thread.id)
-    kept = [thread for thread in threads if thread.id in shown]
-    return "\n".join(map(_thread_line, kept)) or NOTHING, kept
+    lines = list(map(_thread_line, threads))
+    if count("\n".join(lines)) <= THREADS_TOKENS:
+        return "\n".join(lines) or NOTHING, list(threads)
+    best = sorted(range(len(threads)), key=lambda place: -threads[place].weight)
+    kept = fitting(lines, best, THREADS_TOKENS, count)
+    return "\n".join(lines[place] for place in kept) or NOTHING, [threads[place] for place in kept]
 
 
 def known_names(before: Sequence[Summary]) -> tuple[str, ...]:
@@ -249,14 +244,9 @@ def known_names(before: Sequence[Summary]) -> tuple[str, ...]:
 
 def shown_known(names: Sequence[str], count: Count) -> str:
     """As many of the names that are known as there is room for."""
-    left = KNOWN_TOKENS
-    shown: list[str] = []
-    for name in (" ".join(each.split()) for each in names):
-        left -= count(name) + 1
-        if left < 0:
-            break
-        shown.append(name)
-    return data(", ".join(shown)) or NOTHING
+    plain = [" ".join(each.split()) for each in names]
+    shown = fitting(plain, range(len(plain)), KNOWN_TOKENS, count)
+    return data(", ".join(plain[place] for place in shown)) or NOTHING
 
 
 def story_text(summary: Summary) -> str:
@@ -286,7 +276,7 @@ def _fitted(told: Sequence[ShownPiece], room: int, count: Count) -> str:
 
 
 def _on_one_line(text: str) -> str:
-    """`text` as data on one line, so that nobody can speak in another's name."""
+    """`text` as data on one line, so that it can't pose as another speaker."""
     return data(" ".join(text.split()))
 
 
@@ -420,7 +410,7 @@ class StoryTask(WritingTask[StoryReply, StoryReply, _StoryJudged]):
     def _standing(
         self, answer: StoryReply, said: Sequence[ToldSentence], suspects: Sequence[str]
     ) -> list[ToldSentence]:
-        """What is left of each sentence; empty where nothing is."""
+        """What is left of each sentence, possibly nothing."""
         lost = fatal = bool(self._judge.fatal(answer))
         out: list[ToldSentence] = []
         for each in said:
@@ -433,7 +423,7 @@ class StoryTask(WritingTask[StoryReply, StoryReply, _StoryJudged]):
 
 
 def _story(job: StoryJob, spoken: Sequence[Spoken], room: int, count: Count) -> str:
-    """What the model reads: summaries in order, and after them what no summary tells of yet."""
+    """The sources as the model reads them: summaries in order, then the messages that none covers yet."""
     if not job.parts:
         return shown_speech(spoken, room, count)
     if not spoken:
@@ -465,7 +455,7 @@ def _lines(judge: StoryJudge, kept: Sequence[ToldSentence], names: Sequence[Ment
 
 
 def _cut(kept: Sequence[ToldSentence], most: int) -> list[ToldSentence]:
-    """The sentences up to which the text is not too long; the first one in any case."""
+    """The first sentences of at most `most` words, and at least one."""
     out: list[ToldSentence] = []
     left = most
     for each in kept:
@@ -477,7 +467,7 @@ def _cut(kept: Sequence[ToldSentence], most: int) -> list[ToldSentence]:
 
 
 def _names_line(job: StoryJob, names: Sequence[str]) -> Line:
-    """The names that a model found to matter, and after them those of the record that it left out."""
+    """The model's names, then those of the offline text that it left out."""
     known = job.offline.lines("artifacts")
     weights = {mention.name: mention.weight for line in known for mention in line.names}
     heaviest = max(weights.values(), default=1.0)

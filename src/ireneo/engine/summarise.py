@@ -1,7 +1,6 @@
-"""Let a model write the summaries that a context would show, where none has written them yet.
+"""Which texts a model has still to write, and what each is written from.
 
-Each is one unit: read, ask outside of any transaction, check, and one transaction that stores it. What is due is
-derived from what is there, so that whoever is killed in between loses one answer, and nothing else.
+What is due is derived from what is stored, so that a process that is killed loses one answer, and nothing else.
 """
 
 from __future__ import annotations
@@ -37,27 +36,25 @@ from ireneo.summaries.threads import join
 #
 # A leaf is told as the continuation of the leaves before it, and may resolve what they opened; so leaves are written
 # one after the other, and a deeper summary as soon as all leaves under it are. A leaf that keeps failing is passed
-# over:
-# its offline text stands for it.
-
+# over: its offline text stands for it.
 
 PATIENCE = 3
-"""A text that failed so often in a row is no longer waited for."""
+"""Failures in a row after which the texts behind a text no longer wait for it."""
 OFFERED = 16
-"""So many texts are offered at a time; who takes one asks again."""
+"""Texts offered at a time; the caller asks again after each."""
 
 
 class DueTexts(Struct, frozen=True, kw_only=True):
-    """What is due on one path."""
+    """The texts that are due on one path."""
 
     ready: tuple[Summary, ...] = ()
-    """The canonical summaries whose texts may be written now, the first ones first."""
+    """The canonical summaries whose texts may be written now, in order."""
     missing: int = 0
-    """How many texts are due in all."""
+    """The number of all texts that are due."""
     options: ContextOptions
     """With the disputes along the path, in view of which they are written."""
     erased: int = 0
-    """How many messages of the session had been erased when they were read."""
+    """The number of erased messages of the session when this was read."""
 
 
 def due_texts(
@@ -106,7 +103,7 @@ def due_texts(
 
 
 def _rests(lease: Lease, now: datetime) -> bool:
-    """Whether the work failed and is to be tried later; a day ahead or more it was put off by a wrong clock."""
+    """Whether the work failed and waits for its next try; a wait of a day or more comes from a wrong clock."""
     return lease.retry_at is not None and now < lease.retry_at < now + timedelta(days=1)
 
 
@@ -173,7 +170,7 @@ def _story_job(tx: Transaction, key: SessionKey, summary: Summary, options: Cont
 def _story_sources(
     tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice
 ) -> tuple[Sequence[Message], Sequence[Summary]]:
-    """The messages that a summary is written from, and the summaries: leaves, as long as they fit into the window."""
+    """The messages or the summaries that a summary is written from: as fine as fit into the window."""
     story = settings(options.policy)
     first = summary.first_position
     if story.running and summary.sources:
@@ -187,7 +184,7 @@ def _story_sources(
 
 
 def _before(tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice) -> list[Summary]:
-    """What stands before a summary, as finely as it was shown when its first message came."""
+    """The summaries before a summary, as finely as they were shown when its first message came."""
     place = summary.first_position - 1
     before = tx.log.path(key, summary.last, place, place) if place >= 0 else ()
     if not before or settings(options.policy).running:

@@ -64,7 +64,7 @@ class WorkResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     session: str
     branch: str
     id: str = ""
-    """Of the summary that was written."""
+    """The id of the summary that was written."""
     did: WorkKind
     """``caught_up``: summaries were made without a model. ``written`` or ``repaired``: a model wrote one; ``offline``:
     so badly that the offline text stands for it. ``taken_over``: another writer had stored it meanwhile.
@@ -83,10 +83,10 @@ class WorkResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tokens_in: int = 0
     tokens_out: int = 0
     supported: float = 1.0
-    """Of the claims that the model made, the share that its sources support."""
+    """The share of the model's claims that its sources support."""
     struck: int = 0
     behind: int = 0
-    """How many messages of the branch are due to be summarised and are not yet."""
+    """Messages of the branch that are due to be summarised and are not yet."""
     due: int = 0
     """How many texts a model has still to write on the branch."""
     memories: int = 0
@@ -135,7 +135,7 @@ def summarised_by(worked: WorkResult) -> Summarised | None:
 
 
 FAILURES_IN_A_ROW = 3
-"""After so many answers that were none, an explicit request for summaries gives up: the model can't do it today."""
+"""Failures in a row after which an explicit request for summaries gives up."""
 
 Ask = Callable[[Summary], Awaitable[WrittenSummary]]
 
@@ -143,10 +143,9 @@ _LOG = logging.getLogger("ireneo")
 
 
 class TextWriter:
-    """Where a worker writes the texts of one branch of a session."""
+    """Has the texts of one branch of a session written under leases."""
 
     def __init__(self, resources: Resources, worker: Worker, key: SessionKey, branch: str) -> None:
-        """Name the place; nothing is read yet."""
         self.resources = resources
         self.store = resources.store
         self.worker = worker
@@ -162,7 +161,7 @@ class TextWriter:
         """What is being written, and under which lease."""
 
     def models(self) -> Models:
-        """The session's models, each of which is asked only as long as nobody else has the text, or the lease on it."""
+        """The session's models, which are only asked while nobody else has written the text or taken its lease."""
         own = self.resources.models.each(lambda model: _Checked(model, self._check))
         return replace(self.resources, models=own).models_for(self.key)
 
@@ -190,7 +189,7 @@ class TextWriter:
         return None
 
     async def _check(self) -> None:
-        """Raise where a call would be wasted; last thing before it, since all the rest may have had to wait long."""
+        """Raise Overtaken where a call would be wasted; last thing before it, since all else may have waited long."""
         lease, name = self._at
 
         def is_mine(tx: Transaction) -> bool:
@@ -245,13 +244,13 @@ class TextWriter:
         )
 
     async def _is_put_off(self, name: str) -> bool:
-        """Whether it failed and is to be tried later, and nobody is at it."""
+        """Whether the text failed and waits for its next try, and nobody is working on it."""
         leases = await self.store.read(lambda tx: tx.leases.of_session(self.key))
         return any(lease.work == name and not lease.holder for lease in leases)
 
 
 class _Checked:
-    """A model that is asked only where a check lets it."""
+    """A model that runs a check before each call."""
 
     def __init__(self, model: LanguageModel, check: Callable[[], Awaitable[None]]) -> None:
         self._model = model
@@ -263,16 +262,15 @@ class _Checked:
 
 
 CHUNK = 32
-"""Leaves that are written without a model in one transaction: so much is done again after a crash, at the most."""
+"""Leaves written without a model in one transaction, and so at most done again after a crash."""
 CHUNK_LEASE_SECONDS = 10.0
-"""No model is waited for: who comes after a worker that died need not wait for long either."""
+"""A short lease, since no model is waited for: the successor of a worker that died need not wait long."""
 
 
 class SummaryWork:
     """The work on the summaries of one branch of a session, for contexts with certain options."""
 
     def __init__(self, writer: TextWriter, options: ContextOptions) -> None:
-        """Name the place; nothing is read yet."""
         self._writer = writer
         self._store = writer.store
         self._key = writer.key
@@ -328,7 +326,7 @@ class SummaryWork:
         return self._catch_up_story() if self._policy.story else self._catch_up_work()
 
     async def _catch_up_work(self) -> AsyncGenerator[WorkResult, None]:
-        """Write the blocks of an agent's work, where there are more than a context writes in passing."""
+        """Write the blocks of an agent's work ahead, where more are due than a context writes itself."""
         writer, key, branch, policy = self._writer, self._key, self._writer.branch, self._policy
         if await self._store.read(due_ahead, key, branch, policy) is None:
             return
@@ -379,7 +377,7 @@ class SummaryWork:
                 return
 
     async def _grown(self, most: int) -> Grown | None:
-        """The story with at most so many leaves more; None before the first message."""
+        """The story with at most `most` more leaves; None before the first message."""
 
         def grow(tx: Transaction) -> Grown | None:
             head = tx.log.head(self._key, self._writer.branch)
@@ -408,24 +406,24 @@ class SummaryWork:
 
 
 REFLECT = "reflect"
-"""The name of the work under which looking back is leased."""
+"""The name under which reflection is leased."""
 TEXTS_A_VISIT = 8
-"""After so many texts of one story the next session has its turn."""
+"""Texts written for one session before the next session has its turn."""
 POLL_SECONDS = 2.0
-"""So often who waits looks for more to do, where the store doesn't tell."""
+"""The interval at which an idle worker looks for work, where the store doesn't notify."""
 IDLE_SECONDS = 15.0
-"""So often where it does: to see what is due since time has passed."""
+"""The same where the store notifies, for work that becomes due as time passes."""
 AWAY_SECONDS = 5.0
-"""The pause after the store could not be reached."""
+"""The pause after the store was unreachable."""
 REST_SECONDS = 60.0
-"""A session in which nothing was due, and to which nothing was said since, is looked at again after this time."""
+"""An unchanged session in which nothing was due is looked at again after this time."""
 
 
 class Works:
     """The work on the sessions of one space."""
 
     def __init__(self, resources: Resources, space: str, worker: Worker, preset: Policy | None) -> None:
-        """Work on each session with `preset`, or as it is looked at where that is None."""
+        """Work on each session with `preset`, or, where that is None, in the ways in which it is shown."""
         self._resources = resources
         self._store = resources.store
         self._space = space
@@ -465,7 +463,7 @@ class Works:
                 await wait(POLL_SECONDS, POLL_SECONDS if self._waits else IDLE_SECONDS)
 
     async def _round(self, *, patient: bool) -> AsyncGenerator[WorkResult, None]:
-        """Each session that doesn't rest, and then what is due of the whole space."""
+        """Visit each session that is not resting, then do what is due for the whole space."""
         self._waits = False
         sessions = await self._store.read(lambda tx: tx.sessions.list(self._space))
         awake = [info for info in sessions if not self._rests(info)]
@@ -485,7 +483,7 @@ class Works:
             yield worked
 
     def _rests(self, info: SessionInfo) -> bool:
-        """Whether nothing was due when the session was looked at last, which is not long ago and was the same."""
+        """Whether the session is unchanged since it was looked at a short while ago and nothing was due."""
         seen, at = self._idle.get(info.key, (None, None))
         if seen != info or at is None:
             return False
@@ -518,7 +516,7 @@ class Works:
             self._idle[info.key] = (info, self._resources.clock.now())
 
     async def _memories(self, info: SessionInfo, *, patient: bool) -> AsyncIterator[WorkResult]:
-        """What is said in the session, and what it leaves behind; two that are at it at once store the same."""
+        """Make memories of the session; two workers that do so at once store the same."""
         async for heard in self._listener.session(info, patient=patient):
             yield replace(
                 _remembered("failed" if heard.failed else "listened", heard),
@@ -531,7 +529,7 @@ class Works:
             yield _remembered("remembered", gathered)
 
     async def _chores(self, sessions: Sequence[SessionInfo]) -> AsyncIterator[WorkResult]:
-        """What is due of the whole space: look back, keep it under its cap, give what is searched its vectors."""
+        """Reflect, archive and embed for the whole space."""
         async for worked in self._reflecting(min((info.key for info in sessions), default=None)):
             yield worked
         if gone := await archive(self._resources, self._space, self._resources.keep_memories, faded=True):
@@ -589,17 +587,17 @@ class Works:
         await self._store.write(drop_others)
 
     def _texts(self, key: SessionKey) -> int:
-        """How many texts a visit may have written: none, for a while after a model failed."""
+        """How many texts a visit may write: none for a while after a model failed."""
         again, now = self._asks_again.get(key), self._resources.clock.now()
         return 0 if again and now < again <= now + timedelta(seconds=FIRST_WAIT_SECONDS) else TEXTS_A_VISIT
 
     def _shown(self, tx: Transaction, info: SessionInfo) -> tuple[Mapping[str, Head | None], list[ContextOptions]]:
-        """Where the branches of a session stand, and as what its contexts are shown: as stories, then as work."""
+        """The heads of a session's branches, and the options with which its contexts are asked for."""
         stories = [self._options(policy) for policy in self._stories(tx, info)]
         return tx.sessions.branches(info.key), [*stories, *self._works(tx, info)]
 
     def _stories(self, tx: Transaction, info: SessionInfo) -> list[Policy]:
-        """The ways in which a story is told: the one that was asked for or is the session's own, and those in use."""
+        """The policies by which the session is told as a story: its own, and those in use."""
         own = self._own(info)
         found = [own] if own.story else []
         if self._preset is None:
@@ -608,7 +606,7 @@ class Works:
         return found
 
     def _works(self, tx: Transaction, info: SessionInfo) -> list[ContextOptions]:
-        """The options with which contexts of an agent's work were asked for, as their rebuilds tell."""
+        """The options with which contexts of an agent's work were asked for, as their rebuilds record."""
         marks = tx.rebuilds.of_session(info.key)
         known = {policy.summarizer: policy for policy in PRESETS.values() if not policy.story}
         return [
@@ -625,7 +623,6 @@ class Works:
 
 
 def _remembered(did: WorkKind, read: Heard | Gathered) -> WorkResult:
-    """What became memories of a stretch of a session."""
     return WorkResult(
         session=read.session,
         branch=read.branch,
@@ -638,7 +635,7 @@ def _remembered(did: WorkKind, read: Heard | Gathered) -> WorkResult:
 
 
 def _of_the_space(did: WorkKind, *, memories: int = 0, reason: str = "") -> WorkResult:
-    """A piece of work that is of no session."""
+    """The result of work that belongs to no session."""
     return WorkResult(
         session="",
         branch="",

@@ -21,6 +21,7 @@ from ireneo.engine.writing import (
     WritingTask,
     as_text,
     doubts,
+    fitting,
     shown_pieces,
 )
 from ireneo.grounding.check import Grounds, Struck, strike
@@ -45,34 +46,34 @@ from ireneo.summaries.work import summary_of
 # What a writer is shown: numbered messages, each thing once.
 
 SAME_CHARACTERS = 200
-"""Lines of so many characters together that were shown already are named by the message that showed them."""
+"""Repeated lines of at least so many characters together are replaced by a reference to where they were shown."""
 BEFORE = "old"
-"""How the argument of an edit begins that says what stood there."""
+"""The beginning of the name of an edit's argument that holds the replaced text."""
 WEAK_CHARACTERS = 12
-"""A shorter line says nothing of where it stands."""
+"""A shorter line is too common to tell where it was shown."""
 NOTES_SHARE = 0.04
-"""Of the window, what the notes taken before may take."""
+"""The share of the window for earlier notes."""
 REQUESTS_SHOWN = 6
 REQUEST_CHARACTERS = 400
 OUTPUT_SHARE = 1 / 26
-"""Of what a stretch costs, what the notes on it are to cost: a context of a 25th shows most of them."""
+"""The tokens of the notes as a share of the stretch's: a context of a 25th of it shows most of them."""
 MIN_WORDS, MAX_WORDS = 120, 4_500
 WORDS_PER_TOKEN = 0.5
-"""Of notes, which are full of names and paths."""
+"""Words per token of notes, which are full of names and paths."""
 REPAIR_TOKENS = 3_000
-"""What a repair shows of the messages that the notes in question rest on, at the most."""
+"""The most tokens of cited messages in a repair."""
 REPAIR_SHARE = 0.1
-"""Of the first prompt, what a repair may cost at the most."""
+"""The most tokens of a repair as a share of the first prompt."""
 MIN_LOST, MIN_REPAIRED = 3, 4
-"""A note of less worth is not asked for again, whether nothing of it stands, or a clause doesn't: that is struck."""
+"""The least worth of a note that is asked for again: where all of it is struck, and where only a clause is."""
 FRAME_TOKENS = 1_200
-"""What a prompt says besides."""
+"""Tokens of the fixed text of a prompt."""
 
 _SPEAKER = {"assistant": "agent:", "user": "user:", "system": "system:", "tool": "note:"}
 
 
 def transcript(messages: Sequence[Message], room: int, count: Count) -> str:
-    """The messages, numbered; what stands there twice is shown once, and long ones shortened where they must be."""
+    """The numbered messages as text: repeated lines once, and long ones shortened to fit."""
     seen: dict[str, int] = {}
     pieces = [piece for message in as_said(messages) for piece in _pieces(message, seen)]
     return shown_pieces(pieces, room, count, neutralise)
@@ -115,7 +116,7 @@ def _bare(line: str) -> str:
 
 
 def _pieces(message: Message, seen: dict[str, int]) -> Iterator[ShownPiece]:
-    """Each thing that a message says or does, without the lines that were `seen` before it."""
+    """Yield the pieces that a message says or does, without the lines `seen` before it."""
     place = f"[{message.position}]"
     who = _SPEAKER[message.role]
     if message.role == "user" and message.draft.origin != "spoken":
@@ -174,47 +175,47 @@ class NotesJob(Struct, frozen=True, kw_only=True):
     policy: Policy
     voice: Voice
     messages: tuple[Message, ...]
-    """Those that the notes are to be on."""
+    """The messages of the stretch."""
     evidence: tuple[Message, ...]
-    """All that they are held to: these, and what came before as far as it is at hand."""
+    """The messages that notes are checked against: these, and earlier ones as far as they are at hand."""
     blocks: tuple[Summary, ...]
     """The canonical blocks that begin or end among them, in order."""
     waits: bool = False
-    """Whether what stands behind the last block waits for its own."""
+    """Whether the messages behind the last block wait for a block of their own."""
     taken: tuple[tuple[SectionName, Line], ...] = ()
-    """What was noted before of what these blocks cover."""
+    """Earlier notes on what these blocks cover."""
     before: tuple[tuple[SectionName, Line], ...] = ()
     """The notes on all that comes before."""
     asked: tuple[Message, ...] = ()
-    """What the user asked for before."""
+    """The user's earlier requests."""
     disputes: tuple[Annotation, ...] = ()
     window: int
 
     @property
     def tokens(self) -> int:
-        """What the messages cost."""
+        """The tokens of the messages."""
         return sum(message.tokens for message in self.messages)
 
     @property
     def words(self) -> int:
-        """In how many words, about, the notes are to be told."""
+        """The number of words, about, that the notes should have."""
         return max(min(int(self.tokens * OUTPUT_SHARE * WORDS_PER_TOKEN), MAX_WORDS), MIN_WORDS)
 
 
 class Located(Struct, frozen=True, kw_only=True):
-    """A statement, and the messages that it rests on."""
+    """A note, and the messages that it rests on."""
 
     statement: Note
     messages: tuple[Message, ...]
 
     @property
     def position(self) -> int:
-        """Of the last of them."""
+        """The position of the last message."""
         return self.messages[-1].position
 
 
 class Locator:
-    """Finds the messages that a statement rests on: those that it gives, or those that name what it names."""
+    """Finds the messages that notes rest on: those that they cite, or those that share most of their words."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         """Look among `messages`, of which there is at least one."""
@@ -264,7 +265,7 @@ class Locator:
         return {word: log(1 + len(self._messages) / number) for word, number in spread.items()}
 
     def _scores(self, statement: Note) -> list[float]:
-        """Of each message how much it shows of a statement, against the one that shows most."""
+        """How much each message shows of a note, relative to the one that shows most."""
         if any(number in self._at for number in statement.at):
             return [float(message.position in statement.at) for message in self._messages]
         wanted = _words_of(statement.text) & self._rarity.keys()
@@ -279,13 +280,13 @@ class Locator:
 
 
 BACKWARDS = 0.5
-"""What it costs that a statement rests on an earlier message than the one before it: so much of its words."""
+"""The penalty for locating a note before the note that precedes it, as a share of its score."""
 NOT_SAID = 0.6
-"""What is ruled rests on the user's words, unless another message shows far more of it."""
+"""The weight of messages that the user did not say, where a note tells what the user ruled."""
 
 
 def _best_up_to(values: Sequence[float]) -> list[int]:
-    """For each place that of the largest value up to it; the last of several."""
+    """For each place the place of the largest value up to it; of equals the last."""
     out: list[int] = []
     best = 0
     for place, value in enumerate(values):
@@ -424,7 +425,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         return out, ()
 
     def _struck(self, located: Located) -> Struck:
-        """What of one note stands, by the outcomes up to the end of its block; of a state, up to the very end."""
+        """Check one note by the outcomes up to the end of its block; a state by those up to the very end."""
         note, end = located.statement, self.job.messages[-1].position
         if note.section != "status":
             ends = (block.last_position for block in self.job.blocks if located.position <= block.last_position)
@@ -439,7 +440,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         return strike(note.text, self._grounds_at[end], status=note.section == "status", cited=cited)
 
     def _foreign_language(self, answer: Sequence[Located]) -> str:
-        """What is wrong with the language of all notes together; empty where it is the agent's."""
+        """The fault of notes in another language than the agent's; empty where there is none."""
         text = " ".join(each.statement.text for each in answer)
         own = [message for message in self.job.messages if message.role in ("assistant", "user")]
         said = [*_said(own), *_said(self.job.asked)] or _said(self.job.messages)
@@ -447,7 +448,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         return f"It is in {language}, and the agent wrote in another language." if language else ""
 
     def _worth_repair(self, answer: Sequence[Located]) -> list[tuple[Located, Struck]]:
-        """The notes that are worth asking for once more, since something in them doesn't stand."""
+        """The notes with faults that are worth asking for again."""
         if self._foreign_language(answer):
             return []
         wrong = [(each, left) for each in answer if (left := self._struck(each)).complaints]
@@ -464,7 +465,7 @@ def _said(messages: Sequence[Message]) -> list[str]:
 
 
 def earlier(job: NotesJob, room: int, count: Count) -> str:
-    """What a writer is told of what came before: the last requests, and the weightiest notes with their ids."""
+    """The part of a prompt on what came before: the last requests, and the weightiest notes with their ids."""
     told: list[str] = []
     if job.asked:
         requests = [clip(" ".join(message.text.split()), REQUEST_CHARACTERS) for message in job.asked]
@@ -479,13 +480,7 @@ def weightiest(notes: Noted, room: int, count: Count) -> list[str]:
     """As many notes as `room` allows, the weightiest, in their order; each with its id."""
     lines = [f"[{note_id(line.text)}] {neutralise(line.text)}" for _, line in notes]
     best = sorted(range(len(lines)), key=lambda place: (-notes[place][1].weight, -notes[place][1].position))
-    kept: list[int] = []
-    for place in best:
-        room -= count(lines[place]) + 1
-        if room < 0:
-            break
-        kept.append(place)
-    return [lines[place] for place in sorted(kept)]
+    return [lines[place] for place in fitting(lines, best, room, count)]
 
 
 def _limited(prompt: Prompt, text: PromptText, words: int) -> Prompt:
@@ -512,7 +507,7 @@ def _lines(job: NotesJob, statements: Iterable[Located]) -> Iterator[tuple[Secti
 
 
 def _waiting(job: NotesJob, messages: Sequence[Message], lines: Noted, writing: Writing) -> Summary:
-    """The notes on `messages`, which no block covers yet."""
+    """The notes on `messages`, which no block covers yet, as a record of their own."""
     summarizer = waiting_summarizer(job.policy.summarizer, job.voice)
     bare = summary_of("turn", WAITING_DEPTH, messages, (), summarizer)
     return replace(bare, writing=writing, sections=tuple(noted(bare, lines, lambda _: True)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from asyncio import to_thread
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, Literal, TypeVar
 
 from msgspec import Struct
@@ -171,6 +171,17 @@ def doubts(disputes: Sequence[Annotation]) -> str:
     disputed = [f"- {each.text}" + (f" (of: “{each.claim}”)" if each.claim else "") for each in disputes]
     told = ["", "Earlier notes on these messages were disputed. Look at the messages again for this:", *disputed, ""]
     return "\n".join(told)
+
+
+def fitting(lines: Sequence[str], order: Iterable[int], room: int, count: Count) -> list[int]:
+    """The places of the lines that fit into `room` tokens, taken in `order` until one does not fit; sorted."""
+    kept: list[int] = []
+    for place in order:
+        room -= count(lines[place]) + 1
+        if room < 0:
+            break
+        kept.append(place)
+    return sorted(kept)
 
 
 class ShownPiece(Struct, frozen=True):

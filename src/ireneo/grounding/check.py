@@ -143,7 +143,7 @@ def overclaims(sentence: str, last_outcomes: Sequence[LastOutcome]) -> str | Non
 
 
 def _last_check(outcomes: Sequence[LastOutcome], tests: bool = False) -> LastOutcome | None:
-    """What was checked last; with `tests` the last test, where any is known to be one."""
+    """The last check, or with `tests` the last test where there is one."""
     checks = [outcome for outcome in outcomes if outcome.checks]
     tested = [outcome for outcome in checks if tests and _TESTS.search(outcome.subject)]
     return next(reversed(tested or checks), None)
@@ -177,7 +177,7 @@ def flipped(sentence: str, outcomes: Sequence[LastOutcome]) -> str | None:
 
 
 def _clauses(text: str) -> Iterator[str]:
-    """The clauses of `text`; code is not taken apart."""
+    """Split `text` into clauses; code is not split."""
     codes: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
@@ -191,7 +191,7 @@ def _clauses(text: str) -> Iterator[str]:
 
 
 def _verdict(clause: str) -> bool | None:
-    """Whether the clause says that something went well (True) or ill (False); None where it says neither plainly."""
+    """True where the clause plainly reports a success, False for a failure, None for neither."""
     words = _CODE.sub(" ", clause)
     good, bad = bool(_GOOD.search(words)), bool(_BAD.search(words))
     if good == bad or _UNSURE.search(words):
@@ -200,7 +200,7 @@ def _verdict(clause: str) -> bool | None:
 
 
 def _subjects(clause: str, outcomes: Mapping[str, LastOutcome]) -> list[str]:
-    """Which of the known subjects stand in `clause`: as its code, or as words that can be nothing else."""
+    """The known subjects named in `clause`, as code or as words that can mean nothing else."""
     codes = [_FILTERED.sub("", straight(code)) for code in _CODE.findall(clause)]
     out = [subject for subject in outcomes if subject in codes]
     # Of several commands in one line nothing is known by a part.
@@ -221,7 +221,7 @@ def _subjects(clause: str, outcomes: Mapping[str, LastOutcome]) -> list[str]:
 
 
 def _by_part(said: Sequence[str], known: Sequence[str]) -> list[str]:
-    """The subjects of which a telling part is `said`: a file that only one of the known checks was given."""
+    """The subjects identified by a distinctive part in `said`: a file that only one of the known checks was given."""
     out: list[str] = []
     for part in dict.fromkeys(said):
         meant = [subject for subject in known if part in subject.split()[1:]] if _TELLING.search(part) else []
@@ -408,7 +408,7 @@ class Grounds:
 
     @cached_property
     def _worked_on(self) -> SourceIndex:
-        """All but what systems said, which tells the writer what it is itself."""
+        """All sources but the system's messages, which describe the writer itself."""
         work = [message for message in self._messages if message.role != "system"]
         return SourceIndex([*source_texts(work), *self._asked, *self._notes])
 
@@ -454,13 +454,13 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Ite
 
 
 def _figures(sentence: str) -> list[TextClaim]:
-    """The figures of a sentence; a line's number is told of a place, and one in brackets names a message."""
+    """The figures of a sentence, without line numbers and references in brackets."""
     figures = (claim for claim in claims(_REFERENCE.sub(" ", sentence)) if claim.kind == "number")
     return [claim for claim in figures if not claim.text.startswith("line ")]
 
 
 class _WrongClause(Struct, frozen=True):
-    """Whether a clause has a part in what is wrong with its sentence."""
+    """Tells whether a clause contains any of what is wrong with its sentence."""
 
     names: Sequence[str]
     grounds: Grounds
@@ -475,7 +475,7 @@ _REFERENCE = lazy_re(r"\[\d[\d, –-]*\]")
 
 
 def _of_statement(text: str, grounds: Grounds, *, status: bool) -> list[str]:
-    """What is wrong with all of it: nothing of it can stand then."""
+    """The faults for which the whole statement is struck."""
     error = error_in(text)
     if error and not grounds.shown.holds(error):
         return ["It is an error text, and no note."]
@@ -486,13 +486,13 @@ def _of_statement(text: str, grounds: Grounds, *, status: bool) -> list[str]:
 
 
 def _led_on(text: str, words: str) -> str:
-    """`words` with those that follow in `text`: what is ordered."""
+    """`words` with up to `MAX_LED` words that follow them in `text`, which say what is ordered."""
     start = text.find(words)
     return " ".join([words, *_NAMES.findall(text[start + len(words) :])[:MAX_LED]]) if start >= 0 else words
 
 
 def _told(text: str, grounds: Grounds) -> list[str]:
-    """What is wrong with how a sentence or a clause tells, and with its verdicts."""
+    """The faults in the voice and the verdicts of a sentence or a clause."""
     verdict = flipped(text, grounds.outcomes) or overclaims(text, grounds.outcomes)
     if grounds.voice is None:
         faults = found_faults(text, FORM, grounds.speaks_of)
@@ -502,7 +502,7 @@ def _told(text: str, grounds: Grounds) -> list[str]:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """The sentences of a line; what is quoted is not taken apart."""
+    """Split a line into sentences; quotations are not split."""
     start = 0
     for end, following in breaks(unquoted(text)):
         yield text[start:end]
@@ -531,7 +531,7 @@ _REFERS = lazy_re(lambda: rf"\W*{either(topic(Clauses).refers)}\b", re.IGNORECAS
 
 
 def _without(sentence: str, is_wrong: Callable[[str], bool]) -> str:
-    """`sentence` without the clauses that are wrong; empty where too little is left, or it would say something else."""
+    """`sentence` without its wrong clauses; empty where too little is left, or the meaning would change."""
     for bracket in reversed(list(_BRACKETS.finditer(unquoted(sentence)))):
         if is_wrong(sentence[bracket.start() : bracket.end()]):
             sentence = sentence[: bracket.start()] + sentence[bracket.end() :]
@@ -542,7 +542,7 @@ def _without(sentence: str, is_wrong: Callable[[str], bool]) -> str:
 
 
 def _groups(sentence: str) -> Iterator[list[str]]:
-    """The clauses of a sentence, each with what joins it to the one before; a group could be a sentence by itself."""
+    """Split a sentence into groups of clauses, each with its conjunction; a group could be a sentence by itself."""
     group: list[str] = []
     start = 0
     for joint in _JOINT.finditer(unquoted(sentence)):

@@ -153,7 +153,7 @@ def figures(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _in_word(word: str) -> Iterator[tuple[str, str]]:
-    """The figures of a word; of a date or a time only the year, since its parts are evidence for no other number."""
+    """The figures of a word; of a date or time only the year, since its parts support no other number."""
     if is_clock(word):
         return
     for found in _IN_WORD.finditer(without_dates(word)):
@@ -224,7 +224,7 @@ _SHORT_NAME = 5
 
 
 def _is_plain(word: str) -> bool:
-    """Whether `word` is one of those that any sentence may begin with, or ends as no name does."""
+    """Whether any sentence may begin with `word`, or it ends as no name does."""
     small, names = word.casefold(), topic(Names)
     return (
         small in names.openers
@@ -358,7 +358,7 @@ def claims(text: str) -> list[TextClaim]:
 def _take(
     pattern: re.Pattern[str], read: Callable[[re.Match[str]], list[TextClaim]], text: str, found: list[_Found]
 ) -> str:
-    """Move what `pattern` finds from `text` to `found`."""
+    """Move the matches of `pattern` from `text` to `found`."""
 
     def move(match: re.Match[str]) -> str:
         claimed = read(match)
@@ -425,7 +425,7 @@ def _of_path_parts(match: re.Match[str]) -> list[TextClaim]:
 
 
 def _is_path(text: str) -> bool:
-    """Whether a word with strokes in it is a path, and not two words of which either may hold."""
+    """Whether a word with slashes is a path, and not alternatives such as “and/or”."""
     parts = [part for part in text.split("/") if part]
     if not parts or all(re.fullmatch(r"[+-]?[\d.,]+", part) for part in parts):
         return False

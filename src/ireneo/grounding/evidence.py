@@ -147,7 +147,7 @@ class SourceIndex:
 
     @cached_property
     def _units(self) -> dict[str, set[str]]:
-        """Every figure with the units that it stands with; the empty one where it stands alone."""
+        """Every figure with the units that it has in the sources; empty where it has none."""
         if not self._lines:
             return units(self._plain)
         return units("\n".join(unescaped(straight(bare)) for bare, _ in self._unnumbered))
@@ -158,7 +158,6 @@ class SourceIndex:
 
     @cached_property
     def _lines(self) -> frozenset[str]:
-        """The numbers of the lines that were shown."""
         return frozenset().union(*(numbers for _, numbers in self._unnumbered))
 
     @cached_property
@@ -179,7 +178,7 @@ class SourceIndex:
 
     @cached_property
     def _spoken(self) -> tuple[str, ...]:
-        """The words of each text, with nothing between them but a space."""
+        """The words of each text, separated by single spaces."""
         return tuple(dict.fromkeys(_worded(text) for text in self._quotable))
 
     def supports(self, claim: TextClaim) -> bool:
@@ -304,7 +303,7 @@ class SourceIndex:
 
 
 def _finds(wanted: str, text: str, free: Free) -> Iterator[int]:
-    """Where `wanted` ends in `text`, wherever it is whole."""
+    """Yield the ends of the occurrences of `wanted` in `text` that are `free`."""
     start = text.find(wanted)
     while start >= 0:
         if free(text, start, start + len(wanted)):
@@ -346,7 +345,7 @@ def _anywhere(_text: str, _start: int, _end: int) -> bool:
 
 
 def _is_folder(text: str, start: int, end: int) -> bool:
-    """A path that is named by itself, and not on the way to another one."""
+    """Whether a path is named by itself, and not as the beginning of another one."""
     after = text[end : end + 2]
     return _is_whole_path(text, start, end) and not (
         after[:1] == "/" and (after[1:].isalnum() or after[1:] in tuple("._*"))
@@ -374,12 +373,12 @@ def _may_end(text: str, end: int) -> bool:
 
 
 def _worded(text: str) -> str:
-    """The words of `text` in small letters, with nothing between them but a space."""
+    """The words of `text` in lower case, separated by single spaces."""
     return " ".join(_WORD.findall(text.casefold()))
 
 
 def _has_pieces(pieces: Sequence[str], text: str, open_at_start: bool, open_at_end: bool) -> bool:
-    """Whether the pieces of a quotation follow each other in `text`, whole words but where it is cut."""
+    """Whether the pieces of a quotation follow each other in `text`, as whole words except at its cuts."""
     place = 0
     for number, piece in enumerate(pieces):
         cut_before = open_at_start if number == 0 else True
@@ -397,7 +396,7 @@ def _has_pieces(pieces: Sequence[str], text: str, open_at_start: bool, open_at_e
 
 
 def _in_order(words: Sequence[str], text: str) -> bool:
-    """Whether the words of a command follow each other in `text`, each not far from the one before."""
+    """Whether the words of a command follow each other in `text`, each close to the one before."""
     ends = list(_finds(words[0], text, _is_word))
     for word in words[1:]:
         if not ends:
@@ -464,7 +463,6 @@ class Derived:
 
     @cached_property
     def _lines(self) -> tuple[tuple[tuple[str, str], ...], ...]:
-        """The figures of each line with their units."""
         lines = dict.fromkeys(line for text in self._texts for line in text.splitlines())
         return tuple(found for line in lines if (found := tuple(figures(line))))
 
@@ -478,7 +476,7 @@ class Derived:
 
     @cached_property
     def _pairs(self) -> frozenset[tuple[float, float]]:
-        """Numbers that stand on one line, the smaller first, and each with their sum."""
+        """Pairs of numbers on one line, the smaller first, and each number with the sum of its line."""
         out: set[tuple[float, float]] = set()
         for line in self._lines:
             if len(line) <= MAX_BESIDE:
@@ -492,7 +490,7 @@ class Derived:
 
     @cached_property
     def _worked_out(self) -> tuple[frozenset[float], ...]:
-        """Sums of what stands on one line, and of all that has one label in a text or in all of them."""
+        """Sums of the numbers of a line, and of all numbers with the same label in one text or in all."""
         out: tuple[set[float], ...] = tuple(set() for _ in _FAMILIES)
         everywhere: dict[str, list[float]] = {}
         for text in self._texts:
@@ -512,7 +510,7 @@ class Derived:
 
     @cached_property
     def _counts(self) -> frozenset[float]:
-        """How many lines a text has and items a line, and how many texts begin alike, as the calls of one tool do."""
+        """The numbers of lines of each text, of items of each line, and of texts that begin alike (a tool's calls)."""
         counts: set[float] = set()
         begun: Counter[str] = Counter()
         number = 0
@@ -529,7 +527,7 @@ class Derived:
 
 
 def _valued(line: Iterable[tuple[str, str]]) -> Iterator[tuple[int, float]]:
-    """The numbers of a line in the smallest unit of their family."""
+    """Yield the family and the value, in its smallest unit, of each number of a line."""
     for figure, unit in line:
         if unit in _SCALES and figure.count(".") <= 1:
             number, scale = _SCALES[unit]
@@ -537,13 +535,13 @@ def _valued(line: Iterable[tuple[str, str]]) -> Iterator[tuple[int, float]]:
 
 
 def _labelled(line: str) -> Iterator[tuple[str, float]]:
-    """Numbers with the word behind each: ``12 passed``."""
+    """Yield the numbers of a line with the word behind each: ``12 passed``."""
     for found in _COUNTED.finditer(line):
         yield found["label"], float(found["figure"].replace(",", "").replace("_", ""))
 
 
 def _things(line: str) -> list[tuple[str, float]]:
-    """Those of them that count things."""
+    """The numbers of a line that count things."""
     return [(label, value) for label, value in _labelled(line) if label not in _SCALES and value.is_integer()]
 
 
@@ -557,7 +555,7 @@ def _family(label: str) -> int:
 
 
 def _is_rounded(asked: float, figure: str, exact: float) -> bool:
-    """Whether `figure` is `exact`, or what is left of it when it is rounded or cut to so many digits."""
+    """Whether `figure` is `exact`, rounded or truncated to its number of digits."""
     if abs(asked - exact) <= 1e-9 * max(abs(exact), 1):
         return True
     decimals = len(figure.partition(".")[2])
@@ -672,7 +670,7 @@ def failing_tests(output: str) -> list[str]:
 
 
 def _approach(call: Call) -> str:
-    """What tells one action from another: the command, or the tool with its file."""
+    """The key of an action: its command, or the tool with its file."""
     return command_of(call) or f"{call.name} {_first(call, _PATHS)}".strip()
 
 
@@ -697,7 +695,7 @@ def _changed(call: Call) -> Iterator[tuple[str, float]]:
 
 
 def _of_failure(command: str, output: str) -> Iterator[tuple[str, float]]:
-    """What a command that still fails leaves behind: itself, its error, its status, its failing tests."""
+    """Yield the artifacts of a command that still fails: the command, its error, status and failing tests."""
     if len(command) <= 120:
         yield command, _COMMAND
     for pattern, weight in ((_FAILED_STATUS, _ERROR), (_NAMED_ERROR, _ERROR)):

@@ -112,7 +112,7 @@ class StorySourceIndex:
     """The texts of a story that sentences are held to."""
 
     def __init__(self, texts: Iterable[str], names: Iterable[str] = ()) -> None:
-        """Read the texts; what stands large in `names`, such as a cast, is evidence for names and nothing else."""
+        """`names` are texts whose capitalised words, such as a cast, are evidence for names only."""
         given = list(texts)
         self._cast = frozenset(word for text in names for word in WORD.findall(text) if not word[0].islower())
         # The stars round a deed or a stressed word are no part of what is said.
@@ -123,7 +123,7 @@ class StorySourceIndex:
 
     @cached_property
     def _large(self) -> frozenset[str]:
-        """The words that stand there with a large letter, in small ones."""
+        """The capitalised words of the sources, in lower case."""
         return frozenset(word.casefold() for word in self._words if not word[0].islower())
 
     @cached_property
@@ -143,7 +143,7 @@ class StorySourceIndex:
 
     @cached_property
     def _values(self) -> frozenset[int]:
-        """The numbers that stand there in words."""
+        """The numbers in words of the sources."""
         return frozenset(value for text in self._texts for _, value in spelled(text))
 
     @cached_property
@@ -207,7 +207,7 @@ class StorySourceIndex:
         return len(parts) > 1 and all(part in known for part in parts)
 
     def _names(self, text: str) -> tuple[int, list[str]]:
-        """How many words of names `text` has, and which of them stand nowhere."""
+        """The number of words of names in `text`, and those that the sources don't have."""
         own = _blanked(text)
         words = [_StoryWord.of(found, own) for found in WORD.finditer(own)]
         if sum(not _has_case(word.text) for word in words) * 2 > len(words):
@@ -227,7 +227,7 @@ class StorySourceIndex:
         return seen, unknown
 
     def _is_said(self, word: str) -> bool:
-        """Whether a word that begins a sentence stands there in another form: “scried” for “Scrying”."""
+        """Whether the sources have another form of a sentence's first word: “scried” for “Scrying”."""
         folded = word.casefold()
         if f"{folded}s" in self._small | self._large:
             return True
@@ -237,12 +237,12 @@ class StorySourceIndex:
 
     @cached_property
     def _roots(self) -> frozenset[str]:
-        """What the verbs that stand there in small letters begin with, whatever form they have."""
+        """The possible roots of the lower-case words of the sources."""
         forms = (_FORM.sub("i", word) for word in self._small)
         return frozenset(form[: len(form) - cut] for form in forms for cut in (0, 1, 2, 3) if len(form) - cut >= _ROOT)
 
     def _titled(self, text: str) -> frozenset[str]:
-        """The words of what `text` writes large as one does a title, and the sources in whichever letters: a spell."""
+        """The words that `text` capitalises as a title, such as a spell's, and the sources have in either case."""
         found = [found[0] for found in _TITLED.finditer(text) if self._evidence.holds(found[0])]
         return frozenset(word for each in found for word in WORD.findall(each))
 
@@ -256,7 +256,7 @@ class StorySourceIndex:
         return self._has(word.text) and (word.opens or self.language == "de" or self._may_be_large(before))
 
     def _is_name(self, word: _StoryWord, before: _StoryWord | None, after: _StoryWord | None) -> bool:
-        """Whether a large word that stands nowhere is a name, and doesn't only begin a sentence."""
+        """Whether an unknown capitalised word is a name, and not just the beginning of a sentence."""
         german = self.language == "de"
         if not word.opens and not german:
             return True
@@ -289,7 +289,7 @@ class StorySourceIndex:
 
 
 def _blanked(text: str) -> str:
-    """`text` with what it quotes made invisible: that is looked for as a whole."""
+    """`text` with its quotations blanked out, since these are looked up as a whole."""
     return _QUOTE.sub(lambda found: "\x00" * len(found[0]), text)
 
 
@@ -298,7 +298,7 @@ def _quoted(text: str) -> list[TextClaim]:
 
 
 def _numbers(text: str) -> list[TextClaim]:
-    """The numbers in words; “the two” counts those who were named."""
+    """The numbers in words, except “the two”, which refers to people named before."""
     own = _blanked(text)
     found = [(words, value) for words, value in spelled(_FIGURE.sub(" ", own)) if value != 2 or not _PAIR.search(own)]
     return [TextClaim("number", words) for words, _ in found]
@@ -354,7 +354,7 @@ def standing_part(sentence: str, is_wrong: Callable[[str], bool]) -> str:
 
 
 def _right_part(clause: str, is_wrong: Callable[[str], bool]) -> str:
-    """What of a clause that could be a sentence stands before what is wrong with it, or without it."""
+    """The part of an independent clause before what is wrong with it, or the clause without a wrong aside."""
     hidden = unquoted(clause)
     aside = _ASIDE.search(hidden)
     if aside and "," not in hidden[: aside.start()]:
@@ -371,7 +371,7 @@ def _right_part(clause: str, is_wrong: Callable[[str], bool]) -> str:
 
 
 def _says(text: str) -> bool:
-    """Whether somebody does something in `text`, so that it is a sentence by itself."""
+    """Whether `text` has a subject and a verb, so that it is a sentence by itself."""
     if len(WORD.findall(text)) < LEAST_LEFT or (_LEADS.match(text) and "," not in text):
         return False
     # “The wounded man” has a word that ends as verbs do, too.

@@ -97,6 +97,10 @@ class Threads(Topic, frozen=True, kw_only=True):
     """Before a deed: it is meant, wished or feared, and not done."""
     passive: Row = ()
     """Right before a deed that is done to whom it is said of."""
+    have: Row = ()
+    """The auxiliaries of the perfect, with the blank or apostrophe before them."""
+    kind_words: Set = frozenset()
+    """Words that many threads of a kind have, whatever they are about."""
     unchanged: Set = frozenset()
     """Verbs whose past is written as they are."""
     kin: Row = ()

@@ -124,7 +124,7 @@ def _weighed(line: Line) -> Line:
 
 
 def _joined(before: Line, line: Line) -> Line:
-    """Two statements of one kind: of where it plays, and of what became of somebody, the newer one counts."""
+    """Join two statements of one kind; of places and fates the newer one counts."""
     kind, times = line.verbs[0]
     if kind not in OF_TEXT and kind != before.verbs[0][0]:
         return _weighed(line)
@@ -224,7 +224,7 @@ def _position(line: Line) -> int:
 
 
 class _WholeCast:
-    """The lines of a path's summaries, and what follows from all of them together."""
+    """The cast that follows from the lines of all summaries of a path."""
 
     def __init__(self, lines: Sequence[Line], leaves: int) -> None:
         self._leaves = leaves
@@ -252,7 +252,7 @@ class _WholeCast:
                 yield found
 
     def _played(self) -> dict[str, str]:
-        """By the names of characters, the author who plays each: who answers when that name is called."""
+        """Map each character's name to the author who answers when it is called."""
         own = self._as_themselves()
         claims: list[tuple[float, str, str]] = []
         for name, line in self._named.items():
@@ -274,7 +274,7 @@ class _WholeCast:
         return out
 
     def _as_themselves(self) -> Counter[str]:
-        """How often each author acts under their own name, and answers to it: then they are in the story themselves."""
+        """How often each author acts or answers under their own name, and so is in the story themselves."""
         own: Counter[str] = Counter()
         for author in self._speaking:
             for name, counts in self._counts.items():
@@ -284,7 +284,7 @@ class _WholeCast:
         return own
 
     def _groups(self) -> list[list[str]]:
-        """The names that are one person's, in groups."""
+        """Group the names by person."""
         linked = [
             (self._players.get(line.subject, line.subject), line.text)
             for line in self._facts
@@ -313,7 +313,7 @@ class _WholeCast:
         return [sorted(group, key=lambda name: (-self._weight(name), name in new, name)) for group in groups.values()]
 
     def _forms(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Names that are forms of one another: with a title, with a family name, cut short."""
+        """Yield pairs of names that are forms of one another: with a title, with a family name, shortened."""
         same: dict[tuple[str, ...], list[str]] = defaultdict(list)
         longer: dict[str, set[tuple[str, ...]]] = defaultdict(set)
         for name in names:
@@ -341,7 +341,7 @@ class _WholeCast:
             yield from self._short_forms(words, forms, longer, same)
 
     def _bearer(self, by_title: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
-        """Whose the name without a title is: of him who is named by far the most."""
+        """Whose the name without a title is: the one named by far the most."""
         weights = {title: sum(map(self._weight, names)) for title, names in by_title.items() if title}
         best = max(sorted(weights.keys() - topic(Cast).wives), key=lambda title: weights[title], default="")
         if best and "" in by_title and weights[best] >= 3 * (sum(weights.values()) - weights[best]):
@@ -354,7 +354,7 @@ class _WholeCast:
         longer: Mapping[str, set[tuple[str, ...]]],
         same: Mapping[tuple[str, ...], Sequence[str]],
     ) -> Iterator[tuple[str, str]]:
-        """A single name with the one longer name that it is a part of, or that far outweighs the others."""
+        """Pair a single name with the longer name that it is part of, if that is unique or far outweighs the others."""
         if len(words) != 1 or not forms:
             return
         found = sorted(longer.get(words[0], ()), key=lambda each: (-sum(map(self._weight, same[each])), each))
@@ -367,11 +367,10 @@ class _WholeCast:
             yield forms[0], same[found[0]][0]
 
     def _weight(self, name: str) -> float:
-        """How much a name is used; one that only was the longer form of another is used less than it."""
+        """How much a name is used; one known only as the longer form of another weighs less than that."""
         return self._named[name].weight if name in self._named else self._full[name] / 100
 
     def _is_player(self, name: str) -> bool:
-        """Whether a name is that of somebody who plays, where some do."""
         return bool(self._players) and name in self._speaking
 
     def _person(self, names: Sequence[str]) -> CastMember | None:
@@ -410,7 +409,7 @@ class _WholeCast:
         )
 
     def _fate(self, told: Sequence[Line], names: Sequence[str]) -> str:
-        """What became of somebody last, as far as it is sure and they don't go on acting under any name."""
+        """The last certain fate of somebody who doesn't go on acting under any name."""
         line = max(told, key=_position, default=None)
         if line is None or line.weight < SURE or line.verbs[0][0] == "alive":
             return ""
@@ -423,7 +422,7 @@ class _WholeCast:
         return f"{line.verbs[0][0]}{f' (says {teller})' if teller else ''}" if acts < ACTS_ON else ""
 
     def _other_names(self, names: Sequence[str], own: set[str]) -> tuple[str, ...]:
-        """Of all names those that share no word with the one that is shown, nor with one another."""
+        """The names that share no word with the name that is shown, nor with one another."""
         out: list[str] = []
         words = set(own)
         for each in names:
@@ -440,7 +439,7 @@ class _WholeCast:
         return set(bare_name(name)) <= words
 
     def _fullest(self, name: str, names: Sequence[str]) -> str:
-        """The longest form of a name that is more than a jest, and no longer than one can read."""
+        """The longest plausible form of a name."""
         own = bare_name(name)
         known = [
             other
@@ -452,7 +451,7 @@ class _WholeCast:
         return max(known, key=lambda each: (len(bare_name(each)), self._full[each], self._weight(each), each))
 
     def _is_so(self, told: Sequence[Line], forms: set[str]) -> list[str]:
-        """What is said most of what somebody is: whose relative, and what else, each once."""
+        """The most frequent descriptions of somebody: whose relative, and what else, each once."""
         of_kin: list[str] = []
         other: list[str] = []
         for line in sorted(told, key=lambda line: (-line.weight, line.position, line.text)):

@@ -53,7 +53,7 @@ _SPLIT_AUTHORS = lazy_re(r"[,/&+]")
 
 
 def _any_of(rows: Sequence[str]) -> re.Pattern[str]:
-    """Any of several patterns with the groups `x` and `y`."""
+    """Join patterns with the groups `x` and `y` into one."""
     numbered = (re.sub(r"\?P<([xy])>", rf"?P<\g<1>{number}>", row) for number, row in enumerate(rows))
     return re.compile("|".join(numbered) or "(?!)")
 
@@ -81,8 +81,6 @@ _SAID_BEFORE = lazy_re(lambda: rf"\b{either(topic(Speech).said)} $")
 
 
 class _CastSentence(Struct, kw_only=True, dict=True):
-    """A sentence of the stretch."""
-
     text: str
     author: str
     narrated: bool
@@ -116,8 +114,6 @@ class _CastSentence(Struct, kw_only=True, dict=True):
 
 
 class _CastFindings:
-    """What was found so far."""
-
     def __init__(self) -> None:
         self.counts: dict[str, Counter[str]] = defaultdict(Counter)
         self.answers: dict[str, Counter[str]] = defaultdict(Counter)
@@ -171,7 +167,7 @@ def find_cast(messages: Sequence[Message]) -> Section | None:
 
 
 def _full_names(name: str, found: _CastFindings) -> None:
-    """Note which longer names of the stretch a single one is a part of."""
+    """Record the longer names of the stretch that a single name is part of."""
     words = bare_name(name)
     if len(words) != 1:
         return
@@ -212,7 +208,7 @@ def _sentences(heard: VoicedTexts, telling: frozenset[str]) -> Iterator[_CastSen
 
 
 def _joint(name: str) -> bool:
-    """Whether a run of large words is no name: Mr. Holm's Hall, Holm'd."""
+    """Whether a run of capitalised words is no name: Mr. Holm's Hall, Holm'd."""
     return "'s " in name or "’s " in name or _SHORTENED.search(name) is not None
 
 
@@ -246,7 +242,7 @@ def _count(each: _CastSentence, before: _CastSentence | None, found: _CastFindin
 
 
 def _acts(after: str) -> bool:
-    """Whether a verb of doing stands right behind a name, or behind one adverb."""
+    """Whether a verb of doing follows a name, directly or behind one adverb."""
     words = after[:40].split()[:2]
     if not words or after[:1] != " ":
         return False
@@ -261,7 +257,7 @@ def _acts(after: str) -> bool:
 
 
 def _read_answers(told: Sequence[_CastSentence], found: _CastFindings) -> None:
-    """Who answers when somebody is called by name; who calls a name doesn't answer to it."""
+    """Count who answers when a name is called; who calls a name doesn't answer to it."""
     for one, other in zip_longest(told, told[1:]):
         called = [name for name in one.names if _is_called(one.text, name)] if one.author else []
         answering = authors(other.author) if called and other and other.author != one.author else []
@@ -273,7 +269,7 @@ def _read_answers(told: Sequence[_CastSentence], found: _CastFindings) -> None:
 
 
 def _is_called(text: str, name: str) -> bool:
-    """Whether somebody is spoken to by this name: it stands at the beginning or at the end, behind a comma."""
+    """Whether somebody is addressed by this name: it begins or ends the text, set off by a comma."""
     bare = text.strip(' "“”.!?…-')
     return bare == name or bare.startswith(f"{name},") or bare.endswith(f", {name}")
 
@@ -304,14 +300,14 @@ def _statements(each: _CastSentence, before: _CastSentence | None, heard: Voiced
 
 
 def _characters(each: _CastSentence, author: str, found: _CastFindings) -> None:
-    """Whom an author says to play, or speaks as."""
+    """Count the characters whom an author claims to play, or speaks as."""
     for pattern, times in ((_plays(), PLAYS), (_introduces(), INTRODUCES)):
         if (match := pattern.search(each.text)) and (name := _name(match, "x", each)):
             found.answers[name][author] += times
 
 
 def _fortunes(each: _CastSentence, found: _CastFindings) -> None:
-    """Who died, lives again, or is gone."""
+    """Record who died, lives again, or is gone."""
     # In a novel it is said of the living, and of who is thought dead.
     if each.quoted or each.words.isdisjoint(topic(Cast).fates):
         return
@@ -322,7 +318,7 @@ def _fortunes(each: _CastSentence, found: _CastFindings) -> None:
 
 
 def _is_so(text: str, match: re.Match[str]) -> bool:
-    """Whether nothing in the clause of a match says that it isn't so, or may not be."""
+    """Whether nothing in the clause of a match negates it or leaves it open."""
     start = max((found.end() for found in _STOP.finditer(text, 0, match.start())), default=0)
     stop = _STOP.search(text, match.end())
     return not _NOT_SO.search(text, start, stop.end() if stop else len(text))
@@ -355,7 +351,7 @@ def _aliases(each: _CastSentence, before: _CastSentence | None, heard: VoicedTex
 
 
 def _name(match: re.Match[str], which: str, each: _CastSentence) -> str:
-    """The name in the group `x` or `y` of a match, as the stretch has it; empty where it is none."""
+    """The name in the group `x` or `y` of a match, as the stretch spells it; empty where it is none."""
     found = next((value for name, value in match.groupdict().items() if name[0] == which and value), "").rstrip("-'’")
     if found in each.names or found.endswith(("'s", "’s")):
         return found if found in each.names else ""
@@ -368,7 +364,7 @@ def _name(match: re.Match[str], which: str, each: _CastSentence) -> str:
 
 
 def _place(text: str) -> str:
-    """Where those of the story come to, if a sentence says so of a place that can be told from others."""
+    """The place at which the characters arrive, if a sentence names one that can be told from others."""
     match = _ARRIVES.search(text.lower())
     if match is None:
         return ""
@@ -412,7 +408,7 @@ def _tail(tokens: Sequence[re.Match[str]], end: int) -> tuple[int, bool]:
 
 
 def _descriptions(each: _CastSentence) -> Iterator[tuple[str, tuple[str, bool]]]:
-    """Names with what they are, and whether it is said in relation to who speaks."""
+    """Yield the names with their descriptions, and whether these are relative to the speaker."""
     text = each.text
     for name in each.names:
         start = text.find(name)
@@ -440,7 +436,7 @@ def _descriptions(each: _CastSentence) -> Iterator[tuple[str, tuple[str, bool]]]
 def _of_the_last(
     each: _CastSentence, before: _CastSentence, *, presented: bool
 ) -> Iterator[tuple[str, tuple[str, bool]]]:
-    """What a sentence says of the one whom the sentence before it is of, without the name."""
+    """Yield the description that a sentence gives of the person of the sentence before, without the name."""
     if len(before.names) != 1 or each.names or _NOT_SO.search(each.text):
         return
     name = before.names[0]
@@ -478,7 +474,7 @@ def _phrase(text: str, *, closed: bool = False, definite: bool = False, fragment
 
 
 def _nominal(text: str, tokens: Sequence[re.Match[str]], place: int, *, closed: bool, fragment: bool) -> str:
-    """The phrase whose noun stands before `place`, with what goes on behind it."""
+    """The phrase whose noun ends before token `place`, with its complement."""
     known = topic(Cast)
     end, rest = tokens[place - 1].end(), tokens[place:]
     whole, cut = _tail(rest, end)
@@ -495,7 +491,7 @@ def _nominal(text: str, tokens: Sequence[re.Match[str]], place: int, *, closed: 
 
 
 def _lists(text: str) -> bool:
-    """Whether a row of others goes on: Holm, the keeper, and Vera; Holm, the keeper, Vera."""
+    """Whether an enumeration of others goes on: Holm, the keeper, and Vera; Holm, the keeper, Vera."""
     rest = text[1:].lstrip() if text.startswith(",") else ""
     word = rest.partition(" ")[0].strip(",.")
     return bool(word) and (word.lower() in topic(Names).beside or word[:1].isupper())
@@ -506,7 +502,7 @@ def _determines(word: str) -> bool:
 
 
 def _phrase_before(lead: str, *, called: bool, follows: str) -> str:
-    """The noun phrase at the end of `lead`, right before a name, and before what `follows` that."""
+    """The noun phrase at the end of `lead`, right before a name that is followed by `follows`."""
     if not called and not lead.endswith((" ", ", ")):
         return ""
     word = lead.rstrip(" ,").rpartition(" ")[2]

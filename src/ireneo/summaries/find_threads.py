@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
+from typing import Generic, TypeVar
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from ireneo.language import story_topics, topics
 from ireneo.language.files import either, from_data, topic
+from ireneo.language.story_topics import Ending, Opening, Threads
+from ireneo.language.topics import Names
 from ireneo.language.words import base_forms, common_words, light_stem
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
@@ -36,41 +37,45 @@ NAMED = 0.2
 # The words that open a thread and end one, whole in a few tables, and the patterns for what stands round them.
 
 
-class Cue(Struct, frozen=True, kw_only=True):
-    """What opens a thread of a kind, or ends one of some kinds, as it is asked of a sentence."""
+Row = TypeVar("Row", bound=Opening | Ending)
 
+
+class Cue(Struct, Generic[Row], frozen=True, kw_only=True):
+    """A compiled row of the data: what opens a thread of a kind, or ends one of some kinds."""
+
+    row: Row
     kinds: tuple[ThreadKind, ...]
     words: tuple[frozenset[str], ...]
     """Of each set, one word stands in whatever the pattern matches: a text that lacks them needs no closer look."""
     pattern: re.Pattern[str]
-    weight: float = 1.0
-    says: int = 0
-    told: bool = True
-    named: bool = False
-    maybe: bool = False
-    point: bool = False
-    next: re.Pattern[str] | None = None
-    by_people: bool = False
-    death: bool = False
 
 
-class Cues(Struct, frozen=True, kw_only=True):
-    """Cues in the order in which they are tried, and by their first words where each stands."""
+class Cues(Struct, Generic[Row], frozen=True, kw_only=True):
+    """Cues in the order in which they are tried, and the places of those with each first word."""
 
-    all: tuple[Cue, ...]
+    all: tuple[Cue[Row], ...]
     by_word: dict[str, tuple[int, ...]]
 
     @classmethod
-    def of(cls, cues: Sequence[Cue]) -> Cues:
-        """Put `cues` together."""
+    def of(cls, rows: Iterable[Row], kinds: Callable[[Row], str]) -> Cues[Row]:
+        """Compile `rows`; bars separate the words of a set, ampersands the sets."""
+        cues = tuple(
+            Cue(
+                row=row,
+                kinds=tuple(kind for kind in _KINDS if kind in kinds(row).split()),
+                words=tuple(frozenset(one.strip().split("|")) for one in row.words.split("&")),
+                pattern=lazy_re(row.pattern, re.IGNORECASE),
+            )
+            for row in rows
+        )
         places: dict[str, tuple[int, ...]] = {}
         for number, cue in enumerate(cues):
-            for word in cue.words[0]:
-                places[word] = (*places.get(word, ()), number)
-        return cls(all=tuple(cues), by_word=places)
+            for first in cue.words[0]:
+                places[first] = (*places.get(first, ()), number)
+        return cls(all=cues, by_word=places)
 
-    def of_words(self, words: frozenset[str]) -> list[Cue]:
-        """Those that a text of these words may hold, in the order in which they are tried."""
+    def of_words(self, words: frozenset[str]) -> list[Cue[Row]]:
+        """Those that may match a text of these words, in the order in which they are tried."""
         numbers = sorted({number for word in words & self.by_word.keys() for number in self.by_word[word]})
         return [self.all[at] for at in numbers if not any(words.isdisjoint(each) for each in self.all[at].words[1:])]
 
@@ -81,37 +86,16 @@ _KINDS: tuple[ThreadKind, ...] = (
 )  # fmt: skip
 
 
-def _cue(kinds: str, row: story_topics.Opening | story_topics.Ending) -> Cue:
-    """A row of the data; bars stand between the words of a set, and ampersands between the sets."""
-    cue = Cue(
-        kinds=tuple(kind for kind in _KINDS if kind in kinds.split()),
-        words=tuple(frozenset(each.strip().split("|")) for each in row.words.split("&")),
-        pattern=lazy_re(row.pattern, re.IGNORECASE),
-    )
-    if isinstance(row, story_topics.Ending):
-        return replace(cue, by_people=row.by_people, death=row.death)
-    return replace(
-        cue,
-        weight=row.weight,
-        says=row.says,
-        told=row.told,
-        named=row.named,
-        maybe=row.maybe,
-        point=row.point,
-        next=lazy_re(row.next, re.IGNORECASE) if row.next else None,
-    )
-
-
 @from_data
-def _openings() -> Cues:
+def _openings() -> Cues[Opening]:
     # What has its point in the next sentence is not to be carried without it.
     rows = sorted(_words().opens, key=lambda row: (not row.point, _KINDS.index(_kind(row.kind))))
-    return Cues.of([_cue(row.kind, row) for row in rows])
+    return Cues.of(rows, lambda row: row.kind)
 
 
 @from_data
-def _endings() -> Cues:
-    return Cues.of([_cue(row.kinds, row) for row in _words().ends])
+def _endings() -> Cues[Ending]:
+    return Cues.of(_words().ends, lambda row: row.kinds)
 
 
 @from_data
@@ -138,8 +122,8 @@ def _kind(name: str) -> ThreadKind:
     return next(kind for kind in _KINDS if kind == name)
 
 
-def _words() -> story_topics.Threads:
-    return topic(story_topics.Threads)
+def _words() -> Threads:
+    return topic(Threads)
 
 
 _BACKED = lazy_re(lambda: either(_words().backed), re.IGNORECASE)
@@ -165,7 +149,7 @@ _UNDONE = lazy_re(lambda: rf"\b{either(_words().undone)}\b", re.IGNORECASE)
 _KIN = lazy_re(lambda: rf"\b{either(_words().kin)}\b", re.IGNORECASE)
 _CLAUSE = lazy_re(lambda: rf"[,;:—–]\s+|--\s*|(?<!\s)\s+(?={either(_words().conjunctions)}\s)")
 _DID = lazy_re(
-    lambda: rf"\b(?i:{either([*_words().speaker, *_words().nobody])})(?: have| has| had|['’]ve)? $|\b[A-ZÀ-Þ]\w+ $"
+    lambda: rf"\b(?i:{either([*_words().speaker, *_words().nobody])})(?:{either(_words().have)})? $|\b[A-ZÀ-Þ]\w+ $"
 )
 _PASSIVE = lazy_re(lambda: rf"\b{either(_words().passive)} $", re.IGNORECASE)
 _BROKEN_OFF = lazy_re(r"(?:--|—|–|-)[\"'”’]?\s*$")
@@ -185,7 +169,7 @@ def about(text: str) -> frozenset[str]:
 
 
 def _said(text: str) -> list[str]:
-    """The words of a text in small letters, without what an apostrophe adds to them."""
+    """The words of a text in lower case, without possessive endings."""
     words = (word.strip("’'-") for word in _SAID_WORD.findall(text.lower()))
     return [word.removesuffix("'s").removesuffix("’s") for word in words]
 
@@ -200,7 +184,7 @@ def _stem(word: str) -> str:
 def names(text: str) -> frozenset[str]:
     """The proper names of a text, in small letters; a word that only begins its sentence is none."""
     found = (name.removesuffix("’s") for name in _NAME.findall(text.strip().lstrip("\"“«'‘")))
-    return frozenset(name.lower() for name in found if name not in topic(topics.Names).none_inside)
+    return frozenset(name.lower() for name in found if name not in topic(Names).none_inside)
 
 
 def may_open(words: frozenset[str]) -> bool:
@@ -223,7 +207,7 @@ def opening(sentence: Sentence, following: str = "") -> Thread | None:
             continue
         made = _made(cue, found, sentence, following)
         # What lacks its point is not to be carried for another cue.
-        if made is not None or (cue.point and cue.next is None):
+        if made is not None or (cue.row.point and not cue.row.next):
             return made
     return None
 
@@ -245,13 +229,13 @@ def thread(kind: ThreadKind, text: str, voiced: Voiced, who: str, whom: str, wei
 
 
 def _table(sentence: Sentence) -> bool:
-    """Whether those who play speak, and not those who are played."""
+    """Whether the players speak, and not their characters."""
     return bool(_JOKE.search(sentence.voiced.text) or _TABLE.search(sentence.text))
 
 
-def _holds(cue: Cue, found: re.Match[str], sentence: Sentence) -> bool:
+def _holds(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> bool:
     text = sentence.text
-    if not cue.told and not sentence.voiced.quoted(sentence.start + found.start()):
+    if not cue.row.told and not sentence.voiced.quoted(sentence.start + found.start()):
         return False
     kind = cue.kinds[0]
     if kind == "question":
@@ -262,11 +246,11 @@ def _holds(cue: Cue, found: re.Match[str], sentence: Sentence) -> bool:
     return (
         "?" not in text[found.start() :]
         and not _DENIES.search(head)
-        and (cue.maybe or not _NOT_SO.search(text, max(0, found.start() - AROUND), found.end()))
+        and (cue.row.maybe or not _NOT_SO.search(text, max(0, found.start() - AROUND), found.end()))
     )
 
 
-def _made(cue: Cue, found: re.Match[str], sentence: Sentence, following: str) -> Thread | None:
+def _made(cue: Cue[Opening], found: re.Match[str], sentence: Sentence, following: str) -> Thread | None:
     meant = _meant(found, "who"), _meant(found, "whom")
     words = _with_point(cue, found, sentence, following)
     if words is None or _TRIFLE.search(words):
@@ -274,7 +258,7 @@ def _made(cue: Cue, found: re.Match[str], sentence: Sentence, following: str) ->
     named = bool(any(map(_is_name, meant)) or names(words))
     # Who is whose brother must be said, by name.
     named = named or bool(_KIN.search(words) and cue.kinds[0] != "relation") or _opens_with_name(words)
-    if cue.named and not named:
+    if cue.row.named and not named:
         return None
     quoted = sentence.voiced.quoted(sentence.start + found.start())
     who = _person(meant[0], sentence.voiced, quoted=quoted, default="speaker")
@@ -283,42 +267,42 @@ def _made(cue: Cue, found: re.Match[str], sentence: Sentence, following: str) ->
     if any(name.startswith("whom") for name in found.groupdict()) and meant[0] is None and whom == who:
         who = ""
     # Of nobody who is known a reader can do little with it.
-    weight = cue.weight * (1.0 if who or whom or named else NOBODYS)
+    weight = cue.row.weight * (1.0 if who or whom or named else NOBODYS)
     return thread(cue.kinds[0], words, sentence.voiced, who, whom, weight)
 
 
 def _opens_with_name(words: str) -> bool:
-    """Whether the first word is a name: one that is no word of the language as far as is known."""
+    """Whether the first word is capitalised and no word of the language."""
     first = next(iter(_said(words)), "")
-    known = first in _empty() or first in _words().nobody or first in topic(topics.Names).openers
+    known = first in _empty() or first in _words().nobody or first in topic(Names).openers
     return bool(first) and not known and words.lstrip(" \"“'")[:1].isupper()
 
 
 def _meant(found: re.Match[str], group: str) -> str | None:
-    """The word for whose thread it is, or with whom: each alternative of a pattern may have a numbered group for it."""
+    """The match of the group `who` or `whom`, of which each alternative of a pattern may have a numbered one."""
     groups = found.groupdict().items()
     return next((word for name, word in groups if word and name.rstrip("0123456789") == group), None)
 
 
-def _with_point(cue: Cue, found: re.Match[str], sentence: Sentence, following: str) -> str | None:
-    """What is carried of a thread: its sentence, with the neighbour that says what it is about; None without any."""
+def _with_point(cue: Cue[Opening], found: re.Match[str], sentence: Sentence, following: str) -> str | None:
+    """The sentence of a thread with the neighbour that says what it is about; None where none does."""
     text = sentence.text
     with_next = f"{text} {following}".strip()
-    if cue.point:
-        fits = cue.next.search(following) if cue.next is not None else len(about(following)) >= 2
+    if cue.row.point:
+        fits = re.search(cue.row.next, following, re.IGNORECASE) if cue.row.next else len(about(following)) >= 2
         enough = fits and "?" not in following
         return clip(with_next, MAX_CHARACTERS) if enough else None
     rest = text[: found.start()] + " " + text[found.end() :]
     named = frozenset[str]() if cue.kinds[0] == "secret" else names(found[0])
-    if len(about(rest) | named) < cue.says:
+    if len(about(rest) | named) < cue.row.says:
         wider = sentence.with_before
         fits = len(wider) <= MAX_CHARACTERS and "?" not in wider and sentence.before != sentence.start
-        return wider if fits and len(about(wider) - names(wider)) > cue.says else None
+        return wider if fits and len(about(wider) - names(wider)) > cue.row.says else None
     words = _around(text, found.start())
     # Of whom it is said may stand before it, or behind it.
-    if names(words) or not (cue.named or words_of(words) & _words().nobody):
+    if names(words) or not (cue.row.named or words_of(words) & _words().nobody):
         return words
-    for wider in (sentence.with_before, *([with_next] if cue.named else [])):
+    for wider in (sentence.with_before, *([with_next] if cue.row.named else [])):
         if len(wider) <= MAX_CHARACTERS and "?" not in wider and (names(wider) or _opens_with_name(wider)):
             return wider
     return words
@@ -338,7 +322,7 @@ def _backed(sentence: Sentence) -> Thread | None:
 
 
 def _person(word: str | None, voiced: Voiced, *, quoted: bool, default: str) -> str:
-    """Whom a word of a cue means; without one, whom such a thread has by default."""
+    """The person whom a word of a cue refers to; without a word, the default of that kind of thread."""
     word = {"speaker": "I", "hearer": "you", "": "it"}[default] if word is None else word
     low = word.lower()
     if low.split(" ")[0] in _words().speaker:
@@ -349,20 +333,19 @@ def _person(word: str | None, voiced: Voiced, *, quoted: bool, default: str) -> 
 
 
 def _is_name(word: str | None) -> bool:
-    """Whether what a cue calls somebody is a name."""
     low = _name_in(word or "").lower()
     pronoun = low in _words().nobody or low in _words().hearer or low.split(" ")[0] in _words().speaker
-    return _name_in(word or "")[:1].isupper() and not pronoun and low not in topic(topics.Names).titles
+    return _name_in(word or "")[:1].isupper() and not pronoun and low not in topic(Names).titles
 
 
 def _name_in(word: str) -> str:
-    """What is behind an article or the like."""
+    """The rest of `word` behind an article or the like."""
     first, _, rest = word.partition(" ")
     return rest if rest and first.lower() in _empty() else word
 
 
 def _around(text: str, place: int) -> str:
-    """A sentence, or of a long one the part round `place`: from a clause on."""
+    """A sentence, or of a long one the clauses around `place`."""
     if len(text) <= MAX_CHARACTERS or place <= LEAD:
         return text
     starts = [found.end() for found in _CLAUSE.finditer(text, 0, place) if place - found.end() <= LEAD]
@@ -427,7 +410,7 @@ def known(thread: Thread) -> KnownThread:
 
 
 def _named(who: str) -> frozenset[str]:
-    """The words of a name that tell whose it is."""
+    """The significant words of a name."""
     return frozenset(word for word in _said(who) if word not in _empty())
 
 
@@ -456,7 +439,7 @@ def ended(sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThrea
         found = end.pattern.search(text) if theirs else None
         if found is None or _DENIES.search(text[: found.start()]) or _NOT_SO.search(text, 0, found.end()):
             continue
-        if end.death:
+        if end.row.death:
             dead = _said(_meant(found, "who") or "")
             out += [each for each in theirs if dead and not _undone(text, found.end()) and _dies_with(each, dead[0])]
         else:
@@ -466,7 +449,7 @@ def ended(sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThrea
 
 
 def _dies_with(each: KnownThread, dead: str) -> bool:
-    """Whether a thread is over with the death of somebody: of those whose it is, or of whom it was to kill."""
+    """Whether a death ends a thread: of those whose it is, or of whom it was to kill."""
     if each.thread.kind == "debt":
         return dead in each.people
     if each.thread.kind == "relation":
@@ -477,7 +460,7 @@ def _dies_with(each: KnownThread, dead: str) -> bool:
 
 
 class _Deed(Struct, frozen=True, kw_only=True):
-    """A verb in the past."""
+    """A verb in the past tense."""
 
     word: str
     stem: str
@@ -494,7 +477,7 @@ class _Deed(Struct, frozen=True, kw_only=True):
 
 
 class _TellsOf:
-    """What a sentence tells, read once for all the threads that it may end."""
+    """The contents of a sentence, parsed once for all threads that it may end."""
 
     def __init__(self, sentence: Sentence) -> None:
         self.text = sentence.text
@@ -580,7 +563,7 @@ class _TellsOf:
 
 
 def _undone(text: str, place: int) -> bool:
-    """Whether the clause that leads to `place` says that it is only meant, wished or denied."""
+    """Whether the clause that leads to `place` is only intended, wished or negated."""
     clause = max((found.end() for found in _CLAUSE.finditer(text, 0, place)), default=0)
     return bool(_UNDONE.search(text, max(clause, place - AROUND), place))
 
@@ -609,7 +592,9 @@ def _said_of(words: re.Pattern[str], text: str, question: KnownThread) -> bool:
     return any(words.search(text, end, end + CLOSE) for end in ends)
 
 
-def _which(end: Cue, sentence: Sentence, place: tuple[int, int], threads: Sequence[KnownThread]) -> list[KnownThread]:
+def _which(
+    end: Cue[Ending], sentence: Sentence, place: tuple[int, int], threads: Sequence[KnownThread]
+) -> list[KnownThread]:
     """Of the threads that an end may be of, the one that it is of; none where that isn't plain.
 
     `place` is where in the sentence the end is said.
@@ -628,7 +613,7 @@ def _which(end: Cue, sentence: Sentence, place: tuple[int, int], threads: Sequen
         both = each.about & said
         # Those who are named in it are in half of a story: something else must be said again, too.
         shared = len(both) if both - each.names - each.people - _idle() else 0
-        if gives and not end.by_people and each.thread.kind == "debt" and _named(voiced.speaker) & each.whom:
+        if gives and not end.row.by_people and each.thread.kind == "debt" and _named(voiced.speaker) & each.whom:
             # Who is owed pays for something else.
             continue
         theirs = bool(each.people & here)
@@ -636,7 +621,7 @@ def _which(end: Cue, sentence: Sentence, place: tuple[int, int], threads: Sequen
             continue
         # Where nobody knows who speaks, only the same name or a good many of the same words tell.
         least = 3 if each.thread.kind in _THINGS else 2
-        enough = (1 if end.by_people else least) if theirs or each.names & named or end.by_people else 4
+        enough = (1 if end.row.by_people else least) if theirs or each.names & named or end.row.by_people else 4
         age = voiced.position - each.thread.position
         both_here = bool(each.who & here and each.whom & here) and age <= TOGETHER
         beside = theirs and bool(things & (both - each.names - each.people)) and each.thread.kind in _THINGS
@@ -649,7 +634,7 @@ def _which(end: Cue, sentence: Sentence, place: tuple[int, int], threads: Sequen
             ours.append(each)
     if best is not None:
         return [best[1]]
-    return ours if end.by_people and len(ours) == 1 else []
+    return ours if end.row.by_people and len(ours) == 1 else []
 
 
 # Find, without a model, which threads a stretch of a story opens and which it resolves.
@@ -686,7 +671,7 @@ def find_threads(messages: Sequence[Message], before: Sequence[Thread]) -> Threa
 
 
 class _Tale:
-    """The threads that are open, as a stretch is read from its beginning to its end."""
+    """The open threads while a stretch is read from its beginning to its end."""
 
     def __init__(self, before: Sequence[Thread]) -> None:
         self._open = {thread.id: known(thread) for thread in before}
@@ -737,7 +722,7 @@ def _again(old: KnownThread, new: KnownThread) -> bool:
 
 
 def _asked_for(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | None:
-    """The promise that a sentence asks for, where it is given soon after."""
+    """The promise that a sentence asks for and somebody gives soon after."""
     found = _DEMAND.search(sentence.text)
     voiced = sentence.voiced
     if (
@@ -756,7 +741,7 @@ def _asked_for(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | N
 
 
 def _passing(found: Thread, sentence: Sentence, heard: VoicedTexts, place: int) -> bool:
-    """Whether a thread passes at once: it is a part of the talk about the game, or a question with its answer."""
+    """Whether a thread is over at once: table talk, or a question that is answered right away."""
     voiced = sentence.voiced
     around = heard.texts[max(0, place - TABLE_NEAR) : place + TABLE_NEAR + 1]
     if voiced.authored and any(_SHOW.search(text) for text in around):

@@ -108,7 +108,7 @@ def read_note(line: str, otherwise: str = "") -> Note | None:
 
 
 def _numbers(name: str) -> tuple[int, ...]:
-    """The numbers that `name` means: one, or the ends of a range."""
+    """The numbers that `name` stands for: one, or the ends of a range."""
     ends = [end.strip() for end in name.replace("–", "-").split("-")]
     return tuple(int(end) for end in ends if end.isdecimal() and end.isascii())
 
@@ -201,7 +201,7 @@ def statements_of(summaries: Iterable[Summary], *, replaced: bool = False) -> li
 
 
 def _sections(gathered: Mapping[SectionName, Sequence[Line]]) -> list[Section]:
-    """Each statement once, none that was replaced, and no more than the weightiest where there are very many."""
+    """Build sections with each statement once, without replaced ones, and of very many only the weightiest."""
     gone = {line.text: line.position for line in gathered.get(REPLACED, ())}
     kept: dict[SectionName, dict[Line | str, Line]] = {}
     for name, lines in gathered.items():

@@ -134,7 +134,7 @@ def sentences(voiced: Voiced) -> Iterator[Sentence]:
 
 
 def _tagged(text: str) -> str:
-    """Who is said to speak in a paragraph of prose, where one alone is."""
+    """The only speaker whom a paragraph of prose names (“said Holm”); empty where there are several or none."""
     if not any(mark in text for mark in '"”»'):
         return ""
     found = {
@@ -144,13 +144,13 @@ def _tagged(text: str) -> str:
 
 
 def _named(text: str, author: str | None, names: dict[str, str]) -> str:
-    """Who of those who speak is called by name in a line."""
+    """The author whom a line addresses by name."""
     words = [word for word in re.findall(r"[^\W\d_]+", text) if word[0].isupper()] if len(text) < 400 else []
     return next((names[low] for word in words if (low := word.casefold()) in names and names[low] != author), "")
 
 
 def _other(authors: Sequence[str], place: int) -> str:
-    """Who else spoke last before a line, or speaks first after it."""
+    """The other author who spoke last before a line, or speaks first after it."""
     own = authors[place]
     earlier = [name for name in reversed(authors[max(0, place - NEAR) : place]) if name not in ("", own)]
     later = [name for name in authors[place + 1 : place + 1 + NEAR] if name not in ("", own)]
@@ -256,7 +256,7 @@ def recaps(messages: Sequence[Message]) -> dict[tuple[str, int], Span]:
 
 
 def _recap_span(text: str) -> Span | None:
-    """Where in a text a recap stands that it opens or ends."""
+    """The span of a recap in a text that opens or ends one."""
     if len(text) < MIN_RECAP:
         return None
     ends = [found.span() for found in _ENDS.finditer(text)]
@@ -278,7 +278,7 @@ def _recap_span(text: str) -> Span | None:
 
 
 def _further(text: str, *, broken: bool, ended: bool) -> Span | None:
-    """Where a text goes on with a recap that was given shortly before, and `broken` off or said to have `ended`."""
+    """The span of a text that continues a recap given shortly before, which was `broken` off or seemed `ended`."""
     ends = [found.end() for found in _ENDS.finditer(text)]
     end = _ends_of(text, ends[-1]) if ends else len(text)
     if broken and text.startswith(_BROKEN):
@@ -292,7 +292,7 @@ def _further(text: str, *, broken: bool, ended: bool) -> Span | None:
 
 
 def _begins(text: str, start: int, end: int) -> int:
-    """Where the sentence begins in which a recap is opened, or the next one where it does no more than that."""
+    """The start of the sentence that opens a recap, or of the next one where that does nothing else."""
     first = 0
     for last, following in breaks(text):
         if last >= end:
@@ -303,5 +303,5 @@ def _begins(text: str, start: int, end: int) -> int:
 
 
 def _ends_of(text: str, place: int) -> int:
-    """Where the sentence ends that holds `place`."""
+    """The end of the sentence that holds `place`."""
     return next((last for last, _ in breaks(text) if last >= place), len(text))

@@ -73,7 +73,6 @@ class StoryStrategy:
     name = "story"
 
     def __init__(self, settings: StorySettings) -> None:
-        """Cut leaves of the sizes that `settings` name."""
         self.settings = settings
 
     def ends(self, stretch: Sequence[Atom], following: Atom) -> bool:
@@ -274,7 +273,7 @@ def make_running(before: Summary, leaf: Summary, policy: Policy) -> Summary:
 
 
 def _shortened(section: Section) -> Section:
-    """As much of a section as one summary of everything has room for."""
+    """Cut a section to the size of one running summary."""
     words = RUNNING_WORDS * 4 // 5 if section.name == "story" else RUNNING_WORDS // 5
     if section.name == "artifacts":
         return replace(section, lines=tuple(replace(line, names=line.names[:words]) for line in section.lines[:1]))
@@ -290,7 +289,7 @@ def _shortened(section: Section) -> Section:
 
 
 def _constraints(items: Sequence[Summary | Message]) -> list[Section]:
-    """What binds all that is done next, in the words of who said it, and what may lift it."""
+    """The constraints in the words of who set them, and what may lift them."""
     pins, lifts = constraints(items, in_story=True)
     found: dict[SectionName, list[Line]] = {"constraints": standing(pins, lifts), "lifted": lifts[-MAX_LIFTS:]}
     return [Section(name=name, lines=tuple(lines)) for name, lines in found.items() if lines]

@@ -41,7 +41,6 @@ class StoryRecords:
     """What is at hand of one session."""
 
     def __init__(self) -> None:
-        """Start empty."""
         self.records: RecentValues[Summary] = RecentValues(RECORDS)
         """Summaries, by their ids."""
         self.sound: RecentValues[bool] = RecentValues(PLACES)
@@ -91,7 +90,7 @@ class Grown(Struct, frozen=True, kw_only=True):
 
 
 class _Added(Struct, frozen=True, kw_only=True):
-    """What became of a stretch of messages."""
+    """The leaves found in a stretch of messages."""
 
     written: int
     """Leaves that were not stored."""
@@ -205,13 +204,13 @@ class StoryPath:
         return self.opened(self._behind(row, live), 0)
 
     def _children(self, node: Summary) -> list[Summary]:
-        """The summaries right under a deeper one; none where one of them is gone."""
+        """The summaries right under a deeper one; empty where one of them is gone."""
         missing = [name for name in node.sources if name not in self._new]
         there = {**self._new, **{each.id: each for each in self._get(missing)}}
         return [there[name] for name in node.sources] if all(name in there for name in node.sources) else []
 
     def _get(self, names: Sequence[SummaryId]) -> Sequence[Summary]:
-        """Those of these summaries that are stored, or were when they were read last."""
+        """The stored ones of these summaries, from the cache where it has them."""
         records = self._recalled.records
         found = {name: known for name in names if (known := records.find(name))}
         for summary in self._stored([name for name in names if name not in found]):
@@ -220,16 +219,15 @@ class StoryPath:
         return [found[name] for name in names if name in found]
 
     def _stored(self, names: Sequence[SummaryId]) -> Sequence[Summary]:
-        """Those of these summaries that are stored, past all that is at hand."""
         return self.reader.get(names) if names else ()
 
     def _unstored(self) -> list[Summary]:
-        """What was written and is not stored, each after those that it was made from."""
+        """The new summaries that are not stored, each after those that it was made from."""
         stored = {each.id for each in self._stored(list(self._new))}
         return [each for each in self._new.values() if each.id not in stored]
 
     def _system(self) -> list[Message]:
-        """What was said to the model before the story began."""
+        """The system messages before the story begins."""
         out: list[Message] = []
         for message in self.reader.path(0, min(OPENING, self.reader.head.position + 1) - 1):
             if message.role != "system":
@@ -238,12 +236,12 @@ class StoryPath:
         return out
 
     def _visible(self, first: int, last: int) -> list[Message]:
-        """The messages of a stretch of the path, but for those that the character was not present for."""
+        """The messages of a stretch of the path that the character was present for."""
         character, messages = self._policy.seen_by, self.reader.path(first, last)
         return [each for each in messages if not character or heard_by(each.draft, character)]
 
     def _touch(self, start: int, node: Summary) -> bool:
-        """Whether nothing that is to be summarised lies between position `start` and a summary."""
+        """Whether no message that is to be summarised lies between position `start` and a summary."""
         if node.first_position <= start or not self._policy.seen_by:
             return node.first_position == start
         return not self._visible(start, node.first_position - 1)
@@ -272,7 +270,7 @@ class StoryPath:
         return ends
 
     def _behind(self, row: list[Summary], live: int) -> list[Summary]:
-        """The summaries of `row` behind which so many messages are left."""
+        """The summaries of `row` behind which at least `live` messages are left."""
         edge = self._live_edge(live) if row and live else self.reader.head.position + 1
         while row and row[-1].last_position >= edge:
             row = [*row[:-1], *self._without_last_leaf(row[-1])]
@@ -290,7 +288,6 @@ class StoryPath:
         return 0
 
     def _without_last_leaf(self, node: Summary) -> list[Summary]:
-        """What is left of `node` without the last leaf under it."""
         if self._settings.running:
             return list(self._get(node.sources[:1]))
         children = self._children(node)
@@ -304,7 +301,7 @@ class StoryPath:
         return self._first_of_last_leaf(children[-1]) if children else node.first_position
 
     def _waiting(self, first: int, tail: int) -> tuple[Waiting, Sequence[Message]]:
-        """What is not reached from position `first` on, and behind it the newest messages, from a whole atom on."""
+        """What is not reached from position `first` on, and the newest messages behind it, in whole atoms."""
         edge = self.reader.head.position - tail + 1
         split = torn(newest := self.reader.path(edge, self.reader.head.position))
         while split == len(newest) and edge > first + 1:

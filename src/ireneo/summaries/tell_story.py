@@ -24,9 +24,9 @@ from ireneo.summaries.speech import label, narrators, recaps, speaks_of_itself, 
 from ireneo.summaries.summary import Line, Mention, Section, Summary
 
 TELLING = 6.0
-"""What a sentence is worth for what it tells, against the names in it: a story is read, not looked up."""
+"""The factor for what a sentence tells, against the names in it: a story is read, not looked up."""
 AGAIN = 0.2
-"""What a name is worth in a further sentence."""
+"""The share of its worth that a name has in a further sentence."""
 UNEVEN = 1.5
 """Of an even share, so much a stretch of time may give: in some more happens than in others."""
 PER_CHARACTERS = 160
@@ -34,10 +34,10 @@ PER_CHARACTERS = 160
 
 
 class Choosable(Struct, frozen=True, kw_only=True):
-    """A sentence as it is weighed."""
+    """A sentence with what its choice depends on."""
 
     worth: float
-    """Its own, whatever it names."""
+    """Its worth apart from names."""
     size: int
     """Characters."""
     names: Mapping[str, float]
@@ -138,7 +138,7 @@ def clipped(sentence: str, limit: int = MAX_SENTENCE) -> str:
 
 
 GERMAN_EVERY = 20
-"""In German at least one word in so many is an article or the like."""
+"""The most words per article or the like in a German text."""
 _OPENS = lazy_re(r"(?:^|[.!?:;…\"“”„«»‘(\[*]|--|—|(?<![^\W_])')[\s\"“”„«»‘'(\[*_]*$")
 _POSSESSIVE = lazy_re(r"['’]s?$")
 _DOES = lazy_re(lambda: rf"{either(topic(Names).does)}$")
@@ -153,7 +153,7 @@ class _NameWord(Struct, frozen=True, array_like=True):
 
 
 def names_in(sentences: Sequence[str]) -> Sequence[tuple[str, ...]]:
-    """The names of each sentence, by the evidence of them all together."""
+    """The names of each sentence, recognised by the evidence of all of them."""
     return _names_in(tuple(sentences))
 
 
@@ -171,7 +171,7 @@ def _names_in(sentences: Sequence[str]) -> Sequence[tuple[str, ...]]:
 
 
 def key_words(name: str) -> tuple[str, ...]:
-    """The words by which a name is known again, whoever writes it with a title or without."""
+    """The words that identify a name, with or without a title."""
     words = [word for word in name.casefold().replace("’", "'").split() if word not in topic(Names).particles]
     return tuple(_bare(word.rstrip(".")) for word in words)
 
@@ -185,12 +185,12 @@ def _words(sentence: str) -> Iterator[_NameWord]:
 
 
 def _bare(word: str) -> str:
-    """A word without the ending of a possessive."""
+    """A word without a possessive ending."""
     return _POSSESSIVE.sub("", word) if "'" in word[-2:] or "’" in word[-2:] else word
 
 
 def _is_german(text: str, sentences: Sequence[Sequence[_NameWord]]) -> bool:
-    """Whether nouns are written large; a French "des" alone doesn't make it so."""
+    """Whether nouns are capitalised; a French "des" alone doesn't prove it."""
     if not writes_nouns_large(text):
         return False
     determined = [
@@ -230,7 +230,7 @@ def _known(sentences: Sequence[Sequence[_NameWord]], *, large_nouns: bool) -> fr
 
 
 def _runs(sentence: str, words: Sequence[_NameWord], known: frozenset[str]) -> Iterator[str]:
-    """Adjacent words of names as one name: with titles before them, and with particles between them."""
+    """Join adjacent words of names into one name, with titles before them and particles between them."""
     place = 0
     while place < len(words):
         end = place
@@ -302,7 +302,7 @@ def _empty_signs() -> frozenset[str]:
 
 
 def has_case(text: str) -> bool:
-    """Whether the script of `text` has large and small letters."""
+    """Whether the script of `text` has upper and lower case."""
     if text[:4_000].isascii():
         return True
     letters = [char for char in text[:4_000] if char.isalpha()]
@@ -347,11 +347,11 @@ def _has_kana(text: str) -> bool:
 _TURN = lazy_re(lambda: rf"\b{either(topic(Turns).turns)}\b")
 _TURN_SIGNS = lazy_re(lambda: f"[{''.join(topic(Turns).signs)}]")
 SHORTEST = 5
-"""Words; what is shorter tells nothing by itself."""
+"""Words; a shorter sentence tells nothing by itself."""
 SHORTEST_STUMP = 9
-"""Words of a question, or of what is broken off."""
+"""The same for questions and broken-off sentences."""
 SHORTEST_DENSE = 6
-"""Signs, where words aren't set apart."""
+"""The same in signs, for scripts without spaces."""
 _GREETING = lazy_re(lambda: rf"{either(topic(Turns).greetings)}\b[,.!?]*\s*", re.IGNORECASE)
 _TABLE = lazy_re(lambda: rf"\b{either(topic(Turns).table)}\b")
 _LAUGHTER = lazy_re(lambda: either(topic(Turns).laughter), re.IGNORECASE)
@@ -385,7 +385,7 @@ def is_chatter(sentence: str) -> bool:
 
 
 def is_heading(sentence: str) -> bool:
-    """Whether it is the title of a chapter or the head of a letter: nearly every word of it is written large."""
+    """Whether it is a heading: nearly every word of it is capitalised."""
     words = [word for word in letters(sentence) if len(word) > 3]
     large = sum(word[0].isupper() for word in words)
     return large * 3 > len(words) * 2 and not sentence.startswith(('"', "“", "„", "«"))
@@ -421,9 +421,9 @@ def salience(sentence: str, turns: Mapping[str, float] | None = None) -> float:
 USUAL = 3
 """In more sentences of a stretch than this a word tells of no turn; the more there are, the less."""
 LEAF_LINES = 40
-"""Lines that a leaf keeps: what a wide context has room for."""
+"""Lines of a leaf: as many as a wide context has room for."""
 LEAF_NAMES = 120
-"""Names that a leaf keeps."""
+"""Names of a leaf."""
 FIRST = 0.4
 """What a sentence is worth more for each name that it brings in, up to two, as a share of what it tells."""
 IDLE = 0.12
@@ -461,13 +461,11 @@ RECAPPED = 2.5
 
 
 class _ToldSentence(Struct, kw_only=True):
-    """A sentence of the stretch."""
-
     text: str
     speaker: str
     narrated: bool
     authored: bool
-    """The speaker is someone by that name, and no role."""
+    """Whether the speaker is named, and not just a role."""
     message: Message
     stretch: int
     """Which text it stands in, or which part of it."""
@@ -480,7 +478,7 @@ class _ToldSentence(Struct, kw_only=True):
     telling: float = 0.0
     """How much of a turn of the story it tells."""
     weight: float = 0.0
-    """What it is worth by itself."""
+    """Its worth by itself."""
 
 
 def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
@@ -508,7 +506,7 @@ def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
 
 
 def _weigh(stretch: Sequence[_ToldSentence]) -> None:
-    """Note of each sentence how much of a turn it tells."""
+    """Note for each sentence how much of a turn it tells."""
     for each in stretch:
         each.turns = turns_in(each.text)
     usual = Counter(word for each in stretch for word in each.turns)
@@ -571,7 +569,7 @@ def _weights(stretch: Sequence[_ToldSentence]) -> dict[str, float]:
 
 
 def _lines(stretch: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Iterator[Line]:
-    """The passages of a stretch in order: neighbouring sentences of one text that tell something."""
+    """Yield the passages of a stretch in order: neighbouring sentences of one text that tell something."""
     known: set[str] = set()
     run: list[_ToldSentence] = []
     for each in stretch:
@@ -588,7 +586,7 @@ def _lines(stretch: Sequence[_ToldSentence], weights: Mapping[str, float]) -> It
 
 
 def _passages(run: Sequence[_ToldSentence]) -> list[list[_ToldSentence]]:
-    """Part sentences that stand next to one another where a sentence can be read by itself."""
+    """Split neighbouring sentences into passages that can be read by themselves."""
     enough, most = RECAP_PASSAGE if run[0].recap else PASSAGE
     out: list[list[_ToldSentence]] = []
     size = 0
@@ -607,7 +605,7 @@ def _passages(run: Sequence[_ToldSentence]) -> list[list[_ToldSentence]]:
 
 
 def _worth(each: _ToldSentence, new: int) -> float:
-    """What a sentence is worth by itself that brings in so many `new` names; 0 where it tells nothing."""
+    """The worth of a sentence with `new` new names; 0 where it tells nothing."""
     if is_heading(each.text) or each.telling < (BESIDE if each.recap else IDLE):
         return 0.0
     if each.recap:
@@ -619,7 +617,7 @@ def _worth(each: _ToldSentence, new: int) -> float:
 
 
 def _line(passage: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Line:
-    """Sentences that stand next to one another as one line."""
+    """Join the sentences of a passage into one line."""
     first = passage[0]
     text = " ".join(clipped(each.text, MAX_RECAPPED if each.recap else MAX_SENTENCE) for each in passage)
     worth = sum(each.weight for each in passage)
@@ -644,15 +642,15 @@ def _choosable(line: Line) -> Choosable:
 
 
 DEEP_LINES = 96
-"""Lines that a deeper summary keeps: as many as a wide context has room for."""
+"""Lines of a deeper summary: as many as a wide context has room for."""
 RECAPS_SHARE = 0.6
-"""Of the lines that a deeper summary keeps, so many at the most are of recaps; elsewhere it tells more closely."""
+"""The most recaps among the lines of a deeper summary; the others tell more closely."""
 DEEP_NAMES = 200
-"""Names that a deeper summary keeps."""
+"""Names of a deeper summary."""
 SLOTS = 12
 """Into so many stretches of time a summary is parted, each of which has its share of the sentences and names."""
 CONSIDERED = 1_200
-"""So many sentences, at the most, are weighed against one another: the weightiest of each part."""
+"""The most sentences that are weighed against one another: the weightiest of each part."""
 
 
 def tell_deeper(parts: Sequence[Summary]) -> tuple[Section, ...]:
@@ -685,7 +683,7 @@ def _names(part: Summary) -> Sequence[Mention]:
 def _story(
     parts: Sequence[Summary], slot_of: Sequence[int], slots: int, totals: Mapping[str, float], known: Collection[str]
 ) -> tuple[Line, ...]:
-    """Of the lines of `parts` those that tell most: recaps first, and of the rest from every stretch of time."""
+    """Choose the lines that tell most: recaps first, and of the rest from every stretch of time."""
     each = max(CONSIDERED // max(len(parts), 1), 6)
     heard = _AlreadyTold()
     recapped: set[str] = set()
@@ -734,10 +732,9 @@ _HEARD = lazy_re(r"\w+")
 
 
 class _AlreadyTold:
-    """What was told before, in whatever words it was parted."""
+    """The runs of words that were told before, however they were split into lines."""
 
     def __init__(self) -> None:
-        """Nothing was."""
         self._runs: set[int] = set()
 
     def new(self, text: str) -> float:
@@ -779,7 +776,7 @@ def _of_the_story(worth: Mapping[str, float], known: Collection[str]) -> dict[st
 
 
 def _kept_names(totals: Mapping[str, float], by_slot: Sequence[Mapping[str, float]]) -> tuple[Mention, ...]:
-    """Half of them the weightiest of all, the rest in turns the weightiest of each stretch of time."""
+    """Half of the room for the weightiest names of all, the rest in turns for those of each stretch of time."""
     ranked = sorted(totals, key=lambda name: (-totals[name], name))
     kept = dict.fromkeys(ranked[: DEEP_NAMES // 2])
     of_slots = [

@@ -88,7 +88,7 @@ def weightiest(threads: Iterable[Thread]) -> list[Thread]:
 
 
 def _seated(threads: Sequence[Thread], cap: int) -> set[ThreadId]:
-    """The ids of those that may stay: by worth, but that neither a kind nor a pair of people takes all the room."""
+    """The ids of the threads that stay: by worth, within the shares of a kind and of a pair of people."""
     kinds: Counter[ThreadKind] = Counter()
     pairs: Counter[frozenset[str]] = Counter()
     seated: dict[ThreadId, None] = {}
@@ -112,7 +112,6 @@ def _worth(thread: Thread, now: int) -> float:
 
 
 def _once(threads: Iterable[Thread]) -> list[Thread]:
-    """Each thread once, where it stands first."""
     out: dict[ThreadId, Thread] = {}
     for thread in threads:
         out.setdefault(thread.id, thread)
