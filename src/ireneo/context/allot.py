@@ -6,10 +6,9 @@ already shown, and by its age; so the same fact stands once, in the statement th
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import fsum
 
@@ -22,7 +21,7 @@ from ireneo.log.message import Count, Recount
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import overturned, succeeded
 from ireneo.summaries.statements import faded
-from ireneo.summaries.summary import ABOUT, Choice, Line, SectionName, Strategy, Summary
+from ireneo.summaries.summary import ABOUT, BestFirst, Choice, Line, SectionName, Strategy, Summary
 from ireneo.summaries.work import WORK
 
 BARE = 0.25
@@ -140,33 +139,6 @@ def terms(text: str) -> frozenset[str]:
     """The stemmed words of a statement and the names in it."""
     words = {word[:STEM] for word in map(str.lower, letters(text)) if len(word) > SHORT and word not in common_words()}
     return frozenset(words).union(artifacts(text))
-
-
-class BestFirst:
-    """A priority queue of candidates by value per cost, whose values may only fall."""
-
-    def __init__(self, promised: Iterable[float]) -> None:
-        """Begin with the initial value of each candidate."""
-        self._heap = [(-value, place) for place, value in enumerate(promised)]
-        heapq.heapify(self._heap)
-
-    def put(self, place: int, value: float) -> None:
-        """Put a candidate back with a new value."""
-        heapq.heappush(self._heap, (-value, place))
-
-    def take(self, worth: Callable[[int], float | None]) -> int | None:
-        """Remove the best candidate by its current value, and return its index; candidates worth None are dropped."""
-        while self._heap:
-            promised, place = heapq.heappop(self._heap)
-            value = worth(place)
-            if value is None:
-                continue
-            # What was chosen meanwhile may have made it worth less: then it waits its turn again.
-            if value < -promised and self._heap and value < -self._heap[0][0]:
-                self.put(place, value)
-                continue
-            return place
-        return None
 
 
 class LineOffer(Struct, frozen=True, kw_only=True):
@@ -294,7 +266,7 @@ class Allotter:
             return self._per_cost(place, cost) if cost <= min(room - spent, self.left[number]) else None
 
         open_places = [place for place in range(len(self.candidates)) if place not in self.chosen]
-        waiting = BestFirst(self._per_cost(place, self._cost(place)) for place in open_places)
+        waiting = BestFirst(enumerate(self._per_cost(place, self._cost(place)) for place in open_places))
         while (at := waiting.take(lambda at: worth(open_places[at]))) is not None:
             spent += self._choose(open_places[at])
         return spent

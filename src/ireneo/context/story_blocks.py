@@ -20,13 +20,13 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.allot import BestFirst
 from ireneo.language.words import terms
 from ireneo.log.message import Count
 from ireneo.patterns import lazy_re
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.story import StoryStrategy, story_strategy
 from ireneo.summaries.summary import (
+    BestFirst,
     Line,
     Section,
     SectionName,
@@ -189,7 +189,7 @@ class _Telling:
             urgencies[place] = self._urgency(piece)
             return urgencies[place] if urgencies[place] > 0 else None
 
-        waiting = BestFirst(map(self._urgency, pieces))
+        waiting = BestFirst(enumerate(map(self._urgency, pieces)))
         while (place := waiting.take(worth)) is not None:
             piece = pieces[place]
             if piece.line is None and sentences_left[piece.node] > 0 and not self._may_name(piece):

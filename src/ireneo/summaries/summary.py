@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Generic, Literal, NewType, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct, field
@@ -388,6 +389,33 @@ class ListReader:
     def taken_up(self) -> Sequence[str]:
         """Always empty."""
         return ()
+
+
+class BestFirst:
+    """A priority queue of candidates by value per cost, whose values may only fall."""
+
+    def __init__(self, promised: Iterable[tuple[int, float]]) -> None:
+        """Begin with the initial value of each candidate, by its index."""
+        self._heap = [(-value, place) for place, value in promised]
+        heapq.heapify(self._heap)
+
+    def put(self, place: int, value: float) -> None:
+        """Put a candidate back with a new value."""
+        heapq.heappush(self._heap, (-value, place))
+
+    def take(self, worth: Callable[[int], float | None]) -> int | None:
+        """Remove the best candidate by its current value, and return its index; candidates worth None are dropped."""
+        while self._heap:
+            promised, place = heapq.heappop(self._heap)
+            value = worth(place)
+            if value is None:
+                continue
+            # What was chosen meanwhile may have made it worth less: then it waits its turn again.
+            if value < -promised and self._heap and value < -self._heap[0][0]:
+                self.put(place, value)
+                continue
+            return place
+        return None
 
 
 class RecentValues(Generic[T]):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 import re
 from collections import Counter, defaultdict
@@ -21,7 +20,7 @@ from ireneo.language.words import WORD, letters, terms
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 from ireneo.summaries.speech import label, narrators, recaps, speaks_of_itself, spoken, told, two_roles
-from ireneo.summaries.summary import Line, Mention, Section, Summary
+from ireneo.summaries.summary import BestFirst, Line, Mention, Section, Summary
 
 TELLING = 6.0
 """The factor for what a sentence tells, against the names in it: a story is read, not looked up."""
@@ -57,45 +56,24 @@ def choose(sentences: Sequence[Choosable], most: int, *, slots: int = 1, known: 
     told = set(known)
     taken: Counter[int] = Counter()
     chosen: list[int] = []
-    left = list(range(len(sentences)))
-    while left and len(chosen) < most:
-        each = most if chosen else max(math.ceil(most / slots * UNEVEN), 1)
-        left = _fill(sentences, left, (chosen, taken, told), most, each)
-    return sorted(chosen)
-
-
-def _fill(
-    sentences: Sequence[Choosable],
-    places: Sequence[int],
-    state: tuple[list[int], Counter[int], set[str]],
-    most: int,
-    each_slot: int,
-) -> list[int]:
-    """Choose among `places` until there are enough; returns those whose slot was full."""
-    chosen, taken, told = state
+    waiting = list(range(len(sentences)))
 
     def gain(place: int) -> float:
         each = sentences[place]
         names = sum(worth if name not in told else worth * AGAIN for name, worth in each.names.items())
         return (each.worth + names) / (PER_CHARACTERS + each.size)
 
-    heap = [(-gain(place), place) for place in places]
-    heapq.heapify(heap)
-    left: list[int] = []
-    while heap and len(chosen) < most:
-        _, place = heapq.heappop(heap)
-        if taken[sentences[place].slot] >= each_slot:
-            left.append(place)
-            continue
-        now = -gain(place)
-        # What was chosen meanwhile may have made it worth less: then it waits its turn again.
-        if heap and now > heap[0][0]:
-            heapq.heappush(heap, (now, place))
-            continue
-        chosen.append(place)
-        taken[sentences[place].slot] += 1
-        told.update(sentences[place].names)
-    return left
+    while waiting and len(chosen) < most:
+        slot_limit = most if chosen else max(math.ceil(most / slots * UNEVEN), 1)
+        best, waiting = BestFirst((place, gain(place)) for place in waiting), []
+        while len(chosen) < most and (place := best.take(gain)) is not None:
+            if taken[sentences[place].slot] >= slot_limit:
+                waiting.append(place)
+                continue
+            chosen.append(place)
+            taken[sentences[place].slot] += 1
+            told.update(sentences[place].names)
+    return sorted(chosen)
 
 
 MAX_SENTENCE = 280
