@@ -12,7 +12,7 @@ from tests.progress import progress_of
 from ireneo import Draft, Memory, Session
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.engine.intake import Gathered, Gatherer
+from ireneo.engine.intake import Gatherer, Heard
 from ireneo.engine.resources import Resources
 from ireneo.log.message import Call, Native, Origin, Part, Result, Role, Text
 from ireneo.memories.record import Record
@@ -61,7 +61,7 @@ class Desk:
         await session.append(drafts)
         return session
 
-    async def gather(self) -> list[Gathered]:
+    async def gather(self) -> list[Heard]:
         gatherer = Gatherer(self.means, "mine")
         infos = await self.store.read(lambda tx: tx.sessions.list("mine"))
         return [each for info in infos async for each in gatherer.session(info)]

@@ -1,7 +1,4 @@
-"""Give a turn what it needs of all four kinds, each by its cue, and a session's beginning its lessons.
-
-No model is asked.
-"""
+"""Compose the brief of a turn: what serves it of all kinds of memories, and a project's lessons. No model is asked."""
 
 from __future__ import annotations
 
@@ -14,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.recall import (
+    LOOKED_AT,
     LOOKED_AT_FOR_SOME,
     SPEAKERS,
     MemoryIndex,
@@ -73,15 +71,15 @@ from ireneo.ports.models import Embedder
 from ireneo.ports.store import Transaction
 
 A_RULING = 1_000_000.0
-"""What a ruling is worth beside what failures cost: the user's word stands first."""
+"""Score of a ruling beside the costs of failures: the user's word comes first."""
 MOST_GENERAL = 3
-"""Rulings that stand whatever the goal is."""
+"""Rulings shown whatever the goal is."""
 MOST_CONCERNING = 12
-"""Lessons that are told of one goal."""
+"""Lessons shown for one goal."""
 MOST_RUNS = 300
-"""Past runs whose goals are compared with the one at hand, the latest."""
+"""Latest runs whose goals are compared with the one at hand."""
 LEAST_SHARE = 0.5
-"""A way of doing something that helps less often than that is not recommended."""
+"""A procedure that helps less often than this is not recommended."""
 
 
 def opening_lessons(
@@ -91,10 +89,10 @@ def opening_lessons(
     project: str,
     goal: Goal | None = None,
 ) -> list[BriefLine]:
-    """The lessons for a run of `project`, each with what it is expected to save.
+    """The lessons for a run of `project`, ordered by what each is expected to save.
 
-    With a `goal` those that concern it, and the rulings that several runs, or the user's review, show to be general.
-    `observations` are those of their cues, and of the occasions of these (`cues_to_read`).
+    With a `goal` those that concern it, and general rulings. `observations` are those of their cues and of the
+    occasions of these (`cues_to_read`).
     """
     lines: list[BriefLine] = []
     here = [each for each in records if each.holds and each.cue and applies(projects_of(each), project)]
@@ -110,16 +108,12 @@ def opening_lessons(
             continue
         cost = expected_cost(own, now, project) * concerns
         if record.kind != "failure":
-            # What failed has cost just as often as it came true; of anything else that is still to be reckoned with.
+            # A failure has cost each time it was observed; anything else only as often as it held.
             cost *= share
         if is_ruling(record.cue):
             cost += A_RULING
         line = BriefLine(
-            id=record.id,
-            kind=record.kind,
-            text=record.text,
-            score=round(cost, 3),
-            why=standing_of(seen).words,
+            id=record.id, kind=record.kind, text=record.text, score=round(cost, 3), why=standing_of(seen).words
         )
         lines.append(line)
     lines.sort(key=lambda each: (-each.score, each.id))
@@ -127,7 +121,7 @@ def opening_lessons(
 
 
 def general_rulings(records: Sequence[Record]) -> list[Record]:
-    """The few rulings that stand whatever the goal is: those of several runs, and those that the user kept."""
+    """The few rulings that hold whatever the goal is: those of several runs, and those that the user kept."""
     ruled = [each for each in records if is_ruling(each.cue) and (is_kept(each) or len(each.sessions) > 1)]
     return sorted(ruled, key=lambda each: (not is_kept(each), -len(each.sessions), -reach(each.text), each.id))[
         :MOST_GENERAL
@@ -142,31 +136,31 @@ def _concern(goal: Goal, record: Record, own: Sequence[Observation]) -> float:
 
 BUDGET = 1_500
 OF_EACH = 20
-"""So many memories of a kind are looked at for a brief."""
+"""Procedures considered for a brief."""
 READ = 2_000
-"""So many failures are compared by their action."""
+"""Failures or lessons read at most."""
 TOGETHER = 200
-"""Claims whose observations are read at one time."""
+"""Claims whose observations are read per query."""
 SHELL = "bash"
-"""The tool that an action without one is taken for."""
+"""The tool assumed for an action that names none."""
 
 
 class BriefCue(ScopeLimits, frozen=True, kw_only=True):
-    """What a turn is about; with a project its lessons stand first, with those of several."""
+    """What a turn is about."""
 
     goal: str = ""
     task_type: str = ""
     situation: str = ""
     about_to: str = ""
-    """The action about to be taken: a command, or a tool, a colon and what it is given."""
+    """The action about to be taken: a command, or a tool, a colon and its arguments."""
 
 
 async def brief(
     resources: Resources, space: str, held: HeldVectors, cue: BriefCue, task: str | None, budget: int
 ) -> Brief:
-    """The brief of a turn within `budget` tokens; what it shows is marked as used.
+    """Compose a brief of at most `budget` tokens and mark what it shows as used.
 
-    A store that can't be written to at the moment loses nothing but the mark: `unmarked` says so then.
+    If the store can't be written to, only the mark is lost, and `unmarked` says why. Raises BadInput.
     """
     if isinstance(budget, bool) or not isinstance(budget, int):
         raise BadInput(f"`budget` is {budget!r}; give a whole number of tokens.")
@@ -174,8 +168,7 @@ async def brief(
         raise BadInput(f"A brief of {budget:,} tokens has room for nothing; give at least {LEAST_BUDGET}.")
     name = None if task is None else checked_task(task)
     now = resources.clock.now()
-    if cue.project is not None:
-        await place_all(resources.store, space)
+    await place_all(resources.store, space, cue.project)
 
     asked = {text: await nearness(resources.embedder, text) for text in {cue.goal, cue.situation, cue.about_to}}
 
@@ -183,12 +176,11 @@ async def brief(
         pad = tx.pads.read(space, name) if name else None
         if name:
             check_pad(tx, space, name, pad, cue.project)
-        scope = Scope.of(tx, space, cue)
-        shelf = Shelf(tx, space, cue, scope, now, held)
-        found, said = _found(tx, space, cue, scope, shelf, asked)
+        search = BriefSearch(Scope(tx, space, cue), cue, now, held)
+        found, said = _found(search, cue, asked)
         found = [replace(each, record=_inert(each.record)) for each in found]
-        lessons = _opening_lessons(tx, space, cue, now, scope) if cue.project else []
-        return make_brief(pad, found, now, budget, resources.count, lessons, shelf.standing(cue.goal), said)
+        lessons = _opening_lessons(search.scope, cue, now) if cue.project else []
+        return make_brief(pad, found, now, budget, resources.count, lessons, search.standing(cue.goal), said)
 
     made = await resources.store.read(compose)
     shown = [line.id for line in made.lines if line.kind != "message"]
@@ -197,7 +189,7 @@ async def brief(
     try:
         await resources.store.write(used, resources, space, shown)
     except (StoreError, MemoryNotFound) as error:
-        # It was read, and serves as it is; another may have erased one of them since.
+        # The brief is valid without the mark; another process may have erased one of the memories since.
         return replace(made, unmarked=str(error))
     return made
 
@@ -208,13 +200,10 @@ def _inert(record: Record) -> Record:
 
 
 def _found(
-    tx: Transaction, space: str, cue: BriefCue, scope: Scope, shelf: Shelf, asked: Mapping[str, Nearness | None]
+    search: BriefSearch, cue: BriefCue, asked: Mapping[str, Nearness | None]
 ) -> tuple[list[BriefCandidate], list[BriefLine]]:
-    """What serves the goal, what happened in situations like this one, and what must be heeded before the next act.
-
-    Beside the memories what the user said, as far as none of them says it.
-    """
-    out = _procedures(tx, space, cue.task_type, shelf.now, scope) if cue.task_type.strip() else []
+    """Memories that serve the goal, the situation and the next action; and messages of the user that add to them."""
+    out = _procedures(search, cue.task_type) if cue.task_type.strip() else []
     said: list[BriefLine] = []
     looks: tuple[tuple[str, tuple[Kind, ...]], ...] = (
         (cue.goal, KIND_NAMES),
@@ -223,23 +212,23 @@ def _found(
     )
     for text, kinds in looks:
         if text.strip():
-            found, words = shelf.serving(Purpose(text), asked[text], kinds)
+            found, words = search.serving(Purpose(text), asked[text], kinds)
             said += words if kinds == KIND_NAMES else []
-            # Which lessons of a project concern its goal, they are asked themselves.
+            # Lessons of a project are selected by `_opening_lessons`.
             out += [each for each in found if not (cue.project and each.record.cue)]
     if cue.about_to.strip():
-        out += _failures(tx, space, cue.about_to, shelf.now, scope)
+        out += _failures(search, cue.about_to)
     return out, said
 
 
-def _opening_lessons(tx: Transaction, space: str, cue: BriefCue, now: datetime, scope: Scope) -> list[BriefLine]:
-    """The lessons of a project, by what they are expected to save; those that concern the goal, where one is given."""
-    project = cue.project or ""
+def _opening_lessons(scope: Scope, cue: BriefCue, now: datetime) -> list[BriefLine]:
+    """The lessons of a project, as far as they concern the goal, if there is one."""
+    project, tx, space = cue.project or "", scope.tx, scope.space
     wanted = MemoryFilter(states=("active",), lessons=True, archived=False)
     listed = tx.memories.list(space, wanted, READ)
-    # What was seen in one project alone is none of another's business, however well it reads.
+    # A lesson of one project does not apply to another, however well it reads.
     here = [each for each in listed if each.cue and applies(projects_of(each), project)]
-    records = merged_rulings([each for each in scope.seen(here) if each is not None])
+    records = merged_rulings(scope.visible(here))
     cues = list(dict.fromkeys(name for each in records for name in cues_to_read(each.cue)))
     observed: dict[str, list[Observation]] = {}
     for start in range(0, len(cues), TOGETHER):
@@ -254,29 +243,30 @@ def _opening_lessons(tx: Transaction, space: str, cue: BriefCue, now: datetime, 
     return opening_lessons(records, observed, now, project, goal)
 
 
-def _procedures(tx: Transaction, space: str, task_type: str, now: datetime, scope: Scope) -> list[BriefCandidate]:
-    """Those of just this task type: how a task is done is never found by likeness."""
-    # Another version may hold of what is seen from here than of all there is.
-    every = tx.memories.list(space, MemoryFilter(kind="procedural", task_type=task_type, archived=False))
-    listed = [each for each in scope.seen(every) if each is not None and each.state == "active"]
-    ranked = sorted(listed, key=lambda each: -worth(each, now))[:OF_EACH]
+def _procedures(search: BriefSearch, task_type: str) -> list[BriefCandidate]:
+    """Those of exactly this task type: how a task is done is never found by similarity."""
+    # Seen from here, another version may be the active one.
+    every = search.records(MemoryFilter(kind="procedural", task_type=task_type, archived=False))
+    listed = [each for each in search.scope.visible(every) if each.state == "active"]
+    ranked = sorted(listed, key=lambda each: -worth(each, search.now))[:OF_EACH]
     return [
-        BriefCandidate(record=each, score=worth(each, now), why=f"the task type is {each.task_type}") for each in ranked
+        BriefCandidate(record=each, score=worth(each, search.now), why=f"the task type is {each.task_type}")
+        for each in ranked
     ]
 
 
-def _failures(tx: Transaction, space: str, about_to: str, now: datetime, scope: Scope) -> list[BriefCandidate]:
+def _failures(search: BriefSearch, about_to: str) -> list[BriefCandidate]:
     """Those of the same action, however it is written."""
     meant = actions(about_to)
-    listed = tx.memories.list(space, MemoryFilter(kind="failure", states=("active",), archived=False), READ)
+    listed = search.records(MemoryFilter(kind="failure", states=("active",), archived=False), READ)
     alike = [each for each in listed if (action_of(each.signature) or each.signature) in meant]
-    same = [each for each in scope.seen(alike) if each is not None and each.state == "active"]
+    same = [each for each in search.scope.visible(alike) if each.state == "active"]
     why = "the same action failed before"
-    return [BriefCandidate(record=each, score=10 * worth(each, now), why=why) for each in same]
+    return [BriefCandidate(record=each, score=10 * worth(each, search.now), why=why) for each in same]
 
 
 def actions(about_to: str) -> set[str]:
-    """The signatures that an action may have, as it is told: as a command, or as a tool with what it is given."""
+    """The signatures that an action may have: as a command, and as a tool with its arguments."""
     text = about_to.strip()
     tool, colon, given = text.partition(":")
     named = {action_signature(tool, given.strip())} if colon and given.strip() and len(tool.split()) == 1 else set()
@@ -284,44 +274,45 @@ def actions(about_to: str) -> set[str]:
 
 
 MOST: Mapping[Kind, int] = {"semantic": 8, "procedural": 4, "episodic": 4, "failure": 4}
-"""Memories of each kind that are told of a goal, the best."""
+"""Memories of each kind shown for a goal."""
 MOST_MESSAGES = 5
 MOST_STANDING = 4
 SHOWN: dict[Kind, tuple[State, ...]] = {"semantic": ("active", "disputed")}
-"""The states in which memories are shown, where it is not only the active ones."""
+"""The states in which memories of a kind are shown, if not only active."""
 MANNER = frozenset({"manner", "called"})
-"""The attributes that say how the user wants to be answered."""
+"""Attributes that say how the user wants to be answered."""
 SAID_AGAIN = 0.5
-"""What has this share of the words of a text says the same."""
+"""A text with this share of another's words says the same."""
 THE_GOAL = 0.7
-"""A message that is this like the goal is the goal."""
+"""A message this similar to the goal is the goal itself."""
 LONGEST_QUOTED = 260
-"""Characters of a message that are quoted."""
+"""Characters of a quotation."""
 LEAST_DEVIATION = 0.03
 MOST_NAMES = 20
 MOST_OF_ONE = 60
-"""Words of a goal that may be names, and memories of one who is named."""
+"""Words of a goal that may be names, and memories of each name."""
 
 
 class Nearness(Struct, frozen=True, kw_only=True):
-    """The vector of a goal, and how near to it that stands which has nothing to do with it."""
+    """The vector of a goal, and the distribution of its similarity to unrelated texts."""
 
     query: QueryVector
     mean: float
     deviation: float
 
-    def support(self, cosines: Mapping[str, tuple[RecallHit, float]]) -> dict[str, float]:
-        """What it adds to the score of each of what was found, or takes off."""
-        known = [cosine for _, cosine in cosines.values()]
-        middle, spread = fmean(known), max(pstdev(known), LEAST_DEVIATION)
+    def support(self, cosines: Mapping[str, float]) -> dict[str, float]:
+        """What nearness adds to the score of each hit, or takes off, by its id."""
+        if not cosines:
+            return {}
+        middle, spread = fmean(cosines.values()), max(pstdev(cosines.values()), LEAST_DEVIATION)
         return {
             name: support((cosine - self.mean) / self.deviation, (cosine - middle) / spread)
-            for name, (_, cosine) in cosines.items()
+            for name, cosine in cosines.items()
         }
 
 
 async def nearness(embedder: Embedder | None, goal: str) -> Nearness | None:
-    """What the embedder says of a goal; None where there is none, or none that answers: then the words alone tell."""
+    """Embed a goal; None without an embedder, or if it fails: then words alone decide."""
     if embedder is None or not goal.strip():
         return None
     try:
@@ -339,34 +330,26 @@ def _cosine(one: Vector, other: Vector) -> float:
     return product / (sqrt(sum(a * a for a in left) * sum(b * b for b in right)) or 1.0)
 
 
-class Quoted(Struct, frozen=True, kw_only=True):
-    """A message that may be quoted, and what of it serves."""
+class Quotation(Struct, frozen=True, kw_only=True):
+    """A message that may be quoted, and the sentences of it that serve."""
 
-    id: str
-    text: str
-    at: datetime | None
-    author: str | None
+    hit: RecallHit
     served: Served
-    said: tuple[str, ...]
-
-    @classmethod
-    def of(cls, hit: RecallHit, served: Served, said: Sequence[str]) -> Quoted:
-        """What was found, and the sentences of it that serve."""
-        return cls(id=hit.id, text=hit.text, at=hit.at, author=hit.author, served=served, said=tuple(said))
+    said: Sequence[str]
 
     @property
     def when(self) -> float:
-        """When it was said, to be compared."""
-        return self.at.timestamp() if self.at else 0.0
+        """When it was said, for sorting."""
+        return self.hit.at.timestamp() if self.hit.at else 0.0
 
     def line(self, said: Sequence[str], *, whole: bool) -> BriefLine:
-        """It as a brief shows it: all of it where it is short, else the sentences that are `said`."""
-        text = one_line(self.text if whole and len(self.text) <= LONGEST_QUOTED else " … ".join(said))
+        """The brief's line: all of a short message if `whole`, else the sentences `said`."""
+        text = one_line(self.hit.text if whole and len(self.hit.text) <= LONGEST_QUOTED else " … ".join(said))
         text = text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1].rstrip()}…"
-        who = f"{self.author}: " if self.author and not text.startswith(self.author) else ""
-        when = f" ({day(self.at)})" if self.at else ""
+        who = f"{self.hit.author}: " if self.hit.author and not text.startswith(self.hit.author) else ""
+        when = f" ({day(self.hit.at)})" if self.hit.at else ""
         return BriefLine(
-            id=MessageId(self.id),
+            id=MessageId(self.hit.id),
             kind="message",
             text=f"{who}“{text}”{when}",
             score=round(self.served.score, 4),
@@ -374,22 +357,21 @@ class Quoted(Struct, frozen=True, kw_only=True):
         )
 
 
-class Shelf:
-    """What of a space may be seen in one transaction, as far as a brief looks for it."""
+class BriefSearch:
+    """Looks for what serves a brief, within one transaction."""
 
-    def __init__(
-        self, tx: Transaction, space: str, limits: ScopeLimits, scope: Scope, now: datetime, held: HeldVectors
-    ) -> None:
-        """Look at what `scope` lets be seen; `held` are the vectors of the space."""
-        self._tx = tx
-        self._space = space
-        self._limits = limits
-        self._scope = scope
+    def __init__(self, scope: Scope, limits: ScopeLimits, now: datetime, held: HeldVectors) -> None:
+        self.scope = scope
         self.now = now
+        self._limits = limits
         self._held = held
 
+    def records(self, wanted: MemoryFilter, limit: int | None = None) -> Sequence[Record]:
+        """The memories of the space that match a filter, visible or not."""
+        return self.scope.tx.memories.list(self.scope.space, wanted, limit)
+
     def standing(self, goal: str) -> list[BriefLine]:
-        """How the user wants to be answered: by the memories that say it, and else by the messages."""
+        """How the user wants to be answered, from memories and, where none says it, from messages."""
         question = _question((word, 1.0) for word in topic(Serving).standing_words)
         why = "it holds whatever is asked"
         rules = [
@@ -397,24 +379,24 @@ class Shelf:
         ]
         rules = sorted(rules, key=lambda each: each.at, reverse=True)[:MOST_STANDING]
         said = {
-            hit.id: Quoted.of(hit, Served(score=1.0, why=why), [one])
+            hit.id: Quotation(hit=hit, served=Served(score=1.0, why=why), said=[one])
             for hit, _ in self._messages(question, None)
             if (one := next(filter(is_standing, telling(hit.text)), "")) and rules_here(hit.text, goal, self.now)
         }
-        kept, quoted = self._in_own_words(rules, lambda each: Served(score=1.0, why=why))
-        said.update((each.id, each) for each in quoted)
-        newest = sorted(said.values(), key=lambda each: (-each.when, each.id))
+        kept, quoted = self._quote_sources(rules, lambda each: Served(score=1.0, why=why))
+        said.update((each.hit.id, each) for each in quoted)
+        newest = sorted(said.values(), key=lambda each: (-each.when, each.hit.id))
         lines = [_memory_line(each, why, self.now) for each in kept]
-        return [*lines, *self._unsaid(newest, kept)][:MOST_STANDING]
+        return [*lines, *self._without_known(newest, kept)][:MOST_STANDING]
 
     def serving(
         self, purpose: Purpose, near: Nearness | None, kinds: Collection[Kind]
     ) -> tuple[list[BriefCandidate], list[BriefLine]]:
         """The memories of some kinds that serve a goal, and the messages that say what no memory does."""
-        found = dict(self._about_whom(purpose))
+        found = dict(self._about_named(purpose))
         question = _question(purpose.wanted())
         for kind in kinds:
-            # Of many of one kind none of another is crowded out.
+            # One search per kind, so that no kind crowds out another.
             found.update({each.id: (each, nearness) for each, nearness in self._memories(question, near, kind)})
         common = self._common(purpose)
         served = [
@@ -425,30 +407,32 @@ class Shelf:
         served.sort(key=lambda each: (-each.score, -each.record.at.timestamp(), each.record.id))
         best = [one for kind in kinds for one in [each for each in served if each.record.kind == kind][: MOST[kind]]]
         why = {each.record.id: Served(score=each.score, why=each.why) for each in best}
-        kept, quoted = self._in_own_words([each.record for each in best], lambda each: why[each.id])
-        said = {each.id: each for each in [*quoted, *self._said_of(purpose, question, near)]}
-        ranked = sorted(said.values(), key=lambda each: (-each.served.score, -each.when, each.id))
-        return [each for each in best if each.record in kept], self._unsaid(ranked, kept)[:MOST_MESSAGES]
+        kept, quoted = self._quote_sources([each.record for each in best], lambda each: why[each.id])
+        said = {each.hit.id: each for each in [*quoted, *self._quotations_for(purpose, question, near)]}
+        ranked = sorted(said.values(), key=lambda each: (-each.served.score, -each.when, each.hit.id))
+        return [each for each in best if each.record in kept], self._without_known(ranked, kept)[:MOST_MESSAGES]
 
-    def _in_own_words(
+    def _quote_sources(
         self, records: Sequence[Record], served: Callable[[Record], Served]
-    ) -> tuple[list[Record], list[Quoted]]:
-        """The memories that say it best themselves, and the messages that say it better than the others.
+    ) -> tuple[list[Record], list[Quotation]]:
+        """The memories to show as they are, and quotations in place of the others.
 
-        What fills no slot is a piece of what was said: the user's own words, with what stood around them, tell more.
+        A memory without a slot is a piece of what was said: the user's own words tell more.
         """
         kept: list[Record] = []
-        quoted: list[Quoted] = []
+        quoted: list[Quotation] = []
         for record in records:
             said = None if record.attribute not in ("", *MANNER) or record.origin != "user" else self._source(record)
             if said is None:
                 kept.append(record)
             else:
-                quoted.append(Quoted.of(said, served(record), list(sentences(said.text, small_opens=True))))
+                quoted.append(
+                    Quotation(hit=said, served=served(record), said=list(sentences(said.text, small_opens=True)))
+                )
         return kept, quoted
 
     def _source(self, record: Record) -> RecallHit | None:
-        """The one short message of the user's that a memory was read from; None where there is none."""
+        """The one short user message that a memory was read from; None if there is none."""
         pieces = supporting(record)
         if (
             self._limits.project is not None
@@ -457,7 +441,7 @@ class Shelf:
             or not pieces[0].session
         ):
             return None
-        for message in self._tx.log.find(SessionKey(self._space, pieces[0].session), pieces[0].messages):
+        for message in self.scope.tx.log.find(SessionKey(self.scope.space, pieces[0].session), pieces[0].messages):
             if message.role == "user" and not message.erased and len(message.draft.text) <= LONGEST_QUOTED:
                 draft = message.draft
                 return RecallHit(
@@ -471,8 +455,8 @@ class Shelf:
         of_others = record.subject.casefold() not in SPEAKERS
         return purpose.serves(f"{record.text} {more}", common=common, of_others=of_others, nearness=nearness)
 
-    def _said_of(self, purpose: Purpose, question: Question, near: Nearness | None) -> Iterator[Quoted]:
-        """The messages that serve a goal; what was taken back since stands for what it takes back."""
+    def _quotations_for(self, purpose: Purpose, question: Question, near: Nearness | None) -> Iterator[Quotation]:
+        """The messages that serve a goal; a message that takes one back replaces it."""
         own = frozenset(terms(purpose.text))
         hits = [
             each for each in self._messages(question, near) if likeness(own, frozenset(terms(each[0].text))) < THE_GOAL
@@ -482,20 +466,21 @@ class Shelf:
             if served:
                 best = max(served, key=lambda each: each[0].score)[0]
                 later = self._newest([one for one, _ in hits if takes_back(one.text, hit.text, purpose.areas)], hit)
-                yield Quoted.of(later or hit, best, telling(later.text) if later else [each for _, each in served])
+                said = telling(later.text) if later else [each for _, each in served]
+                yield Quotation(hit=later or hit, served=best, said=said)
 
     def _newest(self, hits: Sequence[RecallHit], than: RecallHit) -> RecallHit | None:
         """The last of those that were said after another one."""
         after = [each for each in hits if each.at and than.at and each.at > than.at and telling(each.text)]
         return max(after, key=lambda each: (each.at or self.now, each.id), default=None)
 
-    def _unsaid(self, found: Sequence[Quoted], shown: Collection[Record]) -> list[BriefLine]:
-        """Quotations of messages, without what the memories that are shown say, and what holds no longer."""
+    def _without_known(self, found: Sequence[Quotation], shown: Collection[Record]) -> list[BriefLine]:
+        """Quotations without the sentences that a shown memory says, or that no longer hold."""
         out = []
         names = {each.id for each in shown}
-        citing = self._citing([each.id for each in found])
+        citing = self._citing([each.hit.id for each in found])
         for each in found:
-            learned = citing.get(each.id, ())
+            learned = citing.get(each.hit.id, ())
             over = [frozenset(terms(one.text)) for one in learned if not KINDS[one.kind].holds(one, self.now)]
             told = [frozenset(terms(one.text)) for one in learned if one.id in names]
             left = [
@@ -508,19 +493,19 @@ class Shelf:
                 out.append(each.line(left, whole=not over))
         return out
 
-    def _about_whom(self, purpose: Purpose) -> Iterator[tuple[MemoryId, tuple[Record, float]]]:
-        """What is known of those whom the goal names, who are named in it from now on."""
+    def _about_named(self, purpose: Purpose) -> Iterator[tuple[MemoryId, tuple[Record, float]]]:
+        """What is known of those whom the goal names; adds them to the names of `purpose`."""
         for word in list(purpose.words.values())[:MOST_NAMES]:
-            about = self._tx.memories.list(self._space, MemoryFilter(subject=word, archived=False), MOST_OF_ONE)
-            for record in self._scope.seen(about):
-                if record is not None and KINDS[record.kind].holds(record, self.now):
+            about = self.records(MemoryFilter(subject=word, archived=False), MOST_OF_ONE)
+            for record in self.scope.visible(about):
+                if KINDS[record.kind].holds(record, self.now):
                     purpose.name(record.subject, f"it is about {record.subject}")
                     yield record.id, (record, 0.0)
 
     def _citing(self, messages: Sequence[str]) -> Mapping[str, list[Record]]:
         found: dict[str, list[Record]] = {}
-        cited = self._scope.seen(self._tx.memories.citing(self._space, messages)) if messages else ()
-        for record in filter(None, cited):
+        cited = self.scope.visible(self.scope.tx.memories.citing(self.scope.space, messages)) if messages else ()
+        for record in cited:
             for source in record.sources:
                 found.setdefault(source, []).append(record)
         return found
@@ -529,39 +514,36 @@ class Shelf:
         self, question: Question, near: Nearness | None, kind: Kind | None = None
     ) -> Iterator[tuple[Record, float]]:
         """The memories that have words of the question, or are near to it, with how near."""
-        index = MemoryIndex(RecallQuery(text="brief", kind=kind, project=self._limits.project), self.now, self._scope)
-        found = by_words(self._tx.search, self._space, index, question, looked_at=LOOKED_AT_FOR_SOME)
-        cosines = self._cosines(index, near)
-        added = near.support(cosines) if near and cosines else {}
-        for hit in [*(each.read.recalled for each in found), *(each for each, _ in cosines.values())]:
+        asked = RecallQuery(text="brief", kind=kind, project=self._limits.project)
+        index = MemoryIndex(asked, self.now, self.scope)
+        for hit, nearness in self._hits(index, question, near, looked_at=LOOKED_AT_FOR_SOME):
             record = hit.record
             if record is not None and record.state in SHOWN.get(record.kind, ("active",)):
-                yield record, added.get(hit.id, 0.0)
+                yield record, nearness
 
     def _messages(self, question: Question, near: Nearness | None) -> Iterator[tuple[RecallHit, float]]:
-        """The same of what the user said; nothing within a project, where logs hold orders that were carried out."""
-        if self._limits.project is not None:
-            return
-        index = MessageIndex(RecallQuery(text="brief", project=self._limits.project), self._scope)
-        found = by_words(self._tx.search, self._space, index, question)
-        cosines = self._cosines(index, near)
-        added = near.support(cosines) if near and cosines else {}
-        hits = {hit.id: hit for hit in (each.read.recalled for each in found)}
-        hits.update((name, hit) for name, (hit, _) in cosines.items())
-        for hit in hits.values():
-            if hit.role == "user":
-                yield hit, added.get(hit.id, 0.0)
+        """The same of the user's messages; none within a project, where logs hold orders that were carried out."""
+        if self._limits.project is None:
+            index = MessageIndex(RecallQuery(text="brief"), self.scope)
+            found = self._hits(index, question, near, looked_at=LOOKED_AT)
+            yield from ((hit, nearness) for hit, nearness in found if hit.role == "user")
 
-    def _cosines(self, index: MemoryIndex | MessageIndex, near: Nearness | None) -> dict[str, tuple[RecallHit, float]]:
-        if near is None:
-            return {}
-        found = by_meaning(self._tx, self._space, index, near.query, self._held, looked_at=LOOKED_AT_FOR_SOME)
-        return {each.read.recalled.id: (each.read.recalled, each.relevance) for each in found}
+    def _hits(
+        self, index: MemoryIndex | MessageIndex, question: Question, near: Nearness | None, *, looked_at: int
+    ) -> Iterator[tuple[RecallHit, float]]:
+        hits = {each.hit.id: each.hit for each in by_words(index, question, looked_at=looked_at)}
+        added: Mapping[str, float] = {}
+        if near is not None:
+            meant = by_meaning(index, near.query, self._held, looked_at=LOOKED_AT_FOR_SOME)
+            added = near.support({each.hit.id: each.relevance for each in meant})
+            hits.update((each.hit.id, each.hit) for each in meant)
+        for hit in hits.values():
+            yield hit, added.get(hit.id, 0.0)
 
     def _common(self, purpose: Purpose) -> frozenset[str]:
         """The words of a goal that so many memories have that they tell nothing."""
-        most = max(FEW, COMMON * self._tx.search.size(self._space, "memories").documents)
-        counts = self._tx.search.count(self._space, "memories", list(purpose.words), int(most))
+        most = max(FEW, COMMON * self.scope.tx.search.size(self.scope.space, "memories").documents)
+        counts = self.scope.tx.search.count(self.scope.space, "memories", list(purpose.words), int(most))
         return frozenset(term for term, count in counts.items() if count > most)
 
 
@@ -572,7 +554,7 @@ def _question(words: Iterable[tuple[str, float]]) -> Question:
 
 def _rules(record: Record) -> bool:
     if record.origin != "user":
-        # How the user wants to be answered, nobody else says.
+        # Only the user says how the user wants to be answered.
         return False
     if record.attribute in MANNER and not any(each.messages for each in record.evidence):
         return True

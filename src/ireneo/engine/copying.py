@@ -1,39 +1,36 @@
-"""Copy a space from one store to another: what was said, what was made of it, and what was learned.
+"""Copy spaces from one store to another: messages, everything derived from them, and memories.
 
-Every step may be taken again: what is there already is left as it is, so a copy that was broken off is begun anew and
-goes on. What is copied is then read on both sides and compared. Ids stay, since they are made of what they name. Left
-out is what follows from the rest or holds for a moment only: vectors, which `work` makes again, and leases.
+Every step is idempotent: what the target has is left as it is, so an interrupted copy is simply run again. What was
+copied is read back from both sides and compared. Ids stay, since they are content hashes. Not copied are vectors, which
+`work` makes again, and leases.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import date
-from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.engine.tree import all_annotations
 from ireneo.errors import StoreError
-from ireneo.lessons.run import LearnedRun, Observation
 from ireneo.log.message import Head, Message, MessageId
-from ireneo.log.tree import Annotation, SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.memories.record import Record
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import SessionInfo, Spent, Store, Transaction
-from ireneo.summaries.summary import Summary, SummaryId
 
 PAGE = 500
-"""So many messages or memories are read and written at a time."""
+"""Messages, summaries or memories per transaction."""
 BEFORE = date(1970, 1, 1)
-"""The day on which what was spent before counts: on none on which there is a limit."""
-Telling: TypeAlias = "Callable[[str], None]"
+"""The day to which copied spending is booked, so that no daily limit counts it."""
 
 
 class CopyTally(Struct, kw_only=True):
-    """What was copied, and found to be the same on both sides."""
+    """Counts of what was copied and found equal on both sides."""
 
     spaces: int = 0
     sessions: int = 0
@@ -42,20 +39,24 @@ class CopyTally(Struct, kw_only=True):
     memories: int = 0
     runs: int = 0
     new_messages: int = 0
-    """Of the messages, those that were not there yet."""
+    """Messages that the target did not have."""
 
 
 async def copy_store(
-    source: Store, target: Store, spaces: Sequence[str] | None = None, *, on_session: Telling | None = None
+    source: Store,
+    target: Store,
+    spaces: Sequence[str] | None = None,
+    *,
+    on_session: Callable[[str], None] | None = None,
 ) -> CopyTally:
-    """Copy spaces (all of them, where none are named), and compare; `on_session` hears of each session before it.
+    """Copy spaces (by default all) and compare; `on_session` receives each session's name before it is copied.
 
-    Raises StoreError where something is not the same on both sides: then another wrote meanwhile, or `target` holds
-    what `source` does not.
+    Raises StoreError if the sides differ afterwards: then another process wrote meanwhile, or `target` holds data that
+    `source` does not.
     """
     tally = CopyTally()
     for space in await source.read(lambda tx: tx.upkeep.spaces()) if spaces is None else spaces:
-        for info in reversed(await source.read(_sessions, space)):
+        for info in reversed(await source.read(lambda tx, space: tx.sessions.list(space), space)):
             if on_session is not None:
                 on_session(f"{space}: {info.key.session}")
             await _copy_session(source, target, info, tally)
@@ -64,38 +65,14 @@ async def copy_store(
     return tally
 
 
-def _sessions(tx: Transaction, space: str) -> Sequence[SessionInfo]:
-    return tx.sessions.list(space)
-
-
-def _summaries(tx: Transaction, key: SessionKey, names: Sequence[SummaryId]) -> Sequence[Summary]:
-    return tx.summaries.get(key, names)
-
-
-def _put_summaries(tx: Transaction, key: SessionKey, found: Sequence[Summary]) -> int:
-    return tx.summaries.put(key, found)
-
-
-def _put_memories(tx: Transaction, space: str, found: Sequence[Record]) -> int:
-    return tx.memories.put(space, found)
-
-
-def _shown_by(tx: Transaction, space: str, session: str) -> Sequence[Observation]:
-    return tx.runs.of_run(space, session)
-
-
-def _put_run(tx: Transaction, space: str, run: LearnedRun, seen: Sequence[Observation]) -> None:
-    tx.runs.put(space, run, seen)
-
-
 def _heads(tx: Transaction, key: SessionKey) -> list[Head]:
-    """Where every path of a session ends, on a branch or on none."""
+    """The ends of all paths, the abandoned first: equal hits rank by when they were stored."""
     on_branches = [head for head in tx.sessions.branches(key).values() if head is not None]
     return list({head.id: head for head in (*tx.upkeep.abandoned_heads(key), *on_branches)}.values())
 
 
 def _page(tx: Transaction, key: SessionKey, to: MessageId, first: int) -> list[Message]:
-    """The next messages of a path, with all that the provider and the log wrote of them."""
+    """The next messages of a path, with their native payloads and log records."""
     messages = tx.log.path(key, to, first, first + PAGE - 1)
     whole = tx.log.drafts(key, [message.id for message in messages])
     return [replace(message, draft=whole[message.id]) for message in messages]
@@ -117,7 +94,7 @@ async def _copy_session(source: Store, target: Store, info: SessionInfo, tally: 
         for first in range(0, head.position + 1, PAGE):
             messages = await source.read(_page, key, head.id, first)
             tally.new_messages += await target.write(_store, key, messages)
-    await _copy_made(source, target, info, heads)
+    await _copy_derived(source, target, info)
     for head in heads:
         for first in range(0, head.position + 1, PAGE):
             if await source.read(_digest, key, head.id, first) != await target.read(_digest, key, head.id, first):
@@ -132,17 +109,17 @@ async def _copy_session(source: Store, target: Store, info: SessionInfo, tally: 
     tally.summaries += len(here.summaries)
 
 
-async def _copy_made(source: Store, target: Store, info: SessionInfo, heads: Sequence[Head]) -> None:
-    """What hangs on the messages: branches, summaries, marks and notes, and what was spent."""
+async def _copy_derived(source: Store, target: Store, info: SessionInfo) -> None:
+    """Copy what belongs to the messages: branches, summaries, marks, annotations, project and spending."""
     key = info.key
     names = await source.read(lambda tx: tx.upkeep.summaries(key))
     for first in range(0, len(names), PAGE):
         some = names[first : first + PAGE]
-        summaries = await source.read(_summaries, key, some)
-        await target.write(_put_summaries, key, summaries)
+        summaries = await source.read(lambda tx, some: tx.summaries.get(key, some), some)
+        await target.write(lambda tx, summaries: tx.summaries.put(key, summaries), summaries)
     branches = await source.read(lambda tx: tx.sessions.branches(key))
     rebuilds = await source.read(lambda tx: tx.rebuilds.of_session(key))
-    notes = await source.read(_notes, key, heads)
+    notes = await source.read(all_annotations, key)
     marks = await source.read(lambda tx: tx.read_marks.of_session(key))
     spent = await source.read(lambda tx: tx.spending.of_session(key))
 
@@ -164,17 +141,12 @@ async def _copy_made(source: Store, target: Store, info: SessionInfo, heads: Seq
     await target.write(make)
 
 
-def _notes(tx: Transaction, key: SessionKey, heads: Sequence[Head]) -> list[Annotation]:
-    found = {note.id: note for to in (None, *(head.id for head in heads)) for note in tx.annotations.on_path(key, to)}
-    return list(found.values())
-
-
 def _digest(tx: Transaction, key: SessionKey, to: MessageId, first: int) -> str:
     return hashlib.sha256(repr(_page(tx, key, to, first)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class _Summed(Struct, frozen=True, kw_only=True):
-    """What must be the same of a session on both sides, beside its messages."""
+    """What must be equal on both sides, besides the messages of a session."""
 
     messages: int
     tokens: int
@@ -186,42 +158,32 @@ class _Summed(Struct, frozen=True, kw_only=True):
 
 def _summed(tx: Transaction, key: SessionKey) -> _Summed:
     info = tx.sessions.get(key)
-    heads = _heads(tx, key)
     return _Summed(
         messages=info.messages if info else 0,
         tokens=info.tokens if info else 0,
         branches=dict(tx.sessions.branches(key)),
-        ends=frozenset(head.id for head in heads),
+        ends=frozenset(head.id for head in _heads(tx, key)),
         summaries=tuple(tx.upkeep.summaries(key)),
-        notes=frozenset(note.id for note in _notes(tx, key, heads)),
+        notes=frozenset(note.id for note in all_annotations(tx, key)),
     )
 
 
-def _pages_of(space: str) -> Iterator[Callable[[Transaction], Sequence[Record]]]:
-    """What reads the memories of a space page by page, each behind the last of the one before."""
+async def _memories(store: Store, space: str) -> AsyncIterator[Sequence[Record]]:
+    """The memories of a space, page by page."""
     wanted = MemoryFilter()
-    while True:
-        found: list[Record] = []
-
-        def read(tx: Transaction, wanted: MemoryFilter = wanted, found: list[Record] = found) -> Sequence[Record]:
-            found += tx.memories.list(space, wanted, PAGE)
-            return found
-
-        yield read
-        if len(found) < PAGE:
-            return
-        wanted = MemoryFilter(after=(found[-1].at, found[-1].id))
+    while records := await store.read(lambda tx, wanted: tx.memories.list(space, wanted, PAGE), wanted):
+        yield records
+        wanted = MemoryFilter(after=(records[-1].at, records[-1].id))
 
 
 async def _copy_learned(source: Store, target: Store, space: str, tally: CopyTally) -> None:
-    """What was learned in a space: memories, scratchpads, runs with what they show, and the files that were read."""
-    for page in _pages_of(space):
-        records = await source.read(page)
-        await target.write(_put_memories, space, records)
+    """Copy memories, scratchpads, runs with their observations, and the ledger of learned files."""
+    async for records in _memories(source, space):
+        await target.write(lambda tx, records: tx.memories.put(space, records), records)
         tally.memories += len(records)
     for run in await source.read(lambda tx: tx.runs.list(space)):
-        seen = await source.read(_shown_by, space, run.session)
-        await target.write(_put_run, space, run, seen)
+        seen = await source.read(lambda tx, session: tx.runs.of_run(space, session), run.session)
+        await target.write(lambda tx, run, seen: tx.runs.put(space, run, seen), run, seen)
         tally.runs += 1
     pads = await source.read(lambda tx: tx.pads.list(space))
     files = await source.read(lambda tx: tx.ledger.list(space))
@@ -242,11 +204,8 @@ async def _copy_learned(source: Store, target: Store, space: str, tally: CopyTal
 
 async def _digest_learned(store: Store, space: str) -> str:
     digest = hashlib.sha256()
-    for page in _pages_of(space):
-        digest.update(msgspec.json.encode(await store.read(page)))
-    digest.update(await store.read(_kept, space))
+    async for records in _memories(store, space):
+        digest.update(msgspec.json.encode(records))
+    others = await store.read(lambda tx: [tx.runs.list(space), tx.pads.list(space), tx.ledger.list(space)])
+    digest.update(msgspec.json.encode(others))
     return digest.hexdigest()
-
-
-def _kept(tx: Transaction, space: str) -> bytes:
-    return msgspec.json.encode([tx.runs.list(space), tx.pads.list(space), tx.ledger.list(space)])

@@ -1,4 +1,4 @@
-"""What can be wrong with a session in the store: each check gives its findings, and the repair where there is one."""
+"""Examine a store at rest, and repair what can be repaired without touching the log."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from ireneo.engine.context import text_id
 from ireneo.engine.returned import pieces
-from ireneo.engine.tree import TreePath, tree_paths
+from ireneo.engine.tree import TreePath, all_annotations, tree_paths
 from ireneo.errors import BadInput, MessageNotFound, NotFound, ReadOnlyStore, StoreBusy, StoreError
 from ireneo.formats.chat.format import NOTES
 from ireneo.log.message import BLOCK_TAGS, Head, Message, MessageId, message_id, short
-from ireneo.log.tree import Annotation, SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Lease, Rebuild, Store, Transaction
 from ireneo.prompts import FAMILIES
@@ -32,81 +32,82 @@ RESTORE = (
 TAKE_OUT = "`ireneo doctor --repair` takes it out; it is made again from the log."
 TAKEN_OUT = "Taken out; it is made again from the log."
 UNREADABLE = (StoreError, NotFound, msgspec.MsgspecError, ValueError)
-"""What reading something raises that is broken."""
+"""What reading a damaged value raises."""
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """Something that is wrong, or worth knowing."""
+    """A fault, or something worth knowing."""
 
     kind: Literal["fault", "note"]
-    """A note is about what is as it may be."""
+    """A note is about a state that is allowed."""
     session: str
-    """Empty where it is about the store as a whole."""
+    """Empty if it concerns the whole store."""
     text: str
     repaired: bool = False
     advice: str = ""
-    """What is to be done about it; of what is repaired, what was done."""
+    """What to do about it or, if it was repaired, what was done."""
 
 
 class Repair(Struct, frozen=True, kw_only=True):
-    """What repairs a finding; nothing of it touches the log."""
+    """What repairs a finding. The log is never touched."""
 
     discard: tuple[SummaryId, ...] = ()
     forget: tuple[Lease, ...] = ()
     mark: tuple[Rebuild, Rebuild] | None = None
     """The mark as it is, and as it should be."""
     done: str = ""
-    """What is said once it is done."""
+    """The advice of the finding once this is done."""
 
 
 class Diagnosis(Struct, frozen=True, kw_only=True):
-    """A finding, and what repairs it, if anything does."""
+    """A finding with its repair, if there is one."""
 
     finding: Finding
     cure: Repair | None = None
     about: tuple[str, ...] = ()
-    """The ids that it is about, or other words that name the same: what the store says of them is said here."""
+    """The ids it is about, or phrases of the store's own sentence about the same fault, which is then left out."""
 
 
-def fault(
+def _fault(
     session: str, text: str, advice: str = RESTORE, cure: Repair | None = None, about: Iterable[str] = ()
 ) -> Diagnosis:
-    """Something that is wrong; without a `cure` it can't be repaired from within."""
     finding = Finding(kind="fault", session=session, text=text, advice=advice)
     return Diagnosis(finding=finding, cure=cure, about=tuple(about))
 
 
-def note(session: str, text: str, advice: str = "") -> Diagnosis:
-    """Something that is worth knowing."""
+def _unreadable(what: str, error: Exception, session: str = "") -> Diagnosis:
+    return _fault(session, f"{what} can't be looked at to its end: {str(error).rstrip('.')}.")
+
+
+def _note(session: str, text: str, advice: str = "") -> Diagnosis:
     return Diagnosis(finding=Finding(kind="note", session=session, text=text, advice=advice))
 
 
-def summary_named(summary: Summary) -> str:
-    """What a sentence calls a summary."""
+def _summary_named(summary: Summary) -> str:
     what = f"{summary.level} {summary.depth}"
-    return f"{short(summary.id)} ({what}, {stretch_of(summary.first_position, summary.last_position)})"
+    return f"{short(summary.id)} ({what}, {_stretch_of(summary.first_position, summary.last_position)})"
 
 
-def stretch_of(first: int, last: int) -> str:
-    """Positions in words, counted from 1 as a reader does."""
+def _stretch_of(first: int, last: int) -> str:
+    """Positions in words, counted from 1."""
     return f"message {first + 1:,}" if first == last else f"messages {first + 1:,}–{last + 1:,}"
 
 
-SUMMARIES_AT_A_TIME = 200
-"""Summaries that are read at a time."""
+CHUNK = 500
+"""Messages or summaries read per query."""
 _ID = lazy_re(r"\bs_[a-z2-7]{26}\b")
 
 
 class StoredSummaries(Struct, frozen=True, kw_only=True):
-    """The summaries of a session, without what they tell."""
+    """The summaries of a session, without their content."""
 
     there: dict[SummaryId, Summary]
     unreadable: dict[SummaryId, str]
-    """Those that can't be read, and why not."""
+    """The ids that can't be read, with the reason."""
 
     @property
     def canonical(self) -> list[Summary]:
-        """Those that the structure gives; the others are texts that models wrote of them."""
+        """The structural ones; the others are texts that models wrote of them."""
         return [each for each in self.there.values() if each.writing is None]
 
     @property
@@ -115,13 +116,12 @@ class StoredSummaries(Struct, frozen=True, kw_only=True):
         return {*self.there, *self.unreadable}
 
 
-def read_summaries(tx: Transaction, key: SessionKey) -> StoredSummaries:
-    """Read all summaries of a session."""
+def _read_summaries(tx: Transaction, key: SessionKey) -> StoredSummaries:
     there: dict[SummaryId, Summary] = {}
     unreadable: dict[SummaryId, str] = {}
     ids = tx.upkeep.summaries(key)
-    for start in range(0, len(ids), SUMMARIES_AT_A_TIME):
-        chunk = ids[start : start + SUMMARIES_AT_A_TIME]
+    for start in range(0, len(ids), CHUNK):
+        chunk = ids[start : start + CHUNK]
         try:
             there.update(_bare(tx.summaries.get(key, chunk), chunk))
         except UNREADABLE:
@@ -134,42 +134,42 @@ def read_summaries(tx: Transaction, key: SessionKey) -> StoredSummaries:
 
 
 def _bare(read: Sequence[Summary], ids: Sequence[SummaryId]) -> dict[SummaryId, Summary]:
-    """The summaries by the ids under which they are kept, without what they tell: a store may have very many."""
+    """Summaries by the id they are stored under, without their content, since there may be very many."""
     return {name: replace(each, sections=(), threads=ThreadChanges()) for name, each in zip(ids, read, strict=True)}
 
 
-def check_summaries(
+def _check_summaries(
     tx: Transaction, key: SessionKey, stored: StoredSummaries, faults: Sequence[str]
 ) -> list[Diagnosis]:
-    """What is wrong with the summaries one by one; `faults` is what the store itself says of them and of others."""
+    """Check each summary by itself; `faults` is what the store reports of its values."""
     said = {name: each for each in faults for name in _ID.findall(each)}
-    above = above_of(stored)
+    above = _above_of(stored)
     found = [
-        broken([name], f"Summary {short(name)} can't be read: {why}.", key, above)
+        _broken([name], f"Summary {short(name)} can't be read: {why}.", key, above)
         for name, why in stored.unreadable.items()
     ]
     for name, summary in stored.there.items():
         if why := _misnamed(name, summary) or _misplaced(tx, key, summary) or _unmade(summary, stored):
-            found.append(broken([name], f"Summary {summary_named(replace(summary, id=name))} {why}.", key, above))
+            found.append(_broken([name], f"Summary {_summary_named(replace(summary, id=name))} {why}.", key, above))
         elif name in said:
-            found.append(broken([name], said[name], key, above))
+            found.append(_broken([name], said[name], key, above))
     return found
 
 
-def broken(
+def _broken(
     ids: Sequence[SummaryId], text: str, key: SessionKey, above: Mapping[SummaryId, Sequence[SummaryId]]
 ) -> Diagnosis:
-    """Summaries that are to be taken out, with those that were made from them."""
+    """A fault whose repair takes out summaries, with those that were made from them."""
     gone = dict.fromkeys(ids)
     waiting = list(gone)
     while waiting:
         higher = [each for name in waiting for each in above.get(name, ()) if each not in gone]
         gone.update(dict.fromkeys(higher))
         waiting = higher
-    return fault(key.session, text, TAKE_OUT, Repair(discard=tuple(gone), done=TAKEN_OUT), ids)
+    return _fault(key.session, text, TAKE_OUT, Repair(discard=tuple(gone), done=TAKEN_OUT), ids)
 
 
-def above_of(stored: StoredSummaries) -> dict[SummaryId, list[SummaryId]]:
+def _above_of(stored: StoredSummaries) -> dict[SummaryId, list[SummaryId]]:
     """By the id of a summary, those that were made from it."""
     out: dict[SummaryId, list[SummaryId]] = {}
     for summary in stored.canonical:
@@ -179,46 +179,43 @@ def above_of(stored: StoredSummaries) -> dict[SummaryId, list[SummaryId]]:
 
 
 def _misnamed(name: SummaryId, summary: Summary) -> str:
-    """A summary whose id is another's: whoever looks for its stretch would not find it, or find the wrong one."""
+    """A wrong id: whoever looks for its stretch would not find it, or find the wrong summary."""
     right = anchor(summary.level, summary.first, summary.last, summary.summarizer)
     return "" if name == summary.id == right else "has an id that is not that of its stretch"
 
 
 def _misplaced(tx: Transaction, key: SessionKey, summary: Summary) -> str:
-    """A summary that doesn't stand where it says, or doesn't know what its messages cost."""
+    """Wrong positions, or a wrong count of the tokens of its messages."""
     try:
         first = tx.log.path(key, summary.last, summary.first_position, summary.first_position)
         last = tx.log.path(key, summary.last, summary.last_position, summary.last_position)
     except MessageNotFound:
         return "ends with a message that is not there"
     except UNREADABLE:
-        # The message is broken, and not the summary: it is told with the messages.
+        # The message is damaged, not the summary: `_check_messages` reports it.
         return ""
     if not first or not last or (first[0].id, last[0].id) != (summary.first, summary.last):
         return "doesn't stand where it says: its first and its last message aren't on one path there"
     costs = last[0].total_tokens - first[0].total_tokens + first[0].tokens
-    # Of one character's memory only what she was present for counts.
-    if summary.writing is None and not is_partial(summary) and summary.source_tokens != costs:
+    # A partial summary counts only the messages its character was present for.
+    if summary.writing is None and not _is_partial(summary) and summary.source_tokens != costs:
         return f"says that its messages cost {summary.source_tokens:,} tokens, and they cost {costs:,}"
     return ""
 
 
-def is_partial(summary: Summary) -> bool:
-    """Whether it is of a story as one character knows it, which leaves messages out."""
+def _is_partial(summary: Summary) -> bool:
+    """Whether it is a story as one character knows it, which leaves messages out."""
     return "/as/" in summary.summarizer
 
 
-def is_running(summary: Summary) -> bool:
-    """Whether it is one that all is folded into again and again: each covers all that came before it.
-
-    Only the last is shown, and what was folded into it is not kept.
-    """
+def _is_running(summary: Summary) -> bool:
+    """Whether it covers everything before it, the previous one folded in; only the last of them is kept."""
     return "/running/" in summary.summarizer
 
 
 def _unmade(summary: Summary, stored: StoredSummaries) -> str:
-    """A summary that was made from others which are not there, or not what it says."""
-    if summary.writing is not None or not summary.sources or is_running(summary):
+    """Sources that are missing or do not add up to the summary."""
+    if summary.writing is not None or not summary.sources or _is_running(summary):
         return ""
     parts = [stored.there[source] for source in summary.sources if source in stored.there]
     if len(parts) < len(summary.sources):
@@ -231,7 +228,7 @@ def _unmade(summary: Summary, stored: StoredSummaries) -> str:
         return "was made from others that don't stand one after the other within it"
     if summary.leaves and summary.leaves != (leaves := sum(part.leaves for part in parts)):
         return f"says that it covers {summary.leaves:,} leaves, and {leaves:,} are there"
-    if summary.level == "story" and not is_partial(summary) and not _covers_all(summary, parts):
+    if summary.level == "story" and not _is_partial(summary) and not _covers_all(summary, parts):
         return "covers messages that none of those covers which it was made from"
     return ""
 
@@ -242,10 +239,10 @@ def _covers_all(summary: Summary, parts: Sequence[Summary]) -> bool:
     return ends and all(one.last_position + 1 == other.first_position for one, other in pairwise(parts))
 
 
-def check_doubles(tx: Transaction, key: SessionKey, heads: Sequence[Head], stored: StoredSummaries) -> list[Diagnosis]:
-    """Which summaries cover each other's messages along the branches that stand on `heads`."""
-    kinds = sorted({(each.summarizer, each.depth) for each in stored.canonical if not is_running(each)})
-    above = above_of(stored)
+def _check_doubles(tx: Transaction, key: SessionKey, heads: Sequence[Head], stored: StoredSummaries) -> list[Diagnosis]:
+    """Summaries that cover the same messages of a branch."""
+    kinds = sorted({(each.summarizer, each.depth) for each in stored.canonical if not _is_running(each)})
+    above = _above_of(stored)
     found: dict[tuple[str, str], Diagnosis] = {}
     for head in heads:
         for summarizer, depth in kinds:
@@ -253,18 +250,18 @@ def check_doubles(tx: Transaction, key: SessionKey, heads: Sequence[Head], store
             row = [stored.there[span.id] for span in spans if span.id in stored.there]
             for one, other in _overlapping(row):
                 text = (
-                    f"Summaries {summary_named(one)} and {summary_named(other)} both cover "
-                    f"{stretch_of(other.first_position, min(one.last_position, other.last_position))}."
+                    f"Summaries {_summary_named(one)} and {_summary_named(other)} both cover "
+                    f"{_stretch_of(other.first_position, min(one.last_position, other.last_position))}."
                 )
-                found.setdefault((one.id, other.id), broken([one.id, other.id], text, key, above))
+                found.setdefault((one.id, other.id), _broken([one.id, other.id], text, key, above))
     return list(found.values())
 
 
 def _overlapping(row: Sequence[Summary]) -> list[tuple[Summary, Summary]]:
-    """The pairs of one level that cover the same messages, of a row in the order of their first positions.
+    """The overlapping pairs of each level, in a row ordered by first position.
 
-    Two that begin together are none: where another branch went its own way, it ended a block early, and the wider one
-    takes its place.
+    Two that begin together are allowed: where another branch forked off, a block ended early, and the wider one
+    replaces it.
     """
     out: list[tuple[Summary, Summary]] = []
     furthest: dict[str, Summary] = {}
@@ -278,10 +275,8 @@ def _overlapping(row: Sequence[Summary]) -> list[tuple[Summary, Summary]]:
     return out
 
 
-def check_marks(
-    tx: Transaction, key: SessionKey, heads: Sequence[Head], stored: StoredSummaries, gone: Collection[str]
-) -> list[Diagnosis]:
-    """What is wrong with the marks and the notes of a session; `gone` are the summaries that are to be taken out."""
+def _check_marks(tx: Transaction, key: SessionKey, stored: StoredSummaries, gone: Collection[str]) -> list[Diagnosis]:
+    """Check rebuild marks and disputes; `gone` are summaries that will be taken out."""
     there = stored.ids - set(gone)
     found = []
     for mark in tx.rebuilds.of_session(key):
@@ -295,29 +290,25 @@ def check_marks(
         )
         advice = "`ireneo doctor --repair` takes it off the mark; the text of the structure is shown there."
         done = "Taken off the mark; the text of the structure is shown there."
-        found.append(fault(key.session, text, advice, Repair(mark=(mark, kept), done=done)))
-    notes: dict[str, Annotation] = {}
-    for head in heads:
-        notes.update((each.id, each) for each in tx.annotations.on_path(key, head.id))
+        found.append(_fault(key.session, text, advice, Repair(mark=(mark, kept), done=done)))
     stretches = {each.stretch for each in stored.there.values()}
-    for dispute in notes.values():
+    for dispute in all_annotations(tx, key):
         if dispute.kind == "dispute" and dispute.about not in stretches:
             place = f"Dispute {short(dispute.id)} at message {dispute.at_position + 1:,}"
             text = f"{place} is about a summary that is not there."
-            found.append(note(key.session, text, "It holds again as soon as the summary is made again."))
+            found.append(_note(key.session, text, "It holds again as soon as the summary is made again."))
     return found
 
 
 STALE = timedelta(hours=1)
-"""Whoever let a lease expire for so long doesn't come back to it."""
+"""Nobody returns to a lease that expired so long ago."""
 FAR = timedelta(days=1)
-"""Nobody leases for so long: the clock was set wrong when it was taken."""
+"""Nobody leases for so long: the clock was wrong."""
 KEEPS_FAILING = 3
 """So many failures in a row are no accident."""
 
 
-def check_leases(tx: Transaction, key: SessionKey, stored: StoredSummaries, now: datetime) -> list[Diagnosis]:
-    """What is wrong with the leases of a session."""
+def _check_leases(tx: Transaction, key: SessionKey, stored: StoredSummaries, now: datetime) -> list[Diagnosis]:
     leases = tx.leases.of_session(key)
     texts = _by_text_id(stored) if leases else {}
     found = []
@@ -338,12 +329,12 @@ def check_leases(tx: Transaction, key: SessionKey, stored: StoredSummaries, now:
             advice, done = "`ireneo doctor --repair` forgets the lease.", "The lease is forgotten."
         else:
             continue
-        found.append(fault(key.session, text, advice, Repair(forget=(lease,), done=done)))
+        found.append(_fault(key.session, text, advice, Repair(forget=(lease,), done=done)))
     return found
 
 
 def _by_text_id(stored: StoredSummaries) -> dict[str, Summary]:
-    """The summaries by the names of the texts that models may be asked for."""
+    """Summaries by the ids of the texts that models may be asked for."""
     out: dict[str, Summary] = {}
     voices: tuple[Voice, ...] = get_args(Voice)
     for summary in stored.canonical:
@@ -354,10 +345,9 @@ def _by_text_id(stored: StoredSummaries) -> dict[str, Summary]:
 
 
 def _work_named(lease: Lease, texts: Mapping[str, Summary]) -> str:
-    """What a sentence calls the work: the summary, where it is the text of one."""
     summary = texts.get(lease.work)
     if summary is not None:
-        return f"The text of {summary_named(summary)}"
+        return f"The text of {_summary_named(summary)}"
     return f"Work {short(lease.work) if lease.work.startswith('s_') else lease.work}"
 
 
@@ -365,41 +355,39 @@ def _utc(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M} UTC"
 
 
-MESSAGES_AT_A_TIME = 1_000
-"""Messages that are read at a time."""
 MOST_NAMED = 20
-"""So many faults of one session are named; of the rest, how many there are."""
+"""Faults of one session that are listed; the rest are counted."""
 
 MORE_ARE_WRONG = "more of the messages are wrong"
-"""What the store says of more of them than it names."""
+"""How the store's own sentence counts the messages that it does not name."""
 
 OnProgress = Callable[[int], None]
-"""Is told how many more messages were looked at."""
+"""Receives how many more messages were examined."""
 
 
-def check_messages(
+def _check_messages(
     tx: Transaction, key: SessionKey, paths: Sequence[TreePath], on_looked: OnProgress
 ) -> list[Diagnosis]:
-    """Walk every path of a session, each message once."""
+    """Check every message of a session once."""
     found: list[Diagnosis] = []
     more: list[str] = []
     for path in paths:
         for sentence, about in _faults_along(tx, key, path, on_looked):
             if len(found) < MOST_NAMED:
-                found.append(fault(key.session, sentence, about=(about,)))
+                found.append(_fault(key.session, sentence, about=(about,)))
             else:
                 more.append(about)
     if more:
         text = f"{len(more):,} more messages are wrong in the same way."
-        found.append(fault(key.session, text, about=(*more, MORE_ARE_WRONG)))
+        found.append(_fault(key.session, text, about=(*more, MORE_ARE_WRONG)))
     return found
 
 
 def _faults_along(tx: Transaction, key: SessionKey, path: TreePath, on_looked: OnProgress) -> Iterator[tuple[str, str]]:
-    """What is wrong along a path, each with what the store's own sentence about the same holds."""
+    """The faults along a path, each with a phrase of the store's own sentence about the same fault."""
     before: MessageId | None = path.leaves_at
-    for first in range(path.first, path.head.position + 1, MESSAGES_AT_A_TIME):
-        last = min(first + MESSAGES_AT_A_TIME - 1, path.head.position)
+    for first in range(path.first, path.head.position + 1, CHUNK):
+        last = min(first + CHUNK - 1, path.head.position)
         for position, message in _read_stretch(tx, key, path, first, last):
             if isinstance(message, Message):
                 if sentence := _fault_of(message, position, before):
@@ -414,7 +402,7 @@ def _faults_along(tx: Transaction, key: SessionKey, path: TreePath, on_looked: O
 def _read_stretch(
     tx: Transaction, key: SessionKey, path: TreePath, first: int, last: int
 ) -> Sequence[tuple[int, Message | str]]:
-    """The messages from `first` to `last`; of one that can't be read, why not."""
+    """The messages `first` to `last`, with a reason in place of each that can't be read."""
     try:
         read = tx.log.path(key, path.head.id, first, last)
     except UNREADABLE as error:
@@ -431,29 +419,29 @@ def _read_stretch(
 
 
 def _fault_of(message: Message, position: int, before: MessageId | None) -> str:
-    """What is wrong with a message, in a sentence; `before` is the one before it, where that is known."""
+    """What is wrong with a message; `before` is the one before it, if known."""
     place = f"Message {short(message.id)} (number {position + 1:,})"
     if (before is not None and message.parent != before) or (position == 0) != (message.parent is None):
         return f"{place} says that it follows {message.parent or 'nothing'}, and {before or 'nothing'} is before it."
     if message.erased:
-        # Its id tells of what it said, and that is gone.
+        # Its id is the hash of a content that is gone.
         return ""
     if message_id(message.parent, message.role, message.parts) != message.id:
         return f"{place} is not what was stored: its id is not the hash of what it says."
     return ""
 
 
-def stood_for(tx: Transaction, key: SessionKey, paths: Sequence[TreePath]) -> set[int]:
-    """The places in `paths` of the paths without a branch for which blocks stand that were stored as messages.
+def _stood_for(tx: Transaction, key: SessionKey, paths: Sequence[TreePath]) -> set[int]:
+    """Indexes of abandoned `paths` whose messages are covered by blocks that were stored as messages.
 
-    Contexts that came back as history were once taken for what somebody says: then what they stand for is there, and
-    left by nobody.
+    Contexts that came back as history were once stored as if somebody had said them; the originals are then kept on no
+    branch.
     """
     loose = [place for place, path in enumerate(paths) if not path.name]
     found: set[int] = set()
     for path in paths if loose else ():
-        for first in range(path.first, path.head.position + 1, MESSAGES_AT_A_TIME):
-            last = min(first + MESSAGES_AT_A_TIME - 1, path.head.position)
+        for first in range(path.first, path.head.position + 1, CHUNK):
+            last = min(first + CHUNK - 1, path.head.position)
             for message in tx.log.path(key, path.head.id, first, last):
                 if any(tag in message.text for tag in BLOCK_TAGS):
                     blocks = [piece.first for piece in pieces(message.text, NOTES) if piece.kind == "block"]
@@ -470,21 +458,21 @@ def _holds_end(tx: Transaction, key: SessionKey, path: TreePath, summary: Summar
     return bool(there) and there[0].id == summary.last
 
 
-def check_paths(
+def _check_paths(
     key: SessionKey, branches: Mapping[str, Head | None], paths: Sequence[TreePath], originals: Collection[int] = ()
 ) -> list[Diagnosis]:
-    """Whether the session has a branch, and how much was abandoned; `paths` are all paths of the session.
+    """Check that branches lead to the messages of a session, all of whose paths are `paths`.
 
-    Those at the places `originals` hold what blocks on other paths stand for.
+    `originals` are the indexes found by `_stood_for`.
     """
     loose = [path for path in paths if not path.name]
     if not branches and loose:
         furthest = max(loose, key=lambda path: path.head.position).head
         makes = f"`ireneo rewind {key.session} {short(furthest.id)}` makes one."
         advice = f"Import its log again, if that was broken off; or {makes}"
-        return [fault(key.session, f"No branch leads to any of its {_counted(loose)}.", advice)]
+        return [_fault(key.session, f"No branch leads to any of its {_counted(loose)}.", advice)]
     if not branches:
-        return [note(key.session, "It has neither a message nor a branch.")]
+        return [_note(key.session, "It has neither a message nor a branch.")]
     kept = [paths[place] for place in sorted(originals)]
     loose = [path for path in loose if not any(path is each for each in kept)]
     found = []
@@ -495,14 +483,14 @@ def check_paths(
             "said, stand for them."
         )
         goes_back = f"`ireneo rewind {key.session} {short(furthest.id)}` goes back to what was said."
-        found.append(fault(key.session, text, f"Nothing is lost: {goes_back} Hand in from there what came after."))
+        found.append(_fault(key.session, text, f"Nothing is lost: {goes_back} Hand in from there what came after."))
     if loose:
         which = "a path that was" if len(loose) == 1 else f"{len(loose)} paths that were"
         text = f"{_counted(loose)} stand on {which} abandoned; no branch leads there."
         advice = f"`ireneo prune {key.session}` takes out what no branch leads to, if it is not needed any more."
         if kept:
             advice = f"Don't prune {key.session} before its branches lead to what blocks stand for."
-        found.append(note(key.session, text, advice))
+        found.append(_note(key.session, text, advice))
     return found
 
 
@@ -511,59 +499,49 @@ def _counted(loose: Sequence[TreePath]) -> str:
     return f"{messages:,} {'message' if messages == 1 else 'messages'} ({tokens:,} tokens)"
 
 
-REBUILD_INDEX = "`ireneo doctor --repair` makes the index of the space anew."
-INDEX_REBUILT = "The index of the space was made anew."
-
-
-async def check_words(store: Store, space: str, *, repair: bool) -> list[Finding]:
-    """What is wrong with the index of a space; it follows from what is stored, so all of it can be repaired."""
+async def _check_words(store: Store, space: str, *, repair: bool) -> list[Finding]:
+    """Find faults in the index of a space; it is derived from the log, so all of them can be repaired."""
     try:
         faults = await store.read(lambda tx: tx.words.faults(space))
         if faults and repair:
             await store.write(lambda tx: tx.words.rebuild(space))
     except UNREADABLE as error:
-        text = f"The index of words can't be looked at to its end: {str(error).rstrip('.')}."
-        return [Finding(kind="fault", session="", text=text, advice=RESTORE)]
-    advice = INDEX_REBUILT if repair else REBUILD_INDEX
+        return [_unreadable("The index of words", error).finding]
+    advice = "`ireneo doctor --repair` makes the index of the space anew."
+    if repair:
+        advice = "The index of the space was made anew."
     return [Finding(kind="fault", session="", text=each, repaired=repair, advice=advice) for each in faults]
 
 
-TAKE_RUN_OUT = "`ireneo doctor --repair` takes it out; what is stored of the session can be learned from again."
-RUN_TAKEN_OUT = "Taken out; what is stored of the session can be learned from again."
+async def _check_runs(store: Store, space: str, *, repair: bool) -> list[Finding]:
+    """Find runs that end with a message that is not stored; they can be learned again, so all can be repaired."""
 
+    def remove(tx: Transaction, astray: Sequence[str]) -> Sequence[str]:
+        # Another process may have learned from some of the sessions again since.
+        lost = [session for session in tx.runs.orphans(space) if session in astray]
+        for session in lost:
+            tx.runs.remove(space, session)
+        tx.ledger.remove(space, [file for file in tx.ledger.list(space) if not set(lost).isdisjoint(file.sessions)])
+        return lost
 
-def _remove_runs(tx: Transaction, space: str, astray: Sequence[str]) -> Sequence[str]:
-    """Take these runs out, but for those that whoever learned from one since has put right; which were taken out."""
-    lost = [session for session in tx.runs.orphans(space) if session in astray]
-    for session in lost:
-        tx.runs.remove(space, session)
-    tx.ledger.remove(space, [file for file in tx.ledger.list(space) if not set(lost).isdisjoint(file.sessions)])
-    return lost
-
-
-async def check_runs(store: Store, space: str, *, repair: bool) -> list[Finding]:
-    """What is wrong with the runs of a space; they follow from the log, so all of it can be repaired."""
     try:
         astray = await store.read(lambda tx: tx.runs.orphans(space))
         if astray and repair:
-            astray = await store.write(_remove_runs, space, astray)
+            astray = await store.write(remove, astray)
     except UNREADABLE as error:
-        text = f"What runs taught can't be looked at to its end: {str(error).rstrip('.')}."
-        return [Finding(kind="fault", session="", text=text, advice=RESTORE)]
+        return [_unreadable("What runs taught", error).finding]
     text = "What was learned from it hangs on nothing: the message up to which it was read is not stored."
-    advice = RUN_TAKEN_OUT if repair else TAKE_RUN_OUT
+    takes_out = "Taken out" if repair else "`ireneo doctor --repair` takes it out"
+    advice = f"{takes_out}; what is stored of the session can be learned from again."
     return [Finding(kind="fault", session=session, text=text, repaired=repair, advice=advice) for session in astray]
-
-
-SOLVED = "It is gone with what was repaired."
 
 
 async def examine(
     store: Store, space: str, now: datetime, *, repair: bool, quick: bool, on_looked: OnProgress
 ) -> list[Finding]:
-    """What is wrong with the store as a whole and with each session of a space, faults and notes.
+    """Return the faults and notes of the whole store and of each session of a space.
 
-    `quick` leaves out whether each message is what its id says, which reads all of the log.
+    `quick` skips the checks that read all of the log: message hashes and row checksums.
     """
     faults = await _faults(store, quick=quick)
     found: list[Diagnosis] = []
@@ -571,20 +549,24 @@ async def examine(
     try:
         keys += [info.key for info in await store.read(lambda tx: tx.sessions.list(space))]
     except UNREADABLE as error:
-        found.append(fault("", f"The sessions can't be listed: {str(error).rstrip('.')}."))
+        found.append(_fault("", f"The sessions can't be listed: {str(error).rstrip('.')}."))
     diagnose = partial(_diagnose, now=now, faults=faults, on_looked=None if quick else on_looked)
     for key in keys:
         of_session = await store.read(diagnose, key)
         if repair and any(each.cure for each in of_session):
             of_session = await store.write(_repair, key, of_session)
         found += of_session
-    of_words = await check_words(store, space, repair=repair)
-    of_runs = await check_runs(store, space, repair=repair)
+    of_words = await _check_words(store, space, repair=repair)
+    of_runs = await _check_runs(store, space, repair=repair)
     known = {name for each in found for name in each.about}
     left = await _repair_store(store, quick=quick) if repair and faults else faults
     of_store = [
         Finding(
-            kind="fault", session="", text=each, repaired=each not in left, advice=RESTORE if each in left else SOLVED
+            kind="fault",
+            session="",
+            text=each,
+            repaired=each not in left,
+            advice=RESTORE if each in left else "It is gone with what was repaired.",
         )
         for each in faults
         if not any(name in each for name in known)
@@ -594,22 +576,22 @@ async def examine(
 
 
 async def _faults(store: Store, *, quick: bool) -> list[str]:
-    """What the store says of itself; unless `quick`, of every value in it."""
+    """What the store reports of itself and, unless `quick`, of every value in it."""
     found = await store.read(lambda tx: list(tx.upkeep.faults()))
     after: int | None = None if quick else 0
     while after is not None:
         try:
             altered = await store.read(lambda tx, after: tx.upkeep.corrupted(after), after)
         except UNREADABLE as error:
-            # Of a file that is damaged so far its own check has told already.
-            return found or [f"It can't be looked at to its end: {str(error).rstrip('.')}."]
+            # The store's own check has already reported a file damaged this badly.
+            return found or [_unreadable("It", error).finding.text]
         found += altered.faults
         after = altered.after
     return found
 
 
 async def _repair_store(store: Store, *, quick: bool) -> list[str]:
-    """Let the store put right what it can; gives what is left of its faults."""
+    """Repair what the store can by itself; returns the faults that are left."""
     try:
         await store.write(lambda tx: tx.upkeep.repair())
     except (ReadOnlyStore, StoreBusy):
@@ -620,7 +602,7 @@ async def _repair_store(store: Store, *, quick: bool) -> list[str]:
 
 
 async def _unscrubbed(store: Store, *, repair: bool) -> list[Finding]:
-    """Whether an erasure was broken off, or a reader was in its way, before its bytes were overwritten."""
+    """Whether an erasure was interrupted, or hindered by a reader, before its bytes were overwritten."""
     before = await store.scrub(look=True)
     if before.complete:
         return []
@@ -633,33 +615,30 @@ async def _unscrubbed(store: Store, *, repair: bool) -> list[Finding]:
 def _diagnose(
     tx: Transaction, key: SessionKey, *, now: datetime, faults: Sequence[str], on_looked: OnProgress | None
 ) -> list[Diagnosis]:
-    """What is wrong with a session; one that is broken so far that it can't be read is told as such.
-
-    `faults` is what the store says of itself. Without `on_looked` no message is looked at.
-    """
+    """The findings about a session; `faults` is what the store reports. Without `on_looked` no message is read."""
     found: list[Diagnosis] = []
     try:
-        stored = read_summaries(tx, key)
+        stored = _read_summaries(tx, key)
         branches = tx.sessions.branches(key)
         heads = [(name, head) for name, head in branches.items() if head is not None]
         ends = tx.upkeep.abandoned_heads(key)
-        found += check_leases(tx, key, stored, now)
-        sick = check_summaries(tx, key, stored, faults)
-        sick += check_doubles(tx, key, [head for _, head in heads], stored)
+        found += _check_leases(tx, key, stored, now)
+        sick = _check_summaries(tx, key, stored, faults)
+        sick += _check_doubles(tx, key, [head for _, head in heads], stored)
         found += sick
         gone = {name for each in sick if each.cure for name in each.cure.discard}
-        found += check_marks(tx, key, [*(head for _, head in heads), *ends], stored, gone)
+        found += _check_marks(tx, key, stored, gone)
         paths = tree_paths(tx, key, [*heads, *(("", end) for end in reversed(ends))])
-        found += check_paths(key, branches, paths, stood_for(tx, key, paths))
+        found += _check_paths(key, branches, paths, _stood_for(tx, key, paths))
         if on_looked is not None:
-            found += check_messages(tx, key, paths, on_looked)
+            found += _check_messages(tx, key, paths, on_looked)
     except UNREADABLE as error:
-        found.append(fault(key.session, f"It can't be looked at to its end: {str(error).rstrip('.')}."))
+        found.append(_unreadable("It", error, key.session))
     return found
 
 
 def _repair(tx: Transaction, key: SessionKey, found: Sequence[Diagnosis]) -> list[Diagnosis]:
-    """Do what repairs the findings, all in one transaction."""
+    """Apply the repairs of the findings in this transaction."""
     out: list[Diagnosis] = []
     for each in found:
         if each.cure is not None:
@@ -677,7 +656,7 @@ def _repair(tx: Transaction, key: SessionKey, found: Sequence[Diagnosis]) -> lis
 def _apply_repair(tx: Transaction, key: SessionKey, cure: Repair) -> None:
     tx.upkeep.discard(key, cure.discard)
     if cure.forget:
-        # Whoever took the work since is at it.
+        # A lease taken since must stay.
         stands = tx.leases.of_session(key)
         for lease in cure.forget:
             if lease in stands:

@@ -24,10 +24,10 @@ from ireneo.engine.scope import (
     Scope,
     ScopeLimits,
     open_projects,
+    per_project,
     place_all,
     project_asked,
     project_told,
-    told_there,
 )
 from ireneo.engine.tree import memory_named
 from ireneo.errors import BadInput, MemoryNotFound
@@ -112,14 +112,13 @@ class ListQuery(Struct, frozen=True, kw_only=True):
 
 async def list_memories(resources: Resources, space: str, asked: ListQuery) -> MemoryPage:
     """The memories that are meant, the newest first, a page at a time."""
-    if asked.project is not None:
-        await place_all(resources.store, space)
+    await place_all(resources.store, space, asked.project)
     return await resources.store.read(_page, space, asked)
 
 
 def _page(tx: Transaction, space: str, asked: ListQuery) -> MemoryPage:
     limits = ScopeLimits(project=project_asked(asked.project), undone=asked.project is None)
-    scope = Scope.of(tx, space, limits)
+    scope = Scope(tx, space, limits)
     opened = open_projects(tx, space, limits.project)
     wanted = MemoryFilter(
         kind=asked.kind,
@@ -130,7 +129,7 @@ def _page(tx: Transaction, space: str, asked: ListQuery) -> MemoryPage:
     found: list[Record] = []
     while len(found) <= asked.limit:
         read = _labelled(tx, space, asked.label, wanted) if asked.label else tx.memories.list(space, wanted, READ)
-        seen = read if limits.project is None else [each for each in scope.seen(read) if each is not None]
+        seen = read if limits.project is None else scope.visible(read)
         found += [each for each in seen if asked.wants(each)]
         if asked.label or len(read) < READ:
             break
@@ -257,7 +256,7 @@ def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: 
     # What holds over time holds so from now on; what happened, happened when it did.
     details["at"] = edit.at or (now if record.periods else record.at)
     word = replace(memory_draft(text, details, now), messages=_shown(record))
-    done = settle_drafts(tx, space, told_there(tx, space, record, word), judged=True)[-1].record
+    done = settle_drafts(tx, space, per_project(tx, space, record, word), judged=True)[-1].record
     if done.id == record.id:
         change = MemoryChange(at=now, origin=origin, text=record.text)
         done = replace(done, text=word.text, changes=(*done.changes, change)) if word.text != record.text else done
@@ -266,7 +265,7 @@ def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: 
     (old,) = [each for each in tx.memories.get(space, [record.id]) if each.id == record.id]
     if old.state in _STANDING:
         said = against(old, now, origin=origin, why=f"Now it is put so: {one_line(word.text)}")
-        settle_drafts(tx, space, told_there(tx, space, old, said), judged=True)
+        settle_drafts(tx, space, per_project(tx, space, old, said), judged=True)
     return done
 
 
@@ -339,7 +338,7 @@ def _join(
     for each in others:
         # As if it had never been told: the one that stays tells when it was so.
         word = replace(against(each, now, origin=origin, why=why), at=min(piece.at for piece in each.evidence))
-        settle_drafts(tx, space, told_there(tx, space, each, word), judged=True)
+        settle_drafts(tx, space, per_project(tx, space, each, word), judged=True)
     return next(each for each in tx.memories.get(space, [joined.id]) if each.id == joined.id)
 
 

@@ -1,4 +1,4 @@
-"""Take memories out into files, and files in: as often as one likes, and nothing is there twice."""
+"""Export memories to files and import them; both may be repeated without duplicating anything."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ireneo.engine.remember import settle_drafts
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import told_there
+from ireneo.engine.scope import per_project
 from ireneo.errors import BadInput
 from ireneo.memories.exchange import (
     MemoryEntry,
@@ -38,7 +38,7 @@ from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 
 BATCH = 200
-"""Memories that are stored, or compared with files, in one transaction: others get their turn in between."""
+"""Memories stored, or compared with files, in one transaction."""
 LINES = "memories.jsonl"
 FileState = Literal["new", "same", "changed", "edited"]
 Took = Literal["new", "grown", "edited", "known"]
@@ -49,7 +49,7 @@ class MemoryFile(Struct, frozen=True, kw_only=True):
     """A file of memories: one as Markdown, or lines of JSON."""
 
     path: str
-    """Relative to the folder that holds them all."""
+    """Relative to the folder of all files."""
     data: bytes
 
 
@@ -60,11 +60,11 @@ class Exported(Struct, frozen=True, kw_only=True):
     data: bytes
     memories: int
     stands: FileState
-    """How it stands to the file that is there. ``edited``: that one has words that were not imported yet."""
+    """How it relates to the existing file. ``edited``: that has edits that were not imported yet."""
 
 
 class MemoryFault(Struct, frozen=True, kw_only=True):
-    """A memory that could not be read."""
+    """An entry that could not be read."""
 
     path: str
     line: int
@@ -72,16 +72,16 @@ class MemoryFault(Struct, frozen=True, kw_only=True):
 
 
 class MemoriesImported(Struct, frozen=True, kw_only=True):
-    """What an import of memories did."""
+    """The result of an import."""
 
     new: int = 0
-    """Memories that were not there before."""
+    """Memories that were not stored before."""
     grown: int = 0
-    """Those that were, and for which the files had evidence that was not."""
+    """Stored memories for which the files had new evidence."""
     edited: int = 0
-    """Those whose words were changed by hand since they were exported."""
+    """Memories whose words were edited since they were exported."""
     known: int = 0
-    """Those that were there already, just so."""
+    """Memories that were stored already, unchanged."""
     faults: tuple[MemoryFault, ...] = ()
 
     @property
@@ -97,9 +97,9 @@ async def export_memories(
     there: Callable[[str], bytes | None],
     on_progress: Callable[[Exported], object] | None = None,
 ) -> Sequence[Exported]:
-    """Every memory of a space as a file: one each as Markdown, or one of JSON lines for all, in order of `recorded`.
+    """Return every memory as a file: one Markdown file each, or one of JSON lines in order of `recorded`.
 
-    `there` gives what stands under a path already. Raises BadInput for a format that there is not.
+    `there` returns the current content of a path. Raises BadInput for an unknown format.
     """
     if to not in ("markdown", "jsonl"):
         raise BadInput(f"There is no format {to!r} for memories; take 'markdown' or 'jsonl'.")
@@ -108,12 +108,20 @@ async def export_memories(
     if to == "jsonl":
         lines = await asyncio.to_thread(lambda: "".join(f"{write_line(each)}\n" for each in records))
         return [Exported(path=LINES, data=lines.encode(), memories=len(records), stands="new")]
+    now = resources.clock.now()
+
+    def compare(tx: Transaction, files: Sequence[_File]) -> list[Exported]:
+        return [
+            Exported(path=path, data=data, memories=1, stands=_file_state(tx, space, data, held, now))
+            for path, data, held in files
+        ]
+
     out: list[Exported] = []
     taken: set[str] = set()
     for start in range(0, len(records), BATCH):
-        # What stands there is read from files, so it is asked outside of any transaction.
+        # The existing files are read outside of any transaction.
         files = await asyncio.to_thread(_files, records[start : start + BATCH], there, taken)
-        for each in await resources.store.read(_exported, space, files, resources.clock.now()):
+        for each in await resources.store.read(compare, files):
             out.append(each)
             if on_progress is not None:
                 on_progress(each)
@@ -126,7 +134,7 @@ def _in_order(tx: Transaction, space: str) -> list[Record]:
 
 
 _File: TypeAlias = tuple[str, bytes, bytes | None]
-"""Where a memory is to be written, what, and what stands there."""
+"""A path, the content for it, and its current content."""
 
 
 def _files(records: Sequence[Record], there: Callable[[str], bytes | None], taken: set[str]) -> list[_File]:
@@ -139,23 +147,16 @@ def _files(records: Sequence[Record], there: Callable[[str], bytes | None], take
     return files
 
 
-def _exported(tx: Transaction, space: str, files: Sequence[_File], now: datetime) -> list[Exported]:
-    return [
-        Exported(path=path, data=data, memories=1, stands=_stands(tx, space, data, held, now))
-        for path, data, held in files
-    ]
-
-
 async def import_memories(
     resources: Resources,
     space: str,
     files: Iterable[MemoryFile],
     on_progress: Callable[[MemoriesImported], object] | None = None,
 ) -> MemoriesImported:
-    """Store what files tell; what they tell for the second time changes nothing.
+    """Store the memories in files; doing so again changes nothing.
 
-    A file that was reworded by hand is its user's word, told now: it takes the place of what it said before. What
-    can't be read is told, and the rest is stored.
+    An edited file is its user's statement, made now, which supersedes the previous one. Unreadable entries are
+    reported, and the rest is stored.
     """
     done: Counter[str] = Counter()
     now = resources.clock.now()
@@ -163,7 +164,7 @@ async def import_memories(
     for start in range(0, len(entries), BATCH):
         batch = entries[start : start + BATCH]
         done.update(
-            await resources.store.write(lambda tx, batch: [_take(tx, space, each, now) for each in batch], batch)
+            await resources.store.write(lambda tx, batch: [_store_entry(tx, space, each, now) for each in batch], batch)
         )
         if on_progress is not None:
             on_progress(MemoriesImported(**done, faults=tuple(faults)))
@@ -173,7 +174,7 @@ async def import_memories(
 def _read(
     resources: Resources, files: Iterable[MemoryFile], now: datetime
 ) -> tuple[list[MemoryEntry], list[MemoryFault]]:
-    """What files tell, without its secrets, in the order in which it is stored; and what could not be read."""
+    """The entries of the files with secrets redacted, in the order of storing; and those that could not be read."""
     entries: list[MemoryEntry] = []
     faults: list[MemoryFault] = []
     for file in files:
@@ -182,7 +183,7 @@ def _read(
                 faults.append(MemoryFault(path=file.path, line=each.line, message=each.message))
             else:
                 entries.append(replace(each, record=resources.cleaning().struct(each.record)))
-    # What was drawn from another memory comes behind it.
+    # Conclusions come after the memories they were drawn from.
     return sorted(entries, key=lambda each: (each.record.recorded, each.record.id)), faults
 
 
@@ -195,49 +196,54 @@ def _entries(file: MemoryFile, now: datetime) -> Iterator[MemoryEntry | Unreadab
             yield read_line(line, number, now)
 
 
-def _take(tx: Transaction, space: str, entry: MemoryEntry, now: datetime) -> Took:
-    """Store one memory; says what became of it."""
+def _store_entry(tx: Transaction, space: str, entry: MemoryEntry, now: datetime) -> Took:
+    """Store one entry."""
     told = entry.record
     known = _known(tx, space, told.id)
     if is_reworded(entry, known):
-        return _reword(tx, space, entry, known, now)
+        return _store_edited(tx, space, entry, known, now)
     if not told.evidence:
-        return _say(tx, space, entry, known, now)
-    settled = settle_drafts(tx, space, drafts_of(told), judged=True)
-    record = settled[-1].record
-    grown = carried(record, told, is_new=known is None)
-    if grown != record:
-        tx.memories.put(space, [grown])
+        return _store_written(tx, space, entry, known, now)
+    grown = settle_record(tx, space, told, is_new=known is None)
     if known is None:
         return "new"
     return "known" if known == grown else "grown"
 
 
-def _say(tx: Transaction, space: str, entry: MemoryEntry, known: Record | None, now: datetime) -> Took:
-    """Store what a person wrote into a file of their own."""
+def settle_record(tx: Transaction, space: str, told: Record, *, is_new: bool) -> Record:
+    """Store the evidence of a memory from elsewhere, with what else it carries; returns the memory as it is then."""
+    record = settle_drafts(tx, space, drafts_of(told), judged=True)[-1].record
+    grown = carried(record, told, is_new=is_new)
+    if grown != record:
+        tx.memories.put(space, [grown])
+    return grown
+
+
+def _store_written(tx: Transaction, space: str, entry: MemoryEntry, known: Record | None, now: datetime) -> Took:
+    """Store what a person wrote in a file of their own."""
     word = word_of(entry, known, now)
-    if said_before(_saying(tx, space, word), word):
+    if said_before(_memory_saying(tx, space, word), word):
         return "known"
     (done,) = settle_drafts(tx, space, [word])
     return "new" if len(done.record.evidence) == 1 else "grown"
 
 
-def _reword(tx: Transaction, space: str, entry: MemoryEntry, known: Record | None, now: datetime) -> Took:
-    """Store what a person made of a memory's words, and let go of what it said before."""
+def _store_edited(tx: Transaction, space: str, entry: MemoryEntry, known: Record | None, now: datetime) -> Took:
+    """Store edited words, and retire the memory that they replace."""
     word = word_of(entry, known, now)
-    before = _saying(tx, space, word)
+    before = _memory_saying(tx, space, word)
     if is_taken(before, word, told=entry.record):
         return "known"
-    done = settle_drafts(tx, space, [word] if known is None else told_there(tx, space, known, word))[-1]
+    done = settle_drafts(tx, space, [word] if known is None else per_project(tx, space, known, word))[-1]
     if known is None:
         return "edited"
     if done.record.id == known.id:
-        # Its signature or its value makes it what it is: it is the same memory in other words.
+        # Its signature or value identifies it: it is the same memory in other words.
         tx.memories.put(space, [replace(done.record, text=word.text)])
         return "edited"
     old = _known(tx, space, known.id)
     if old is not None and old.state == "active":
-        settle_drafts(tx, space, told_there(tx, space, old, against(old, now)))
+        settle_drafts(tx, space, per_project(tx, space, old, against(old, now)))
     return "edited"
 
 
@@ -246,15 +252,15 @@ def _known(tx: Transaction, space: str, id: str) -> Record | None:
     return next((each for each in found if each.id == id), None)
 
 
-def _saying(tx: Transaction, space: str, word: MemoryDraft) -> Record | None:
-    """The memory that says what `word` says, where there is one."""
+def _memory_saying(tx: Transaction, space: str, word: MemoryDraft) -> Record | None:
+    """The memory that says what `word` says, if there is one."""
     row = KINDS[word.kind]
     under = tx.memories.of_key(space, word.kind, row.key(word))
     return next((each for each in under if each.state != "erased" and row.same(each, word)), None)
 
 
-def _stands(tx: Transaction, space: str, data: bytes, held: bytes | None, now: datetime) -> FileState:
-    """How a file stands to what is to be written in its place."""
+def _file_state(tx: Transaction, space: str, data: bytes, held: bytes | None, now: datetime) -> FileState:
+    """How an existing file relates to what is to be written in its place."""
     if held is None:
         return "new"
     if held == data:
@@ -266,4 +272,4 @@ def _stands(tx: Transaction, space: str, data: bytes, held: bytes | None, now: d
     if not is_reworded(entry, known):
         return "changed"
     word = word_of(entry, known, now)
-    return "changed" if is_taken(_saying(tx, space, word), word, told=entry.record) else "edited"
+    return "changed" if is_taken(_memory_saying(tx, space, word), word, told=entry.record) else "edited"

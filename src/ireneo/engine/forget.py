@@ -1,13 +1,14 @@
-"""Erase: take content out for good, with all that was derived from it alone, and out of every byte of the store.
+"""Erase content for good, with everything derived from it alone, out of every byte of the store.
 
-Read and plan, then one transaction, then the scrub of what the transaction has left behind in the file. Whoever is
-killed in between has erased nothing or everything; the bytes are overwritten by whoever comes next.
+Read and plan, then one transaction, then a scrub of the bytes that it freed in the file. A process killed in between
+has erased nothing or everything; the next one overwrites the bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
+from typing import get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,23 +17,20 @@ from ireneo.engine.forgetting import (
     ErasedWords,
     ErasurePlan,
     EvidenceTrace,
-    LostSources,
     SessionErasure,
     SubjectName,
-    all_annotations,
-    all_messages,
-    all_taught,
+    affected_by,
+    all_runs,
+    all_texts,
     carry_out,
-    of_pad,
-    reach,
-    said,
+    memory_texts,
+    pad_texts,
+    run_changes,
     settle_left,
-    taught_by,
-    wording,
-    written,
+    spoken_texts,
 )
 from ireneo.engine.resources import Resources
-from ireneo.engine.tree import memory_named, only_match, shortest_ids
+from ireneo.engine.tree import all_annotations, all_messages, memory_named, only_match, shortest_ids
 from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, SessionNotFound
 from ireneo.language.sentences import sentences
 from ireneo.language.words import terms
@@ -48,28 +46,28 @@ STAYS = "Ids, places, times and counts of messages stay, and copies of the datab
 ROLE_WORDS = frozenset(
     {"user", "the user", "i", "me", "my", "myself", "you", "assistant", "agent", "system", "tool", "human", "ai", "bot"}
 )
-"""What is said of somebody in every conversation: no name by which messages could be found."""
+"""Names that every conversation uses: messages cannot be found by them."""
 
 
 class ErasureTarget(Struct, frozen=True, kw_only=True):
-    """What is meant, before it is known what was derived from it."""
+    """What was asked to be erased, before what derives from it is known."""
 
     messages: dict[SessionKey, tuple[Message, ...]] = {}
     sessions: tuple[SessionKey, ...] = ()
-    """Those that go whole."""
+    """Sessions that go whole."""
     memories: tuple[Record, ...] = ()
     name: SubjectName | None = None
-    """Whatever else names this goes as well."""
+    """Whatever else contains this name goes as well."""
     of_memory: bool = False
-    """Only memories are meant, and what they were drawn from may be taken as well."""
+    """Only memories were named, and the messages they were drawn from may be erased too."""
     note: str = ""
 
 
-def message_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
-    """The message called `name`: its id, the beginning of it, or the id that its log gave it.
+def message_target(tx: Transaction, space: str, name: str) -> ErasureTarget:
+    """The message `name`: an id, the beginning of one, or the id that its log gave it.
 
-    It may stand in several sessions, where the same was imported twice. Raises MessageNotFound, and BadInput where
-    several are called so.
+    It may occur in several sessions if the same log was imported twice. Raises MessageNotFound, and BadInput if several
+    messages are named.
     """
     found: dict[SessionKey, tuple[Message, ...]] = {}
     for info in tx.sessions.list(space) if name else ():
@@ -81,7 +79,7 @@ def message_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
     if begun := [id for id in ids if id.startswith(name)]:
         ids = {MessageId(only_match(name, begun, "message"))}
     elif len(ids) > 1:
-        # A log may give several messages one id: which of them goes for good is not to be guessed.
+        # A log may give several messages one id; which of them to erase must not be guessed.
         raise BadInput(
             f"{len(ids)} messages have the id {name} in their log: {shortest_ids(sorted(ids))}; name one of them."
         )
@@ -89,19 +87,16 @@ def message_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
     return ErasureTarget(messages={key: here for key, here in there.items() if here})
 
 
-def session_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
-    """The session called `name`, also where it is kept elsewhere and only what was learned from it is here.
-
-    Raises SessionNotFound.
-    """
+def session_target(tx: Transaction, space: str, name: str) -> ErasureTarget:
+    """The session `name`, even if it is stored elsewhere and only learned from here. Raises SessionNotFound."""
     key = SessionKey(space, name)
-    if tx.sessions.get(key) is None and not _is_told_of(tx, key):
+    if tx.sessions.get(key) is None and not _is_known(tx, key):
         raise SessionNotFound(f"There is no session {name!r} in space {space!r}; see `ireneo sessions`.")
     return ErasureTarget(sessions=(key,))
 
 
-def _is_told_of(tx: Transaction, key: SessionKey) -> bool:
-    """Whether a run, a file, a memory or a scratchpad comes from a session."""
+def _is_known(tx: Transaction, key: SessionKey) -> bool:
+    """Whether a run, file, memory or scratchpad comes from the session."""
     if tx.runs.get(key.space, [key.session]):
         return True
     if any(key.session in file.sessions for file in tx.ledger.list(key.space)):
@@ -111,8 +106,8 @@ def _is_told_of(tx: Transaction, key: SessionKey) -> bool:
     return any(key.session in record.sessions for record in tx.memories.list(key.space, MemoryFilter()))
 
 
-def memory_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
-    """The memory whose id begins with `name`. Raises MemoryNotFound, and BadInput where there are several."""
+def memory_target(tx: Transaction, space: str, name: str) -> ErasureTarget:
+    """The memory whose id begins with `name`. Raises MemoryNotFound, and BadInput if there are several."""
     record = memory_named(tx, space, name)
     if record is None:
         raise MemoryNotFound(f"There is no memory {name} in space {space!r}.")
@@ -121,10 +116,10 @@ def memory_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
     return ErasureTarget(memories=(record,), note=note, of_memory=True)
 
 
-def subject_meant(tx: Transaction, space: str, subject: str) -> ErasureTarget:
-    """What is known of `subject`: the memories of it, the messages that these come from, and all that names it.
+def subject_target(tx: Transaction, space: str, subject: str) -> ErasureTarget:
+    """The memories of `subject`, the messages they come from, and everything that contains its name.
 
-    Of a role (the user, say) only the former two: everything would name it.
+    For a role, such as the user, the name is not looked for: everything would contain it.
     """
     wanted = folded(subject)
     known = tx.memories.list(space, MemoryFilter(subject=subject))
@@ -132,53 +127,52 @@ def subject_meant(tx: Transaction, space: str, subject: str) -> ErasureTarget:
     sources = {source for record in known for piece in record.evidence for source in piece.messages}
     found: dict[SessionKey, tuple[Message, ...]] = {}
     for info in tx.sessions.list(space):
-        if here := _named(tx, info.key, sources, name):
+        if here := _messages_naming(tx, info.key, sources, name):
             found[info.key] = here
     memories = {record.id: record for record in known}
     if name is not None:
         every = tx.memories.list(space, MemoryFilter())
-        memories.update((record.id, record) for record in every if name.is_in(wording(record)))
+        memories.update((record.id, record) for record in every if name.is_in(memory_texts(record)))
     keys = [info.key.session for info in tx.sessions.list(space) if name and name.is_in([info.key.session])]
     note = f"The names of these sessions name it, and stay: {', '.join(keys)}; forget them by session=." if keys else ""
     return ErasureTarget(messages=found, memories=tuple(memories.values()), name=name, note=note)
 
 
-def _named(tx: Transaction, key: SessionKey, sources: Collection[str], name: SubjectName | None) -> tuple[Message, ...]:
-    """The messages of a session that are among `sources` or name the subject."""
+def _messages_naming(
+    tx: Transaction, key: SessionKey, sources: Collection[str], name: SubjectName | None
+) -> tuple[Message, ...]:
+    """The messages of a session that are among `sources` or contain the name."""
     if name is None:
         found: Sequence[Message] = tx.log.find(key, sorted(sources)) if sources else ()
         return tuple(message for message in found if message.id in sources and not message.erased)
     return tuple(
         message
         for message in all_messages(tx, key, whole=True)
-        if not message.erased and (message.id in sources or name.is_in(written(message)))
+        if not message.erased and (message.id in sources or name.is_in(all_texts(message)))
     )
 
 
-def with_also(tx: Transaction, space: str, meant: ErasureTarget, also: Collection[str]) -> ErasureTarget:
-    """What is meant, and the memories and messages that were taken besides. Raises NotFound, BadInput."""
+def add_candidates(tx: Transaction, space: str, meant: ErasureTarget, also: Collection[str]) -> ErasureTarget:
+    """Add the memories and messages of `also` to what is meant. Raises NotFound and BadInput."""
     for name in also:
         record = memory_named(tx, space, name) if name else None
         if record is not None:
             meant = replace(meant, memories=tuple({each.id: each for each in (*meant.memories, record)}.values()))
             continue
-        more = message_meant(tx, space, name).messages
+        more = message_target(tx, space, name).messages
         both = {key: {each.id: each for each in (*meant.messages.get(key, ()), *more.get(key, ()))} for key in more}
         meant = replace(meant, messages={**meant.messages, **{key: tuple(each.values()) for key, each in both.items()}})
     return meant
 
 
-def _may_also(tx: Transaction, space: str, meant: ErasureTarget, plan: ErasurePlan) -> tuple[MayAlso, ...]:
-    """What may be meant as well and stays."""
+def _candidates(tx: Transaction, space: str, meant: ErasureTarget, plan: ErasurePlan) -> tuple[MayAlso, ...]:
+    """Candidates that may be meant too, and stay."""
     gone = {message.id for part in plan.sessions for message in part.messages}
     if meant.name is not None:
-        found = may_speak_of(tx, space, meant.name.text, gone, {each.id for each in plan.memories})
+        found = possible_mentions(tx, space, meant.name.text, gone, {each.id for each in plan.memories})
     else:
         found = sources_of(tx, space, meant.memories if meant.of_memory else (), gone)
     return tuple({(each.id, each.text): each for each in found}.values())
-
-
-INDEXES: tuple[IndexName, ...] = ("messages", "memories")
 
 
 class ErasureCounts(Struct, frozen=True, kw_only=True):
@@ -186,39 +180,39 @@ class ErasureCounts(Struct, frozen=True, kw_only=True):
 
     messages: int = 0
     sessions: int = 0
-    """Those that went whole; their messages are counted as well."""
+    """Sessions erased whole; their messages are counted as well."""
     summaries: int = 0
     notes: int = 0
-    """Pins, releases and disputes."""
+    """Annotations: pins, releases, disputes."""
     memories: int = 0
     lessened: int = 0
     """Memories that lost a source and stay."""
     pads: int = 0
     runs: int = 0
-    """Runs that were learned from; of a session that stays, what is left is learned from again."""
+    """Learned runs; a session that stays is learned from again without what was erased."""
     observations: int = 0
-    """What runs showed of claims, of runs that go and of runs that stay."""
+    """What runs showed of claims, in removed and kept runs."""
     files: int = 0
-    """Files that were learned from and are no longer known, or no longer by name."""
+    """Files whose ledger entry was removed or lost its name."""
     documents: int = 0
-    """What can't be found by its words or its likeness any more: messages and memories."""
+    """Messages and memories removed from the search indexes."""
 
 
 class ErasureReceipt(Struct, frozen=True, kw_only=True):
-    """What an erasure came to."""
+    """The result of an erasure."""
 
     what: ErasureCounts
     ids: tuple[str, ...]
-    """The messages, summaries and memories that went, by id; of a session or a space that went whole, its name."""
+    """Ids of the erased messages, summaries and memories; the name of a session or space that went whole."""
     at: datetime
     preview: bool = False
     """Nothing was erased; this is what would be."""
     complete: bool = True
-    """Nothing of it stands in any byte of the store any more; false for a preview."""
+    """No byte of the store holds it any more; false for a preview."""
     also: tuple[MayAlso, ...] = ()
-    """What may be meant as well and stays: sentences that may speak of the subject, messages that said the memory."""
+    """Candidates that stay: sentences that may refer to the subject, messages that a memory came from."""
     note: str = ""
-    """What is left to do, what stays, and what is worth knowing."""
+    """What is left to do, and what stays."""
 
 
 async def forget(
@@ -233,46 +227,51 @@ async def forget(
     also: Collection[str] = (),
     preview: bool = False,
 ) -> ErasureReceipt:
-    """Erase one thing, and what was derived from it alone; with `preview` only tell how much that is.
+    """Erase one thing and what derives from it alone; with `preview` only report what would be erased.
 
-    `also` are the ids of memories and messages that are taken besides, as the receipt of a preview lists them.
-
-    Raises BadInput unless exactly one thing is named, NotFound where it is not there.
+    `also` are ids of memories and messages to erase besides, as listed by a preview. Raises BadInput unless exactly one
+    thing is named, and NotFound.
     """
     given = {"subject": subject, "message": message, "session": session, "memory": memory, "everything": everything}
     what, name = _only(given, space)
     now = resources.clock.now()
 
     def erase(tx: Transaction) -> tuple[ErasurePlan, ErasureCounts, tuple[MayAlso, ...]]:
-        plan, left = _plan(tx, space, what, name, also)
+        plan, candidates = _plan(tx, space, what, name, also)
         counted = _counted(tx, space, plan)
         if preview:
-            return plan, counted, left
+            return plan, counted, candidates
         before = _documents(tx, space)
         if not plan.is_empty:
             carry_out(tx, space, plan)
-            settle_left(tx, space, plan)
-        return plan, replace(counted, documents=before - _documents(tx, space)), left
+            settle_left(tx, space, plan.memories, plan.lessened)
+        return plan, replace(counted, documents=before - _documents(tx, space)), candidates
 
     if preview:
-        plan, counted, left = await resources.store.read(erase)
-        note = " ".join((*plan.notes, STAYS))
-        ids = _ids(plan, space)
-        return ErasureReceipt(what=counted, ids=ids, at=now, preview=True, complete=False, also=left, note=note)
-    try:
-        plan, counted, left = await resources.store.write(erase)
-    except NotFound:
-        # It may be gone since an erasure that was killed before its end.
-        await resources.store.scrub()
-        raise
-    scrubbed = await resources.store.scrub()
-    note = " ".join(filter(None, (scrubbed.note, *plan.notes)))
-    ids = _ids(plan, space)
-    return ErasureReceipt(what=counted, ids=ids, at=now, complete=scrubbed.complete, also=left, note=note)
+        plan, counted, candidates = await resources.store.read(erase)
+        complete, notes = False, (*plan.notes, STAYS)
+    else:
+        try:
+            plan, counted, candidates = await resources.store.write(erase)
+        except NotFound:
+            # An earlier call may have erased it and been killed before the scrub.
+            await resources.store.scrub()
+            raise
+        scrubbed = await resources.store.scrub()
+        complete, notes = scrubbed.complete, (scrubbed.note, *plan.notes)
+    return ErasureReceipt(
+        what=counted,
+        ids=_ids(plan, space),
+        at=now,
+        preview=preview,
+        complete=complete,
+        also=candidates,
+        note=" ".join(filter(None, notes)),
+    )
 
 
 def _only(given: dict[str, str | None], space: str) -> tuple[str, str]:
-    """The one thing that is named, and how."""
+    """The kind and name of the one thing that is given."""
     named = [(what, name) for what, name in given.items() if name is not None]
     if len(named) != 1:
         raise BadInput(
@@ -292,15 +291,15 @@ def _plan(
     if what == "everything":
         infos = tx.sessions.list(space)
         sessions = tuple(SessionErasure(key=info.key, whole=True) for info in infos)
-        return ErasurePlan(everything=True, sessions=sessions, taught=all_taught(tx, space)), ()
-    find = {"message": message_meant, "session": session_meant, "memory": memory_meant, "subject": subject_meant}
-    meant = with_also(tx, space, find[what](tx, space, name), also)
-    plan = _follow(tx, space, meant)
-    return plan, _may_also(tx, space, meant, plan)
+        return ErasurePlan(everything=True, sessions=sessions, taught=all_runs(tx, space)), ()
+    find = {"message": message_target, "session": session_target, "memory": memory_target, "subject": subject_target}
+    meant = add_candidates(tx, space, find[what](tx, space, name), also)
+    plan = _plan_erasure(tx, space, meant)
+    return plan, _candidates(tx, space, meant, plan)
 
 
-def _follow(tx: Transaction, space: str, meant: ErasureTarget) -> ErasurePlan:
-    """All that goes with what is meant."""
+def _plan_erasure(tx: Transaction, space: str, meant: ErasureTarget) -> ErasurePlan:
+    """Everything that goes with what is meant."""
     parts: list[SessionErasure] = []
     lost: set[str] = set()
     erased = ErasedWords()
@@ -308,7 +307,7 @@ def _follow(tx: Transaction, space: str, meant: ErasureTarget) -> ErasurePlan:
     if meant.name is not None:
         keys = [info.key for info in tx.sessions.list(space)]
     for key in keys:
-        part, words = reach(tx, key, meant.messages.get(key, ()), meant.name)
+        part, words = affected_by(tx, key, meant.messages.get(key, ()), meant.name)
         erased = erased.and_of(words)
         lost.update(message.id for message in part.messages)
         lost.update(part.summaries)
@@ -316,18 +315,17 @@ def _follow(tx: Transaction, space: str, meant: ErasureTarget) -> ErasurePlan:
             parts.append(part)
     for key in meant.sessions:
         if tx.sessions.get(key) is None:
-            # It is kept elsewhere; only what was learned from it is here.
+            # The session is stored elsewhere; only what was learned from it is here.
             continue
         parts.append(SessionErasure(key=key, whole=True))
-        erased = erased.and_of(ErasedWords.of(text for each in all_messages(tx, key) for text in said(each)))
+        erased = erased.and_of(ErasedWords.of(text for each in all_messages(tx, key) for text in spoken_texts(each)))
         lost.update(each.id for each in all_messages(tx, key))
         lost.update(tx.upkeep.summaries(key))
     whole = frozenset(key.session for key in meant.sessions)
     every = tx.memories.list(space, MemoryFilter()) if whole else ()
     of_sessions = [record for record in every if not whole.isdisjoint(record.sessions)]
-    trace = EvidenceTrace(tx, space, LostSources(sources=frozenset(lost), sessions=whole, erased=erased))
-    learned = trace.follow(meant.memories, of_sessions)
-    taught = taught_by(
+    learned = EvidenceTrace(tx, space, sources=lost, sessions=whole, erased=erased).follow(meant.memories, of_sessions)
+    taught = run_changes(
         tx,
         space,
         whole=whole,
@@ -346,12 +344,12 @@ def _follow(tx: Transaction, space: str, meant: ErasureTarget) -> ErasurePlan:
 
 
 def _pads(tx: Transaction, space: str, meant: ErasureTarget, erased: ErasedWords) -> list[str]:
-    """The scratchpads of the sessions that go, and those whose text comes from what is erased."""
+    """Scratchpads of erased sessions, and those whose text derives from what is erased."""
     names = {key.session for key in meant.sessions}
     out: list[str] = []
     doubted = []
     for pad in tx.pads.list(space):
-        texts = list(of_pad(pad))
+        texts = list(pad_texts(pad))
         if pad.task in names or (meant.name and meant.name.is_in(texts)):
             out.append(pad.task)
         elif erased.is_source_of(" ".join(texts)):
@@ -359,18 +357,18 @@ def _pads(tx: Transaction, space: str, meant: ErasureTarget, erased: ErasedWords
     if doubted:
         gone = {*meant.sessions, *meant.messages}
         elsewhere = _elsewhere(tx, space, gone, erased)
-        out += [pad.task for pad in doubted if elsewhere.is_source_of(" ".join(of_pad(pad)))]
+        out += [pad.task for pad in doubted if elsewhere.is_source_of(" ".join(pad_texts(pad)))]
     return out
 
 
 def _elsewhere(tx: Transaction, space: str, gone: Collection[SessionKey], erased: ErasedWords) -> ErasedWords:
-    """What only the erased messages said, in all of the space: those of sessions that it does not reach stay."""
+    """The erased words that no untouched session of the space contains."""
     for info in tx.sessions.list(space):
         if info.key not in gone:
             for message in all_messages(tx, info.key):
                 if not erased.alone:
                     return erased
-                erased = erased.without(said(message))
+                erased = erased.without(spoken_texts(message))
     return erased
 
 
@@ -397,7 +395,7 @@ def _counted(tx: Transaction, space: str, plan: ErasurePlan) -> ErasureCounts:
 
 
 def _documents(tx: Transaction, space: str) -> int:
-    return sum([tx.search.size(space, index).documents for index in INDEXES])
+    return sum([tx.search.size(space, index).documents for index in get_args(IndexName)])
 
 
 def _ids(plan: ErasurePlan, space: str) -> tuple[str, ...]:
@@ -410,22 +408,22 @@ def _ids(plan: ErasurePlan, space: str) -> tuple[str, ...]:
 
 
 class MayAlso(Struct, frozen=True, kw_only=True):
-    """A sentence that may be meant as well, and stays unless it is taken by its id."""
+    """A candidate for erasure that stays unless its id is passed as `also`."""
 
     id: MessageId | MemoryId
     """Of the message that says it, or of the memory."""
     session: str
-    """Where it was said; empty for a memory."""
+    """Empty for a memory."""
     text: str
     """The sentence."""
     why: str
     """Why it may be meant."""
 
 
-def may_speak_of(
+def possible_mentions(
     tx: Transaction, space: str, name: str, messages: Collection[str], memories: Collection[str]
 ) -> Iterator[MayAlso]:
-    """The sentences that may speak of `name` and stay, where these messages and memories go."""
+    """The sentences that may refer to `name`, apart from the `messages` and `memories` that go anyway."""
     told = {
         info.key: [Told(id=each.id, text=each.draft.text) for each in all_messages(tx, info.key) if not each.erased]
         for info in tx.sessions.list(space)
@@ -444,14 +442,14 @@ def may_speak_of(
 
 
 def _why(person: Person, record: Record, meant: dict[str, str]) -> str:
-    """Why a memory may speak of somebody: by its own words, or by the messages that it was drawn from."""
-    why = person.why(" \n".join(wording(record)), follows=any(source in meant for source in record.sources))
+    """Why a memory may refer to somebody: by its own words, or by the messages it was drawn from."""
+    why = person.why(" \n".join(memory_texts(record)), follows=any(source in meant for source in record.sources))
     drawn = next((meant[source] for source in record.sources if meant.get(source)), "")
     return why or (f"it was drawn from a message of which {drawn}" if drawn else "")
 
 
 def sources_of(tx: Transaction, space: str, records: Sequence[Record], messages: Collection[str]) -> Iterator[MayAlso]:
-    """The messages that memories were drawn from and that stay, each with the sentence that says most of it."""
+    """The messages that memories were drawn from and that stay, each with the sentence nearest to the memory."""
     for record in records:
         for piece in record.evidence:
             keys = [SessionKey(space, piece.session)] if piece.session else [e.key for e in tx.sessions.list(space)]

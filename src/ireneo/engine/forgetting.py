@@ -1,7 +1,4 @@
-"""What goes with what is erased: its words wherever they stand, summaries, notes, runs and memories.
-
-Planned before any of it is done.
-"""
+"""Plan and carry out an erasure: the summaries, annotations, runs and memories that go with what is erased."""
 
 from __future__ import annotations
 
@@ -13,9 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.provenance import update_staleness
-from ireneo.engine.tree import tree_paths
+from ireneo.engine.tree import all_annotations, all_messages, all_summaries
 from ireneo.lessons.run import LearnedRun, Observation
-from ireneo.log.message import Call, Head, Media, Message, MessageId, Opaque, Part, Result, Text, Thinking
+from ireneo.log.message import Call, Media, Message, MessageId, Opaque, Part, Result, Text, Thinking
 from ireneo.log.redaction import erase
 from ireneo.log.tree import Annotation, AnnotationId, SessionKey
 from ireneo.memories.kinds import KINDS
@@ -29,16 +26,16 @@ from ireneo.summaries.summary import Summary, SummaryId
 _WORD = lazy_re(r"\w+")
 _SENTENCE = lazy_re(r"(?:\A|[.!?:;\n]\s{0,200}+[\"'“‘(\[*-]{0,8}+\s{0,200}+)(\w+)")
 SHORTEST = 4
-"""Shorter words without a digit stand everywhere, and tell nothing."""
+"""Shorter words without a digit are too common to identify a text."""
 
 
 def words(text: str) -> set[str]:
-    """The words of a text that tell something, without regard to case."""
+    """The distinctive words of a text, case-folded."""
     return {word for word in _WORD.findall(text.casefold()) if len(word) >= SHORTEST or any(map(str.isdigit, word))}
 
 
 def striking(text: str) -> set[str]:
-    """Those of its words that are names, numbers or identifiers by their looks: nobody says them by chance."""
+    """The words that look like names, numbers or identifiers, which nobody uses by chance."""
     opens = {found.start(1) for found in _SENTENCE.finditer(text)}
     return {
         word.casefold()
@@ -52,16 +49,16 @@ def _is_odd(word: str) -> bool:
 
 
 class ErasedWords(Struct, frozen=True, kw_only=True):
-    """The words of what is erased."""
+    """The words of the erased texts."""
 
     all: frozenset[str] = frozenset()
     alone: frozenset[str] = frozenset()
-    """Those that stand in nothing that stays."""
+    """Those that occur in nothing that stays."""
     striking: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> ErasedWords:
-        """The words of `texts`, none of which is known to stand elsewhere."""
+        """The words of `texts`, assuming that nothing else contains them."""
         every: set[str] = set()
         marked: set[str] = set()
         for text in texts:
@@ -70,7 +67,7 @@ class ErasedWords(Struct, frozen=True, kw_only=True):
         return cls(all=frozenset(every), alone=frozenset(every), striking=frozenset(marked))
 
     def without(self, texts: Iterable[str]) -> ErasedWords:
-        """The same, where `texts` stay."""
+        """The same, given that `texts` stay."""
         alone = set(self.alone)
         for text in texts:
             if not alone:
@@ -85,14 +82,14 @@ class ErasedWords(Struct, frozen=True, kw_only=True):
         )
 
     def in_part(self, text: str) -> bool:
-        """Whether any word of `text` can only come from what is erased: enough where it can be made again."""
+        """Whether a word of `text` can only come from what is erased; enough for a text that can be made again."""
         return not self.alone.isdisjoint(words(text))
 
     def is_source_of(self, text: str) -> bool:
-        """Whether `text`, which somebody wrote, comes from what is erased.
+        """Whether `text`, written by a person or a model, derives from what is erased.
 
-        It has a name, a number or an identifier that stands nowhere else, or half of its words are from there and one
-        of them is from nowhere else: a plain word that both use by chance is no reason to take it out.
+        It does if it has a name, number or identifier that occurs nowhere else, or if half of its words are erased
+        ones, one of them occurring nowhere else. A single shared plain word proves nothing.
         """
         own = words(text)
         only = own & self.alone
@@ -100,30 +97,29 @@ class ErasedWords(Struct, frozen=True, kw_only=True):
 
 
 class SubjectName:
-    """A subject as it may be named in texts: as whole words, without regard to case."""
+    """The name of a subject, matched as whole words regardless of case."""
 
     def __init__(self, name: str) -> None:
-        """Look for `name`."""
         self.text = name
         pieces = [re.escape(piece) for piece in name.casefold().split()]
         self._said = re.compile(r"(?<!\w)" + r"\s+".join(pieces) + r"(?!\w)")
 
     def is_in(self, texts: Iterable[str]) -> bool:
-        """Whether any of `texts` names it."""
+        """Whether any of `texts` contains the name."""
         return any(self._said.search(text.casefold()) for text in texts)
 
 
-def said(message: Message) -> Iterator[str]:
-    """Every text in a message: what is said, thought and done, who speaks and who hears."""
+def spoken_texts(message: Message) -> Iterator[str]:
+    """Every text in the parts of a message, including arguments, authors and listeners."""
     return _of_parts(message.parts)
 
 
-def written(message: Message) -> Iterator[str]:
-    """Every text of a message, those among them that its provider and its log wrote besides."""
-    yield from said(message)
+def all_texts(message: Message) -> Iterator[str]:
+    """Every text of a message, including its native payload, log record and source id."""
+    yield from spoken_texts(message)
     for piece in (message.draft.native, message.draft.record):
         if piece is not None:
-            yield from strings(piece.payload)
+            yield from _strings(piece.payload)
     if message.draft.source_id:
         yield message.draft.source_id
 
@@ -136,17 +132,17 @@ def _of_parts(parts: Sequence[Part]) -> Iterator[str]:
         elif isinstance(part, Thinking):
             yield part.text
         elif isinstance(part, Call):
-            yield from strings(part.arguments)
+            yield from _strings(part.arguments)
         elif isinstance(part, Result):
             yield from _of_parts(part.parts)
         elif isinstance(part, Media):
             yield from filter(None, (part.name, part.url))
         elif isinstance(part, Opaque):
-            yield from strings(part.payload)
+            yield from _strings(part.payload)
 
 
-def strings(value: object, *, named: bool = True) -> Iterator[str]:
-    """Every text in a value as JSON has it, the names of its fields included unless these are ours."""
+def _strings(value: object, *, named: bool = True) -> Iterator[str]:
+    """Every string in a JSON value; with `named` including the keys of its objects."""
     if isinstance(value, str):
         yield value
         return
@@ -156,71 +152,39 @@ def strings(value: object, *, named: bool = True) -> Iterator[str]:
         value = tuple(value.values())
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
         for inner in value:
-            yield from strings(inner, named=named)
+            yield from _strings(inner, named=named)
 
 
-def values(value: object) -> Iterator[str]:
-    """Every text in a value of ours, without the names of its fields."""
-    return strings(msgspec.to_builtins(value), named=False)
+def _texts_in(value: object) -> Iterator[str]:
+    """Every string in a value of ours, without its field names."""
+    return _strings(msgspec.to_builtins(value), named=False)
 
 
 CHUNK = 500
-"""What is read at a time."""
-
-
-def heads_of(tx: Transaction, key: SessionKey) -> list[Head]:
-    """Where the paths of a session end: its branches, and the ends that were abandoned."""
-    branches = tx.sessions.branches(key)
-    return [*(head for head in branches.values() if head is not None), *reversed(tx.upkeep.abandoned_heads(key))]
-
-
-def all_messages(tx: Transaction, key: SessionKey, *, whole: bool = False) -> Iterator[Message]:
-    """Every message of a session; with `whole`, as its provider and its log wrote it besides."""
-    for path in tree_paths(tx, key, [("", head) for head in heads_of(tx, key)]):
-        for first in range(path.first, path.head.position + 1, CHUNK):
-            last = min(first + CHUNK - 1, path.head.position)
-            read = tx.log.path(key, path.head.id, first, last)
-            drafts = tx.log.drafts(key, [message.id for message in read]) if whole else {}
-            for message in read:
-                yield replace(message, draft=drafts[message.id]) if message.id in drafts else message
-
-
-def all_summaries(tx: Transaction, key: SessionKey) -> Iterator[Summary]:
-    """Every summary of a session."""
-    ids = tx.upkeep.summaries(key)
-    for start in range(0, len(ids), CHUNK):
-        yield from tx.summaries.get(key, ids[start : start + CHUNK])
-
-
-def all_annotations(tx: Transaction, key: SessionKey) -> list[Annotation]:
-    """Every annotation of a session, on whatever path."""
-    found: dict[str, Annotation] = {each.id: each for each in tx.annotations.on_path(key, None)}
-    for head in heads_of(tx, key):
-        found.update((each.id, each) for each in tx.annotations.on_path(key, head.id))
-    return list(found.values())
+"""Ids per query."""
 
 
 class RunChanges(Struct, frozen=True, kw_only=True):
-    """What becomes of the runs and of the files that they came from."""
+    """What happens to learned runs, and to the files they came from."""
 
     runs: tuple[str, ...] = ()
-    """The sessions whose runs go, with all that they showed."""
+    """The sessions whose runs are removed, with all their observations."""
     shown: int = 0
-    """How many observations go, of runs that go and of runs that stay."""
+    """How many observations are removed, from removed and kept runs."""
     less: tuple[tuple[LearnedRun, tuple[Observation, ...]], ...] = ()
-    """The runs that stay, with the observations that they keep."""
+    """The runs that stay, with the observations they keep."""
     files: tuple[LearnedFile, ...] = ()
-    """Those whose mark goes, so that they are read again."""
+    """Files whose ledger entry is removed, so that they are learned from again."""
     unnamed: tuple[LearnedFile, ...] = ()
-    """The marks that stay without a name, so that what was forgotten is not read again from the same file."""
+    """Ledger entries that stay, without their name, so that the file is not learned from again."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing becomes of them."""
+        """Whether nothing changes."""
         return not (self.runs or self.less or self.files or self.unnamed)
 
 
-def taught_by(
+def run_changes(
     tx: Transaction,
     space: str,
     *,
@@ -229,17 +193,17 @@ def taught_by(
     cues: Collection[str],
     name: SubjectName | None,
 ) -> RunChanges:
-    """What goes with the sessions that go `whole`, those that lose a message (`touched`), and forgotten lessons.
+    """What goes with sessions erased `whole`, with those that lose a message (`touched`), and with lessons.
 
-    A session that lost a message is learned from again from what is left, so its run goes and its file may be read
-    again. With a lesson goes what each run showed of its claim. What names `name` goes as well.
+    A session that lost a message is learned from again, so its run and its file's entry go. A lesson, by its cue, takes
+    what each run showed of its claim. Whatever contains `name` goes too.
     """
     gone: list[str] = []
     less = []
     shown = 0
     for run in tx.runs.list(space):
         seen = tx.runs.of_run(space, run.session)
-        if run.session in whole or run.session in touched or (name and name.is_in(values((run, *seen)))):
+        if run.session in whole or run.session in touched or (name and name.is_in(_texts_in((run, *seen)))):
             gone.append(run.session)
             shown += len(seen)
         elif any(each.cue in cues for each in seen):
@@ -258,15 +222,14 @@ def taught_by(
     return RunChanges(runs=tuple(gone), shown=shown, less=tuple(less), files=tuple(files), unnamed=tuple(unnamed))
 
 
-def all_taught(tx: Transaction, space: str) -> RunChanges:
-    """All that runs taught a space, where it goes whole."""
+def all_runs(tx: Transaction, space: str) -> RunChanges:
+    """Every run and ledger entry of a space that is erased whole."""
     runs = [run.session for run in tx.runs.list(space)]
     shown = sum([len(tx.runs.of_run(space, session)) for session in runs])
     return RunChanges(runs=tuple(runs), shown=shown, files=tuple(tx.ledger.list(space)))
 
 
-def unlearn(tx: Transaction, space: str, taught: RunChanges) -> None:
-    """Take out all that is planned."""
+def _change_runs(tx: Transaction, space: str, taught: RunChanges) -> None:
     for session in taught.runs:
         tx.runs.remove(space, session)
     for run, observations in taught.less:
@@ -276,206 +239,126 @@ def unlearn(tx: Transaction, space: str, taught: RunChanges) -> None:
         tx.ledger.mark(space, file)
 
 
-class LostSources(Struct, frozen=True, kw_only=True):
-    """What evidence can no longer name."""
-
-    sources: frozenset[str] = frozenset()
-    """The ids of messages, summaries and memories that go."""
-    sessions: frozenset[str] = frozenset()
-    """The sessions that go whole."""
-    erased: ErasedWords = ErasedWords()
-
-
 class MemoryChanges(Struct, frozen=True, kw_only=True):
-    """What becomes of the memories."""
+    """What happens to memories."""
 
     gone: tuple[Record, ...] = ()
     lessened: tuple[Record, ...] = ()
-    """Those that stay, without what they lost."""
+    """Those that stay, without the evidence they lost."""
 
 
 class EvidenceTrace:
-    """Follows what is lost from memory to memory."""
+    """Follows lost sources from memory to memory."""
 
-    def __init__(self, tx: Transaction, space: str, lost: LostSources) -> None:
-        """Follow in one transaction."""
+    def __init__(
+        self,
+        tx: Transaction,
+        space: str,
+        *,
+        sources: Collection[str] = (),
+        sessions: Collection[str] = (),
+        erased: ErasedWords | None = None,
+    ) -> None:
+        """Lose the messages, summaries and memories in `sources`, whole `sessions`, and the words `erased`."""
         self._tx = tx
         self._space = space
-        self._lost = lost
+        self._sources = sources
+        self._sessions = sessions
+        self._erased = erased or ErasedWords()
         self._gone: dict[MemoryId, Record] = {}
         self._left: dict[MemoryId, Record] = {}
 
-    def follow(self, meant: Sequence[Record], of_sessions: Sequence[Record]) -> MemoryChanges:
-        """Take out the memories that are `meant`, and all that rests on them or on what is lost alone.
+    def follow(self, meant: Sequence[Record], of_sessions: Sequence[Record] = ()) -> MemoryChanges:
+        """Find what goes with the memories `meant` and with what is lost.
 
-        `of_sessions` are those with evidence from a session that goes, whether or not they name a message of it.
+        `of_sessions` are the memories with evidence from a lost session, whether or not they name a message of it.
         """
         self._gone.update((record.id, record) for record in meant)
         self._lessen(of_sessions)
         asked: set[str] = set()
-        while new := sorted({*self._lost.sources, *self._gone} - asked):
+        while new := sorted({*self._sources, *self._gone} - asked):
             asked.update(new)
             for start in range(0, len(new), CHUNK):
                 self._lessen(self._tx.memories.citing(self._space, new[start : start + CHUNK]))
-        return MemoryChanges(
-            gone=tuple(self._gone.values()),
-            lessened=tuple(record for name, record in self._left.items() if name not in self._gone),
-        )
+        lessened = tuple(record for name, record in self._left.items() if name not in self._gone)
+        return MemoryChanges(gone=tuple(self._gone.values()), lessened=lessened)
 
     def _lessen(self, records: Sequence[Record]) -> None:
         for record in records:
             if record.id in self._gone:
                 continue
-            left = lessened(self._left.get(record.id, record), self._lost, self._gone)
-            if left is None or self._was_worded_by_it(left):
+            left = self._without_lost(self._left.get(record.id, record))
+            if left is None or self._worded_by_erased(left):
                 self._gone[record.id] = record
             elif left.evidence != record.evidence:
                 self._left[record.id] = left
 
-    def _was_worded_by_it(self, left: Record) -> bool:
-        """Whether what a memory says can't come from the evidence that it has left."""
-        texts = list(wording(left))
-        erased = self._lost.erased
+    def _without_lost(self, record: Record) -> Record | None:
+        """The memory without the lost evidence; None if nothing is left but a retraction of its own."""
+        pieces = [left for piece in record.evidence if (left := self._evidence_left(piece)) is not None]
+        if tuple(pieces) == record.evidence:
+            return record
+        if all(map(_is_retraction, pieces)):
+            return None
+        return replace(
+            record,
+            evidence=tuple(pieces),
+            seen=max(record.seen - (len(record.evidence) - len(pieces)), len(pieces)),
+            at=pieces[0].at,
+            recorded=min(piece.recorded for piece in pieces),
+            # Both may quote what is erased; settling the key writes them anew.
+            reason="",
+            stale="",
+        )
+
+    def _evidence_left(self, piece: Evidence) -> Evidence | None:
+        if piece.session and piece.session in self._sessions:
+            return None
+        left = replace(
+            piece,
+            messages=tuple(name for name in piece.messages if name not in self._sources),
+            summaries=tuple(name for name in piece.summaries if name not in self._sources),
+            memories=tuple(name for name in piece.memories if name not in self._gone),
+        )
+        return left if left.sources or not piece.sources else None
+
+    def _worded_by_erased(self, left: Record) -> bool:
+        """Whether the memory's words cannot come from the evidence that it has left."""
+        texts = list(memory_texts(left))
+        erased = self._erased
         if not any(map(erased.in_part, texts)) or not all(piece.sources for piece in left.evidence):
             return False
-        others = list(self._sources(left))
+        others = list(self._source_texts(left))
         return any(map(erased.without(others).in_part, texts))
 
-    def _sources(self, record: Record) -> Iterator[str]:
+    def _source_texts(self, record: Record) -> Iterator[str]:
         infos = self._tx.sessions.list(self._space)
         for piece in record.evidence:
             keys = [SessionKey(self._space, piece.session)] if piece.session else [info.key for info in infos]
             for key in keys:
                 for message in self._tx.log.find(key, piece.messages):
-                    yield from said(message)
+                    yield from spoken_texts(message)
                 for summary in self._tx.summaries.get(key, [SummaryId(name) for name in piece.summaries]):
-                    yield from values(summary.sections)
+                    yield from _texts_in(summary.sections)
             for other in self._tx.memories.get(self._space, piece.memories):
                 if other.id not in self._gone:
-                    yield from wording(other)
+                    yield from memory_texts(other)
 
 
-def lessened(record: Record, lost: LostSources, gone: Collection[MemoryId]) -> Record | None:
-    """A memory without the evidence that is lost; None where none is left that is more than our own giving up."""
-    pieces = [left for piece in record.evidence if (left := _without(piece, lost, gone)) is not None]
-    if tuple(pieces) == record.evidence:
-        return record
-    if all(map(_gives_up, pieces)):
-        return None
-    return replace(
-        record,
-        evidence=tuple(pieces),
-        seen=max(record.seen - (len(record.evidence) - len(pieces)), len(pieces)),
-        at=pieces[0].at,
-        recorded=min(piece.recorded for piece in pieces),
-        # They may quote what is erased; what still is to be said is said when it is settled.
-        reason="",
-        stale="",
-    )
+def remove_memories(tx: Transaction, space: str, records: Sequence[Record], changed: Sequence[Record] = ()) -> None:
+    """Remove memories with those derived from them alone, and settle what is left; `changed` were already stored."""
+    found = EvidenceTrace(tx, space).follow(records)
+    tx.memories.remove(space, [each.id for each in found.gone])
+    tx.memories.put(space, found.lessened)
+    settle_left(tx, space, found.gone, (*changed, *found.lessened))
 
 
-def _without(piece: Evidence, lost: LostSources, gone: Collection[MemoryId]) -> Evidence | None:
-    if piece.session and piece.session in lost.sessions:
-        return None
-    left = replace(
-        piece,
-        messages=tuple(name for name in piece.messages if name not in lost.sources),
-        summaries=tuple(name for name in piece.summaries if name not in lost.sources),
-        memories=tuple(name for name in piece.memories if name not in gone),
-    )
-    return left if left.sources or not piece.sources else None
+def settle_left(tx: Transaction, space: str, gone: Sequence[Record], lessened: Sequence[Record]) -> None:
+    """Settle every key that an erasure touched from the evidence left under it.
 
-
-def _gives_up(piece: Evidence) -> bool:
-    """Whether it only says that a conclusion was given up when its ground fell: that stands on nothing of its own."""
-    return piece.against and piece.origin == "derived" and not piece.sources
-
-
-def wording(record: Record) -> Iterator[str]:
-    """Every text of a memory that says something of its own."""
-    said = (record.text, record.value, record.subject, record.attribute, record.name, record.task_type)
-    yield from filter(None, (*said, record.signature, record.key, record.cue, record.drawn))
-    yield from values(record.conditions)
-
-
-def of_pad(pad: Pad) -> Iterator[str]:
-    """Every text of a scratchpad."""
-    yield from filter(None, (pad.task, pad.goal, *(item.text for item in pad.plan), *pad.facts, *pad.questions))
-
-
-class SessionErasure(Struct, frozen=True, kw_only=True):
-    """What goes of one session."""
-
-    key: SessionKey
-    whole: bool = False
-    """The session itself goes, with all that hangs on it."""
-    messages: tuple[Message, ...] = ()
-    """As they are now."""
-    summaries: tuple[SummaryId, ...] = ()
-    remade: tuple[SummaryId, ...] = ()
-    """Those that the structure gave of what comes after: they tell nothing of it, and are made again, since summaries
-    are made from the first to the last without a gap. What models wrote of the same stretches is found again."""
-    annotations: tuple[AnnotationId, ...] = ()
-    marks: tuple[Rebuild, ...] = ()
-    leases: tuple[Lease, ...] = ()
-
-
-class ErasurePlan(Struct, frozen=True, kw_only=True):
-    """What goes of a space."""
-
-    sessions: tuple[SessionErasure, ...] = ()
-    memories: tuple[Record, ...] = ()
-    """Those that go."""
-    lessened: tuple[Record, ...] = ()
-    """Those that stay with what other evidence they have, as they are to be stored before they are settled."""
-    pads: tuple[str, ...] = ()
-    """The scratchpads that go, by task."""
-    taught: RunChanges = RunChanges()
-    """What becomes of what runs taught."""
-    everything: bool = False
-    """The space goes whole."""
-    notes: tuple[str, ...] = ()
-    """What is to be told besides, a sentence each."""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to do."""
-        kept = self.sessions or self.memories or self.lessened or self.pads
-        return not (kept or self.everything) and self.taught.is_empty
-
-
-def carry_out(tx: Transaction, space: str, plan: ErasurePlan) -> None:
-    """Take out all that is planned, but for settling anew the memories that lost a source."""
-    tx.erasure.begin()
-    for each in plan.sessions:
-        if each.whole:
-            tx.erasure.session(each.key)
-        else:
-            _of_session(tx, each)
-    tx.memories.remove(space, [record.id for record in plan.memories])
-    tx.memories.put(space, plan.lessened)
-    for task in plan.pads:
-        tx.pads.remove(space, task)
-    unlearn(tx, space, plan.taught)
-    if plan.everything:
-        tx.erasure.space(space)
-
-
-def _of_session(tx: Transaction, what: SessionErasure) -> None:
-    tx.erasure.messages(what.key, [erase(message) for message in what.messages])
-    tx.upkeep.discard(what.key, [*what.summaries, *what.remade])
-    tx.erasure.notes(what.key, what.annotations, what.marks)
-    for lease in what.leases:
-        tx.leases.forget(what.key, lease.work)
-
-
-def settle_left(tx: Transaction, space: str, plan: ErasurePlan) -> None:
-    """Settle each key that an erasure has touched, from the evidence that is left under it.
-
-    What was drawn from a memory that ceased to hold must be reconsidered; what was drawn from one that holds again
-    need not any more.
+    Conclusions from memories that ceased to hold become stale; conclusions from those that hold again do not.
     """
-    touched = dict.fromkeys((record.kind, record.key) for record in (*plan.memories, *plan.lessened))
+    touched = dict.fromkeys((record.kind, record.key) for record in (*gone, *lessened))
     fallen: list[MemoryId] = []
     for kind, key in touched:
         under = tx.memories.of_key(space, kind, key)
@@ -485,19 +368,101 @@ def settle_left(tx: Transaction, space: str, plan: ErasurePlan) -> None:
         after = [record for record in KINDS[kind].settle(under) if record != before[record.id]]
         tx.memories.put(space, after)
         fallen += [record.id for record in after if record.state != before[record.id].state]
-    drawn = tx.memories.get(space, [record.id for record in plan.lessened])
+    drawn = tx.memories.get(space, [record.id for record in lessened])
     update_staleness(tx, space, fallen, drawn)
 
 
-def reach(
+def _is_retraction(piece: Evidence) -> bool:
+    """Whether a piece only retracts a conclusion that lost its sources; nothing can rest on that alone."""
+    return piece.against and piece.origin == "derived" and not piece.sources
+
+
+def memory_texts(record: Record) -> Iterator[str]:
+    """Every text of a memory."""
+    said = (record.text, record.value, record.subject, record.attribute, record.name, record.task_type)
+    yield from filter(None, (*said, record.signature, record.key, record.cue, record.drawn))
+    yield from _texts_in(record.conditions)
+
+
+def pad_texts(pad: Pad) -> Iterator[str]:
+    """Every text of a scratchpad."""
+    yield from filter(None, (pad.task, pad.goal, *(item.text for item in pad.plan), *pad.facts, *pad.questions))
+
+
+class SessionErasure(Struct, frozen=True, kw_only=True):
+    """What is erased of one session."""
+
+    key: SessionKey
+    whole: bool = False
+    """The session itself goes, with everything in it."""
+    messages: tuple[Message, ...] = ()
+    """As they are now."""
+    summaries: tuple[SummaryId, ...] = ()
+    remade: tuple[SummaryId, ...] = ()
+    """Structural summaries of what follows. They say nothing of what is erased, but are made again, since summaries are
+    made from first to last without a gap; texts that models wrote of the same stretches are found again."""
+    annotations: tuple[AnnotationId, ...] = ()
+    marks: tuple[Rebuild, ...] = ()
+    leases: tuple[Lease, ...] = ()
+
+
+class ErasurePlan(Struct, frozen=True, kw_only=True):
+    """What is erased of a space."""
+
+    sessions: tuple[SessionErasure, ...] = ()
+    memories: tuple[Record, ...] = ()
+    """Those that go."""
+    lessened: tuple[Record, ...] = ()
+    """Those that stay with their other evidence, as stored before they are settled."""
+    pads: tuple[str, ...] = ()
+    """Scratchpads that go, by task."""
+    taught: RunChanges = RunChanges()
+    everything: bool = False
+    """The whole space goes."""
+    notes: tuple[str, ...] = ()
+    """Sentences for the receipt."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do."""
+        kept = self.sessions or self.memories or self.lessened or self.pads
+        return not (kept or self.everything) and self.taught.is_empty
+
+
+def carry_out(tx: Transaction, space: str, plan: ErasurePlan) -> None:
+    """Erase what is planned. Memories that lost a source still have to be settled (`settle_left`)."""
+    tx.erasure.begin()
+    for each in plan.sessions:
+        if each.whole:
+            tx.erasure.session(each.key)
+        else:
+            _erase_in_session(tx, each)
+    tx.memories.remove(space, [record.id for record in plan.memories])
+    tx.memories.put(space, plan.lessened)
+    for task in plan.pads:
+        tx.pads.remove(space, task)
+    _change_runs(tx, space, plan.taught)
+    if plan.everything:
+        tx.erasure.space(space)
+
+
+def _erase_in_session(tx: Transaction, what: SessionErasure) -> None:
+    tx.erasure.messages(what.key, [erase(message) for message in what.messages])
+    tx.upkeep.discard(what.key, [*what.summaries, *what.remade])
+    tx.erasure.notes(what.key, what.annotations, what.marks)
+    for lease in what.leases:
+        tx.leases.forget(what.key, lease.work)
+
+
+def affected_by(
     tx: Transaction, key: SessionKey, gone: Sequence[Message], name: SubjectName | None
 ) -> tuple[SessionErasure, ErasedWords]:
-    """What goes with the messages `gone`, and the words by which it was known; with `name`, what names it as well."""
+    """What goes of a session with the messages `gone` and with what contains `name`; and the erased words."""
     ids = {message.id for message in gone}
-    erased = ErasedWords.of(text for message in gone for text in said(message))
+    erased = ErasedWords.of(text for message in gone for text in spoken_texts(message))
     for message in all_messages(tx, key):
         if message.id not in ids and erased.alone:
-            erased = erased.without(said(message))
+            erased = erased.without(spoken_texts(message))
     notes = [
         each for each in all_annotations(tx, key) if _is_from(each, ids, erased, name) or _covers(tx, key, each, gone)
     ]
@@ -522,7 +487,7 @@ def reach(
 
 
 def _covers(tx: Transaction, key: SessionKey, note: Annotation, gone: Sequence[Message]) -> bool:
-    """Whether what was written by hand of a stretch covers a message that is gone."""
+    """Whether a wording set by hand for a stretch covers a message that is gone."""
     near = [each for each in gone if 0 <= note.since <= each.position <= note.at_position]
     if not near or note.kind != "wording":
         return False
@@ -531,7 +496,7 @@ def _covers(tx: Transaction, key: SessionKey, note: Annotation, gone: Sequence[M
 
 
 def _is_from(note: Annotation, ids: Collection[MessageId], erased: ErasedWords, name: SubjectName | None) -> bool:
-    """Whether the source of an annotation is erased, or its text comes from what is."""
+    """Whether an annotation's source is erased, or its text derives from what is."""
     if note.source in ids or (name and name.is_in([note.text, note.claim, note.who, note.whom, *note.known_to])):
         return True
     comes = erased.in_part if note.by == "model" else erased.is_source_of
@@ -546,16 +511,16 @@ def _summaries(
     name: SubjectName | None,
     notes: Collection[str],
 ) -> tuple[list[SummaryId], list[SummaryId]]:
-    """The summaries that cover a message that is `gone`, that name one, or that tell what only these said.
+    """The summaries that cover, name or retell a `gone` message, and those to be made again.
 
-    What was written of the others in view of these goes as well, step by step. And those that are to be made again.
+    Summaries written from a removed one go too, transitively.
     """
-    covers = Covers(tx, key, gone)
+    covers = _Coverage(tx, key, gone)
     ids = {message.id for message in gone}
     out: dict[SummaryId, None] = {}
     rest: list[Summary] = []
     for summary in all_summaries(tx, key):
-        told = list(values((summary.sections, summary.threads)))
+        told = list(_texts_in((summary.sections, summary.threads)))
         by_words = any(map(erased.in_part, told)) or (name is not None and name.is_in(told))
         if by_words or not ids.isdisjoint(told) or covers(summary):
             out[summary.id] = None
@@ -572,11 +537,10 @@ def _rests_on(summary: Summary, gone: Collection[str], notes: Collection[str]) -
     return any(name in gone for name in summary.sources) or any(name in notes for name in disputes)
 
 
-class Covers:
-    """Where some messages stand against a summary."""
+class _Coverage:
+    """Positions of some messages, compared with the stretches of summaries."""
 
     def __init__(self, tx: Transaction, key: SessionKey, messages: Sequence[Message]) -> None:
-        """Look along the paths of the session `key`."""
         self._tx = tx
         self._key = key
         self._at: dict[int, set[MessageId]] = {}
@@ -584,17 +548,17 @@ class Covers:
             self._at.setdefault(message.position, set()).add(message.id)
 
     def __call__(self, summary: Summary) -> bool:
-        """Whether the summary covers one of them, or was written by somebody who saw one."""
+        """Whether the summary covers one of the messages, or was written with one in view."""
         first, last = summary.first_position, summary.last_position
         if summary.writing is not None and summary.writing.seen_first >= 0:
             first = min(first, summary.writing.seen_first)
-            # What was seen behind its end stands on whichever branch.
+            # Messages seen after its end may be on any branch.
             if any(last < place <= summary.writing.seen_last for place in self._at):
                 return True
         return self._one_between(summary, first, last)
 
     def before(self, summary: Summary) -> bool:
-        """Whether one of them stands on the path before what the summary covers."""
+        """Whether one of the messages precedes what the summary covers."""
         return self._one_between(summary, 0, summary.first_position - 1)
 
     def _one_between(self, summary: Summary, first: int, last: int) -> bool:

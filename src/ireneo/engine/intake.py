@@ -1,8 +1,10 @@
-"""Read what people say into memories: each message once along each path, whoever is killed, and however many race.
+"""Read sessions into memories: the facts that users state, and the episodes of turns and story leaves.
 
-How far a path was read is marked in the transaction that stores what was read, so a stretch is read whole or not at
-all, and of two that read the same the second finds it read. What forks share is read once. Where a model reads, rules
-stand in for it while it fails; what was read without one is not read again, since a user may have put it right since.
+Facts: how far a path was read is marked in the transaction that stores them, so a stretch is read whole or not at all,
+and once, however many processes run; what forks share is read once. If a model reads, rules read in its place while it
+fails; such a stretch is not read again, since a user may have corrected the result since.
+
+Episodes: a turn counts as remembered once a memory names both its ends, a leaf once a memory cites it.
 """
 
 from __future__ import annotations
@@ -48,29 +50,29 @@ from ireneo.summaries.steps import CHANGES, steps
 from ireneo.summaries.summary import SummaryId
 
 READ, STOOD_IN = "read", "stood in"
-"""The marks of what needs no reader any more, and of what rules read in the place of a model that failed."""
+"""Marks: read for good, and read by rules in place of a model that failed."""
 LISTEN = "listen"
-"""The name of the work under which a model that reads is leased."""
+"""The name of the leased work of a reading model."""
 BATCH = 32
-"""Messages that rules read in one transaction: so much is done again after a crash, at the most."""
+"""Messages that rules read in one transaction."""
 STRETCH, STRETCH_TOKENS = 120, 2_500
-"""Messages that a model reads at a time, at the most, and what they may come to as they are shown."""
+"""Messages that a model reads at a time, and their tokens as shown."""
 QUIET = timedelta(minutes=5)
-"""What was said less long ago waits for more, where there is time: a question to a model costs more than its words."""
+"""Recent messages wait for more, since a question to a model costs more than its words."""
 TALK_GOES_ON = timedelta(hours=8)
-"""After so long somebody who comes back begins anew."""
+"""After so long a speaker begins anew."""
 BEFORE = 4
-"""Messages before a stretch that its first ones may answer or put right."""
+"""Messages before a stretch that its first ones may answer or correct."""
 LONGEST = 8_000
-"""Characters of a message that are read: whoever says more than that has pasted it."""
+"""Characters of a message that are read; whoever says more has pasted it."""
 _NEXT = timedelta(microseconds=1)
-"""By which of two facts that were told in one stretch the later one is told later."""
+"""By which the later of two facts of a stretch is said later."""
 
 _LOG = logging.getLogger("ireneo")
 
 
 class Stretch(Struct, frozen=True, kw_only=True):
-    """Messages of a path that nobody has read yet, and those right before them."""
+    """Unread messages of a path, and those right before them."""
 
     key: SessionKey
     project: str
@@ -79,11 +81,11 @@ class Stretch(Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...]
     """At least one."""
     erased: int
-    """How many messages of the session had been erased when they were read."""
+    """How many messages of the session had been erased when these were read."""
 
 
 class Heard(Struct, frozen=True, kw_only=True):
-    """What was remembered of a stretch."""
+    """What was remembered of a stretch of a session."""
 
     session: str
     branch: str
@@ -91,18 +93,18 @@ class Heard(Struct, frozen=True, kw_only=True):
     last_position: int
     remembered: tuple[Remembered, ...] = ()
     failed: str = ""
-    """Why the model failed; nothing is remembered of the stretch then, and rules stand in."""
+    """Why the model failed; then nothing is remembered of the stretch, and rules read it."""
     refused: tuple[str, ...] = ()
-    """What a model said and was not let stand, and why."""
+    """Facts of the model that were rejected, with the reason."""
     tokens_in: int = 0
     tokens_out: int = 0
 
 
 class Listener:
-    """Listens to the sessions of a space."""
+    """Reads what is said in the sessions of a space."""
 
     def __init__(self, resources: Resources, worker: Worker, preset: Policy | None) -> None:
-        """Nothing is read yet; each session is cut by `preset`, or by its own."""
+        """Read each session as cut by `preset`, or by its own preset."""
         self._resources = resources
         self._store = resources.store
         self._worker = worker
@@ -113,7 +115,7 @@ class Listener:
     async def session(self, info: SessionInfo, *, patient: bool = False) -> AsyncIterator[Heard]:
         """Read what is due of one session, on each of its branches, and yield what was read.
 
-        Who is `patient` lets a model read what was just said together with what follows it.
+        If `patient`, what was just said waits, so that a model reads it together with what follows.
         """
         self.waits = False
         if not self._resources.listen:
@@ -137,9 +139,9 @@ class Listener:
     async def _by_model(
         self, model: LanguageModel, key: SessionKey, due: Due, *, patient: bool
     ) -> AsyncIterator[Heard]:
-        """Let a model read a branch, a stretch at a time; it ends where the model fails, or another is at it."""
+        """Let a model read a branch, a stretch at a time, until it fails or another worker holds the lease."""
         while (stretch := await self._store.read(due, mark=READ, most=STRETCH)) is not None:
-            if patient and self._goes_on(stretch):
+            if patient and self._may_grow(stretch):
                 return
             async with self._worker.leased(key, LISTEN) as lease:
                 if lease is None:
@@ -152,7 +154,7 @@ class Listener:
                     return
 
     async def _asked(self, model: LanguageModel, due: Due, lease: Lease) -> Heard | None:
-        """What a model reads in what is due; None where that is nothing, any more."""
+        """What a model reads in what is due; None if nothing is."""
         stretch = await self._store.read(due, mark=READ, most=STRETCH)
         if stretch is None:
             return None
@@ -168,40 +170,40 @@ class Listener:
             _LOG.warning("%s Rules read in its place.", error)
             if not isinstance(error, SpendingLimit):
                 await self._worker.failed(lease, str(error))
-            return replace(heard_of(stretch), failed=str(error))
+            return replace(_heard(stretch), failed=str(error))
 
         def keep(tx: Transaction) -> list[Remembered]:
             self._worker.done(tx, lease)
-            return keep_read(tx, stretch, reading.facts, self._resources.clock.now())
+            return _store_read(tx, stretch, reading.facts, self._resources.clock.now())
 
         remembered = await self._store.write(keep)
         return replace(
-            heard_of(stretch, remembered),
+            _heard(stretch, remembered),
             refused=reading.refused,
             tokens_in=reading.usage.tokens_in,
             tokens_out=reading.usage.tokens_out,
         )
 
-    def _goes_on(self, stretch: Stretch) -> bool:
-        """Whether what was said last was said just now, and there is room for more in one question."""
+    def _may_grow(self, stretch: Stretch) -> bool:
+        """Whether the last message was just said, and the question has room for more."""
         at, now = stretch.messages[-1].draft.at, self._resources.clock.now()
         return len(stretch.messages) < STRETCH and at is not None and timedelta(0) <= now - at < QUIET
 
 
 class Due(Protocol):
-    """Finds what is due of one branch."""
+    """Finds what is due on one branch."""
 
     def __call__(self, tx: Transaction, *, mark: str, most: int = BATCH) -> Stretch | None:
-        """The first messages that are."""
+        """The first unread messages."""
 
 
 def due_intake(
     tx: Transaction, key: SessionKey, branch: str, policy: Policy, mark: str = READ, most: int = BATCH
 ) -> Stretch | None:
-    """The first messages of a branch that nobody has read yet, so many at a time; None where there are none.
+    """The first unread messages of a branch, at most `most`; None if there are none.
 
-    A story is no conversation unless one voice talks with an assistant: what its characters say of themselves is true
-    of nobody.
+    A story is not read unless one voice talks with an assistant: what its characters say of themselves is true of
+    nobody.
     """
     head = tx.log.head(key, branch)
     if head is None:
@@ -225,14 +227,14 @@ def due_intake(
 
 
 def _talks_with_assistant(tx: Transaction, key: SessionKey, path: Sequence[Message]) -> bool:
-    """Whether one voice alone talks with an assistant there, and in all of the session."""
+    """Whether a single voice talks with an assistant, there and in all of the session."""
     near = {name for message in path for name in voices_in(message.parts)}
     answered = any(message.role == "assistant" for message in path)
     return answered and len(near) <= 1 and len(tx.log.speakers(key.space, key.session)) <= 1
 
 
 def _fitting(messages: Sequence[Message]) -> Iterator[Message]:
-    """Those of them that come to no more than is read at a time; at least one."""
+    """The messages that fit into one question; at least one."""
     left = STRETCH_TOKENS
     for number, message in enumerate(messages):
         left -= min(message.tokens, LONGEST_SAID // 4 if message.role == "user" else LONGEST_ANSWER // 4)
@@ -242,14 +244,14 @@ def _fitting(messages: Sequence[Message]) -> Iterator[Message]:
 
 
 def _is_put_off(tx: Transaction, key: SessionKey) -> bool:
-    """Whether a model failed to read the session, and is asked again later."""
+    """Whether a model failed to read the session and is asked again later."""
     return any(lease.work == LISTEN and not lease.holder for lease in tx.leases.of_session(key))
 
 
 def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -> Heard | None:
-    """Read the next messages of a branch by rules, store what they say, and that they were read; all at once.
+    """Read the next messages of a branch by rules, and store the facts and the mark.
 
-    What a message says is settled before the next one is read, which may put it right.
+    Facts of a message are settled before the next one is read, which may correct them.
     """
     stretch = due(tx, mark=mark)
     if stretch is None:
@@ -261,33 +263,33 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
     at_work = _is_work_on_files(stretch.messages)
     for message in stretch.messages:
         for said in utterances(cleaning.message(message)):
-            heard = [each.text for each in before[-BEFORE:] if _goes_on(each, said)]
+            heard = [each.text for each in before[-BEFORE:] if _is_one_talk(each, said)]
             facts = said_facts(
                 said.text, speaker=said.speaker, role=said.role, at=said.at, before=heard, known=known.facts
             )
-            # "The branch is open now" is said of the work, whose summaries, lessons and pins tell it better.
+            # "The branch is open now" is about the work, which summaries, lessons and pins tell better.
             for fact in (fact for fact in facts if fact.attribute or not at_work):
-                piece = _piece(fact, said, stretch, now + len(remembered) * _NEXT)
+                piece = _draft_of(fact, said, stretch, now + len(remembered) * _NEXT)
                 settled = settle_said(tx, key.space, [own_draft(fact, piece)] if is_clean(fact) else (), known.facts)
                 known.learn(each for done in settled for each in (done.record, *done.changed))
                 remembered += settled
             before.append(said)
     tx.read_marks.put(key, stretch.messages[-1].id, mark)
-    return heard_of(stretch, remembered)
+    return _heard(stretch, remembered)
 
 
 def _is_work_on_files(messages: Sequence[Message]) -> bool:
-    """Whether an agent works on files or in a shell there, so that what is told is mostly of that."""
+    """Whether an agent works on files or in a shell there, so that most statements are about that."""
     return any(step.action.shell or step.action.kind in CHANGES for step in steps(messages))
 
 
-def _goes_on(before: Utterance, said: Utterance) -> bool:
-    """Whether a talk goes on: a play that was opened days ago is over."""
+def _is_one_talk(before: Utterance, said: Utterance) -> bool:
+    """Whether both belong to one talk."""
     return before.at is None or said.at is None or said.at - before.at < TALK_GOES_ON
 
 
-def keep_read(tx: Transaction, stretch: Stretch, facts: Sequence[ReadFact], now: datetime) -> list[Remembered]:
-    """Store what a stretch says, and that it was read; nothing where another was quicker, or it is there no more."""
+def _store_read(tx: Transaction, stretch: Stretch, facts: Sequence[ReadFact], now: datetime) -> list[Remembered]:
+    """Store what a stretch says and that it was read; nothing if another process was quicker or it was erased."""
     key, first, last = stretch.key, stretch.messages[0], stretch.messages[-1]
     if was_erased(tx, key, stretch.erased) or not tx.log.find(key, [last.id]):
         return []
@@ -297,13 +299,13 @@ def keep_read(tx: Transaction, stretch: Stretch, facts: Sequence[ReadFact], now:
     out: list[Remembered] = []
     for read in facts:
         out += settle_drafts(
-            tx, key.space, drafts_of(read, _piece(read.fact, read.said, stretch, now + len(out) * _NEXT))
+            tx, key.space, drafts_of(read, _draft_of(read.fact, read.said, stretch, now + len(out) * _NEXT))
         )
     return out
 
 
-def _piece(fact: SaidFact, said: Utterance, stretch: Stretch, now: datetime) -> MemoryDraft:
-    """The evidence that a message is."""
+def _draft_of(fact: SaidFact, said: Utterance, stretch: Stretch, now: datetime) -> MemoryDraft:
+    """The draft of a memory with a message as its evidence."""
     origin: Source = "user" if said.role == "user" else "agent"
     return MemoryDraft(
         text=fact.text,
@@ -319,9 +321,9 @@ def _piece(fact: SaidFact, said: Utterance, stretch: Stretch, now: datetime) -> 
 
 
 def utterances(message: Message) -> Iterator[Utterance]:
-    """What a user or an agent says in a message, without what is pasted, quoted or recalled in it.
+    """What a user or agent says in a message, without what is pasted, quoted or recalled in it.
 
-    A message that calls tools says what is about to be done, and is passed over.
+    A message with tool calls only announces what is about to be done, and is skipped.
     """
     draft = said_in(message.draft)
     if not is_source(message) or draft.role not in ("user", "assistant") or draft.calls:
@@ -334,8 +336,7 @@ def utterances(message: Message) -> Iterator[Utterance]:
                 yield Utterance(message=message.id, role=role, speaker=part.author or role, text=own, at=draft.at)
 
 
-def heard_of(stretch: Stretch, remembered: Sequence[Remembered] = ()) -> Heard:
-    """What was remembered of a stretch."""
+def _heard(stretch: Stretch, remembered: Sequence[Remembered] = ()) -> Heard:
     return Heard(
         session=stretch.key.session,
         branch=stretch.branch,
@@ -346,26 +347,26 @@ def heard_of(stretch: Stretch, remembered: Sequence[Remembered] = ()) -> Heard:
 
 
 STEP = 400
-"""Messages that are read at a time, from the end of a path backwards."""
+"""Messages read at a time, from the end of a path backwards."""
 
 
 class DueEpisode(Struct, frozen=True, kw_only=True):
-    """A turn, or a leaf of a story, of which no memory tells yet."""
+    """A turn, or a leaf of a story, that no memory tells of yet."""
 
     opening: MessageId
     """The first message of a turn."""
     id: str
-    """Its last message; of a leaf the summary."""
+    """The last message of a turn; of a leaf its summary."""
     first: int
     last: int
     """Positions on the path."""
 
 
 def due_turns(tx: Transaction, key: SessionKey, head: Head, floor: int = 0) -> list[DueEpisode]:
-    """The turns that are over and that no memory tells of, in order, from position `floor` on.
+    """The finished turns that no memory tells of, in order, from position `floor` on.
 
-    They are looked for from the end backwards, up to the first that is remembered: turns are remembered in order.
-    The newest turn is over once the agent has answered; one without any work has nothing to tell but what was said.
+    They are searched from the end backwards, up to the first that is remembered, since turns are remembered in order.
+    The newest turn is finished once the agent has answered. Turns without work are left out.
     """
     out: list[DueEpisode] = []
     later: list[Message] = []
@@ -393,7 +394,7 @@ def due_turns(tx: Transaction, key: SessionKey, head: Head, floor: int = 0) -> l
 
 
 def remembered_turns(tx: Transaction, space: str, turns: Sequence[DueEpisode]) -> set[str]:
-    """The ids of those `turns` of which a memory tells: one piece of its evidence names both ends of the turn."""
+    """The ids of those `turns` of which some evidence names both ends."""
     if not turns:
         return set()
     citing = tx.memories.citing(space, [turn.id for turn in turns])
@@ -413,7 +414,7 @@ def due_leaves(tx: Transaction, key: SessionKey, head: Head, policy: Policy, flo
 
 
 def remembered_leaves(tx: Transaction, space: str, leaves: Sequence[DueEpisode]) -> set[str]:
-    """The ids that memories name of which one names a leaf."""
+    """The summaries cited by memories that cite one of the `leaves`."""
     citing = tx.memories.citing(space, [leaf.id for leaf in leaves]) if leaves else ()
     return {name for record in citing for piece in record.evidence for name in piece.summaries}
 
@@ -421,9 +422,9 @@ def remembered_leaves(tx: Transaction, space: str, leaves: Sequence[DueEpisode])
 def drafts_of_turns(
     tx: Transaction, key: SessionKey, head: Head, turns: Sequence[DueEpisode], cleaning: Cleaning, now: datetime
 ) -> list[list[MemoryDraft]]:
-    """What each turn leaves behind, and what it overturns of the turns before it.
+    """The drafts of each turn, including evidence against failures that it overturns.
 
-    Nothing of a turn whose path was pruned since it was looked over.
+    A turn whose path was pruned meanwhile has none.
     """
     out: list[list[MemoryDraft]] = []
     known = known_failure(tx.memories.list(key.space, _FAILURES), key.session)
@@ -446,7 +447,7 @@ def drafts_of_turns(
 def drafts_of_leaves(
     tx: Transaction, key: SessionKey, head: Head, due: Sequence[DueEpisode], cleaning: Cleaning, now: datetime
 ) -> list[list[MemoryDraft]]:
-    """The episode that each leaf leaves behind, where there is any."""
+    """The episode of each leaf, if it has one."""
     leaves = {leaf.id: leaf for leaf in tx.summaries.get(key, [SummaryId(each.id) for each in due])}
     out: list[list[MemoryDraft]] = []
     for each in due:
@@ -459,33 +460,22 @@ def drafts_of_leaves(
 
 
 EPISODES_AT_A_TIME = 16
-"""Turns, or leaves, that are remembered in one transaction: so much is done again after a crash, at the most."""
+"""Turns or leaves remembered in one transaction."""
 _FAILURES = MemoryFilter(kind="failure")
 
 
-class Gathered(Struct, frozen=True, kw_only=True):
-    """What was remembered of a stretch of a session."""
-
-    session: str
-    branch: str
-    first_position: int
-    last_position: int
-    remembered: tuple[Remembered, ...]
-
-
 class Gatherer:
-    """Gathers in one space, and knows how far it has looked."""
+    """Remembers the episodes of a space, and keeps how far it has looked."""
 
     def __init__(self, resources: Resources, space: str) -> None:
-        """Nothing is read yet."""
         self._means = resources
         self._store = resources.store
         self._space = space
         self._passed: dict[tuple[SessionKey, str], tuple[int, str]] = {}
-        """The end of what was looked through of a branch: what leaves no memory is not looked through again."""
+        """The end of what was examined of a branch: turns that leave no memory are not examined again."""
 
-    async def session(self, info: SessionInfo, preset: Policy | None = None) -> AsyncIterator[Gathered]:
-        """Remember what is due in one session, on each of its branches; it is cut by `preset`, or by its own."""
+    async def session(self, info: SessionInfo, preset: Policy | None = None) -> AsyncIterator[Heard]:
+        """Remember what is due in one session, on each of its branches; it is cut by `preset`, or by its own preset."""
         key, policy = info.key, preset or preset_of(info.source, self._means.preset)
         drafts_of = drafts_of_leaves if policy.story else drafts_of_turns
         for branch, head in (await self._store.read(lambda tx: tx.sessions.branches(info.key))).items():
@@ -494,7 +484,7 @@ class Gatherer:
             due = await self._store.read(self._due, key, branch, head, policy)
             for start in range(0, len(due), EPISODES_AT_A_TIME):
                 batch = due[start : start + EPISODES_AT_A_TIME]
-                # What it leaves behind is worked out in the store's thread as well: it takes a while.
+                # Computed in the store's thread, since it may take long.
                 drafts = await self._store.read(
                     drafts_of, key, head, batch, self._means.drawing(), self._means.clock.now()
                 )
@@ -502,7 +492,7 @@ class Gatherer:
                 if not policy.story:
                     self._passed[key, branch] = batch[-1].last, batch[-1].id
                 if settled:
-                    yield Gathered(
+                    yield Heard(
                         session=key.session,
                         branch=branch,
                         first_position=batch[0].first,
@@ -513,7 +503,7 @@ class Gatherer:
     def _due(self, tx: Transaction, key: SessionKey, branch: str, head: Head, policy: Policy) -> list[DueEpisode]:
         position, name = self._passed.get((key, branch), (-1, ""))
         passed = tx.log.path(key, head.id, position, position) if position >= 0 else ()
-        # Behind what was looked through of the branch, where it still leads that way.
+        # Continue after what was examined, if it is still on the branch.
         floor = position + 1 if passed and passed[0].id == name else 0
         return due_leaves(tx, key, head, policy, floor) if policy.story else due_turns(tx, key, head, floor)
 
@@ -521,7 +511,7 @@ class Gatherer:
 def _keep(
     tx: Transaction, space: str, policy: Policy, batch: Sequence[DueEpisode], drafts: Sequence[Sequence[MemoryDraft]]
 ) -> list[Remembered]:
-    """Store what a batch leaves behind; another process may have been at the same."""
+    """Store what a batch leaves behind, apart from what another process has stored meanwhile."""
     known = remembered_leaves(tx, space, batch) if policy.story else remembered_turns(tx, space, batch)
     new = [each for due, each in zip(batch, drafts, strict=True) if due.id not in known]
     return settle_drafts(tx, space, [draft for each in new for draft in each])

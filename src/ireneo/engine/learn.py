@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.diary import parts, windows, written_on_path
-from ireneo.engine.forgetting import ErasurePlan, EvidenceTrace, LostSources, settle_left
+from ireneo.engine.forgetting import remove_memories
 from ireneo.engine.leasing import Worker
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Cleaning, Resources
@@ -213,10 +213,7 @@ def retract(tx: Transaction, space: str, session: str, cues: Iterable[str]) -> N
     if not (changed or gone):
         return
     tx.memories.put(space, changed)
-    rest = EvidenceTrace(tx, space, LostSources()).follow(gone, ())
-    tx.memories.remove(space, [each.id for each in rest.gone])
-    tx.memories.put(space, rest.lessened)
-    settle_left(tx, space, ErasurePlan(memories=rest.gone, lessened=(*changed, *rest.lessened)))
+    remove_memories(tx, space, gone, changed)
 
 
 def _stand(tx: Transaction, key: SessionKey, head: Head, sources: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Open, or dispute, whatever an id names, wherever in a space it is: a block, a message, a memory, a pin, a run."""
+"""Open or dispute whatever an id names in a space: a summary, message, memory, annotation or run."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from msgspec.structs import replace
 from ireneo.engine import annotations as noting
 from ireneo.engine.diary import Diary, read_diary
 from ireneo.engine.expand import Expanded, expand
-from ireneo.engine.forgetting import all_annotations
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import Scope, ScopeLimits, character_asked, is_open, open_projects, place_all, told_there
-from ireneo.engine.tree import memory_named, only_match
+from ireneo.engine.scope import Scope, ScopeLimits, character_asked, is_open, open_projects, per_project, place_all
+from ireneo.engine.tree import all_annotations, memory_named, only_match
 from ireneo.errors import BadInput, MemoryNotFound, NotFound, SummaryNotFound
 from ireneo.lessons.run import is_ruling
 from ireneo.log.message import short
@@ -24,39 +23,32 @@ from ireneo.memories.record import TRUST, MemoryId, Record, Source
 from ireneo.ports.store import Transaction
 
 SUMMARY = "s_"
-"""What the id of a block begins with; those of messages and of memories begin alike, with another letter."""
+"""Prefix of the ids of summaries."""
 NOTES = {"p_": "pin", "r_": "release", "d_": "dispute", "e_": "entry", "t_": "thread", "c_": "fact", "w_": "wording"}
-"""What the ids of what was noted by hand begin with."""
+"""Prefixes of the ids of annotations."""
 
 
 class LookupResult(Struct, frozen=True, kw_only=True):
-    """What an id names: a block or a message with the session that it stands in, a note, a run, or a memory."""
+    """What an id names; a summary, message or annotation with the session that it is in."""
 
     session: str = ""
     expanded: Expanded | None = None
     memory: Record | None = None
     note: Annotation | None = None
-    """A pin, or what else was noted by hand."""
+    """An annotation, such as a pin."""
     diary: Diary | None = None
-    """Of a session: what was tried in it, and what came of that."""
+    """Of a session: what was tried in it, and with what result."""
 
 
 async def lookup(
-    resources: Resources,
-    space: str,
-    id: str,
-    session: str = "",
-    project: str | None = None,
-    viewpoint: str = "",
+    resources: Resources, space: str, id: str, session: str = "", project: str | None = None, viewpoint: str = ""
 ) -> LookupResult:
-    """What `id`, or the only id that begins so, names in the space (of what stands in sessions: in `session` alone).
+    """Return what `id`, or the only id that begins with it, names; `session` limits the search to one.
 
-    With `project` (empty: none) what belongs to another one is not opened, and of a memory what is told there is not;
-    with `viewpoint` what that character remembers, and nothing that was noted by hand. Raises NotFound, and BadInput,
-    with some of them, where it might name several or has too few characters for a name.
+    With `project` (empty: none) nothing of other projects is opened; with `viewpoint` only what that character knows,
+    and no annotations. Raises NotFound, and BadInput for an ambiguous or too short id.
     """
-    if project is not None:
-        await place_all(resources.store, space)
+    await place_all(resources.store, space, project)
 
     def find(tx: Transaction) -> LookupResult | list[SessionKey]:
         keys = [key for key in _sessions(tx, space, project) if session in ("", key.session)]
@@ -77,7 +69,7 @@ async def lookup(
     found = await resources.store.read(find)
     if isinstance(found, LookupResult):
         return found
-    # Sessions are called as their logs call them, so that they come last.
+    # Session names are chosen by logs, so they are tried last.
     begun = {key.session: key for key in found if id and key.session.startswith(id)}
     if not begun:
         raise NotFound(_nothing(id, space))
@@ -95,18 +87,17 @@ async def dispute_id(
     origin: Source = "agent",
     project: str | None = None,
 ) -> Annotation | Remembered:
-    """Say that a block is wrong (or one claim of it), or that a memory is; with why. Raises NotFound, BadInput.
+    """Dispute a summary (or one claim of it) or a memory, with a reason. Raises NotFound and BadInput.
 
-    A block is shown as disputed until it is written again. Against a memory it is one more word of `origin`, told now
-    and kept with its reason: what it changes follows from whose words speak for it. With `project` (empty: none) what
-    belongs to another one is not disputed.
+    A summary is shown as disputed until it is written again. Against a memory this is a piece of evidence of `origin`,
+    whose effect follows from the rest of the evidence. With `project` (empty: none) nothing of other projects is
+    disputed.
     """
     if not reason.strip():
         raise BadInput("Say what is wrong with it, and what is shown instead.")
     if origin not in TRUST:
         raise BadInput(f"`origin` is {origin!r}, which is none; give one of {', '.join(TRUST)}.")
-    if project is not None:
-        await place_all(resources.store, space)
+    await place_all(resources.store, space, project)
     reason = resources.cleaning().text(reason)
     if id.startswith(SUMMARY):
         key = await resources.store.read(lambda tx: _place(tx, space, _sessions(tx, space, project), id))
@@ -128,8 +119,8 @@ async def dispute_id(
     draft = against(record, resources.clock.now(), origin=origin, why=" ".join(reason.split()))
 
     def settle(tx: Transaction) -> Remembered:
-        there = told_there(tx, space, record, draft) if project is None else [replace(draft, project=project)]
-        # It was opened and found wrong: that is a new word, however much it reads like the memory.
+        there = per_project(tx, space, record, draft) if project is None else [replace(draft, project=project)]
+        # `judged`: a dispute is new evidence, however much it reads like the memory.
         return settle_drafts(tx, space, there, judged=True)[-1]
 
     return await resources.store.write(settle)
@@ -142,8 +133,8 @@ def _sessions(tx: Transaction, space: str, project: str | None) -> list[SessionK
 
 
 def _seen(tx: Transaction, space: str, record: Record, project: str | None, viewpoint: str = "") -> Record:
-    """A memory as it is seen from a project, by a character. Raises NotFound where it belongs to others alone."""
-    scope = Scope.of(tx, space, ScopeLimits(project=project, viewpoint=viewpoint, undone=not viewpoint))
+    """A memory as seen from a project, by a character. Raises NotFound if it may not be."""
+    scope = Scope(tx, space, ScopeLimits(project=project, viewpoint=viewpoint, undone=not viewpoint))
     (seen,) = scope.seen([record])
     if seen is None and viewpoint:
         raise NotFound(f"{record.id} is not what {viewpoint} remembers; open what recall or a brief shows to her.")
@@ -156,7 +147,7 @@ def _seen(tx: Transaction, space: str, record: Record, project: str | None, view
 
 
 def _place(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> SessionKey:
-    """The session in which the summary stands that is meant."""
+    """The session of the summary that `id` names."""
     found: dict[str, SessionKey] = {}
     for key in keys if id else ():
         for summary in tx.summaries.find(key, id):
@@ -169,9 +160,9 @@ def _place(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> 
 def _memory_or_message(
     tx: Transaction, space: str, keys: Sequence[SessionKey], id: str
 ) -> tuple[Record | None, SessionKey | None, str]:
-    """The memory of that id, or the session in which such a message stands, and the whole id.
+    """The memory, or the session of the message, that `id` names, and the whole id.
 
-    A log gave its messages ids of its own: they name what it meant, where nothing of ours begins so.
+    Ids that a log gave its messages count if none of ours begins so.
     """
     memories = {record.id: record for record in tx.memories.get(space, [id])}
     said: dict[str, SessionKey] = {}

@@ -30,15 +30,7 @@ from ireneo.engine.editing import (
 )
 from ireneo.engine.exchange import Exported, FileFormat, MemoriesImported, MemoryFile, export_memories, import_memories
 from ireneo.engine.forget import ErasureReceipt, forget
-from ireneo.engine.imports import (
-    Imported,
-    JoinedImport,
-    format_of,
-    import_session,
-    new_name,
-    sessions_of,
-    stored_name,
-)
+from ireneo.engine.imports import Imported, JoinedImport, format_of, import_session, new_name, sessions_of, stored_name
 from ireneo.engine.learn import LearnedSession, due_runs, learn
 from ireneo.engine.learn_logs import GivenLog, LearnStep, LogLearner
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
@@ -363,11 +355,7 @@ class Memory:
         return len(await self._store.read(due_runs, self.space))
 
     async def lessons(
-        self,
-        *,
-        project: str | None = None,
-        category: Category | None = None,
-        disputed: bool = False,
+        self, *, project: str | None = None, category: Category | None = None, disputed: bool = False
     ) -> Sequence[Lesson]:
         """Return the lessons that hold: rulings first, then by the number of runs that showed them.
 
@@ -557,9 +545,8 @@ class Memory:
         With `at` only what was true then; with `believed_at` as it was known then; with `project` what was stated there
         or is marked as general.
         """
-        if project is not None:
-            await place_all(self._store, self.space)
         here = project_asked(project)
+        await place_all(self._store, self.space, here)
         return await self._store.read(
             history, self.space, subject, attribute, at=at, believed_at=believed_at, project=here
         )

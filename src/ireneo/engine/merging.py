@@ -15,7 +15,7 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.forgetting import ErasurePlan, EvidenceTrace, LostSources, settle_left
+from ireneo.engine.forgetting import remove_memories
 from ireneo.engine.learn import LearnedSession, settle_lessons
 from ireneo.engine.leasing import Worker
 from ireneo.engine.resources import Resources
@@ -242,7 +242,7 @@ def _merge(tx: Transaction, resources: Resources, space: str, plan: _Merge) -> b
     for run in tx.runs.get(space, list(sessions)):
         shown = tx.runs.of_run(space, run.session)
         tx.runs.put(space, run, _shown_as_one(shown, plan, gone))
-    _remove(tx, space, plan.others)
+    remove_memories(tx, space, plan.others)
     observed = tx.runs.observations(space, [plan.stays.cue], limit=10_000)
     settle_lessons(tx, space, observed, resources.clock.now())
     if plan.words:
@@ -264,10 +264,3 @@ def _shown_as_one(shown: Sequence[Observation], plan: _Merge, gone: set[str]) ->
     ]
     one = sum_observations([*ones, *([] if plan.outdated else moved)])
     return [*rest, *one]
-
-
-def _remove(tx: Transaction, space: str, records: Sequence[Record]) -> None:
-    rest = EvidenceTrace(tx, space, LostSources()).follow(list(records), ())
-    tx.memories.remove(space, [each.id for each in rest.gone])
-    tx.memories.put(space, rest.lessened)
-    settle_left(tx, space, ErasurePlan(memories=rest.gone, lessened=rest.lessened))

@@ -1,7 +1,7 @@
-"""Let a model read what people say: each fact is held against the words that it cites, and names what it replaces.
+"""Let a model read what people say, and check each fact against the words it cites.
 
-One question is asked for a stretch of messages, with what is known of those in it. What doesn't stand in the words is
-dropped, and a model that fails changes nothing.
+One question is asked for a stretch of messages, with what is known of the people in it. Facts that the words don't
+support are rejected; a model that fails changes nothing.
 """
 
 from __future__ import annotations
@@ -26,15 +26,7 @@ from ireneo.language.files import from_data, of_language, topic
 from ireneo.language.moments import moments
 from ireneo.language.numbers import said_figures, spelled
 from ireneo.language.spoken import Facts
-from ireneo.language.times import (
-    Date,
-    Window,
-    dates,
-    iso_window,
-    weekday_numbers,
-    without_dates,
-    worded,
-)
+from ireneo.language.times import Date, Window, dates, iso_window, weekday_numbers, without_dates, worded
 from ireneo.language.topics import Times, Words
 from ireneo.language.words import common_words, letters, terms
 from ireneo.log.message import Count, MessageId
@@ -51,24 +43,24 @@ from ireneo.prompts.replies import FactSaid, FactsReply
 from ireneo.summaries.steps import clip
 
 CONFIDENCE = 0.8
-"""In what a model reads and words bear out."""
+"""Confidence of a fact that a model read and its words support."""
 KNOWN_TOKENS = 1_500
-"""What may be shown of what is known."""
+"""Tokens of known facts that are shown."""
 LONGEST_SAID, LONGEST_ANSWER = 1_600, 240
-"""Characters of what a user says that are shown, and of what an assistant does."""
+"""Characters shown of a user's message, and of an assistant's."""
 MOST_KNOWN = 400
-"""Memories by which names are told and changes known, the newest."""
+"""The newest memories, by which names and changes are recognised."""
 REDACTED = "[REDACTED "
-"""What a secret's mark begins with."""
+"""The beginning of a redaction mark."""
 _SHOWN = 80
 _FEW = 3
-"""Years that a number near a message may well mean something else than."""
+"""Within so many years of a message a number may mean something other than a year."""
 _LONGEST_LIFE = 120
 """Years that somebody lives or something lasts."""
 _SHORT = 4
-"""Letters by which words of one stem are known."""
+"""Letters by which words of one stem are matched."""
 _INFLECTED = ("e", "er", "es", "em", "en", "ein", "s")
-"""What German words end with before a noun."""
+"""Endings of German words before a noun."""
 _KINDS: Mapping[str, Kind] = {"fact": "semantic", "plan": "semantic", "event": "episodic", "howto": "procedural"}
 _TAGS = ("</known>", "</conversation>")
 _QUOTATION = lazy_re(r"[“„«][^“”„«»\n]{12,}[”“»]|(?<!\w)\"[^\"\n]{12,}\"(?!\w)")
@@ -89,7 +81,7 @@ class Utterance(Struct, frozen=True, kw_only=True):
 
 
 class ReadFact(Struct, frozen=True, kw_only=True):
-    """A fact, who says it, and the memories that are no longer so because of it."""
+    """A fact, who states it, and the memories that it ends."""
 
     fact: SaidFact
     said: Utterance
@@ -101,17 +93,17 @@ class FactsRead(Struct, frozen=True, kw_only=True):
 
     facts: tuple[ReadFact, ...]
     refused: tuple[str, ...] = ()
-    """Why the others don't stand, a sentence each."""
+    """Why other facts were rejected, a sentence each."""
     usage: Usage = Usage(calls=0)
 
 
 async def read_by_model(
     model: LanguageModel, said: Sequence[Utterance], before: Sequence[Utterance], known: Sequence[Record], count: Count
 ) -> FactsRead:
-    """What a model reads in what is `said`, which what was said `before` explains. Raises ModelError."""
+    """The facts that a model reads in `said`, given what was said `before`. Raises ModelError."""
     shown, prompt = await asyncio.to_thread(_prompt, said, before, known, count)
     reply = await model.ask(prompt, FactsReply)
-    return replace(await asyncio.to_thread(_borne_out, reply.value, _Check(said, before, shown)), usage=reply.usage)
+    return replace(await asyncio.to_thread(_checked_facts, reply.value, _Check(said, before, shown)), usage=reply.usage)
 
 
 def _prompt(
@@ -119,11 +111,11 @@ def _prompt(
 ) -> tuple[list[Record], Prompt]:
     """The known facts that are shown, and the question that shows them."""
     shown = _shown_known(known, [*before, *said], count)
-    told = "\n".join(f"K{number} {_data(_told(each))}" for number, each in enumerate(shown, start=1))
+    told = "\n".join(f"K{number} {_prompt_text(_as_shown(each))}" for number, each in enumerate(shown, start=1))
     return shown, FACTS.render(known=told or "(nothing)", conversation="\n".join(_lines(said, before)))
 
 
-def _borne_out(reply: FactsReply, check: _Check) -> FactsRead:
+def _checked_facts(reply: FactsReply, check: _Check) -> FactsRead:
     facts: list[ReadFact] = []
     refused: list[str] = []
     for each in reply.facts:
@@ -135,20 +127,20 @@ def _borne_out(reply: FactsReply, check: _Check) -> FactsRead:
 
 
 def _shown_known(known: Sequence[Record], said: Sequence[Utterance], count: Count) -> list[Record]:
-    """The known facts that are shown: first those that share words with what is said, then the newest."""
+    """The known facts that fit: first those that share words with what is said, then the newest."""
     words = {term for each in said for term in terms(f"{each.speaker} {each.text}")}
-    ranked = sorted(known, key=lambda each: (-len(words & set(terms(_told(each)))), -each.at.timestamp(), each.id))
+    ranked = sorted(known, key=lambda each: (-len(words & set(terms(_as_shown(each)))), -each.at.timestamp(), each.id))
     out: list[Record] = []
     left = KNOWN_TOKENS
     for each in ranked:
-        left -= count(_told(each)) + 4
+        left -= count(_as_shown(each)) + 4
         if left < 0:
             break
         out.append(each)
     return out
 
 
-def _told(record: Record) -> str:
+def _as_shown(record: Record) -> str:
     since = f" (since {record.at.date().isoformat()})" if record.when else ""
     if record.subject and record.attribute and record.value:
         return f"{record.subject} · {record.attribute}: {clip(record.value, 120)}{since}"
@@ -156,41 +148,38 @@ def _told(record: Record) -> str:
 
 
 def _lines(said: Sequence[Utterance], before: Sequence[Utterance]) -> Iterator[str]:
-    """The conversation as it is shown: the days, and each message that may be cited with its number."""
+    """The conversation as shown: its days, and each message that may be cited with its number."""
     day: date | None = None
     for number, each in enumerate([*before, *said], start=1 - len(before)):
         if each.at is not None and each.at.date() != day:
             day = each.at.date()
             yield f"{day:%a %Y-%m-%d}"
         mark = f"[{number}]" if number > 0 else "(earlier)"
-        yield f"{mark} {_data(each.speaker)}: {_data(_cut(each))}"
+        yield f"{mark} {_prompt_text(each.speaker)}: {_prompt_text(_cut(each))}"
 
 
 def _cut(said: Utterance) -> str:
     return clip(said.text, LONGEST_SAID if said.role == "user" else LONGEST_ANSWER)
 
 
-def _data(text: str) -> str:
-    """A text as it may stand in a prompt: on one line, and as nothing but data."""
+def _prompt_text(text: str) -> str:
+    """A text on one line, with nothing that a model could take for an instruction."""
     return neutralise(" ".join(text.split()), _TAGS)
 
 
 class _Check:
-    """Holds what a model read against what it was shown."""
+    """Checks what a model read against what it was shown."""
 
     def __init__(self, said: Sequence[Utterance], before: Sequence[Utterance], known: Sequence[Record]) -> None:
         self._said = said
         self._all = [*before, *said]
-        self._told: list[FactSaid] = []
+        self._as_shown: list[FactSaid] = []
         self._known = {str(number): each for number, each in enumerate(known, start=1)}
         self._shown = [f"{each.speaker}: {each.text}" for each in self._all]
-        self._given = [
-            *self._shown,
-            *(f"{each.subject} {each.attribute} {each.value} {each.text}" for each in known),
-        ]
+        self._given = [*self._shown, *(f"{each.subject} {each.attribute} {each.value} {each.text}" for each in known)]
 
     def read(self, fact: FactSaid) -> list[ReadFact]:
-        """What a fact comes to, where it stands; raises BadInput with the reason where it doesn't."""
+        """The facts that a reply stands for; raises BadInput with the reason for rejecting it."""
         if not 1 <= fact.message <= len(self._said):
             raise BadInput(f"It cites message {fact.message}, which there is not.")
         said = self._said[fact.message - 1]
@@ -198,22 +187,22 @@ class _Check:
         named = [found[1] for each in fact.replaces if (found := _NUMBER.match(each))]
         replaced = [self._known[number] for number in dict.fromkeys(named) if number in self._known]
         if fact.over and not replaced:
-            fact, replaced = self._ended(fact)
-        days, years = _days_told(said, self._near(said))
-        # Fewer years are told by `since` or `until`: else any year near the message would stand.
+            fact, replaced = self._ended_fact(fact)
+        days, years = _possible_days(said, self._near(said))
+        # A period a few years away counts only by its stated year, or any year near the message would pass.
         days += [said.at.replace(year=each, day=1) for each in years if said.at and abs(each - said.at.year) > _FEW]
         since, until = (_window(each, said, years) for each in (fact.since, fact.until))
         self._check_words(fact, said, replaced, days, [each for each in (since, until) if each])
-        self._told.append(fact)
+        self._as_shown.append(fact)
         if fact.over and until and until.until and said.at and until.until <= said.at:
             since = until
         began = since.since if since else None
         if began and said.at and began.date() == said.at.date():
             began = None  # Said on the day: the message tells the hour.
-        return list(self._made(fact, said, replaced, began, until.until if until else None))
+        return list(self._facts_from(fact, said, replaced, began, until.until if until else None))
 
-    def _ended(self, fact: FactSaid) -> tuple[FactSaid, list[Record]]:
-        """A fact that is over, by the value that was told or known, and the known ones that it ends."""
+    def _ended_fact(self, fact: FactSaid) -> tuple[FactSaid, list[Record]]:
+        """A fact that is over, with the value that was stated or known, and the known facts that it ends."""
         words = _words(fact.value)
 
         def is_it(subject: str | None, attribute: str | None, value: str | None) -> bool:
@@ -221,7 +210,7 @@ class _Check:
             of_it &= attribute_of(attribute or "") == attribute_of(fact.attribute)
             return of_it and any(_is_said(word, _words(value or "")) for word in words)
 
-        told = [each for each in self._told if not each.over and is_it(each.subject, each.attribute, each.value)]
+        told = [each for each in self._as_shown if not each.over and is_it(each.subject, each.attribute, each.value)]
         told.sort(key=lambda each: _bare(each.value) == _bare(fact.value))
         if told:
             return replace(fact, subject=told[-1].subject, attribute=told[-1].attribute, value=told[-1].value), []
@@ -255,7 +244,7 @@ class _Check:
         days: Sequence[datetime],
         windows: Sequence[Window],
     ) -> None:
-        """That each name, number and date of it is shown, and the value by words that were said."""
+        """Check that each name, number and date was shown, and the value in words that were said."""
         text = " ".join(fact.text.split())
         if not text or error_text(text) or instruction_like(text):
             raise BadInput("It is no statement.")
@@ -267,7 +256,7 @@ class _Check:
 
         def passes(claim: TextClaim) -> bool:
             if claim.kind == "name":
-                # A capital says little in German, where a sentence may be too short to show its language.
+                # German nouns are capitalised, and a sentence may be too short to show its language.
                 return is_german and all(_is_said(each, words) or _is_noun(each, text) for each in _words(claim.text))
             if claim.kind == "date" and any(_falls_in(day, window) for day in dates(claim.text) for window in windows):
                 return True
@@ -282,7 +271,7 @@ class _Check:
         if wanted and not is_counted and not any(_is_said(each, words) for each in wanted):
             raise BadInput(f"Its value “{fact.value}” stands nowhere in what was said.")
 
-    def _made(
+    def _facts_from(
         self,
         fact: FactSaid,
         said: Utterance,
@@ -290,7 +279,7 @@ class _Check:
         since: datetime | None,
         until: datetime | None,
     ) -> Iterator[ReadFact]:
-        """The fact as it is remembered; that something is over is an event, which ends what it names."""
+        """The facts to remember; that something is over is an event, which ends what it names."""
         kind = _KINDS.get(fact.kind, "failure")
         subject, attribute, value = (" ".join(each.split()) for each in (fact.subject, fact.attribute, fact.value))
         is_slot = kind == "semantic" and bool(subject and attribute and value)
@@ -308,13 +297,13 @@ class _Check:
             if is_slot and not replaced:
                 yield ReadFact(fact=replace(slotted, against=True, adds=False, until=None), said=said)
         elif is_slot:
-            yield _in_the_place_of(slotted, said, replaced)
+            yield _replacing_value(slotted, said, replaced)
         else:
             yield ReadFact(fact=made, said=said, ended=replaced)
 
 
-def _in_the_place_of(fact: SaidFact, said: Utterance, replaced: Sequence[Record]) -> ReadFact:
-    """A value that takes the slot of the first of those that it replaces, from a time on at which that one held."""
+def _replacing_value(fact: SaidFact, said: Utterance, replaced: Sequence[Record]) -> ReadFact:
+    """A value that replaces others, in the slot of the first of them from when it was no longer so."""
     old = next((each for each in replaced if each.kind == "semantic" and each.attribute), None)
     beside = fact.adds or (old and (holding_of(old.attribute) == "set" or any(each.adds for each in old.evidence)))
     if old is None or beside:
@@ -325,12 +314,12 @@ def _in_the_place_of(fact: SaidFact, said: Utterance, replaced: Sequence[Record]
 
 
 def _bare(text: str) -> str:
-    """The words of a text as they are compared: without case and signs."""
+    """The words of a text without case and punctuation."""
     return _BARE.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
-def _days_told(said: Utterance, near: str) -> tuple[list[datetime], set[int]]:
-    """The day of a message and the days that it tells from there on; and the years of what lasts or is so old."""
+def _possible_days(said: Utterance, near: str) -> tuple[list[datetime], set[int]]:
+    """The days that a message may mean, and the years of the durations and ages it mentions."""
     if said.at is None:
         return [], set()
     at = said.at
@@ -342,7 +331,7 @@ def _days_told(said: Utterance, near: str) -> tuple[list[datetime], set[int]]:
     for month in range(1, 13):
         first = at.replace(month=month, day=1)
         if words & set(worded(first).casefold().split()) - weekday_numbers().keys():
-            # The next one or the last one; where it is this month, both.
+            # The next or the last such month; both if it is this month.
             told += [first.replace(year=at.year + 1)] * (month <= at.month)
             told += [first.replace(year=at.year - 1)] * (month >= at.month)
     numbers = {int(each) for each in (*units(near), *said_figures(near)) if each.isdecimal() and len(each) < 4}
@@ -353,7 +342,7 @@ def _days_told(said: Utterance, near: str) -> tuple[list[datetime], set[int]]:
 
 
 def _window(text: str, said: Utterance, years: Iterable[int]) -> Window | None:
-    """The time that a model names, near the message unless its year stands there or follows from what does."""
+    """The period that a model names, if it is near the message or its year is stated or follows from what is."""
     window = iso_window(text, said.at.tzinfo if said.at else None) if text else None
     if window is None or window.since is None or said.at is None:
         return window
@@ -363,7 +352,7 @@ def _window(text: str, said: Utterance, years: Iterable[int]) -> Window | None:
 
 
 def _falls_in(day: Date, window: Window) -> bool:
-    """Whether a date is in a window, whose year it may leave out."""
+    """Whether a date, whose year may be missing, is in a period."""
     if window.since is None or window.until is None:
         return False
     year, month, number = day
@@ -375,12 +364,12 @@ def _falls_in(day: Date, window: Window) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text by which a value is looked for, without the common ones of English."""
+    """The words of a text by which a value is searched, without common English ones."""
     return [each for each in _bare(text).split() if each not in common_words()]
 
 
 def _is_said(word: str, words: Iterable[str]) -> bool:
-    """Whether a word stands among others as it is, in another form, or as a part of a compound, either way."""
+    """Whether a word occurs among others in any form, or as a part of a compound either way."""
     stem = word if len(word) < _SHORT or not word.isalpha() else word[: max(_SHORT, len(word) - 3)]
     return any(
         each == word
@@ -391,7 +380,7 @@ def _is_said(word: str, words: Iterable[str]) -> bool:
 
 
 def _is_noun(word: str, text: str) -> bool:
-    """Whether a capitalised word of a German text is a noun: a relation, or behind an adjective or an article."""
+    """Whether a capitalised word of a German text is a noun: a relation, or after an adjective or article."""
     if word in _relations():
         return True
     before = _bare(text).partition(f" {word}")[0].rpartition(" ")[2]
@@ -399,7 +388,7 @@ def _is_noun(word: str, text: str) -> bool:
 
 
 def _strange_name(text: str, words: Sequence[str]) -> str:
-    """What must be a name in a German text, by the word before it, and stands nowhere; "" where there is none."""
+    """A word of a German text that must be a name, by the word before it, and is unknown; "" if there is none."""
     known = of_language(Words, "de")
     for found in _BEHIND.finditer(text):
         word = found[1].casefold()
@@ -424,7 +413,7 @@ _BEHIND = lazy_re(_behind)
 
 
 def _digits(text: str) -> set[str]:
-    """The digits of a figure as they stand, and without the noughts that fill its parts: 3:51:08 is 35108 and 3518."""
+    """The digits of a figure, with and without leading zeros of its parts: 3:51:08 is 35108 and 3518."""
     parts = _DIGITS.findall(text)
     return {"".join(parts), "".join(str(int(each)) for each in parts)}
 
@@ -432,10 +421,10 @@ def _digits(text: str) -> set[str]:
 def unshown(
     text: str, given: Sequence[str], counts: Iterable[int] = (), passes: Callable[[TextClaim], bool] = lambda _: False
 ) -> TextClaim | None:
-    """The first thing in `text` that stands in none of the texts `given`: a claim, or a number in figures or words.
+    """The first claim or number of `text`, in figures or words, that occurs in none of the texts `given`.
 
-    Numbers are held to it that are none in a summary of work, where they may number a list. `counts` may be said too,
-    and what `passes`.
+    Numbers count that would not in a summary of work, where they may number a list. `counts` are allowed besides, as is
+    whatever `passes`.
     """
     return next((each for each in _unshown(text, given, counts) if not passes(each)), None)
 
@@ -448,15 +437,15 @@ def _unshown(text: str, given: Sequence[str], counts: Iterable[int]) -> Iterator
         yield TextClaim("number", figure)
     worth = {*counts, *(number for each in given for _, number in spelled(each))}
     for words, number in spelled(text):
-        # One is a word like any other, as in “one of the tests”.
+        # “One” is no count in “one of the tests”.
         if number > 1 and number not in worth and str(number) not in figures and words not in shown.casefold():
             yield TextClaim("number", words)
 
 
 def drafts_of(read: ReadFact, piece: MemoryDraft) -> list[MemoryDraft]:
-    """The pieces of evidence that a fact is, of which `piece` tells all but what it says.
+    """The drafts that a fact makes, based on `piece`: one against each memory that it ended, then its own.
 
-    One against each memory that it ended, then its own; nothing where a secret was in it.
+    There are none if it contained a secret.
     """
     fact = read.fact
     if not is_clean(fact):
@@ -470,12 +459,12 @@ def drafts_of(read: ReadFact, piece: MemoryDraft) -> list[MemoryDraft]:
 
 
 def is_clean(fact: SaidFact) -> bool:
-    """Whether no secret was in it."""
+    """Whether it contains no secret."""
     return REDACTED not in f"{fact.text} {fact.value}"
 
 
 def own_draft(fact: SaidFact, piece: MemoryDraft) -> MemoryDraft:
-    """A fact for itself, with `piece` for its evidence."""
+    """The draft of a fact by itself, based on `piece`."""
     at = fact.at or piece.at
     return replace(
         piece,
@@ -500,16 +489,16 @@ def _called(record: Record) -> dict[str, str]:
 
 
 class Known:
-    """What is known when something is read: the newest facts, events and ways that may be seen from a project."""
+    """The newest memories that may be seen from a project."""
 
     def __init__(self, tx: Transaction, space: str, project: str, at: datetime | None = None) -> None:
-        """Read them; what was to end by itself, such as a plan, counts as far as it held at that time."""
+        """Read them; with `at` what ended by itself, such as a plan, counts if it held then."""
         states: tuple[State, ...] = ("active", "retired") if at else ("active",)
         listed = tx.memories.list(space, MemoryFilter(states=states, archived=False), MOST_KNOWN)
         said = [each for each in listed if each.kind != "failure" and not each.cue]
         said = [each for each in said if each.state == "active" or (at and holds_at(each, at))]
-        seen = Scope.of(tx, space, ScopeLimits(project=project)).seen(said)
-        self._held = {each.id: each for each in seen if each is not None}
+        seen = Scope(tx, space, ScopeLimits(project=project)).visible(said)
+        self._held = {each.id: each for each in seen}
 
     @property
     def facts(self) -> Sequence[Record]:
@@ -517,7 +506,7 @@ class Known:
         return list(self._held.values())
 
     def learn(self, changed: Iterable[Record]) -> None:
-        """Take note of memories that are not what they were."""
+        """Take in changed memories."""
         for each in changed:
             if each.state == "active":
                 self._held[each.id] = each

@@ -1,9 +1,7 @@
-"""Look back on what happened.
+"""Reflect on what happened: draw lasting conclusions, and reconsider those whose sources changed.
 
-Draw what lasts of it, checked against its words, and reconsider what no longer has its ground. Each time it is one
-unit: read, plan, at most one question to a model outside of any transaction, check, and one transaction. What is due
-follows from the episodes that were not looked back on yet, so two that reflect at once come to the same, and the second
-finds it done.
+Read, plan, ask a model at most once outside any transaction, check, and write in one transaction. What is due follows
+from the episodes that were not reflected on, so of two concurrent reflections the second finds it done.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ from ireneo.language.times import worded
 from ireneo.language.topics import Outcomes
 from ireneo.language.words import terms
 from ireneo.lessons.lessons import projects_of
-from ireneo.memories.record import TRUST, MemoryDraft, MemoryId, Record
+from ireneo.memories.record import NAMES, TRUST, MemoryDraft, MemoryId, Record
 from ireneo.memories.reflect import (
     EPISODES_DUE,
     MOST_CONCLUSIONS,
@@ -56,15 +54,15 @@ _UNDONE = lazy_re(lambda: rf"\b{either(topic(Outcomes).undone)}\b", re.I)
 _FAILS = lazy_re(lambda: rf"\b{either(topic(Outcomes).fails)}\b", re.I)
 _OFTEN = lazy_re(lambda: rf"\b{either(topic(Outcomes).often)}\b", re.I)
 _SHOWN = 80
-"""Characters of a refused conclusion that are told with the reason."""
+"""Characters of a rejected conclusion that are shown with the reason."""
 
 
 class Conclusions(Struct, frozen=True, kw_only=True):
-    """What was drawn."""
+    """The conclusions that were drawn."""
 
     drawn: tuple[Conclusion, ...]
     refused: tuple[str, ...] = ()
-    """Why the others don't stand, a sentence each."""
+    """Why others were rejected, a sentence each."""
     usage: Usage = Usage(calls=0)
 
 
@@ -85,7 +83,7 @@ async def draw(model: LanguageModel, episodes: Sequence[Record], concluded: Sequ
 
 def _prompt(episodes: Sequence[Record], concluded: Sequence[str]) -> Prompt:
     told = "\n".join(f"[{number}] {_as_told(episode)}" for number, episode in enumerate(episodes, start=1))
-    known = "\n".join(f"- {_data(text)}" for text in concluded)
+    known = "\n".join(f"- {_prompt_text(text)}" for text in concluded)
     return REFLECT.render(episodes=told, known=known or "(nothing)")
 
 
@@ -95,9 +93,9 @@ def _read_reply(reply: ReflectReply, episodes: Sequence[Record]) -> Conclusions:
 
 
 def unsupported(conclusion: Conclusion, cited: Sequence[Record]) -> str:
-    """Why the words of a conclusion don't follow from the episodes that it cites; "" where they do.
+    """Why a conclusion does not follow from the episodes that it cites; "" if it does.
 
-    Each name, path, number and quotation of it stands in them, or counts them.
+    Each of its names, paths, numbers and quotations must occur in them, or count them.
     """
     text = conclusion.text
     if error_text(text):
@@ -117,7 +115,7 @@ def unsupported(conclusion: Conclusion, cited: Sequence[Record]) -> str:
 
 
 def _undone(text: str, told: Sequence[str]) -> str:
-    """The sentence of an episode by which what a conclusion counts did not come about; "" where there is none."""
+    """The sentence of an episode that shows that what is counted did not happen; "" if there is none."""
     if not _OFTEN.search(text) or _UNDONE.search(text) or _FAILS.search(text):
         return ""
     said = set(terms(text))
@@ -131,7 +129,7 @@ def _undone(text: str, told: Sequence[str]) -> str:
 
 
 def _checked(drawn: Sequence[tuple[Conclusion, str]], known: Mapping[MemoryId, Record]) -> Conclusions:
-    """At most three that stand, and why the others don't."""
+    """At most three sound conclusions, and why the others were rejected."""
     kept: list[Conclusion] = []
     refused: list[str] = []
     for conclusion, wrong in drawn:
@@ -147,7 +145,7 @@ def _checked(drawn: Sequence[tuple[Conclusion, str]], known: Mapping[MemoryId, R
 
 
 def _conclusion(drawn: ConclusionSaid, episodes: Sequence[Record]) -> tuple[Conclusion, str]:
-    """What a model drew, and what is wrong with the numbers by which it cites."""
+    """A model's conclusion, and what is wrong with its citations."""
     wrong = [number for number in drawn.episodes if not 1 <= number <= len(episodes)]
     cited = tuple(dict.fromkeys(episodes[number - 1].id for number in drawn.episodes if number not in wrong))
     why = f"It cites episode {wrong[0]}, which there is not." if wrong else ""
@@ -164,7 +162,7 @@ def _conclusion(drawn: ConclusionSaid, episodes: Sequence[Record]) -> tuple[Conc
 
 
 def _with_slot(conclusion: Conclusion, known: Mapping[MemoryId, Record]) -> Conclusion:
-    """`conclusion` with its slot, where the episodes speak of its subject; else it stands for itself."""
+    """The conclusion, without its slot unless its episodes mention the subject."""
     said = {term for name in conclusion.memories for term in terms(known[name].text)}
     about = terms(conclusion.subject)
     if conclusion.attribute and about and said.issuperset(about):
@@ -175,11 +173,11 @@ def _with_slot(conclusion: Conclusion, known: Mapping[MemoryId, Record]) -> Conc
 def _as_told(episode: Record) -> str:
     session = f" · {episode.sessions[0][:40]}" if episode.sessions else ""
     day = episode.when.astimezone(UTC).date().isoformat() if episode.when else "undated"
-    return f"{day}{_data(session)}: {_data(clip(episode.text, 600))}"
+    return f"{day}{_prompt_text(session)}: {_prompt_text(clip(episode.text, 600))}"
 
 
-def _data(text: str) -> str:
-    """A text as it may stand in a prompt: on one line, and as nothing but data."""
+def _prompt_text(text: str) -> str:
+    """A text on one line, with nothing that a model could take for an instruction."""
     return neutralise(" ".join(text.split()) if text.strip() else "", ("</episodes>", "</known>"))
 
 
@@ -187,11 +185,11 @@ STALE = MemoryFilter(states=("active",), stale=True)
 
 
 def reconsidered(tx: Transaction, space: str, now: datetime) -> list[Remembered]:
-    """Settle every conclusion that lost ground, with the reason; it is for a transaction that writes."""
+    """Settle every stale conclusion, with the reason, in this write transaction."""
     out: list[Remembered] = []
     for record in tx.memories.list(space, STALE):
         cited = tuple(dict.fromkeys(name for piece in record.evidence for name in piece.memories))
-        # What was put away to make room is as true as it was.
+        # Archived sources still hold.
         found = tx.memories.get(space, cited)
         holding = {each.id: each for each in found if each.state == "active"}
         why = lost_ground(record, cited, holding)
@@ -205,7 +203,7 @@ def reconsidered(tx: Transaction, space: str, now: datetime) -> list[Remembered]
 
 
 def lost_ground(record: Record, cited: tuple[MemoryId, ...], holding: Mapping[MemoryId, Record]) -> str:
-    """Why a conclusion must go, of whose sources only those of `holding` still hold; "" where they are enough."""
+    """Why a conclusion must be given up, given the sources that still hold; "" if they are enough."""
     conclusion = Conclusion(text=record.text, memories=cited)
     return still_stands(conclusion, holding) or unsupported(conclusion, list(holding.values()))
 
@@ -220,75 +218,71 @@ def _regrounded_draft(record: Record, left: tuple[MemoryId, ...], now: datetime,
         trust=record.trust,
         confidence=record.confidence,
         salience=record.salience,
-        subject=record.subject,
-        attribute=record.attribute,
-        value=record.value,
-        task_type=record.task_type,
-        name=record.name,
         against=bool(why),
         why=why,
         memories=() if why else left,
+        **{name: getattr(record, name) for name in NAMES},
     )
 
 
 BATCH = 48
-"""Episodes that are looked back on at one time, of many the newest: some 5,000 tokens for a model."""
+"""Episodes per reflection, the newest: some 5,000 tokens for a model."""
 COUNTED = 400
-"""Episodes that were looked back on before and still count in what recurs, the newest."""
+"""The newest episodes of earlier reflections that still count in what recurs."""
 TOLD = 24
-"""Conclusions that a model is told are drawn already."""
+"""Known conclusions that are shown to a model."""
 CONFIDENCE, MOST_CONFIDENCE = 0.5, 0.9
-"""Of a conclusion from two events, and what more events lead to."""
+"""Confidence of a conclusion from two events, and the most that further events lead to."""
 
 _EPISODES = MemoryFilter(kind="episodic", states=("active",), archived=False)
 _UNREFLECTED = replace(_EPISODES, unreflected=True)
 _CHANGED = MemoryFilter(kind="semantic", states=("superseded",), archived=False, unreflected=True)
-"""What somebody said and what holds no longer: that it changed is what happened."""
+"""Statements that no longer hold: the change is what happened."""
 
 _LOG = logging.getLogger("ireneo")
 
 
 class Reflected(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What came of looking back."""
+    """The result of a reflection."""
 
     conclusions: tuple[Remembered, ...] = ()
     episodes: int = 0
-    """New episodes that were looked back on."""
+    """New episodes that were reflected on."""
     refused: tuple[str, ...] = ()
-    """What was not let stand, and why."""
+    """Rejected conclusions, with the reason."""
     reconsidered: tuple[Remembered, ...] = ()
-    """Conclusions whose ground had changed: those that still have enough of it, and those that were given up."""
+    """Conclusions whose sources changed: confirmed or given up."""
     failed: str = ""
-    """Why the model failed, whose place what recurs has taken."""
+    """Why the model failed; then only what recurs was concluded."""
     tokens_in: int = 0
     tokens_out: int = 0
 
 
 class _ReflectionInput(Struct, frozen=True, kw_only=True):
-    """What there is to look back on."""
+    """What there is to reflect on."""
 
     new: tuple[Record, ...]
-    """Episodes, and what changed, that nobody looked back on yet."""
+    """Episodes and changes that were not reflected on."""
     earlier: tuple[Record, ...] = ()
     concluded: tuple[str, ...] = ()
     histories: tuple[tuple[Record, ...], ...] = ()
-    """The values of each slot in which something changed, by time."""
+    """The values over time of each slot in which something changed."""
 
     @property
     def told(self) -> list[Record]:
-        """What a model is told: the new episodes, and all that held in the slots that changed."""
+        """What a model is shown: the new episodes, and all values of the slots that changed."""
         found = {each.id: each for each in self.new} | {each.id: each for held in self.histories for each in held}
         return sorted(found.values(), key=lambda each: (each.at, each.id))
 
 
 def is_due(tx: Transaction, space: str) -> bool:
-    """Whether there is reason to look back: so many new episodes, or a conclusion that has lost ground."""
+    """Whether to reflect: enough new episodes, or a stale conclusion."""
     new = [*tx.memories.list(space, _UNREFLECTED, EPISODES_DUE), *_changed(tx, space, EPISODES_DUE)]
     return reflection_due(new) or bool(tx.memories.list(space, STALE, 1))
 
 
 def _changed(tx: Transaction, space: str, most: int) -> list[Record]:
-    """What people said in messages, and what is no longer so."""
+    """Statements from messages that no longer hold."""
     return [each for each in tx.memories.list(space, _CHANGED, most) if _is_said(each)]
 
 
@@ -297,16 +291,15 @@ def _is_said(record: Record) -> bool:
 
 
 def _history(tx: Transaction, space: str, key: str, here: Callable[[Sequence[Record]], list[Record]]) -> list[Record]:
-    """The values that held one after the other under a key, by time."""
+    """The values of a slot that held one after the other."""
     held = [each for each in here(tx.memories.of_key(space, "semantic", key)) if each.periods and _is_said(each)]
     return sorted(held, key=lambda each: (each.at, each.id))
 
 
 async def reflect(resources: Resources, space: str, *, force: bool = False, models: Models | None = None) -> Reflected:
-    """Look back once, where that is due; with `force` wherever there is an episode that it was not done for.
+    """Reflect once, if it is due; with `force` if there is any new episode.
 
-    A model that fails changes nothing: it is told, and what recurs is concluded without it. `models` are the ones to
-    ask, on the account of the space's memories where none are given.
+    If the model fails, that is reported, and only what recurs is concluded. `models` default to those of the space.
     """
     read = await resources.store.read(_read, space, force=force)
     drawn, failed = Conclusions(drawn=()), ""
@@ -317,11 +310,11 @@ async def reflect(resources: Resources, space: str, *, force: bool = False, mode
 
 
 def _read(tx: Transaction, space: str, *, force: bool) -> _ReflectionInput:
-    # Where many wait, the newest come first: no more is read than is looked at.
+    # If many are due, the newest come first.
     new = [*tx.memories.list(space, _UNREFLECTED, BATCH), *_changed(tx, space, BATCH)]
     if not (reflection_due(new) or force):
         return _ReflectionInput(new=())
-    # What one project shows is concluded there: the project of the newest comes first, the others with the next ones.
+    # Conclusions are drawn per project: that of the newest first, the others in later reflections.
     project = _first_project(tx, space, new)
     here = _scope(tx, space, project)
     batch = sorted(here(new), key=lambda episode: (episode.at, episode.id))
@@ -338,7 +331,7 @@ def _read(tx: Transaction, space: str, *, force: bool) -> _ReflectionInput:
 
 
 def _first_project(tx: Transaction, space: str, records: Sequence[Record]) -> str:
-    """The project of the first of them that is of any: as its evidence says, or the sessions that it comes from."""
+    """The project of the first record that has one, by its evidence or its sessions."""
     there = tx.sessions.projects(space, [name for each in records for name in each.sessions])
     for record in records:
         named = projects_of(record) or {there[name] for name in record.sessions if name in there}
@@ -348,8 +341,8 @@ def _first_project(tx: Transaction, space: str, records: Sequence[Record]) -> st
 
 
 def _scope(tx: Transaction, space: str, project: str) -> Callable[[Sequence[Record]], list[Record]]:
-    """What is left of memories without those of other projects than `project`."""
-    scope = Scope.of(tx, space, ScopeLimits(project=project, undone=True))
+    """A filter that removes the memories of other projects."""
+    scope = Scope(tx, space, ScopeLimits(project=project, undone=True))
 
     def here(records: Sequence[Record]) -> list[Record]:
         seen = scope.seen(records)
@@ -359,7 +352,7 @@ def _scope(tx: Transaction, space: str, project: str) -> Callable[[Sequence[Reco
 
 
 async def _drawn(models: Models, read: _ReflectionInput) -> tuple[Conclusions, str]:
-    """The model's conclusions and its failure; what recurs where there is none, it failed or nothing of it stands."""
+    """The model's conclusions and its failure; what recurs if there is no model or nothing of it is sound."""
     failed, usage = "", Usage(calls=0)
     refused: tuple[str, ...] = ()
     model = models.for_task("reflect")
@@ -383,12 +376,12 @@ async def _drawn(models: Models, read: _ReflectionInput) -> tuple[Conclusions, s
 def _store(
     tx: Transaction, resources: Resources, space: str, read: _ReflectionInput, drawn: Conclusions, failed: str
 ) -> Reflected:
-    """Settle what was drawn, mark its episodes, and reconsider what lost ground; nothing where another was quicker."""
+    """Settle the conclusions, mark their episodes and reconsider stale ones, unless another process was quicker."""
     now = resources.clock.now()
     known = {each.id: each for each in (*read.told, *read.earlier)}
     again = tx.memories.get(space, [episode.id for episode in read.new])
     cited = list(dict.fromkeys(name for each in drawn.drawn for name in each.memories))
-    # What was so and is no longer did happen all the same.
+    # Superseded memories still happened.
     stands = {each.id for each in tx.memories.get(space, cited) if each.holds or each.state == "superseded"}
     overtaken = len(again) < len(read.new) or any(episode.reflected for episode in again)
     settled: Sequence[Remembered] = ()
@@ -410,7 +403,7 @@ def _store(
 
 
 def _settled(tx: Transaction, space: str, drafts: Sequence[MemoryDraft]) -> list[Remembered]:
-    """Settle conclusions, but for one whose messages were pruned."""
+    """Settle conclusions, except those whose messages were pruned."""
     out: list[Remembered] = []
     for draft in drafts:
         try:
@@ -421,10 +414,10 @@ def _settled(tx: Transaction, space: str, drafts: Sequence[MemoryDraft]) -> list
 
 
 def _conclusion_draft(conclusion: Conclusion, known: dict[MemoryId, Record], now: datetime) -> MemoryDraft:
-    """A conclusion as what it is from then on: a memory like any other, with the episodes for its evidence."""
+    """A conclusion as the draft of a memory, with its episodes as evidence."""
     cited = [known[name] for name in conclusion.memories]
     told = len(events(cited))
-    # It rests on the words by which values were told, not on whether these hold.
+    # The conclusion rests on the statements of values, whether or not they still hold.
     values = [each for each in cited if each.kind == "semantic"]
     sessions = {name for each in values for name in each.sessions}
     times = [episode.when for episode in cited if episode.when is not None]

@@ -1,6 +1,6 @@
-"""Writes memories, and reads the history of facts.
+"""Write memories, read the history of facts, and archive memories.
 
-Everything about a draft is decided inside the one transaction that stores what comes of it.
+Everything about a draft is decided inside the one transaction that stores the result.
 """
 
 from __future__ import annotations
@@ -37,38 +37,38 @@ from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 
 _TELLING = ("kind", "subject", "attribute", "value", "task_type", "name", "signature", "conditions")
-"""What a caller may say of a text by which its kind is settled."""
+"""Details that settle a memory's kind."""
 _LOG = logging.getLogger("ireneo")
 
 
 _AFTER = timedelta(microseconds=1)
 RARE = 40
-"""A word that more memories have tells nothing of which are meant."""
+"""A word that more memories have does not tell which are meant."""
 NEAREST = 48
-"""Memories that are looked at for what a word ends: those that share the rarest words with it."""
+"""Memories examined for what a statement ends: those that share its rarest words."""
 USES_KEPT = 10
-"""Uses of which the time is kept; of earlier ones the number."""
+"""Uses whose time is kept; earlier ones are only counted."""
 
 
 class Remembered(Struct, frozen=True, kw_only=True):
-    """What became of something that was to be remembered."""
+    """What became of something to be remembered."""
 
     did: RememberOutcome
     reason: str
     """Why, in a sentence."""
     record: Record
-    """The memory that it went to, as it is now."""
+    """The memory it went to, as it is now."""
     changed: tuple[Record, ...] = ()
-    """Other memories that are not what they were: superseded, or to be reconsidered."""
+    """Other memories that changed: superseded ones, and ones that became stale."""
     more: tuple[Remembered, ...] = ()
-    """What became of the other things that the same words told."""
+    """What became of other facts in the same text."""
 
 
 async def remember(resources: Resources, space: str, text: str, **details: Unpack[MemoryDetails]) -> Remembered:
-    """Remember `text`; raises BadInput where it, or what is said of it, can't be used.
+    """Remember `text`; raises BadInput if it or its details can't be used.
 
-    A model, where there is one, reads what there is to remember in a text of which nothing is said; it may be several
-    things, and raises NothingToKeep where it is none.
+    If there is a model and no details are given, the model extracts the facts to remember, possibly several; raises
+    NothingToKeep if there are none.
     """
     details, draft = await asyncio.to_thread(_drafted, resources, text, details)
     told = any(details.get(name) for name in _TELLING)
@@ -76,20 +76,20 @@ async def remember(resources: Resources, space: str, text: str, **details: Unpac
     if not drafts:
         return await resources.store.write(lambda tx: settle_said(tx, space, [draft])[0])
     settled = await resources.store.write(settle_drafts, space, drafts)
-    # What it speaks against is settled first, and is not what it says.
+    # Drafts against other memories are settled first, and are not what the text says.
     first = next((place for place, each in enumerate(drafts) if not each.against), 0)
     return replace(settled[first], more=tuple(each for place, each in enumerate(settled) if place != first))
 
 
 async def _read(resources: Resources, space: str, draft: MemoryDraft) -> list[MemoryDraft]:
-    """What a model reads in the words of `draft`; nothing where there is none, it fails, or nothing of it stands.
+    """The facts that a model finds in the text of `draft`; empty if there is no model, it fails, or none is sound.
 
-    Words that tell one thing stay as they are.
+    A text with a single fact is kept as it is.
     """
     model = resources.models_for_space(space).for_task("facts")
     if model is None:
         return []
-    # Whoever remembers something by hand means it: what an agent says of a user counts here.
+    # A deliberate statement counts, even if an agent makes it about the user.
     speaker = "user" if draft.origin == "user" else "assistant"
     said = Utterance(message=MessageId(""), role="user", speaker=speaker, text=draft.text[:LONGEST], at=draft.at)
     known = await resources.store.read(Known, space, draft.project)
@@ -109,9 +109,9 @@ async def _read(resources: Resources, space: str, draft: MemoryDraft) -> list[Me
 def remember_all(
     tx: Transaction, resources: Resources, space: str, texts: Iterable[tuple[str, MemoryDetails]]
 ) -> list[Remembered]:
-    """Remember many texts in one transaction: all of them, or none where BadInput is raised.
+    """Remember many texts in one transaction: all of them, or none if BadInput is raised.
 
-    They count as told one after the other, so that of two that contradict each other the later one stands.
+    They count as said one after the other, so that of two that contradict each other the later one holds.
     """
     now = resources.clock.now()
     drafts = [
@@ -123,7 +123,7 @@ def remember_all(
 def _drafted(
     resources: Resources, text: str, details: MemoryDetails, now: datetime | None = None
 ) -> tuple[MemoryDetails, MemoryDraft]:
-    """What is told of a text without its secrets, and the draft that it makes."""
+    """The details of a text with secrets redacted, and the draft they make."""
     text, details = resources.cleaning().told(text, details)
     return details, memory_draft(text, details, now or resources.clock.now())
 
@@ -131,51 +131,50 @@ def _drafted(
 def settle_drafts(
     tx: Transaction, space: str, drafts: Iterable[MemoryDraft], *, judged: bool = False
 ) -> list[Remembered]:
-    """Settle drafts one after the other and store what comes of them: the one way by which memories are written.
+    """Settle drafts one after the other and store the results: the only way in which memories are written.
 
-    `tx` is an open write transaction: since nobody else writes meanwhile, a draft that several make at once is added
-    by the first and known to the others. Raises BadInput where a source is not stored. With `judged` they are evidence
-    that a memory had already, here or elsewhere: its sources may be missing, and what it says again is no echo.
+    `tx` is a write transaction: of several processes with the same draft the first adds it, and the others find it.
+    Raises BadInput if a source is not stored. With `judged` the drafts are evidence that a memory already had, here or
+    elsewhere: sources may be missing, and repetition is no echo.
     """
-    settle = _reconcile if judged else _settle
-    return [settle(tx, space, _placed(tx, space, draft, judged=judged)) for draft in drafts]
+    settle = _reconcile if judged else _settle_draft
+    return [settle(tx, space, _with_project(tx, space, draft, judged=judged)) for draft in drafts]
 
 
 def settle_said(
     tx: Transaction, space: str, drafts: Iterable[MemoryDraft], near: Sequence[Record] = ()
 ) -> list[Remembered]:
-    """Settle what a user said: each draft in its slot, and whatever it ends besides by its sense, which goes first.
+    """Settle what a user said: first the memories that it ends by its meaning, then each draft itself.
 
-    What it may end is looked for by its words, and in `near`. Of a word that only ends what it names, and fills no
-    slot, what becomes of that is told, and it is kept itself; one that ends nothing is no memory where it was said in
-    passing, in a message.
+    Candidates are searched by words, and in `near`. A draft that only ends what it names, without a slot, is kept
+    itself if it ended something; one that was said in passing and ended nothing is dropped.
     """
     done: list[Remembered] = []
     for told in drafts:
-        draft = _placed(tx, space, told, judged=False)
-        over = _ended(tx, space, draft, near)
-        ended = settle_drafts(tx, space, [_against(each, draft) for each in over])
-        ended += settle_drafts(tx, space, [rest for each in over if (rest := _rest_of(each, draft))])
+        draft = _with_project(tx, space, told, judged=False)
+        over = _memories_ended(tx, space, draft, near)
+        ended = settle_drafts(tx, space, [_evidence_against(each, draft) for each in over])
+        ended += settle_drafts(tx, space, [rest for each in over if (rest := _remainder_of(each, draft))])
         if draft.against and not draft.attribute and (ended or draft.messages):
             done += ended
             if ended and words_of(draft.text) == draft.why:
-                # That it is over is worth knowing once it was known before.
+                # Knowing that it is over is worth something if it was known before.
                 done += settle_drafts(tx, space, [replace(draft, against=False, why="")])
         elif (
             draft.against and draft.messages and not tx.memories.of_key(space, draft.kind, KINDS[draft.kind].key(draft))
         ):
-            # Nothing was known of the slot that it ends: it tells something new.
+            # Nothing was known of the slot that it ends: it is news.
             done += settle_drafts(tx, space, [replace(draft, against=False, attribute="", value="", why="")])
         else:
             done += settle_drafts(tx, space, [draft])
             if draft.against and until_next_verb(draft.text) != draft.text:
-                # What ends with the one half of a sentence is told by it; the other half is news.
+                # One half of the sentence ends something; the other half is news.
                 done += settle_drafts(tx, space, [replace(draft, against=False, attribute="", value="", why="")])
     return done
 
 
-def _ended(tx: Transaction, space: str, draft: MemoryDraft, near: Sequence[Record]) -> list[Record]:
-    """What a user's word ends by its sense."""
+def _memories_ended(tx: Transaction, space: str, draft: MemoryDraft, near: Sequence[Record]) -> list[Record]:
+    """The memories that a user's statement ends by its meaning."""
     if draft.origin != "user" or not (draft.against or draft.attribute == "manner" or may_change(draft.text)):
         return []
     asked = sorted(set(terms(draft.text)))
@@ -184,7 +183,7 @@ def _ended(tx: Transaction, space: str, draft: MemoryDraft, near: Sequence[Recor
     listed = tx.search.postings(space, "memories", telling)
     shared: Counter[int] = Counter()
     for term, documents in listed.items():
-        # A word that stands in few memories tells more of which are meant.
+        # The rarer a word, the more it tells which memories are meant.
         shared.update(dict.fromkeys(documents, 1_000 // often[term]))
     found = sorted(document for document, _ in shared.most_common(NEAREST))
     known = [*near, *(each.record for each in tx.search.memories(space, found))]
@@ -194,13 +193,13 @@ def _ended(tx: Transaction, space: str, draft: MemoryDraft, near: Sequence[Recor
     return replaced_by(draft, list(here.values()), often)
 
 
-def _against(record: Record, draft: MemoryDraft) -> MemoryDraft:
-    """The user's word as what speaks against a memory that it ends."""
+def _evidence_against(record: Record, draft: MemoryDraft) -> MemoryDraft:
+    """The user's statement as evidence against a memory that it ends."""
     return replace(
         draft,
         kind=record.kind,
         text=record.text,
-        # An event is told from others in the same words by when it was.
+        # Events in the same words differ by their time.
         at=record.at if record.kind == "episodic" else draft.at,
         against=True,
         adds=False,
@@ -211,10 +210,10 @@ def _against(record: Record, draft: MemoryDraft) -> MemoryDraft:
     )
 
 
-def _rest_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
-    """What a memory said of several by name of whom one is no longer among them; None where it is no such memory."""
+def _remainder_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
+    """What remains of a memory about several named people when one is no longer among them; None if it is not one."""
     if record.kind == "episodic" and not lasted(record):
-        # Of what happened nothing is left to be so.
+        # A past event has no remainder.
         return None
     text = without(record.text, draft.text)
     if text is None:
@@ -228,7 +227,7 @@ def _rest_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
         text=text,
         at=record.at if record.kind == "episodic" else draft.at,
         subject=record.subject,
-        # With the value that it had it would be the memory that has ended.
+        # Without a value of its own it would be the memory that has ended.
         attribute=record.attribute if value else "",
         value=value,
         against=False,
@@ -240,9 +239,9 @@ def _rest_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
 def used(
     tx: Transaction, resources: Resources, space: str, ids: Sequence[str], *, helped: bool | None = None
 ) -> list[Record]:
-    """Note that memories were acted on now and, where that is known, whether it helped or harmed.
+    """Record that memories were acted on now and, if known, whether that helped or harmed.
 
-    Gives them as they are then. Raises MemoryNotFound where one is not there, with nothing noted of any.
+    Returns them as they are then. Raises MemoryNotFound with nothing recorded.
     """
     now = resources.clock.now()
     found = [
@@ -269,8 +268,8 @@ def _found(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:
     return list(found.values())
 
 
-def _placed(tx: Transaction, space: str, draft: MemoryDraft, *, judged: bool) -> MemoryDraft:
-    """`draft` with the project that it belongs to: the one that is told, or that of its session."""
+def _with_project(tx: Transaction, space: str, draft: MemoryDraft, *, judged: bool) -> MemoryDraft:
+    """The draft with its project: the one it states, or that of its session."""
     if not draft.session:
         return replace(draft, project=project_told(draft.project))
     key = SessionKey(space, draft.session)
@@ -285,19 +284,19 @@ def _placed(tx: Transaction, space: str, draft: MemoryDraft, *, judged: bool) ->
     return replace(draft, project=told or known)
 
 
-def _settle(tx: Transaction, space: str, draft: MemoryDraft) -> Remembered:
+def _settle_draft(tx: Transaction, space: str, draft: MemoryDraft) -> Remembered:
     cited = bool(draft.messages)
     draft, heard = check_sources(tx, space, draft)
     if cited and draft.session and not draft.project:
-        draft = _placed(tx, space, draft, judged=False)
+        draft = _with_project(tx, space, draft, judged=False)
     row = KINDS[draft.kind]
     known = tx.memories.of_key(space, row.name, row.key(draft))
     if not heard and (draft.origin in ("agent", "derived") or (cited and not draft.messages)):
         held = already_held(tx, space, draft, known)
-        if held is not None and draft.project and _here(tx, space, draft.project, [held]) == []:
-            # What another project knows is not known here.
+        if held is not None and draft.project and _settled_in_project(tx, space, draft.project, [held]) == []:
+            # It is not visible from this project.
             held = None
-        # That it is not so, or no longer, says more than the memory does that was recalled.
+        # Evidence against a recalled memory, or of its end, is no echo of it.
         if held is not None and not draft.against and draft.until is None:
             reason = "It reads as a memory that is held already: it was recalled, and is no new evidence."
             return Remembered(did="ignored", reason=reason, record=held)
@@ -308,9 +307,9 @@ def _reconcile(tx: Transaction, space: str, draft: MemoryDraft, *, judged: bool 
     row = KINDS[draft.kind]
     known = tx.memories.of_key(space, row.name, row.key(draft))
     done = reconcile(draft, known)
-    # What other projects say of the same is none of this one's business: it is told what became of it here.
+    # The outcome reported is the one seen from this project, without what others state.
     apart = draft.project and known and not draft.cue and (draft.against or not judged)
-    told = reconcile(draft, _here(tx, space, draft.project, known)) if apart else done
+    told = reconcile(draft, _settled_in_project(tx, space, draft.project, known)) if apart else done
     if not done.stored:
         return Remembered(did=done.did, reason=done.reason, record=done.record)
     now = {each.id: each for each in (done.record, *done.changed)}
@@ -322,10 +321,10 @@ def _reconcile(tx: Transaction, space: str, draft: MemoryDraft, *, judged: bool 
     return Remembered(did=told.did, reason=told.reason, record=record, changed=tuple(now[name] for name in sorted(now)))
 
 
-def _here(tx: Transaction, space: str, project: str, records: Sequence[Record]) -> list[Record]:
-    """The memories as far as they belong to a project or to none, settled as if nothing else had been told."""
-    scope = Scope.of(tx, space, ScopeLimits(project=project, undone=True))
-    here = scope.told_here(records)
+def _settled_in_project(tx: Transaction, space: str, project: str, records: Sequence[Record]) -> list[Record]:
+    """The memories as settled from what was stated in a project, or in none, alone."""
+    scope = Scope(tx, space, ScopeLimits(project=project, undone=True))
+    here = scope.with_visible_evidence(records)
     kinds = {each.kind for each in here}
     return [each for kind in kinds for each in KINDS[kind].settle([one for one in here if one.kind == kind])]
 
@@ -340,11 +339,10 @@ def history(
     believed_at: datetime | None = None,
     project: str | None = None,
 ) -> list[Fact]:
-    """The facts about a subject, or about one of its attributes: slot by slot, each by when it began.
+    """The facts about a subject, or one of its attributes: slot by slot, each by when it began.
 
-    With `at` what was true at that moment, with `believed_at` as we believed at that one, with `project` as it is known
-    there. Raises BadInput where a time
-    has no zone, or no subject is given.
+    With `at` what was true then, with `believed_at` as it was known then, with `project` as it is known there. Raises
+    BadInput for a naive time and for no subject.
     """
     if not subject.strip():
         raise BadInput("The subject is empty; say whose history is wanted.")
@@ -356,7 +354,7 @@ def history(
     else:
         records = tx.memories.list(space, MemoryFilter(kind="semantic", subject=subject))
     if project is not None:
-        records = Scope.of(tx, space, ScopeLimits(project=project, undone=True)).told_here(records)
+        records = Scope(tx, space, ScopeLimits(project=project, undone=True)).with_visible_evidence(records)
     by_key: dict[str, list[Record]] = {}
     for each in records:
         by_key.setdefault(each.key, []).append(each)
@@ -364,12 +362,12 @@ def history(
 
 
 SLACK = 0.02
-"""So much of the cap is freed at a time, so that the memories are weighed once in a while and not at each write."""
+"""Share of the cap that is freed besides, so that memories are not weighed at each write."""
 FADED = 0.15
-"""What passed and is worth less than that is put away, however few there are: an event of middling weight that was
-told once falls so low after two years, one from which a conclusion was drawn after half a year."""
-BATCH = 1_000
-"""Memories that are put away in one transaction, so that nobody waits for long."""
+"""Past events whose retention is lower are archived, however few there are: after two years for one of medium salience
+that was mentioned once, after half a year for one that conclusions were drawn from."""
+ARCHIVED_AT_A_TIME = 1_000
+"""Memories per transaction."""
 
 
 class ArchiveCandidate(Struct, frozen=True, kw_only=True):
@@ -377,17 +375,16 @@ class ArchiveCandidate(Struct, frozen=True, kw_only=True):
 
     record: Record
     retention: float
-    """From 0 to 1; what is least goes first."""
+    """From 0 to 1; the lowest goes first."""
     reason: str
-    """Why it is no more, in words."""
+    """Why it is no higher, in words."""
 
 
 def archive_candidates(
     tx: Transaction, resources: Resources, space: str, limit: int = 20
 ) -> Sequence[ArchiveCandidate]:
-    """The memories that would be put away next, the least retained first; those that are pinned never are."""
-    if limit < 1:
-        raise BadInput(f"A limit of {limit} shows nothing; give at least 1.")
+    """The memories that would be archived next, the least retained first; pinned ones never are."""
+    _check_limit(limit)
     now = resources.clock.now()
     ranked = _by_retention(tx.memories.list(space, MemoryFilter(archived=False)), now)
     return [
@@ -397,19 +394,23 @@ def archive_candidates(
 
 
 def archived(tx: Transaction, space: str, limit: int = 20) -> Sequence[Record]:
-    """The memories that were put away, the last of them first; each says when and why."""
-    if limit < 1:
-        raise BadInput(f"A limit of {limit} shows nothing; give at least 1.")
+    """The archived memories, the most recent first."""
+    _check_limit(limit)
     away = tx.memories.list(space, MemoryFilter(archived=True))
     return sorted(away, key=lambda each: (-(each.archived_at or each.recorded).timestamp(), each.id))[:limit]
 
 
-async def archive(resources: Resources, space: str, keep: int, *, faded: bool = False) -> Sequence[MemoryId]:
-    """Put the least retained memories away until `keep` are left in use; returns which.
+def _check_limit(limit: int) -> None:
+    if limit < 1:
+        raise BadInput(f"A limit of {limit} shows nothing; give at least 1.")
 
-    They are not recalled any more, and `restore` takes them out again. With `faded` what passed and nobody asked for
-    goes as well, as far as the messages that it was drawn from still tell it. All are weighed once, a little more than
-    necessary is put away, and each batch in a transaction of its own. Raises BadInput for a negative number.
+
+async def archive(resources: Resources, space: str, keep: int, *, faded: bool = False) -> Sequence[MemoryId]:
+    """Archive the least retained memories until `keep` are left in use; returns their ids.
+
+    With `faded` past events that nobody asked for go as well, as long as the messages they come from remain. All are
+    weighed once, slightly more than necessary are archived, and each batch is a transaction of its own. Raises BadInput
+    for a negative number.
     """
     if keep < 0:
         raise BadInput(f"{keep} memories can't be kept; give 0 or more.")
@@ -429,7 +430,7 @@ async def archive(resources: Resources, space: str, keep: int, *, faded: bool = 
         return out
 
     def put_away(tx: Transaction, ids: Sequence[MemoryId]) -> list[MemoryId]:
-        # Read again: it may have been used, pinned or forgotten since it was weighed.
+        # Read again: they may have been used, pinned or erased since they were weighed.
         there = tx.memories.get(space, ids)
         gone = [
             replace(record, archived=True, archived_at=now, archived_why=least[record.id])
@@ -442,13 +443,13 @@ async def archive(resources: Resources, space: str, keep: int, *, faded: bool = 
     least = await resources.store.read(least_retained)
     names = list(least)
     out: list[MemoryId] = []
-    for start in range(0, len(names), BATCH):
-        out += await resources.store.write(put_away, names[start : start + BATCH])
+    for start in range(0, len(names), ARCHIVED_AT_A_TIME):
+        out += await resources.store.write(put_away, names[start : start + ARCHIVED_AT_A_TIME])
     return out
 
 
 def has_faded(record: Record, now: datetime) -> bool:
-    """Whether a memory tells what passed, was told once and never asked for since, and its messages tell it still."""
+    """Whether a memory is a past event, mentioned once, never used, and still told by its messages."""
     kind = KINDS[record.kind]
     may_go = kind.passing and not (record.pinned or record.cue or record.used) and len(supporting(record)) <= 1
     told_still = any(piece.messages for piece in record.evidence)
@@ -456,29 +457,24 @@ def has_faded(record: Record, now: datetime) -> bool:
 
 
 def restore(tx: Transaction, resources: Resources, space: str, ids: Sequence[str]) -> Sequence[Record]:
-    """Take memories out again that were put away; ids may be shortened. Raises MemoryNotFound.
+    """Take memories out of the archive; ids may be shortened. Raises MemoryNotFound.
 
-    Whoever does that has asked for them: it counts as a use, so that they don't fade again at once.
+    It counts as a use, so that they do not fade again at once.
     """
-    out: list[Record] = []
-    for name in ids:
-        found = memory_named(tx, space, name)
-        if found is None:
-            raise MemoryNotFound(f"There is no memory {name!r} in space {space!r}.")
-        out.append(replace(found, archived=False, archived_at=None, archived_why=""))
+    out = [replace(each, archived=False, archived_at=None, archived_why="") for each in _found(tx, space, ids)]
     tx.memories.put(space, out)
     return used(tx, resources, space, [each.id for each in out])
 
 
 def _by_retention(records: Sequence[Record], now: datetime) -> list[tuple[float, Record]]:
-    """How much each is worth keeping, the least first; those that are pinned are left out."""
+    """How much each is worth keeping, the least first, without pinned ones."""
     weighed = [(KINDS[each.kind].retention(each, now), each) for each in records if not each.pinned]
-    # Of two that are worth the same the one that was written first.
+    # Of equal ones the earliest first.
     return sorted(weighed, key=lambda each: (each[0], each[1].recorded, each[1].at, each[1].id))
 
 
 def _reason(record: Record, now: datetime) -> str:
-    """Why a memory is not worth more, in words."""
+    """Why a memory's retention is no higher, in words."""
     since = record.last_used or record.recorded
     days = max((now - since).days, 0)
     if days:

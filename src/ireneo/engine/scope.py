@@ -1,8 +1,7 @@
-"""What is asked of recall, and what may be seen by who asks.
+"""What of a space may be seen: by project, session, branch and character, and without what a rewind undid.
 
-What no rewind undid, what belongs to the project, what a character was present for. A message is judged by where it
-stands and by who heard it, before its words count for anything. A memory is judged by its evidence: pieces that may not
-be seen don't speak, for it or against it, and what then follows is settled anew.
+A message is judged by its place and by who heard it, before its words count. A memory is judged by its evidence: pieces
+that may not be seen count neither for nor against it, and the memory is settled from the rest.
 """
 
 from __future__ import annotations
@@ -34,28 +33,28 @@ from ireneo.summaries.summary import SummaryId
 
 MOST_RESULTS = 1_000
 MOST_CHARACTERS = 20_000
-"""What is longer is no question; its beginning would decide alone."""
+"""Characters of a question; a longer text is none, and its beginning would decide alone."""
 Place: TypeAlias = tuple[str, Sequence[MessageId]]
 """A session, and messages of it."""
 KIND_NAMES: tuple[Kind, ...] = get_args(Kind)
 
 
 class ScopeLimits(Struct, frozen=True, kw_only=True):
-    """What is asked for, as far as it limits what may be seen."""
+    """Limits on what may be seen."""
 
     project: str | None = None
-    """Only what belongs to this one (empty: to none), and what is marked as general."""
+    """Only what belongs to this project (empty: to none) or is marked as general."""
     viewpoint: str = ""
-    """Only what this character was present for, on the main branch of each session where none is named."""
+    """Only what this character was present for, on the main branch of each session if no branch is named."""
     undone: bool = False
-    """Also what lies on no branch any more, since a rewind left it behind."""
+    """Also what a rewind left on no branch."""
     session: str | None = None
     """Only what comes from this session."""
     branch: str | None = None
-    """Of that session only what lies on the path to this branch's head."""
+    """Only what lies on the path to the head of this branch of the session."""
 
     def __post_init__(self) -> None:
-        """Raise BadInput for what limits nothing."""
+        """Raise BadInput for invalid limits."""
         for name, text in (("session", self.session), ("branch", self.branch), ("viewpoint", self.viewpoint)):
             if text is not None and not isinstance(text, str):
                 raise BadInput(f"`{name}` is {text!r}; give a name.")
@@ -64,22 +63,20 @@ class ScopeLimits(Struct, frozen=True, kw_only=True):
 
 
 class RecallQuery(ScopeLimits, frozen=True, kw_only=True):
-    """A question, checked."""
+    """A validated question."""
 
     text: str
     kind: Kind | None = None
     """Only memories of this kind, and no messages."""
     limit: int = 10
     budget: int | None = None
-    """Tokens that the texts may cost together."""
+    """Tokens of all texts together."""
     at: datetime | None = None
-    """What was the case then, and what was said by then; None: now, and all of it."""
-    messages: bool = True
-    """Whether messages are wanted as well."""
+    """What held and was said by then; None: now, and all of it."""
     explain: bool = False
 
     def __post_init__(self) -> None:
-        """Raise BadInput for what can't be asked."""
+        """Raise BadInput for an invalid question."""
         super().__post_init__()
         _check_types(self)
         if not self.text.strip():
@@ -97,7 +94,6 @@ class RecallQuery(ScopeLimits, frozen=True, kw_only=True):
 
 
 def _check_types(asked: RecallQuery) -> None:
-    """Raise BadInput where something of a question is not of the type that it must be."""
     if not isinstance(asked.text, str):
         raise BadInput(f"The question is {type(asked.text).__name__}; give a string.")
     for name, number in (("limit", asked.limit), ("budget", asked.budget)):
@@ -109,14 +105,14 @@ def _check_types(asked: RecallQuery) -> None:
 
 FALLEN = "What it was drawn from no longer holds as it was told."
 DEEPEST = 4
-"""Conclusions from conclusions are followed so far."""
+"""How far conclusions drawn from conclusions are followed."""
 
 
 def open_projects(tx: Transaction, space: str, project: str | None) -> frozenset[str] | None:
-    """The projects of which something may be seen from `project`; None where that is everything.
+    """The projects of which something may be seen from `project`; None for all.
 
-    That is its own and what is marked as general; what belongs to none as well, where no other project is known that
-    it may have been told in.
+    These are its own and what is marked as general, and what belongs to no project unless another project is known that
+    it may come from.
     """
     if project is None:
         return None
@@ -125,12 +121,12 @@ def open_projects(tx: Transaction, space: str, project: str | None) -> frozenset
 
 
 def is_open(opened: frozenset[str] | None, projects: Collection[str]) -> bool:
-    """Whether what belongs to `projects` may be seen where these are `opened`; what is of no project counts as such."""
+    """Whether something of `projects` may be seen; nothing of any project counts as of the project ""."""
     return opened is None or not opened.isdisjoint(projects or {""})
 
 
-def told_there(tx: Transaction, space: str, record: Record, word: MemoryDraft) -> list[MemoryDraft]:
-    """A word on a memory as it is told where that belongs: once for each project that its evidence is of."""
+def per_project(tx: Transaction, space: str, record: Record, word: MemoryDraft) -> list[MemoryDraft]:
+    """`word` on a memory, once for each project that the memory's evidence belongs to."""
     silent = {piece.session for piece in record.evidence if piece.session and not piece.project}
     there = tx.sessions.projects(space, sorted(silent)) if silent else {}
     told = zip(record.evidence, record.projects, strict=True)
@@ -141,45 +137,38 @@ def told_there(tx: Transaction, space: str, record: Record, word: MemoryDraft) -
 class Scope:
     """What may be seen of a space within one transaction."""
 
-    def __init__(
-        self, tx: Transaction, space: str, limits: ScopeLimits, undone: Sequence[tuple[int, int]] = ()
-    ) -> None:
-        """See what `limits` allow; `undone` are the documents that are passed over."""
-        self._tx = tx
-        self._space = space
+    def __init__(self, tx: Transaction, space: str, limits: ScopeLimits) -> None:
+        """Raise BadInput for an unknown character, and for a branch that there is not."""
+        if limits.viewpoint:
+            limits = replace(limits, viewpoint=character_asked(tx, space, None, limits.viewpoint))
+        hidden = [] if limits.undone else list(tx.search.abandoned(space))
+        if limits.session is not None and limits.branch is not None:
+            hidden = _merge_runs([*hidden, *_off_path(tx, SessionKey(space, limits.session), limits.branch)])
+        self.tx = tx
+        self.space = space
         self._limits = limits
-        self._firsts = [first for first, _ in undone]
-        self._lasts = [last for _, last in undone]
+        self._firsts = [first for first, _ in hidden]
+        self._lasts = [last for _, last in hidden]
         self._open = open_projects(tx, space, limits.project)
         self._sessions: dict[int, FoundSession] = {}
         self._projects: dict[str, str] = {}
         self._forked: dict[str, bool] = {}
         self._apart: set[MemoryId] = set()
-        """The memories of which a part was not heard, or lies elsewhere."""
-
-    @classmethod
-    def of(cls, tx: Transaction, space: str, limits: ScopeLimits) -> Scope:
-        """The scope of what is asked. Raises BadInput for a character whom nobody knows, and a branch there is not."""
-        if limits.viewpoint:
-            limits = replace(limits, viewpoint=character_asked(tx, space, None, limits.viewpoint))
-        undone = [] if limits.undone else list(tx.search.abandoned(space))
-        if limits.session is not None and limits.branch is not None:
-            undone = _joined([*undone, *_aside(tx, SessionKey(space, limits.session), limits.branch)])
-        return cls(tx, space, limits, undone)
+        """Memories of which a part was not heard, or is on another branch."""
 
     @property
     def narrows_memories(self) -> bool:
-        """Whether so much may be left out of what is found first that it must be looked for further down."""
+        """Whether so much may be hidden that recall must look further down."""
         return self._limits.project is not None or bool(self._limits.viewpoint) or self._limits.session is not None
 
     @property
     def _narrows(self) -> bool:
-        """Whether anything may be left out at all."""
+        """Whether anything may be hidden."""
         return self.narrows_memories or not self._limits.undone
 
     @property
     def narrows_messages(self) -> bool:
-        """The same of messages; what is known by its number is left out before it is found."""
+        """The same for messages; what their numbers tell is left out before they are found."""
         return bool(self._limits.viewpoint)
 
     def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
@@ -195,7 +184,7 @@ class Scope:
         return {term: self._without_undone(each) for term, each in found.items()}
 
     def _without_undone(self, numbers: Sequence[int]) -> Sequence[int]:
-        """Rising numbers without those that are passed over: by whichever there are fewer of."""
+        """Ascending numbers without the hidden ones, iterating over whichever are fewer."""
         if len(numbers) < len(self._firsts):
             return [number for number in numbers if not self._is_undone(number)]
         kept: list[int] = []
@@ -213,10 +202,10 @@ class Scope:
         """Read which sessions these documents are of."""
         keys = {session_of(number) for number in numbers} - self._sessions.keys()
         if keys:
-            self._sessions.update(self._tx.search.sessions(self._space, sorted(keys)))
+            self._sessions.update(self.tx.search.sessions(self.space, sorted(keys)))
 
     def holds(self, number: int) -> bool:
-        """Whether the document of a message may be seen, as far as its number tells; its session was read."""
+        """Whether a message may be seen, as far as its document number tells; its session must have been read."""
         limits = self._limits
         if limits.project is not None or limits.session is not None:
             found = self._sessions.get(session_of(number))
@@ -233,93 +222,95 @@ class Scope:
         return at >= 0 and number <= self._lasts[at]
 
     def hears(self, draft: Draft) -> bool:
-        """Whether what is said may be known to who asks."""
+        """Whether the viewpoint's character heard the message."""
         return not self._limits.viewpoint or heard_by(draft, self._limits.viewpoint)
 
-    def may_be_here(self, documents: Sequence[int]) -> Sequence[int]:
-        """Those of the documents of memories that may be seen, as far as that is known without reading them."""
+    def in_open_projects(self, documents: Sequence[int]) -> Sequence[int]:
+        """The documents of memories that may be seen, as far as is known without reading them."""
         if self._open is None:
             return documents
-        return self._tx.search.of_projects(self._space, documents, self._open)
+        return self.tx.search.of_projects(self.space, documents, self._open)
+
+    def visible(self, records: Sequence[Record]) -> list[Record]:
+        """The memories as they are seen from here, without those that may not be."""
+        return [each for each in self.seen(records) if each is not None]
 
     def seen(self, records: Sequence[Record]) -> list[Record | None]:
-        """The memories as they are seen from here, in their order; None for one of which nothing may be."""
+        """The memories as they are seen from here, in their order; None for one that may not be."""
         if not self._narrows:
             return list(records)
-        judged = self._judged(records)
-        standing = self._standing(records)
-        out: list[Record | None] = []
-        for record in records:
-            verdicts = judged[record.id]
-            speaking = [good for piece, good in zip(record.evidence, verdicts, strict=True) if not piece.against]
-            if self._limits.session is not None and self._limits.session not in record.sessions:
-                out.append(None)
-            elif not any(speaking or verdicts):
-                out.append(self._told_in_part(record))
-            elif (
-                all(verdicts)
-                and not record.cue
-                and standing.get(record.superseded_by or "", True)
-                and record.state != "disputed"
-                and not (self._limits.viewpoint and any(map(_is_retraction, record.evidence)))
-            ):
-                out.append(record)
-            elif record.cue:
-                # What holds of a lesson follows from all runs that showed it.
-                out.append(without_words_of_others(record, self._open))
-            else:
-                out.append(self._settled(record))
-        # Why one must be reconsidered is told in the words of what it was drawn from, with all that speaks for that.
-        hidden = bool(self._limits.viewpoint)
-        return [replace(each, stale=FALLEN) if hidden and each is not None and each.stale else each for each in out]
+        judged = self._visible_evidence(records)
+        standing = self._successors_visible(records)
+        seen = [
+            self._as_seen(each, judged[each.id], is_standing=standing.get(each.superseded_by or "", True))
+            for each in records
+        ]
+        if self._limits.viewpoint:
+            # The reason why a memory is stale quotes what it was drawn from.
+            return [replace(each, stale=FALLEN) if each is not None and each.stale else each for each in seen]
+        return seen
 
-    def _told_in_part(self, record: Record) -> Record | None:
-        """An episode of a story with those of its sentences that may be known, where some are not; None without any."""
+    def _as_seen(self, record: Record, verdicts: Sequence[bool], *, is_standing: bool) -> Record | None:
+        speaking = [good for piece, good in zip(record.evidence, verdicts, strict=True) if not piece.against]
+        if self._limits.session is not None and self._limits.session not in record.sessions:
+            return None
+        if not any(speaking or verdicts):
+            return self._partial_episode(record)
+        if record.cue:
+            # What holds of a lesson follows from all runs that showed it.
+            return without_words_of_others(record, self._open)
+        retracted = self._limits.viewpoint and any(map(_is_retraction, record.evidence))
+        if all(verdicts) and is_standing and record.state != "disputed" and not retracted:
+            return record
+        return self._settled(record)
+
+    def _partial_episode(self, record: Record) -> Record | None:
+        """A story episode reduced to the sentences that may be known; None without any."""
         told = [self._sentences_heard(record, piece) for piece in record.evidence if piece.summaries]
         return next((each for each in told if each is not None), None)
 
     def _sentences_heard(self, record: Record, piece: Evidence) -> Record | None:
-        if self._open is not None and not is_open(self._open, set(record.projects) or {""}):
+        if not is_open(self._open, set(record.projects)):
             return None
-        leaves = self._tx.summaries.get(SessionKey(self._space, piece.session), list(map(SummaryId, piece.summaries)))
+        leaves = self.tx.summaries.get(SessionKey(self.space, piece.session), list(map(SummaryId, piece.summaries)))
         lines = [line for leaf in leaves for line in leaf.lines("story") if line.sources]
         alone = [replace(piece, messages=line.sources, summaries=()) for line in lines]
-        heard = [line for line, good in zip(lines, self._seen_pieces(alone), strict=True) if good]
+        heard = [line for line, good in zip(lines, self._pieces_visible(alone), strict=True) if good]
         text, messages = weightiest(heard)
         if not text:
             return None
         kept = replace(piece, messages=messages)
         return replace(record, text=text, evidence=(kept,), seen=1, changes=())
 
-    def told_here(self, records: Sequence[Record]) -> list[Record]:
-        """The memories with the evidence that may be seen alone, not settled; those without any left out."""
-        judged = self._judged(records)
-        kept = [_with(each, judged[each.id], each.id in self._apart) for each in records]
+    def with_visible_evidence(self, records: Sequence[Record]) -> list[Record]:
+        """The memories with only the evidence that may be seen, not settled; those without any are left out."""
+        judged = self._visible_evidence(records)
+        kept = [_with_visible(each, judged[each.id], each.id in self._apart) for each in records]
         told = [each for each in kept if each is not None]
-        return [_without_whys(each) for each in told] if self._limits.viewpoint else told
+        return [_without_reasons(each) for each in told] if self._limits.viewpoint else told
 
-    def _standing(self, records: Sequence[Record]) -> dict[str, bool]:
-        """Of the memories that have taken the place of `records` whether all that speaks for them may be seen."""
+    def _successors_visible(self, records: Sequence[Record]) -> dict[str, bool]:
+        """For the memories that superseded `records`: whether all of their evidence may be seen."""
         names = list(dict.fromkeys(each.superseded_by for each in records if each.superseded_by))
-        found = self._tx.memories.get(self._space, names) if names else ()
-        judged = self._judged(found)
+        found = self.tx.memories.get(self.space, names) if names else ()
+        judged = self._visible_evidence(found)
         return {each.id: all(judged[each.id]) for each in found}
 
     def _settled(self, record: Record) -> Record | None:
-        """A memory as it is where only what may be seen was ever told of it, and of what it is compared with."""
-        kept = self.told_here(self._tx.memories.of_key(self._space, record.kind, record.key))
+        """The memory as it would be if only what may be seen had ever been stated under its key."""
+        kept = self.with_visible_evidence(self.tx.memories.of_key(self.space, record.kind, record.key))
         settled = {each.id: each for each in KINDS[record.kind].settle(kept)} if kept else {}
         return settled.get(record.id)
 
-    def _judged(self, records: Sequence[Record], deep: int = 0) -> dict[MemoryId, list[bool]]:
-        """Of each memory's pieces of evidence whether they may be seen."""
+    def _visible_evidence(self, records: Sequence[Record], deep: int = 0) -> dict[MemoryId, list[bool]]:
+        """For each piece of evidence of each memory whether it may be seen."""
         pieces = [(record, piece) for record in records for piece in record.evidence]
         good = [True] * len(pieces)
         if self._open is not None:
             self._learn_projects(piece for _, piece in pieces)
-            good = [each for record in records for each in self._are_here(record)]
-        alone = self._seen_pieces([piece for _, piece in pieces])
-        carried = self._carried([piece for _, piece in pieces], deep)
+            good = [each for record in records for each in self._in_projects(record)]
+        alone = self._pieces_visible([piece for _, piece in pieces])
+        carried = self._sources_visible([piece for _, piece in pieces], deep)
         verdicts: dict[MemoryId, list[bool]] = {record.id: [] for record in records}
         for at, (record, _) in enumerate(pieces):
             verdicts[record.id].append(good[at] and alone[at] and carried[at])
@@ -327,35 +318,35 @@ class Scope:
                 self._apart.add(record.id)
         return verdicts
 
-    def _seen_pieces(self, pieces: Sequence[Evidence]) -> list[bool]:
-        """Whether the messages that pieces name lie where they may be seen from, and were heard."""
+    def _pieces_visible(self, pieces: Sequence[Evidence]) -> list[bool]:
+        """Whether the messages of each piece are on a visible branch and were heard."""
         good = [True] * len(pieces)
         if self._limits.viewpoint:
-            good = self._heard(pieces)
+            good = self._heard_by_character(pieces)
         if not self._limits.undone or self._limits.branch is not None:
-            good = [heard and lies for heard, lies in zip(good, self._lie(pieces), strict=True)]
+            good = [heard and lies for heard, lies in zip(good, self._on_visible_branch(pieces), strict=True)]
         return good
 
     def _learn_projects(self, pieces: Iterable[Evidence]) -> None:
-        """Read of which projects the sessions are that pieces come from which don't say it themselves."""
+        """Read the projects of sessions whose pieces do not state one."""
         names = {piece.session for piece in pieces if piece.session and not piece.project} - self._projects.keys()
         if names:
             self._projects.update(dict.fromkeys(names, ""))
-            self._projects.update(self._tx.sessions.projects(self._space, sorted(names)))
+            self._projects.update(self.tx.sessions.projects(self.space, sorted(names)))
 
-    def _are_here(self, record: Record) -> list[bool]:
+    def _in_projects(self, record: Record) -> list[bool]:
         if record.cue:
             return [is_open(self._open, projects_of(record))] * len(record.evidence)
         told = zip(record.evidence, record.projects, strict=True)
         return [is_open(self._open, {project or self._projects.get(piece.session, "")}) for piece, project in told]
 
-    def _lie(self, pieces: Sequence[Evidence]) -> list[bool]:
-        """Whether pieces lie on branches: what was said behind a rewind was said of what it undid."""
+    def _on_visible_branch(self, pieces: Sequence[Evidence]) -> list[bool]:
+        """Whether each piece is on a visible branch."""
         places = [self._places(piece) for piece in pieces]
         good = [True] * len(pieces)
         if not self._limits.undone:
             good = [lies or not named for lies, named in zip(self._on_branch(places), places, strict=True)]
-        if self._lives_once:
+        if self._has_one_life:
             forked = [[each for each in named if self._is_forked(each[0])] for named in places]
             good = [each and lies for each, lies in zip(good, self._on_branch(forked, MAIN), strict=True)]
         if self._limits.branch is not None:
@@ -365,21 +356,21 @@ class Scope:
         return good
 
     @property
-    def _lives_once(self) -> bool:
-        """Whether who asks lives one life, and not several: of what was tried besides, a character knows nothing."""
+    def _has_one_life(self) -> bool:
+        """Whether a character asks, who knows nothing of other branches."""
         return bool(self._limits.viewpoint) and self._limits.branch is None and not self._limits.undone
 
     def _is_forked(self, session: str) -> bool:
-        """Whether a session has other branches beside its main one."""
+        """Whether the session has other branches besides its main one."""
         if session not in self._forked:
-            key = SessionKey(self._space, session)
-            there = self._tx.sessions.branches(key) if self._tx.sessions.get(key) else {}
+            key = SessionKey(self.space, session)
+            there = self.tx.sessions.branches(key) if self.tx.sessions.get(key) else {}
             self._forked[session] = len(there) > 1 and MAIN in there
         return self._forked[session]
 
-    def lived_through(self, found: Sequence[FoundMessage]) -> list[FoundMessage]:
-        """The messages that lie where who asks stands, where that is not told by their numbers."""
-        if not self._lives_once:
+    def on_own_branch(self, found: Sequence[FoundMessage]) -> list[FoundMessage]:
+        """The messages that are on the character's branch, where their numbers do not tell."""
+        if not self._has_one_life:
             return list(found)
         places = [
             [(each.key.session, [each.message.id])] if self._is_forked(each.key.session) else [] for each in found
@@ -387,35 +378,35 @@ class Scope:
         return [each for each, lies in zip(found, self._on_branch(places, MAIN), strict=True) if lies]
 
     def _on_branch(self, places: Sequence[Sequence[Place]], branch: str | None = None) -> list[bool]:
-        """Of each group of places whether all of them lie on a branch, or on the one called so."""
+        """For each group of places whether all of them are on any branch, or on `branch`."""
         named = [place for group in places for place in group]
-        lies = self._tx.log.on_branch(self._space, named, branch) if named else ()
+        lies = self.tx.log.on_branch(self.space, named, branch) if named else ()
         ends = list(accumulate(map(len, places), initial=0))
         return [all(lies[start:end]) for start, end in pairwise(ends)]
 
     def _places(self, piece: Evidence) -> list[Place]:
-        """The sessions that a piece's messages stand in, with those of each."""
+        """The sessions of a piece's messages, with the messages of each."""
         if piece.session or not piece.messages:
             return [(piece.session, piece.messages)] if piece.messages else []
-        # It was drawn from several sessions, and does not say which.
-        keys = [info.key for info in self._tx.sessions.list(self._space)]
+        # It was drawn from several sessions without saying which.
+        keys = [info.key for info in self.tx.sessions.list(self.space)]
         found: list[Place] = []
         for key in keys:
-            there = {each.id for each in self._tx.log.find(key, piece.messages)}
+            there = {each.id for each in self.tx.log.find(key, piece.messages)}
             found += [(key.session, [name for name in piece.messages if name in there])] if there else []
         return found
 
-    def _heard(self, pieces: Sequence[Evidence]) -> list[bool]:
-        """Whether the character was present for all that pieces name; what names no message was said to nobody.
+    def _heard_by_character(self, pieces: Sequence[Evidence]) -> list[bool]:
+        """Whether the character was present for all messages of each piece; a piece without any was said to nobody.
 
-        What speaks against a memory and names nothing is the word of who tells the story, and stands for all.
+        A retraction that names nothing is the author's word, and counts for everybody.
         """
         places = [self._places(piece) for piece in pieces]
         wanted: dict[str, dict[MessageId, bool]] = {}
         for session, names in (place for group in places for place in group):
             wanted.setdefault(session, {}).update(dict.fromkeys(names, False))
         for session, known in wanted.items():
-            for message in self._tx.log.find(SessionKey(self._space, session), list(known)):
+            for message in self.tx.log.find(SessionKey(self.space, session), list(known)):
                 known[message.id] = heard_by(message.draft, self._limits.viewpoint)
         return [
             bool(piece.memories or named or _is_retraction(piece))
@@ -423,28 +414,30 @@ class Scope:
             for piece, named in zip(pieces, places, strict=True)
         ]
 
-    def _carried(self, pieces: Sequence[Evidence], deep: int) -> list[bool]:
-        """Whether all that conclusions were drawn from may be seen: what one of them is not known to, is not told."""
+    def _sources_visible(self, pieces: Sequence[Evidence], deep: int) -> list[bool]:
+        """Whether everything that each piece was concluded from may be seen."""
         names = list(dict.fromkeys(name for piece in pieces for name in piece.memories))
         if not names or deep > DEEPEST:
             return [not piece.memories for piece in pieces]
-        cited = {each.id: each for each in self._tx.memories.get(self._space, names)}
-        judged = self._judged(list(cited.values()), deep + 1)
-        good = {name: _with(each, judged[name], name in self._apart) is not None for name, each in cited.items()}
+        cited = {each.id: each for each in self.tx.memories.get(self.space, names)}
+        judged = self._visible_evidence(list(cited.values()), deep + 1)
+        good = {
+            name: _with_visible(each, judged[name], name in self._apart) is not None for name, each in cited.items()
+        }
         return [all(good[name] for name in piece.memories if name in good) for piece in pieces]
 
 
 def without_words_of_others(record: Record, opened: frozenset[str] | None) -> Record:
-    """A lesson with the evidence of the `opened` projects alone; what holds of it follows from all there is."""
+    """A lesson with only the evidence of the `opened` projects; its state still follows from all of it."""
     told = zip(record.evidence, record.projects, strict=True)
     kept = tuple(piece for piece, project in told if not project or is_open(opened, {project}))
     return record if len(kept) in (0, len(record.evidence)) else replace(record, evidence=kept)
 
 
-def _with(record: Record, verdicts: Sequence[bool], apart: bool) -> Record | None:
-    """A memory with the pieces that may be seen, not settled; None where none of them speaks for it in its words.
+def _with_visible(record: Record, verdicts: Sequence[bool], apart: bool) -> Record | None:
+    """A memory with the pieces that may be seen, not settled; None if none of them supports it.
 
-    Some are `apart` where they were not heard or lie elsewhere, and are not only another project's.
+    `apart`: some pieces were not heard or are on other branches, rather than of another project.
     """
     kept = tuple(piece for piece, good in zip(record.evidence, verdicts, strict=True) if good)
     if not kept or (supporting(record) and all(piece.against for piece in kept)):
@@ -452,8 +445,8 @@ def _with(record: Record, verdicts: Sequence[bool], apart: bool) -> Record | Non
     lacking = len(record.evidence) - len(kept)
     if not lacking:
         return record
-    text = _words_of(record, kept, apart)
-    # What was changed about it may have been changed where the others were told.
+    text = _visible_text(record, kept, apart)
+    # Changes may have been made where the hidden pieces were stated.
     kept_of_it = replace(record, evidence=kept, changes=(), seen=max(1, record.seen - lacking))
     return replace(kept_of_it, text=text) if text else None
 
@@ -462,17 +455,17 @@ def _is_retraction(piece: Evidence) -> bool:
     return piece.against and not piece.sources
 
 
-def _without_whys(record: Record) -> Record:
-    """A memory that was retracted, without the reasons, which name what nobody may have heard."""
+def _without_reasons(record: Record) -> Record:
+    """A retracted memory without the reasons, which may name what nobody heard."""
     pieces = (replace(each, why="", conditions={}) if _is_retraction(each) else each for each in record.evidence)
     return replace(record, evidence=tuple(pieces))
 
 
-def _words_of(record: Record, kept: Sequence[Evidence], apart: bool) -> str:
-    """A memory's words where only a part of its evidence may be seen; empty where they may be the others'.
+def _visible_text(record: Record, kept: Sequence[Evidence], apart: bool) -> str:
+    """A memory's words if only part of its evidence may be seen; empty if they may be those of the rest.
 
-    Under most keys all pieces say the same. In a slot they have the value in common, and of a failure the action, and
-    the words are those of the piece that was told first.
+    Under most keys all pieces say the same. Of a slot they share the value, of a failure the action, and the words are
+    those of the first piece.
     """
     first = min((each.recorded for each in supporting(record)), default=None)
     own = [each for each in supporting(record) if each.recorded == first]
@@ -480,12 +473,12 @@ def _words_of(record: Record, kept: Sequence[Evidence], apart: bool) -> str:
     named = bool(record.value or record.signature) and not record.cue
     if named and (changed or not all(each in kept for each in own)):
         return f"{record.subject}, {record.attribute}: {record.value}" if record.value else action_of(record.signature)
-    # What took in others that were worded otherwise speaks for all of them, and for none alone.
+    # A merged memory speaks for all that it took in, and for none of them alone.
     return "" if changed and apart else record.text
 
 
-def _joined(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Runs of numbers, rising, of which none lies in another or overlaps it."""
+def _merge_runs(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ascending runs of numbers, with overlapping ones joined."""
     out: list[tuple[int, int]] = []
     for first, last in sorted(runs):
         if out and first <= out[-1][1]:
@@ -495,8 +488,8 @@ def _joined(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return out
 
 
-def _aside(tx: Transaction, key: SessionKey, branch: str) -> Sequence[tuple[int, int]]:
-    """What lies beside the path to a branch's head; all of the session where the branch is before its first message."""
+def _off_path(tx: Transaction, key: SessionKey, branch: str) -> Sequence[tuple[int, int]]:
+    """The document runs of a session off the path to the branch's head."""
     there = tx.sessions.branches(key)
     if branch not in there:
         raise BadInput(f"Session {key.session} has no branch {branch!r}; it has: {', '.join(there) or 'none'}.")
@@ -509,17 +502,19 @@ def _aside(tx: Transaction, key: SessionKey, branch: str) -> Sequence[tuple[int,
 
 
 ALIAS = "alias"
-"""The attribute of the facts that say how somebody is called besides."""
+"""Attribute of the facts that give another name of somebody."""
 NAMED = 12
-"""Names that are told where one is not known."""
+"""Known names listed if one is unknown."""
 LOOKED_AT = 64
-"""Memories with the words of a name that are looked at."""
+"""Memories examined that have the words of a name."""
 
 
 def character_asked(tx: Transaction, space: str, session: str | None, viewpoint: str) -> str:
-    """The character who is meant, with all her names (``Vera = Countess``), in a session or in all of a space.
+    """The character meant by `viewpoint`, with all names (``Vera = Countess``), in a session or the whole space.
 
-    Raises BadInput with those who are known, where nobody called so speaks or is said to be there.
+    Names are joined by hand alone, as a fact: "Vera's alias is the Countess." What a character says or a rule finds may
+    be a lie or a mistake, and would reveal what was whispered to somebody else. Raises BadInput, listing the known
+    names, if nobody of that name speaks or is present.
     """
     who = all_names(tx, space, viewpoint)
     given = names_of(viewpoint)
@@ -533,10 +528,10 @@ def character_asked(tx: Transaction, space: str, session: str | None, viewpoint:
 
 
 def all_names(tx: Transaction, space: str, viewpoint: str) -> str:
-    """A character with the names that she is given, and those that facts join to them."""
+    """The character's given names, and those that facts join to them."""
     given = {name_key(name): name for name in names_of(viewpoint)}
     joined = {name_key(name): name for name in _linked_names(tx, space, list(given.values()))}
-    # Whichever of her names is given, it is the same memory.
+    # Whichever name is given, the result is the same.
     return SAME.join({**given, **joined}[key] for key in {**joined, **given})
 
 
@@ -549,7 +544,7 @@ def _unknown(name: str, space: str, session: str | None, known: Sequence[str]) -
 
 
 def _linked_names(tx: Transaction, space: str, given: Sequence[str]) -> list[str]:
-    """All names of those who are called by one that is given, her own first; none where no fact joins any."""
+    """All names of those who are called by a given one, their own first; empty if no fact joins any."""
     own: dict[str, str] = {}
     for name in given:
         key = name_key(name)
@@ -563,7 +558,6 @@ def _linked_names(tx: Transaction, space: str, given: Sequence[str]) -> list[str
 
 
 def _with_words(tx: Transaction, space: str, name: str) -> Iterable[Record]:
-    """The memories that have all words of a name."""
     listed = tx.search.postings(space, "memories", list(dict.fromkeys(terms(name))))
     found = [set(numbers) for numbers in listed.values()]
     both = sorted(set.intersection(*found))[:LOOKED_AT] if found else []
@@ -571,7 +565,7 @@ def _with_words(tx: Transaction, space: str, name: str) -> Iterable[Record]:
 
 
 def _aliases(records: Iterable[Record]) -> Iterator[Record]:
-    """Those that say how somebody is called besides, told by hand."""
+    """The facts, stated by hand, that give another name of somebody."""
     for record in records:
         by_hand = any(each.origin == "user" and not each.sources and not each.against for each in record.evidence)
         if record.holds and by_hand and record.value and attribute_of(record.attribute) == ALIAS:
@@ -579,21 +573,21 @@ def _aliases(records: Iterable[Record]) -> Iterator[Record]:
 
 
 FIRST_MESSAGES = 40
-"""So many messages from its beginning tell where a session worked, or none does."""
+"""Messages from the beginning of a session that may tell its project."""
 SESSIONS_AT_A_TIME = 100
-"""Sessions that are looked into in one transaction."""
+"""Sessions examined in one transaction."""
 
 
 def session_project(tx: Transaction, key: SessionKey, head: Head) -> str:
-    """The project of the session on the path to `head`: as it was told, or by where its first messages were said."""
+    """The project of the session on the path to `head`: as stated, or by the directories of its first messages."""
     info = tx.sessions.get(key)
     return (info and info.project) or _project_on(tx, key, head)
 
 
 def place_session(tx: Transaction, key: SessionKey, project: str = "", drafts: Sequence[Draft] = ()) -> None:
-    """Note the project of a session in which `drafts` were just stored: the one that is named, or where they were said.
+    """Record the project of a session to which `drafts` were just appended: `project`, or where they were said.
 
-    Raises BadInput where it is known to be of another one than is named.
+    Raises BadInput if the session is known to belong to another project.
     """
     info = tx.sessions.get(key)
     if info is None:
@@ -603,32 +597,31 @@ def place_session(tx: Transaction, key: SessionKey, project: str = "", drafts: S
         if info.project != project:
             tx.sessions.set_project(key, project)
     elif info.project is None or (not info.project and _may_tell(info.messages, drafts)):
-        _settle(tx, key, info.project)
+        _find_project(tx, key, info.project)
 
 
-async def place_all(store: Store, space: str) -> None:
-    """Note of every session its project of which nobody has yet: of those that an earlier version stored."""
+async def place_all(store: Store, space: str, project: str | None) -> None:
+    """Record the projects of sessions stored by earlier versions; does nothing unless a `project` is asked for."""
+    if project is None:
+        return
     unplaced = await store.read(lambda tx: tx.sessions.without_project(space))
     for start in range(0, len(unplaced), SESSIONS_AT_A_TIME):
 
         def settle(tx: Transaction, start: int) -> None:
             for key in unplaced[start : start + SESSIONS_AT_A_TIME]:
-                _settle(tx, key, None)
+                _find_project(tx, key, None)
 
         await store.write(settle, start)
 
 
 def check_project(session: str, known: str | None, named: str) -> None:
-    """Raise BadInput where a session is known to be of another project than is named, which is none of all."""
+    """Raise BadInput if a session is known to belong to another project than `named`, unless that is "*"."""
     if known and named not in (known, GENERAL):
         raise BadInput(f"Session {session} belongs to project {known!r}, not to {named!r}; leave the project out.")
 
 
 def project_asked(given: str | None) -> str | None:
-    """The project that is meant by its name or a directory of it; None where none is asked for.
-
-    Empty: what belongs to no project.
-    """
+    """The project meant by its name or a directory of it; None for no limit, "" for what belongs to none."""
     if given is None:
         return None
     if not isinstance(given, str):
@@ -637,7 +630,7 @@ def project_asked(given: str | None) -> str | None:
 
 
 def project_told(given: str) -> str:
-    """The project that something is said to belong to; empty where nothing is said. Raises BadInput for none."""
+    """The project that something is said to belong to, "" if none is. Raises BadInput for an unusable name."""
     named = project_asked(given) or ""
     if given.strip() and not named:
         raise BadInput(f"{given!r} names no project; give the project's name.")
@@ -645,11 +638,11 @@ def project_told(given: str) -> str:
 
 
 def _may_tell(messages: int, drafts: Sequence[Draft]) -> bool:
-    """Whether what was just stored stands at the beginning of its session, and a log says where it was said."""
+    """Whether the new messages are at the beginning of the session, and their log may say where they were said."""
     return messages - len(drafts) < FIRST_MESSAGES and any(each.record is not None for each in drafts[:FIRST_MESSAGES])
 
 
-def _settle(tx: Transaction, key: SessionKey, known: str | None) -> None:
+def _find_project(tx: Transaction, key: SessionKey, known: str | None) -> None:
     head = tx.log.head(key, MAIN)
     found = _project_on(tx, key, head) if head else project_of(session=key.session)
     if found != known:

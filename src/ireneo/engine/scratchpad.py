@@ -1,4 +1,4 @@
-"""The scratchpads of a space: read, rewritten whole, and at the end of the task what is worth it made memories."""
+"""The scratchpads of a space: read, rewritten whole, and at the end of a task turned into memories."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from ireneo.ports.store import Transaction
 
 
 class Scratchpad:
-    """The working state of one task, in every session and process that works on it; made by `Memory.scratchpad`."""
+    """The working state of one task, shared by all sessions and processes that work on it; see `Memory.scratchpad`."""
 
     def __init__(self, resources: Resources, space: str, task: str, project: str | None = None) -> None:
-        """Name the task; nothing is read yet. Raises BadInput where that is no name.
+        """Raise BadInput for an invalid task name; nothing is read yet.
 
-        With `project` (empty: none) every call raises BadInput where it is another one's scratchpad.
+        With `project` (empty: none) every call raises BadInput if the scratchpad belongs to another one.
         """
         self.task = resources.cleaning().text(checked_task(task))
         self._project = project
-        self._means = resources
+        self._resources = resources
         self._space = space
 
     async def read(self) -> Pad | None:
-        """What is written on it now; None where nothing is."""
-        await self._place()
-        return await self._means.store.read(self._read)
+        """Return its content, or None."""
+        await place_all(self._resources.store, self._space, self._project)
+        return await self._resources.store.read(self._read)
 
     async def write(
         self,
@@ -42,10 +42,10 @@ class Scratchpad:
         facts: Sequence[str] = (),
         questions: Sequence[str] = (),
     ) -> Pad:
-        """Write it anew, as a whole: what is not given is no longer on it. A step of the plan may begin with ``[x]``.
+        """Replace its whole content: what is not given is dropped. A step of the plan may begin with ``[x]``.
 
-        Raises BadInput over its cap of 300 tokens, with how much it is over and what is largest, and where nothing is
-        given; what was on it then stays.
+        Raises BadInput, with the old content kept, if it exceeds its cap of 300 tokens (saying by how much, and what is
+        largest) and if nothing is given.
         """
         for name, given in (("plan", plan), ("facts", facts), ("questions", questions)):
             if isinstance(given, str):
@@ -56,59 +56,54 @@ class Scratchpad:
             plan=items(plan),
             facts=tuple(facts),
             questions=tuple(questions),
-            written=self._means.clock.now(),
+            written=self._resources.clock.now(),
             project=self._project or "",
         )
-        pad = checked_pad(self._means.cleaning().struct(pad), self._means.count)
+        pad = checked_pad(self._resources.cleaning().struct(pad), self._resources.count)
         if pad.is_empty:
             raise BadInput("There is nothing to write on the scratchpad; give a goal, or let go of it with drop().")
-        await self._place()
+        await place_all(self._resources.store, self._space, self._project)
 
         def write_pad(tx: Transaction) -> None:
             self._read(tx)
             tx.pads.write(self._space, pad)
 
-        await self._means.store.write(write_pad)
+        await self._resources.store.write(write_pad)
         return pad
 
     async def finish(self, outcome: str = "") -> tuple[Remembered, ...]:
-        """End the task: its facts become facts of memory, its `outcome` what happened; the rest is gone.
+        """End the task: its facts become semantic memories, its `outcome` an episode, and the rest is deleted.
 
-        All of it in one transaction, and once: where there is no scratchpad (any more) nothing is done, and nothing
-        returned. The memories are the agent's word. Raises BadInput where one can't be remembered; then all stays.
+        This happens in one transaction and once: without a scratchpad nothing is done. The memories are the agent's
+        word. Raises BadInput, with everything kept, if one can't be remembered.
         """
-        now = self._means.clock.now()
-        await self._place()
-        outcome = self._means.cleaning().text(outcome)
+        now = self._resources.clock.now()
+        await place_all(self._resources.store, self._space, self._project)
+        outcome = self._resources.cleaning().text(outcome)
 
         def write_pad(tx: Transaction) -> list[Remembered] | None:
             pad = self._read(tx)
             if pad is None:
                 return None
-            # The session that the task is called after, if there is one.
+            # The session named like the task, if there is one.
             session = self.task if tx.sessions.get(SessionKey(self._space, self.task)) else ""
             drafts = promoted(pad, outcome, session, self._project or pad.project, now)
             done = settle_drafts(tx, self._space, drafts)
             tx.pads.remove(self._space, self.task)
             return done
 
-        done = await self._means.store.write(write_pad)
+        done = await self._resources.store.write(write_pad)
         return tuple(done or ())
 
     async def drop(self) -> bool:
-        """Let go of it, and remember nothing; False where there was none."""
-        await self._place()
+        """Delete it without remembering anything; False if there was none."""
+        await place_all(self._resources.store, self._space, self._project)
 
         def write_pad(tx: Transaction) -> bool:
             self._read(tx)
             return tx.pads.remove(self._space, self.task)
 
-        return await self._means.store.write(write_pad)
-
-    async def _place(self) -> None:
-        """See to it that it is known of which projects the sessions are, where that is asked for."""
-        if self._project is not None:
-            await place_all(self._means.store, self._space)
+        return await self._resources.store.write(write_pad)
 
     def _read(self, tx: Transaction) -> Pad | None:
         pad = tx.pads.read(self._space, self.task)
@@ -117,7 +112,7 @@ class Scratchpad:
 
 
 def check_pad(tx: Transaction, space: str, task: str, pad: Pad | None, project: str | None) -> None:
-    """Raise BadInput where a scratchpad, or the session that shows it, is not of `project`; None: whoever's it is."""
+    """Raise BadInput if a scratchpad, or the session that shows it, is not of `project`; None allows any."""
     if project is None:
         return
     here = f"project {project!r}" if project else "no project that is known"
@@ -135,7 +130,7 @@ def check_pad(tx: Transaction, space: str, task: str, pad: Pad | None, project: 
 
 
 def promoted(pad: Pad, outcome: str, session: str, project: str, now: datetime) -> list[MemoryDraft]:
-    """What is worth remembering of a scratchpad whose task ends so."""
+    """The drafts of memories that a scratchpad leaves behind when its task ends."""
     facts = MemoryDetails(kind="semantic", origin="agent", session=session, project=project, at=pad.written)
     drafts = [memory_draft(fact, facts, now) for fact in pad.facts]
     if ended := " ".join(outcome.split()):

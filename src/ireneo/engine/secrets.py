@@ -1,8 +1,8 @@
-"""Find the secrets that a space holds, and take them out of what is stored.
+"""Find the secrets that a space holds, and remove them from everything stored.
 
-A session is copied as it would read without its secrets, under the ids that follow from that, and put in the place of
-what it was: so its logs, offered again, are known. All that names its messages follows. An erased message keeps its id,
-by which it is known that it must not come again.
+A session is copied without its secrets, under the ids that follow from that, and replaced by the copy: so its logs are
+recognised when imported again. Whatever names its messages follows. An erased message keeps its id, which keeps it from
+being imported again.
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ireneo.engine.forgetting import all_annotations, all_messages, all_summaries
-from ireneo.engine.remember import settle_drafts
+from ireneo.engine.exchange import settle_record
 from ireneo.engine.resources import Cleaning, Resources
+from ireneo.engine.tree import all_annotations, all_messages, all_summaries
 from ireneo.log.message import Draft, Message, MessageId, message_id, weigh
 from ireneo.log.redaction import cleaned_value, erase
 from ireneo.log.tree import Annotation, AnnotationId, SessionKey, annotation_id
-from ireneo.memories.exchange import carried, drafts_of
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import MemoryId, Record
 from ireneo.ports.memories import MemoryFilter
@@ -33,25 +32,25 @@ S = TypeVar("S", bound=Struct)
 
 COPIED_AT_A_TIME = 500
 ON_THE_WAY = " (on its way to be without secrets)"
-"""What stands behind a session's name while it is copied; nobody ever sees it, since all of it is one transaction."""
+"""Suffix of a session's name while it is copied, within one transaction."""
 
 
 class SessionCopy(Struct, kw_only=True):
-    """What became of the messages of a session that was copied."""
+    """The messages of a session that was copied."""
 
     ids: dict[str, MessageId] = field(default_factory=dict)
-    """What each is called now."""
+    """The new id of each."""
     totals: dict[MessageId, int] = field(default_factory=dict)
-    """What the path up to each costs, by its new id."""
+    """The tokens of the path to each, by its new id."""
     erased: list[Message] = field(default_factory=list)
 
     def stays(self, *messages: MessageId) -> bool:
-        """Whether messages are called what they were: then the whole path to them is what it was."""
+        """Whether messages keep their ids: then the whole path to them is unchanged."""
         return all(self.ids.get(each) == each for each in messages)
 
 
 def redact_session(tx: Transaction, resources: Resources, key: SessionKey) -> None:
-    """Take the secrets out of a session and all that hangs on it, in one transaction."""
+    """Remove the secrets from a session and everything that belongs to it."""
     cleaning = resources.drawing()
     target = SessionKey(key.space, cleaning.text(key.session))
     through = SessionKey(key.space, key.session + ON_THE_WAY)
@@ -86,11 +85,11 @@ def redact_session(tx: Transaction, resources: Resources, key: SessionKey) -> No
     for reader, last in read:
         tx.read_marks.put(target, copied.ids[last], reader)
     renamed = {old: new for old, new in copied.ids.items() if old != new}
-    _follow(tx, key.space, renamed, dropped)
+    _rename_sources(tx, key.space, renamed, dropped)
 
 
 def redact_memories(tx: Transaction, resources: Resources, space: str) -> None:
-    """Take the secrets out of memories: each is settled anew from its evidence, as it reads without them."""
+    """Remove the secrets from memories, settling each anew from its redacted evidence."""
     records = tx.memories.list(space, MemoryFilter())
     pairs = [(record, clean) for record in records if (clean := resources.drawing().struct(record)) is not record]
     if not pairs:
@@ -101,14 +100,18 @@ def redact_memories(tx: Transaction, resources: Resources, space: str) -> None:
         if under := tx.memories.of_key(space, kind, key):
             tx.memories.put(space, KINDS[kind].settle(under))
     ids: dict[str, MemoryId] = {}
-    # What was drawn from another memory comes behind it.
+    # Conclusions come after the memories they were drawn from.
     for record, clean in sorted(pairs, key=lambda pair: (pair[0].recorded, pair[0].id)):
-        ids[record.id] = _settled_anew(tx, space, _renamed(clean, ids))
-    _follow(tx, space, {old: new for old, new in ids.items() if old != new}, frozenset())
+        renamed = _renamed(clean, ids)
+        settled = settle_record(tx, space, renamed, is_new=True)
+        if settled.stale != renamed.stale:
+            tx.memories.put(space, [replace(settled, stale=renamed.stale)])
+        ids[record.id] = settled.id
+    _rename_sources(tx, space, {old: new for old, new in ids.items() if old != new}, frozenset())
 
 
 def redact_pads(tx: Transaction, resources: Resources, space: str) -> None:
-    """Take the secrets out of scratchpads."""
+    """Remove the secrets from scratchpads."""
     for pad in tx.pads.list(space):
         clean = resources.drawing().struct(pad)
         if clean is not pad:
@@ -118,9 +121,9 @@ def redact_pads(tx: Transaction, resources: Resources, space: str) -> None:
 
 
 def redact_runs(tx: Transaction, resources: Resources, space: str) -> None:
-    """Take out the runs that hold secrets, so that their sessions are learned from again.
+    """Remove runs that hold secrets, so that their sessions are learned from again.
 
-    Of a run whose session is not stored only the secrets go.
+    A run whose session is not stored is redacted instead.
     """
     for run in tx.runs.list(space):
         cleaning = resources.drawing()
@@ -135,7 +138,7 @@ def redact_runs(tx: Transaction, resources: Resources, space: str) -> None:
 
 
 def redact_ledger(tx: Transaction, resources: Resources, space: str) -> None:
-    """Take the secrets out of the names of files that were learned from."""
+    """Remove the secrets from the names of learned files."""
     for file in tx.ledger.list(space):
         clean = resources.drawing().struct(file)
         if clean is not file:
@@ -147,7 +150,7 @@ def redact_ledger(tx: Transaction, resources: Resources, space: str) -> None:
 def _copy(
     tx: Transaction, source: SessionKey, target: SessionKey, change: Callable[[Draft], Draft], resources: Resources
 ) -> SessionCopy:
-    """Copy the tree of a session, each draft changed; two messages that become one are stored once."""
+    """Copy the tree of a session with each draft changed; two messages that become equal are stored once."""
     copied = SessionCopy()
     batch: list[Message] = []
     for message in all_messages(tx, source, whole=True):
@@ -191,7 +194,7 @@ def _copied_message(message: Message, draft: Draft, copied: SessionCopy, resourc
 def _summaries_left(
     tx: Transaction, key: SessionKey, copied: SessionCopy, cleaning: Cleaning
 ) -> tuple[list[Summary], frozenset[str]]:
-    """The summaries that stay: those over what nothing has changed in; and the ids of the others."""
+    """The summaries of unchanged messages, and the ids of the others."""
     every = list(all_summaries(tx, key))
     stay = {each.id: each for each in every if copied.stays(each.first, each.last) and cleaning.struct(each) is each}
     while lost := [each.id for each in stay.values() if not stay.keys() >= set(each.sources)]:
@@ -201,13 +204,13 @@ def _summaries_left(
 
 
 _NAMING: Mapping[str, int] = MappingProxyType({"release": 1, "dispute": 1, "wording": 2})
-"""Kinds of annotations that name others, and come after them."""
+"""Kinds of annotations that name others, and are renamed after them."""
 
 
 def _notes_renamed(
     notes: Sequence[Annotation], ids: Mapping[str, MessageId], stretches: Mapping[str, str], cleaning: Cleaning
 ) -> list[Annotation]:
-    """The annotations, each at its message as that is called now; those first that others name."""
+    """The annotations with new ids of messages and of each other."""
     names: dict[str, str] = dict(stretches)
     out = []
     for note in sorted(notes, key=lambda each: _NAMING.get(each.kind, 0)):
@@ -230,8 +233,8 @@ def _notes_renamed(
     return out
 
 
-def _follow(tx: Transaction, space: str, ids: Mapping[str, str], dropped: frozenset[str]) -> None:
-    """Let memories name their sources as these are called now; a summary that is gone is none any more."""
+def _rename_sources(tx: Transaction, space: str, ids: Mapping[str, str], dropped: frozenset[str]) -> None:
+    """Rename the sources of memories, and remove dropped summaries from them."""
     names = [*ids, *dropped]
     for start in range(0, len(names), COPIED_AT_A_TIME):
         citing = tx.memories.citing(space, names[start : start + COPIED_AT_A_TIME])
@@ -244,17 +247,8 @@ def _sourced(record: Record, ids: Mapping[str, str], dropped: frozenset[str]) ->
     return replace(record, evidence=tuple(kept))
 
 
-def _settled_anew(tx: Transaction, space: str, clean: Record) -> MemoryId:
-    settled = settle_drafts(tx, space, drafts_of(clean), judged=True)
-    record = settled[-1].record
-    grown = replace(carried(record, clean, is_new=True), stale=clean.stale)
-    if grown != record:
-        tx.memories.put(space, [grown])
-    return grown.id
-
-
 def _renamed(value: S, names: Mapping[str, str] | Mapping[str, MessageId] | Mapping[str, MemoryId]) -> S:
-    """A value of ours that names messages, summaries or memories as they are called now."""
+    """The value with the ids of messages, summaries or memories in it replaced."""
     held = msgspec.to_builtins(value)
     renamed = cleaned_value(held, lambda text, _: names.get(text, text))
     return value if renamed is held else msgspec.convert(renamed, type(value))
@@ -265,69 +259,68 @@ SecretPlace = Literal[
     "messages", "payloads", "summaries", "notes", "names", "leases", "memories", "scratchpads", "runs", "files",
 ]
 # fmt: on
-"""What they stand in: what messages say; what their provider and their log wrote besides; summaries; pins, disputes and
-diaries; the names of sessions, branches and sources; the errors of work that failed; memories; scratchpads; runs with
-what they showed; files that were learned from."""
+"""What holds secrets: the parts of messages; their native payloads and log records; summaries; annotations; the names
+of sessions, branches and sources; the errors of failed work; memories; scratchpads; runs with their observations;
+learned files."""
 
 
 class SecretsIn(Struct, frozen=True, kw_only=True):
-    """Secrets that stand in things of one sort."""
+    """Secrets in things of one sort."""
 
     where: SecretPlace
     session: str
-    """The session, without the secrets that its name may have; empty for what belongs to none."""
+    """The session's redacted name; empty for what belongs to none."""
     things: int
-    """How many messages, summaries, memories have one."""
+    """How many messages, summaries or memories have one."""
     kinds: Mapping[str, int]
     """How many different secrets of each kind."""
 
 
 class Secrets(Struct, frozen=True, kw_only=True):
-    """What a look through a space came to."""
+    """The result of a search for secrets."""
 
     found: tuple[SecretsIn, ...]
-    """Where secrets stand, or stood before they were taken out."""
+    """Where secrets are, or were before they were removed."""
     messages: int
-    """How many messages were looked at."""
+    """How many messages were examined."""
     repaired: bool = False
-    """They were taken out."""
+    """They were removed."""
     complete: bool = True
-    """No byte of what was taken out here, or erased before, stands in the store any more."""
+    """No byte of the store holds any more what was removed now or erased before."""
     note: str = ""
-    """Where that is not so: why, and what finishes it. And what is left to do."""
+    """What is left to do and, if not `complete`, why."""
 
 
 class SecretCounter:
-    """Counts the things that have a secret, and the secrets, by where they stand."""
+    """Counts the things that hold secrets, and the secrets, by place."""
 
     def __init__(self, cleaning: Callable[[], Cleaning]) -> None:
-        """Look at each thing with a `cleaning` of its own."""
         self._cleaning = cleaning
         self._things: Counter[tuple[str, SecretPlace]] = Counter()
         self._secrets: dict[tuple[str, SecretPlace], dict[str, str]] = {}
 
     def note(self, session: str, where: SecretPlace, cleaning: Cleaning) -> None:
-        """Note what `cleaning` found in a thing."""
+        """Record what `cleaning` found in one thing."""
         if cleaning.secrets:
             self._things[session, where] += 1
             self._secrets.setdefault((session, where), {}).update(cleaning.secrets)
 
     def struct(self, session: str, where: SecretPlace, *things: Struct) -> None:
-        """Look through values of ours, each a thing."""
+        """Examine values, each one thing."""
         for thing in things:
             cleaning = self._cleaning()
             cleaning.struct(thing)
             self.note(session, where, cleaning)
 
     def text(self, session: str, where: SecretPlace, *texts: str) -> None:
-        """Look through texts, together a thing."""
+        """Examine texts that together are one thing."""
         cleaning = self._cleaning()
         for text in texts:
             cleaning.text(text)
         self.note(session, where, cleaning)
 
     def message(self, session: str, message: Message) -> None:
-        """Look through a whole message: what it says, and what was written of it besides."""
+        """Examine a message, with its native payload and log record."""
         cleaning = self._cleaning()
         draft = cleaning.choices(message.draft).drafts[0]
         if not cleaning.secrets:
@@ -336,7 +329,7 @@ class SecretCounter:
         self.note(session, "messages" if says else "payloads", cleaning)
 
     def found(self) -> tuple[SecretsIn, ...]:
-        """All that was noted, session by session."""
+        """Everything recorded, session by session."""
         return tuple(
             SecretsIn(
                 where=where,
@@ -351,10 +344,10 @@ class SecretCounter:
 async def secrets(
     resources: Resources, space: str, *, repair: bool = False, on_looked: Callable[[int], None] = lambda messages: None
 ) -> Secrets:
-    """Look for secrets in all that is kept of a space; with `repair` take them out of it, down to every byte.
+    """Search everything stored of a space for secrets; with `repair` remove them, down to every byte.
 
-    Each session is repaired in one transaction, and so is each memory: whoever is killed has whole ones behind, and
-    goes on with the rest. `on_looked` is told how many more messages were looked at.
+    Each session and each kind of the rest is one transaction: if the process is killed, a later call does the rest.
+    `on_looked` receives how many more messages were examined.
     """
     store = resources.store
     seen = SecretCounter(resources.drawing)
@@ -417,7 +410,7 @@ PROGRESS_EVERY = 500
 
 
 def _look_at_learned(tx: Transaction, space: str, seen: SecretCounter) -> None:
-    """What is kept of a space beside its sessions."""
+    """Examine what is stored of a space besides its sessions."""
     seen.struct("", "memories", *tx.memories.list(space, MemoryFilter()))
     seen.struct("", "scratchpads", *tx.pads.list(space))
     for run in tx.runs.list(space):

@@ -376,7 +376,7 @@ class Session:
         def read(tx: Transaction) -> Record | None:
             found = trees.memory_named(tx, self.key.space, id)
             limits = ScopeLimits(viewpoint=viewpoint, undone=not viewpoint)
-            return next(iter(Scope.of(tx, self.key.space, limits).seen([found]))) if found is not None else None
+            return next(iter(Scope(tx, self.key.space, limits).seen([found]))) if found is not None else None
 
         return await self._store.read(read)
 

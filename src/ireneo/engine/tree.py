@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,7 +13,7 @@ from ireneo.context.story_blocks import tell_blocks
 from ireneo.engine.context import StoredReader
 from ireneo.errors import BadInput, MessageNotFound
 from ireneo.log.message import SHORT, Count, Head, Message, MessageId, head_of
-from ireneo.log.tree import ROOT, SessionKey
+from ireneo.log.tree import ROOT, Annotation, SessionKey
 from ireneo.memories.record import MemoryId, Record
 from ireneo.ports.store import Pruned, Transaction
 from ireneo.prompts.replies import Voice
@@ -458,3 +458,38 @@ def _thread(thread: Thread) -> OpenThread:
     return OpenThread(
         id=thread.id, kind=thread.kind, text=thread.text, who=thread.who, whom=thread.whom, position=thread.position
     )
+
+
+CHUNK = 500
+"""Messages or summaries read per query."""
+
+
+def heads_of(tx: Transaction, key: SessionKey) -> list[Head]:
+    """The ends of all paths of a session: the heads of its branches, then abandoned ends."""
+    branches = tx.sessions.branches(key)
+    heads = [*(head for head in branches.values() if head is not None), *reversed(tx.upkeep.abandoned_heads(key))]
+    return list({head.id: head for head in heads}.values())
+
+
+def all_messages(tx: Transaction, key: SessionKey, *, whole: bool = False) -> Iterator[Message]:
+    """Every message of a session once; with `whole` including its native payload and log record."""
+    for path in tree_paths(tx, key, [("", head) for head in heads_of(tx, key)]):
+        for first in range(path.first, path.head.position + 1, CHUNK):
+            last = min(first + CHUNK - 1, path.head.position)
+            read = tx.log.path(key, path.head.id, first, last)
+            drafts = tx.log.drafts(key, [message.id for message in read]) if whole else {}
+            for message in read:
+                yield replace(message, draft=drafts[message.id]) if message.id in drafts else message
+
+
+def all_summaries(tx: Transaction, key: SessionKey) -> Iterator[Summary]:
+    """Every summary of a session."""
+    ids = tx.upkeep.summaries(key)
+    for start in range(0, len(ids), CHUNK):
+        yield from tx.summaries.get(key, ids[start : start + CHUNK])
+
+
+def all_annotations(tx: Transaction, key: SessionKey) -> list[Annotation]:
+    """Every annotation of a session, on any path."""
+    ends = (None, *(head.id for head in heads_of(tx, key)))
+    return list({each.id: each for end in ends for each in tx.annotations.on_path(key, end)}.values())

@@ -1,7 +1,4 @@
-"""Vectors: made for the documents that have none yet, and held in memory.
-
-Up to date with what other processes write and erase.
-"""
+"""Vectors: computed for documents that lack them, and held in memory up to date with the store."""
 
 from __future__ import annotations
 
@@ -21,26 +18,26 @@ if TYPE_CHECKING:
     from ireneo.memories.nearest import Vectors
 
 INDEXES: tuple[IndexName, ...] = ("memories", "messages")
-"""What was made of it first: it is little, and asked for most."""
+"""Memories first: they are few, and searched most."""
 TOGETHER = 256
-"""Documents of one transaction: what a process that is stopped loses of its work at most."""
+"""Documents per transaction: the most work that a stopped process loses."""
 
 
 class Embedded(Struct, frozen=True, kw_only=True):
-    """What was done about the vectors that are due."""
+    """How many vectors were made."""
 
     documents: int
-    """How many were given one."""
+    """Documents that were given one."""
     left: bool
-    """Whether there is more to do."""
+    """Whether some are still due."""
 
 
 async def embed_due(store: Store, space: str, embedder: Embedder, limit: int = 1_000) -> Embedded:
-    """Give at most `limit` documents of a space their vectors by `embedder`, memories first, then the newest messages.
+    """Compute the vectors of at most `limit` documents, memories first, then the newest messages.
 
-    What is due follows from what is stored, so it may be stopped anywhere and goes on where it was; several processes
-    that do it at once do some of it twice, and no harm. The embedder is asked outside any transaction: a document that
-    was erased or rewritten meanwhile gets no vector. Raises EmbedderError, with what came before it kept.
+    What is due follows from what is stored, so this may be stopped anywhere; concurrent processes only do some work
+    twice. The embedder is asked outside any transaction: a document that was erased or rewritten meanwhile gets no
+    vector. Raises EmbedderError, with the vectors before it kept.
     """
     done = 0
     for index in INDEXES:
@@ -52,7 +49,7 @@ async def embed_due(store: Store, space: str, embedder: Embedder, limit: int = 1
             kept = await store.write(_keep, space, index, embedder.name, texts, vectors)
             done += kept
             if not kept:
-                # Another process was quicker with each of them, or they were all rewritten: a later round sees.
+                # Other processes were quicker, or all texts were rewritten: leave the rest to a later call.
                 break
     left = await store.read(lambda tx: [tx.vectors.due(space, index, embedder.name, 1) for index in INDEXES])
     return Embedded(documents=done, left=any(left))
@@ -63,7 +60,7 @@ def _due_texts(tx: Transaction, space: str, index: IndexName, name: str, most: i
 
 
 async def vectors_of(embedder: Embedder, texts: Sequence[str], *, query: bool = False) -> Sequence[Vector]:
-    """The vector of each text. Raises EmbedderError, also where there are too few of them or they are too short."""
+    """The vector of each text. Raises EmbedderError, also for a wrong number or size of vectors."""
     vectors = await embedder.embed(texts, query=query)
     if len(vectors) != len(texts):
         raise EmbedderError(f"{embedder.name} gave {len(vectors):,} vectors for {len(texts):,} texts.")
@@ -76,7 +73,7 @@ async def vectors_of(embedder: Embedder, texts: Sequence[str], *, query: bool = 
 def _keep(
     tx: Transaction, space: str, index: IndexName, name: str, texts: Mapping[int, str], vectors: Sequence[Vector]
 ) -> int:
-    """Keep the vectors of those documents that still say what they said."""
+    """Store the vectors of those documents whose text has not changed."""
     now = _texts(tx.search, space, index, list(texts))
     still = {
         document: vector
@@ -87,34 +84,33 @@ def _keep(
 
 
 def _texts(port: SearchPort, space: str, index: IndexName, documents: Sequence[int]) -> Mapping[int, str]:
-    """What each document says."""
     if index == "messages":
         return {each.document: text_of_message(each.message.draft) for each in port.messages(space, documents)}
     return {each.document: each.record.text for each in port.memories(space, documents)}
 
 
 MOST_BYTES = 512 * 1024 * 1024
-"""What the vectors of all spaces together may take: those of about a million documents of 384 dimensions."""
+"""Limit for the vectors of all spaces: about a million documents of 384 dimensions."""
 
 _Key: TypeAlias = tuple[str, IndexName, str]
 
 
 class HeldVectors:
-    """The vectors of the spaces that were searched last, of one store."""
+    """The vectors of the most recently searched spaces of a store."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        """Hold none yet, and never more than `most_bytes`, but for one space that is larger by itself."""
+        """Hold at most `most_bytes`, unless a single space is larger."""
         self._most_bytes = most_bytes
         self._held: dict[_Key, _Held] = {}
         self._guard = Lock()
 
     @property
     def size_bytes(self) -> int:
-        """The memory that they take."""
+        """The memory they take."""
         return sum(held.vectors.size_bytes for held in self._held.values())
 
     def count(self, space: str, index: IndexName, embedder: str) -> int:
-        """How many documents had a vector when they were searched last."""
+        """How many documents had a vector when they were last searched."""
         held = self._held.get((space, index, embedder))
         return len(held.vectors) if held else 0
 
@@ -123,18 +119,18 @@ class HeldVectors:
     ) -> Sequence[tuple[int, float]]:
         """The `k` documents whose vectors are nearest to `query`, with their cosines, the nearest first.
 
-        `port` is that of a `read()`: what a transaction has not committed must not be remembered. What was erased
-        before that snapshot is never among them; what another task has read since may be. Raises MissingExtra without
-        the extra `vectors`, EmbedderError where `query` has another number of dimensions than the vectors.
+        `port` must be that of a `read()`: uncommitted vectors must not be remembered. Nothing erased before that
+        snapshot is returned. Raises MissingExtra without the extra `vectors`, and EmbedderError if `query` has another
+        number of dimensions than the vectors.
         """
         key = (space, index, embedder)
         if (likely := port.likely(space, index, embedder, query, k)) is not None:
-            # The store has an index of them, and none is held here.
+            # The store searches by an index of its own.
             with self._guard:
                 self._held.pop(key, None)
             return _Held().search(VectorChanges(change=0, added=likely, removed=(), whole=False), query, k)
         with self._guard:
-            # Taken out and put back at the end: the one that was used last stands last.
+            # Move it to the end: the most recently used is last.
             held = self._held[key] = self._held.pop(key) if key in self._held else _Held()
         with held.turn:
             changes = port.since(space, index, embedder, held.change)
@@ -149,7 +145,7 @@ class HeldVectors:
         return found
 
     def _let_go(self, used: _Key) -> None:
-        """Drop the spaces that were not used for the longest, until the others fit."""
+        """Drop the least recently used spaces until the others fit."""
         for key in list(self._held):
             if self.size_bytes <= self._most_bytes:
                 return
@@ -158,16 +154,15 @@ class HeldVectors:
 
 
 class _Held:
-    """The vectors of one space, shelf and embedder, and the change up to which they are known."""
+    """The vectors of one space, index and embedder, and the number of their last change."""
 
     def __init__(self) -> None:
         self.change = 0
         self.vectors = _vectors()
         self.turn = Lock()
-        """Who reads what changed takes it in before another reads: no older change is put over a newer one."""
+        """Held from reading changes to applying them, so that no older change overwrites a newer one."""
 
     def search(self, changes: VectorChanges, query: Vector, k: int) -> Sequence[tuple[int, float]]:
-        """Take in what changed, and search."""
         if changes.whole:
             self.vectors = _vectors()
         self.vectors.change(changes.added, changes.removed)

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from ireneo.context.compose import ContextOptions
 from ireneo.engine.context import StoredReader, due_ahead, is_pruned, keep, text_id, write_ahead
-from ireneo.engine.intake import Gathered, Gatherer, Heard, Listener
+from ireneo.engine.intake import Gatherer, Heard, Listener
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, Worker
 from ireneo.engine.models import Models
 from ireneo.engine.notes import check_not_erased, keep_texts
@@ -622,7 +622,7 @@ class Works:
         return ContextOptions(budget=budget, policy=policy, count=self._resources.count)
 
 
-def _remembered(did: WorkKind, read: Heard | Gathered) -> WorkResult:
+def _remembered(did: WorkKind, read: Heard) -> WorkResult:
     return WorkResult(
         session=read.session,
         branch=read.branch,
