@@ -11,7 +11,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ireneo.adapters.sqlite.connection import LONGEST_SECONDS, SHORTEST_SECONDS, BusyHandler
+from ireneo.adapters.sql.database import LONGEST_SECONDS, SHORTEST_SECONDS
+from ireneo.adapters.sqlite.connection import BusyHandler
 from ireneo.adapters.sqlite.store import SqliteStore, open_sqlite
 from ireneo.errors import StoreBusy
 from ireneo.log.tree import SessionKey

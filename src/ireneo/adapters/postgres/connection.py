@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -22,6 +21,9 @@ from psycopg.types.string import StrDumper, TextLoader
 from ireneo.adapters.pool import Cancellation
 from ireneo.adapters.postgres.pipe import LEAST_COPIED, Copied, Pipe, as_copy
 from ireneo.adapters.sql.database import (
+    BUSY,
+    LONGEST_SECONDS,
+    TOO_BIG,
     UNPARSABLE,
     Database,
     ErrorMeaning,
@@ -30,8 +32,11 @@ from ireneo.adapters.sql.database import (
     Value,
     in_postgres,
     load_queries,
+    pause_seconds,
+    quoted,
+    unreadable,
 )
-from ireneo.errors import BadInput, ReadOnlyStore, StoreBusy, StoreError, Unreachable
+from ireneo.errors import ReadOnlyStore, StoreError, Unreachable
 from ireneo.patterns import lazy_re
 
 _BINDING = lazy_re(r"(?<![:\w]):([a-z_]+)")
@@ -50,26 +55,17 @@ HEED: Mapping[str, int] = MappingProxyType(
     {"connect_timeout": 10, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 )
 """Defaults for how long a server may take to answer a connection, and how soon a silent one is considered gone."""
-SHORTEST_SECONDS = 0.001
-LONGEST_SECONDS = 0.025
 LONGEST_AWAY_SECONDS = 1.0
 """The longest pause before an unreachable server is tried again."""
-GROWTH = 1.5
-STEPS = 20
-"""After this many tries a pause has reached its ceiling."""
 MAKES_WORK = frozenset({"insert_message", "move_branch", "add_memory", "replace_memory"})
 """The queries after which workers are notified."""
 
 
 def pause(tries: int, longest: float, left: float) -> None:
     """Pause before the next try, longer each time, up to `longest` and at most `left` seconds."""
-    ceiling = min(longest, SHORTEST_SECONDS * GROWTH ** min(tries, STEPS))
-    time.sleep(max(0.0, min(random.uniform(ceiling / 4, ceiling), left)))
+    time.sleep(max(0.0, min(pause_seconds(tries, longest), left)))
 
 
-BUSY = ErrorMeaning(
-    StoreBusy, "was kept locked for too long by another process; try again, or look for one that hangs."
-)
 LOST = ErrorMeaning(
     Unreachable,
     "can't be reached; check that the server runs, that address and user are right, and that the database was made",
@@ -78,7 +74,6 @@ LOST = ErrorMeaning(
 READ_ONLY = ErrorMeaning(ReadOnlyStore, "may not be written to by this user; ask whoever runs the server.")
 FULL = ErrorMeaning(StoreError, "can't grow; the server has no room left", told=True)
 DAMAGED = ErrorMeaning(StoreError, "is damaged; restore it from a copy", told=True)
-TOO_BIG = ErrorMeaning(StoreError, "can't hold a single value this large; split it, or keep it in a file of its own.")
 OUR_FAULT = ErrorMeaning(
     StoreError, "was asked for something that it can't do; this is a fault in Ireneo, please report it", told=True
 )
@@ -86,10 +81,6 @@ IN_DOUBT = "was lost while it stored something, and can't say whether it did; lo
 UNDONE = "has undone what was to be stored, since something in it failed before."
 GONE = (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow)
 """Errors after which the server closes the connection, or instead of accepting one."""
-UNPARSED = "holds something that can't be read; see `ireneo doctor`"
-"""A value that can't be parsed."""
-LONGEST = 200
-"""The longest message of a parser or a server that is quoted."""
 
 MEANINGS: Sequence[tuple[type[psycopg.Error], ErrorMeaning]] = (
     (errors.DeadlockDetected, BUSY),
@@ -124,7 +115,7 @@ def heedful(url: str) -> str:
 def translate(fault: psycopg.Error, place: str) -> StoreError:
     """Translate an error of the driver for the database at `place`; raise the result ``from fault``."""
     meaning = next((meaning for error, meaning in MEANINGS if isinstance(fault, error)), OUR_FAULT)
-    detail = f" ({' '.join(str(fault).split())[:LONGEST]})." if meaning.told else ""
+    detail = f" ({quoted(fault)})." if meaning.told else ""
     return meaning.error(f"{place} {meaning.sentence}{detail}")
 
 
@@ -423,10 +414,8 @@ class ServerConnection:
                 # Whatever error it is, the cause is the lost connection.
                 fault = psycopg.OperationalError(str(fault))
             raise translate(fault, self.place) from fault
-        except UnicodeEncodeError as fault:
-            raise BadInput("A name or a text has half a surrogate pair in it; give valid Unicode.") from fault
         except UNPARSABLE as fault:
-            raise StoreError(f"{self.place} {UNPARSED} ({' '.join(str(fault).split())[:LONGEST]}).") from fault
+            raise unreadable(fault, self.place) from fault
 
     def heed(self, cancellation: Cancellation) -> None:
         """Stop waiting for locks when `cancellation` is requested."""

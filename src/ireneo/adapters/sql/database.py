@@ -7,6 +7,7 @@ translates the driver's errors, and the queries that it needs in its own dialect
 from __future__ import annotations
 
 import json
+import random
 import re
 import struct
 import zlib
@@ -24,7 +25,7 @@ from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 import msgspec
 from msgspec import Struct
 
-from ireneo.errors import BadInput, StoreError
+from ireneo.errors import BadInput, StoreBusy, StoreError
 from ireneo.log.message import Draft, Head, Message, MessageId, Native, Origin, Part, Role
 from ireneo.patterns import lazy_re
 
@@ -157,6 +158,40 @@ class ErrorMeaning(Struct, frozen=True):
     """Follows the name of the file or the address."""
     told: bool = False
     """Whether the server's own message is appended."""
+
+
+BUSY = ErrorMeaning(
+    StoreBusy, "was kept locked for too long by another process; try again, or look for one that hangs."
+)
+TOO_BIG = ErrorMeaning(StoreError, "can't hold a single value this large; split it, or keep it in a file of its own.")
+MOST_QUOTED = 200
+"""The longest message of a parser or a server that is quoted."""
+
+
+def quoted(fault: Exception) -> str:
+    """The message of an error in one line, cut if it is long."""
+    return " ".join(str(fault).split())[:MOST_QUOTED]
+
+
+def unreadable(fault: Exception, place: object) -> BadInput | StoreError:
+    """The error for a value that could not be encoded, or for a stored one that could not be parsed (`UNPARSABLE`)."""
+    if isinstance(fault, UnicodeEncodeError):
+        return BadInput("A name or a text has half a surrogate pair in it; give valid Unicode.")
+    return StoreError(f"{place} holds something that can't be read; see `ireneo doctor` ({quoted(fault)}).")
+
+
+SHORTEST_SECONDS = 0.001
+LONGEST_SECONDS = 0.025
+"""The shortest and the longest pause before a lock is tried again."""
+GROWTH = 1.5
+STEPS = 20
+"""After this many tries a pause has reached its ceiling; higher powers would only overflow."""
+
+
+def pause_seconds(tries: int, longest: float = LONGEST_SECONDS) -> float:
+    """A random pause before the next try, longer each time."""
+    ceiling = min(longest, SHORTEST_SECONDS * GROWTH ** min(tries, STEPS))
+    return random.uniform(ceiling / 4, ceiling)
 
 
 class Migration(Struct, frozen=True, kw_only=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,6 +16,8 @@ import apsw
 
 from ireneo.adapters.pool import Cancellation
 from ireneo.adapters.sql.database import (
+    BUSY,
+    TOO_BIG,
     UNPARSABLE,
     Database,
     ErrorMeaning,
@@ -24,16 +25,12 @@ from ireneo.adapters.sql.database import (
     Value,
     in_sqlite,
     load_queries,
+    pause_seconds,
+    unreadable,
 )
-from ireneo.errors import BadInput, NotADatabase, ReadOnlyStore, StoreBusy, StoreError, Unreachable
+from ireneo.errors import NotADatabase, ReadOnlyStore, StoreError, Unreachable
 
 SQL = load_queries(Path(__file__).with_name("queries"), in_sqlite)
-
-SHORTEST_SECONDS = 0.001
-LONGEST_SECONDS = 0.025
-GROWTH = 1.5
-STEPS = 20
-"""After this many tries a pause has reached its ceiling; higher powers would only overflow."""
 
 
 class BusyHandler:
@@ -57,23 +54,15 @@ class BusyHandler:
         left = self._began + self._seconds - time.monotonic()
         if left <= 0:
             return False
-        ceiling = min(LONGEST_SECONDS, SHORTEST_SECONDS * GROWTH ** min(tries, STEPS))
-        pause = random.uniform(ceiling / 4, ceiling)
-        return not self.given_up.wait(min(pause, left))
+        return not self.given_up.wait(min(pause_seconds(tries), left))
 
 
-BUSY = ErrorMeaning(
-    StoreBusy, "was kept locked for too long by another process; try again, or look for one that hangs."
-)
 FOREIGN = ErrorMeaning(NotADatabase, "is not an Ireneo database; name another file, or a new one.")
 DAMAGED = ErrorMeaning(StoreError, "is damaged; restore it from a copy.")
 UNOPENED = ErrorMeaning(Unreachable, "can't be opened; check that its folder exists and that you may write to it.")
 READ_ONLY = ErrorMeaning(ReadOnlyStore, "may not be written to; check its permissions and those of its folder.")
 UNREADABLE = ErrorMeaning(StoreError, "can't be read or written; the disk or its file system reports a fault.")
 FULL = ErrorMeaning(StoreError, "can't grow; the disk is full.")
-UNPARSED = "holds something that can't be read; see `ireneo doctor`"
-"""A value that can't be parsed: the file is damaged in a way that SQLite doesn't detect."""
-TOO_BIG = ErrorMeaning(StoreError, "can't hold a single value this large; split it, or keep it in a file of its own.")
 NO_MEMORY = ErrorMeaning(StoreError, "can't be worked on; there is no memory left.")
 CLOSED = ErrorMeaning(StoreError, "was closed while it was in use; open the store again.")
 FORKED = ErrorMeaning(StoreError, "was opened before this process was forked; open the store after the fork.")
@@ -118,9 +107,6 @@ def translate(fault: apsw.Error, path: Path) -> StoreError:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-LONGEST = 200
-"""The longest message of a parser that is quoted."""
 
 
 class SqliteDatabase(Database):
@@ -214,10 +200,8 @@ class Connection:
             return work(*args, **kwargs)
         except apsw.Error as fault:
             raise translate(fault, self._path) from fault
-        except UnicodeEncodeError as fault:
-            raise BadInput("A name or a text has half a surrogate pair in it; give valid Unicode.") from fault
         except UNPARSABLE as fault:
-            raise StoreError(f"{self._path} {UNPARSED} ({' '.join(str(fault).split())[:LONGEST]}).") from fault
+            raise unreadable(fault, self._path) from fault
 
     def waiting_at_most(self, seconds: float) -> Connection:
         """Another connection to the same file, which waits at most `seconds` for locks."""
