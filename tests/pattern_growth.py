@@ -56,12 +56,19 @@ ONLY_WHERE_IT_ENDS = {
 
 OF_BOUNDED_TEXTS = {
     "memories/extract.py": 420,
-    "memories/fact_rows.py": 420,
+    "memories/cues.py": 420,
     "memories/earnest.py": 6_000,
-    "memories/changes.py": 2_000,
+    "memories/endings.py": 2_000,
 }
 """By the file, how many characters the texts have at most that its patterns are asked of: of these they are to be
 quick, however they would grow with longer ones."""
+OF_LONGER_TEXTS = {
+    6_000: "joke laughs boasts takes_back hyperbole supposed reported played fiction handed_over steps failed own "
+    "condition authority asks hangs rules leads breaks",
+    2_000: "ends changed over_what instead grades clocks often passing moves over_it tongues back recovered awaited "
+    "reached joint ailments fresh besides renewed counted refers depends",
+}
+"""The same by the field of the cues in `memories/cues.py` that are asked of whole messages, or of whole memories."""
 BOUNDED_SECONDS = 0.5
 
 
@@ -679,12 +686,27 @@ def grown(found: Iterable[Found], *, every: bool, part: int = 0, parts: int = 1)
             yield each, method, text
 
 
+@cache
+def cues_of_longer_texts() -> dict[str | bytes, int]:
+    """By its source, how long the texts are that a cue is asked of that is not asked of clauses alone."""
+    from ireneo.memories.cues import all_cues
+
+    return {
+        pattern._source: length  # type: ignore[attr-defined]
+        for cues in all_cues().values()
+        for length, names in OF_LONGER_TEXTS.items()
+        for name in names.split()
+        for pattern in (cues.each[name] if name in cues.each else (getattr(cues, name),))
+    }
+
+
 def held_up(found: Iterable[Found]) -> Iterator[tuple[Found, Text]]:
     """Where a pattern of bounded texts takes long for one of them: hard ones, and ones of the pattern's own words."""
     for each in found:
         longest = OF_BOUNDED_TEXTS.get(each.place.partition(":")[0])
         if longest is None:
             continue
+        longest = cues_of_longer_texts().get(each.source, longest)
         pattern = compiled(each)
         words = sorted(set(re.findall(r"(?<![\\\w])[a-zäöü]{2,}", pattern.pattern)))
         own = [Text(f"{word} ") for word in words[:: max(1, len(words) // 12)]]

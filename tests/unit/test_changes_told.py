@@ -20,7 +20,6 @@ ENDED = (
     ("I'm on 20 mg of citalopram.", "GP halved my citalopram, 10 mg from Monday."),
     ("I share an office with Yusuf and Petra.", "Petra's on maternity leave now."),
     ("I play bass in a ska band called The Late Fees.", "I left the Late Fees, no time."),
-    ("My cholesterol was 6.2 last time.", "New blood test: cholesterol is 5.1."),
     ("I hate olives.", "Confession: after Crete I adore olives."),
     ("I'm in my second year of a nursing degree.", "I passed everything, so third year it is."),
     ("My sister is pregnant, due in October.", "My sister had the baby on Sunday, a boy called Felix."),
@@ -55,6 +54,7 @@ ENDED = (
 )
 
 STANDS = (
+    ("My cholesterol was 6.2 last time.", "New blood test: cholesterol is 5.1."),
     ("Boat 4 has two masts.", "Boat 5 has two masts."),
     ("Gate 2 opens with a key.", "Gate 3 opens with a code now."),
     ("Ana lives in Oslo.", "Ana has a flat in Oslo."),

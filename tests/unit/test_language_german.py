@@ -9,14 +9,14 @@ import pytest
 from tests.unit.waiting import waited
 
 import ireneo
-from ireneo.language.detect import language_of
 from ireneo.language.numbers import spelled
 from ireneo.language.sentences import sentences
 from ireneo.language.times import time_window
+from ireneo.language.words import language_of
 from ireneo.log.message import Draft, Message, Text, chain
 from ireneo.memories.extract import told_fact
+from ireneo.memories.facts import holding_of
 from ireneo.memories.ranking import read_question
-from ireneo.memories.slots import holding_of
 from ireneo.summaries.pins import find_lifts, find_pins, standing
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)

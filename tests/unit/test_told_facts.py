@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ireneo.memories.extract import SaidFact, said_facts
-from ireneo.memories.slots import attribute_of, holding_of
+from ireneo.memories.facts import attribute_of, holding_of
 
 NOW = datetime(2031, 5, 14, 10, 0, tzinfo=UTC)
 """A Wednesday."""
@@ -181,6 +181,23 @@ TRAPS = (
 def test_a_statement_fills_its_slot(text: str, attribute: str, value: str) -> None:
     found = [(fact.attribute, fact.value) for fact in told(text)]
     assert (attribute, value) in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm having some issues with my cat's litter box.",
+        "I just got a new litter box with low sides for my cat.",
+        "I have had grilled chicken and turkey breast before.",
+        "I just got my car serviced for the first time.",
+        "I have got a new bike computer.",
+        "I have been working in the industry for five years.",
+        "I like the template.",
+        "My top priority is to find out why it is slow.",
+    ],
+)
+def test_what_only_sounds_like_a_value_fills_no_slot(text: str) -> None:
+    assert not [each for each in said_facts(text, speaker="Ana", at=None) if each.attribute]
 
 
 @pytest.mark.parametrize(

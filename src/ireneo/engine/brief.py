@@ -50,7 +50,7 @@ from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine
 from ireneo.memories.index import Vector
 from ireneo.memories.kinds import KINDS, worth
 from ireneo.memories.ranking import Question, RecallHit, likeness
-from ireneo.memories.record import Kind, MemoryId, Record, State, is_kept, supporting
+from ireneo.memories.record import Kind, MemoryId, Record, State, day, is_kept, one_line, supporting
 from ireneo.memories.scratchpad import checked_task
 from ireneo.memories.serving import (
     COMMON,
@@ -65,7 +65,6 @@ from ireneo.memories.serving import (
     telling,
 )
 from ireneo.memories.signature import action_of, action_signature
-from ireneo.memories.wording import day, one_line
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import Embedder
 from ireneo.ports.store import Transaction

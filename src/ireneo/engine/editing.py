@@ -43,9 +43,9 @@ from ireneo.memories.record import (
     Record,
     Source,
     State,
+    one_line,
     supporting,
 )
-from ireneo.memories.wording import one_line
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 

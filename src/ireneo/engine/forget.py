@@ -37,8 +37,7 @@ from ireneo.language.words import terms
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.persons import Person, Told
-from ireneo.memories.record import MemoryId, Record
-from ireneo.memories.wording import quoted
+from ireneo.memories.record import MemoryId, Record, quoted
 from ireneo.ports.memories import IndexName, MemoryFilter, folded
 from ireneo.ports.store import Transaction
 

@@ -31,8 +31,7 @@ from ireneo.lessons.rulings import same_ruling
 from ireneo.lessons.run import CATEGORY, MODEL, Observation, is_ruling
 from ireneo.lessons.study import sum_observations
 from ireneo.log.tree import SessionKey
-from ireneo.memories.record import MemoryId, Record, is_kept, supporting
-from ireneo.memories.wording import day
+from ireneo.memories.record import MemoryId, Record, day, is_kept, supporting
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel, Usage
 from ireneo.ports.store import Transaction

@@ -21,19 +21,17 @@ from ireneo.grounding.check import error_text
 from ireneo.grounding.claims import TextClaim, units
 from ireneo.grounding.evidence import SourceIndex, check_text
 from ireneo.grounding.neutral import instruction_like, neutralise
-from ireneo.language.detect import language_of_sentence, writes_nouns_large
 from ireneo.language.files import from_data, of_language, topic
 from ireneo.language.moments import moments
 from ireneo.language.numbers import said_figures, spelled
 from ireneo.language.spoken import Facts
 from ireneo.language.times import Date, Window, dates, iso_window, weekday_numbers, without_dates, worded
 from ireneo.language.topics import Times, Words
-from ireneo.language.words import common_words, letters, terms
+from ireneo.language.words import common_words, language_of_sentence, letters, terms, writes_nouns_large
 from ireneo.log.message import Count, MessageId
 from ireneo.memories.extract import SaidFact
-from ireneo.memories.facts import holds_at
+from ireneo.memories.facts import attribute_of, holding_of, holds_at
 from ireneo.memories.record import NAMES, Kind, MemoryDraft, Record, State
-from ireneo.memories.slots import attribute_of, holding_of
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel, Prompt, Usage

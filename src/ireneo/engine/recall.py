@@ -15,7 +15,8 @@ from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import EmbedderError
 from ireneo.language.words import terms
 from ireneo.log.message import MessageId
-from ireneo.memories.changes import says_of_change
+from ireneo.memories.endings import says_of_change
+from ireneo.memories.facts import attribute_of
 from ireneo.memories.index import (
     MOST_IN_SESSION,
     Vector,
@@ -60,7 +61,6 @@ from ireneo.memories.ranking import IndexStats as Size
 from ireneo.memories.record import Record, disputes
 from ireneo.memories.senses import TOLD
 from ireneo.memories.serving import telling
-from ireneo.memories.slots import attribute_of
 from ireneo.ports.memories import FoundMemory, FoundMessage
 from ireneo.ports.memories import IndexName as Name
 from ireneo.ports.store import Transaction

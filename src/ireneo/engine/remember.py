@@ -25,7 +25,7 @@ from ireneo.language.predicates import until_next_verb
 from ireneo.language.words import terms
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
-from ireneo.memories.changes import lasted, may_change, replaced_by, words_of
+from ireneo.memories.endings import lasted, may_change, replaced_by, words_of
 from ireneo.memories.facts import Fact, facts
 from ireneo.memories.intake import LONGEST, MemoryDetails, memory_draft
 from ireneo.memories.kinds import KINDS

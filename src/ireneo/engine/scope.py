@@ -22,11 +22,11 @@ from ireneo.lessons.lessons import projects_of
 from ireneo.lessons.run import project_named, project_of
 from ireneo.log.message import SAME, Draft, Head, MessageId, heard_by, is_called, name_key, names_of
 from ireneo.log.tree import MAIN, SessionKey
+from ireneo.memories.facts import attribute_of
 from ireneo.memories.index import session_of
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import GENERAL, Evidence, Kind, MemoryDraft, MemoryId, Record, slot, supporting
 from ireneo.memories.signature import action_of
-from ireneo.memories.slots import attribute_of
 from ireneo.ports.memories import FoundMessage, FoundSession
 from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.summary import SummaryId

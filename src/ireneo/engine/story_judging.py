@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from ireneo.grounding.check import error_text, names_oneself, telling_faults, tells_of_itself
 from ireneo.grounding.neutral import instruction_like
 from ireneo.grounding.story import StorySourceIndex, sentences, standing_part, with_quotation_marks
-from ireneo.language.detect import other_language
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.story_topics import Threads, Turns
 from ireneo.language.topics import Speech
+from ireneo.language.words import other_language
 from ireneo.log.message import SHORT, MessageId, short
 from ireneo.patterns import lazy_re
 from ireneo.prompts.replies import StoryReply, ThreadSaid, Voice

@@ -11,13 +11,12 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ireneo.language.detect import writes_nouns_large
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.numbers import unit_of
 from ireneo.language.numbers import units as unit_pattern
 from ireneo.language.times import CLOCK, ISO, is_clock, spoken_dates, weekdays, without_dates
 from ireneo.language.topics import Names, Numbers
-from ireneo.language.words import common_words
+from ireneo.language.words import common_words, writes_nouns_large
 from ireneo.log.message import BLOCK_TAGS
 from ireneo.log.outcome import GUTTER, line_numbers
 from ireneo.patterns import lazy_re

@@ -17,13 +17,12 @@ from msgspec import Struct
 from ireneo.grounding.check import unquoted
 from ireneo.grounding.claims import TextClaim, claims, number, read
 from ireneo.grounding.evidence import SourceIndex
-from ireneo.language.detect import language_of
 from ireneo.language.files import either, of_language, topic
 from ireneo.language.numbers import spelled
 from ireneo.language.sentences import balanced
 from ireneo.language.sentences import sentences as split
 from ireneo.language.topics import Clauses, Names
-from ireneo.language.words import WORD
+from ireneo.language.words import WORD, language_of
 from ireneo.patterns import lazy_re
 
 LONGEST_QUOTED = 600

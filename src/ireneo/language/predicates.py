@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ireneo.language.files import from_data, of_language, topic
 from ireneo.language.spoken import Attributes, Facts
-from ireneo.language.words import base_forms
+from ireneo.language.words import base_forms, third_person, verb_inflections
 from ireneo.patterns import lazy_re
 
 Tense: TypeAlias = Literal["present", "past", "perfect", "progressive", "future", "used"]
@@ -99,58 +99,23 @@ _BARE_SHORT = {
 @from_data
 def verb_forms() -> dict[str, tuple[str, str]]:
     """Every form of the verbs that are known, with its plain form and `base`, `s`, `past` or `ing`."""
+    known = of_language(Facts, "en")
     forms: dict[str, tuple[str, str]] = {}
-    irregular: dict[str, list[str]] = {}
-    for form, base in base_forms().items():
-        irregular.setdefault(base, []).append(form)
-    for base in {*of_language(Facts, "en").verbs, *of_language(Facts, "en").idle, *irregular}:
-        stem = base.removesuffix("e") if base.endswith("e") and not base.endswith("ee") else base
-        double = base + base[-1] if re.fullmatch(r"[^aeiou]*[aeiou][bdgklmnprt]", base) or base in _DOUBLED else stem
-        for form, kind in (
-            (base, "base"),
-            (third_person(base), "s"),
-            (f"{stem}ing", "ing"),
-            (f"{double}ing", "ing"),
-            *([] if base in irregular else [(f"{stem}ed", "past"), (f"{double}ed", "past")]),
-            *([(f"{base[:-1]}ied", "past")] if re.search("[^aeiou]y$", base) else []),
-        ):
-            forms.setdefault(form, (base, kind))
-        for form in irregular.get(base, []):
-            forms[form] = (base, "past")
-    for form in ("put", "cut", "hit", "let", "set", "shut", "hurt", "quit", "cost"):
-        forms[form] = (form, "past")
-    return forms | {"got": ("get", "past"), "gotten": ("get", "past")}
-
-
-_DOUBLED = (
-    "begin",
-    "forget",
-    "admit",
-    "commit",
-    "prefer",
-    "refer",
-    "occur",
-    "regret",
-    "travel",
-    "cancel",
-    "enrol",
-    "instal",
-)
+    for verb in sorted({*known.verbs, *known.idle, *base_forms().values()}):
+        for form, kind in verb_inflections(verb).items():
+            forms.setdefault(form, (verb, kind))
+    # What is an irregular form of one verb is none of another: "found" is the past of "find".
+    return (
+        forms
+        | {form: (verb, "past") for form, verb in base_forms().items()}
+        | dict.fromkeys(("got", "gotten"), ("get", "past"))
+    )
 
 
 def _is_adverb(word: str) -> bool:
     return word in of_language(Facts, "en").adverbs or (
         len(word) > 5 and word.endswith("ly") and word not in verb_forms() and word not in ("family", "italy")
     )
-
-
-def third_person(verb: str) -> str:
-    """The form of an English verb behind "she"."""
-    if verb in ("have", "do", "go", "be"):
-        return {"have": "has", "do": "does", "go": "goes", "be": "is"}[verb]
-    if re.search(r"(?:s|x|z|ch|sh|o)$", verb):
-        return f"{verb}es"
-    return f"{verb[:-1]}ies" if re.search(r"[^aeiou]y$", verb) else f"{verb}s"
 
 
 def predicate(clause: str, names: frozenset[str] = frozenset()) -> Predicate | None:

@@ -19,477 +19,287 @@ class Topic(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Words(Topic, frozen=True, kw_only=True):
     """The words of every text."""
 
-    name: Row = ()
-    """What the language is called, in English."""
+    name: Row = ()  # What the language is called, in English
+    # The commonest words, which hardly stand in a text of another language: by them a text's language is told
     telling: Set = frozenset()
-    """The commonest words, which hardly stand in a text of another language: by them a text's language is told."""
-    stop: Set = frozenset()
-    """What stands in every other sentence, and so tells none of them apart. The one stop list."""
-    irregular: Row = ()
-    """A word and its forms that a stemmer can't lead back to it; none that mostly is another word."""
-    articles: Set = frozenset()
-    """With and without these, a text says the same."""
-    contractions: Map = {}
-    """By the short form, the words that it stands for."""
-    contracted: Map = {}
-    """By the ending of a short form, what it stands for."""
-    endings: Row = ()
-    """What is taken off a word so that its forms meet, the longest first."""
+    stop: Set = frozenset()  # What stands in every other sentence, and so tells none of them apart. The one stop list.
+    irregular: Row = ()  # A word and its forms that a stemmer can't lead back to it; none that mostly is another word
+    articles: Set = frozenset()  # With and without these, a text says the same
+    contractions: Map = {}  # By the short form, the words that it stands for
+    contracted: Map = {}  # By the ending of a short form, what it stands for
+    endings: Row = ()  # What is taken off a word so that its forms meet, the longest first
+    # Where all nouns are written large: more of the commonest words, to tell the language of short texts by
     nouns_large: Set = frozenset()
-    """Where all nouns are written large: more of the commonest words, to tell the language of short texts by."""
-    nouns_small: Set = frozenset()
-    """Where only names are: the same."""
+    nouns_small: Set = frozenset()  # Where only names are: the same
+    # Where all nouns are written large: behind these a noun without an article is mostly a name
     before_names: Set = frozenset()
-    """Where all nouns are written large: behind these a noun without an article is mostly a name."""
     no_names: Set = frozenset()
-    no_name_endings: Row = ()
-    """The commonest nouns that are none there, and what others end with."""
+    no_name_endings: Row = ()  # The commonest nouns that are none there, and what others end with
 
 
 class Sentences(Topic, frozen=True, kw_only=True):
     """Where a full stop ends no sentence."""
 
+    # Written as they are, without the last full stop; one of several parts with a blank between them
     abbreviations: Row = ()
-    """Written as they are, without the last full stop; one of several parts with a blank between them."""
-    ordinal_before: Set = frozenset()
-    """A figure with a full stop behind one of these is an ordinal number."""
-    ordinal_after: Set = frozenset()
-    """So is one before one of these."""
+    ordinal_before: Set = frozenset()  # A figure with a full stop behind one of these is an ordinal number
+    ordinal_after: Set = frozenset()  # So is one before one of these
 
 
 class Times(Topic, frozen=True, kw_only=True):
     """How a time is told. In a pattern, `{month}`, `{day}`, `{year}`, `{count}` and `{unit}` are what is read."""
 
-    months: Row = ()
-    """All twelve in order, each with its forms, the full name first."""
-    doubtful: Set = frozenset()
-    """Months that are as often another word, which is written small."""
-    led: Set = frozenset()
-    """Months that are as often a name: they are months behind a word that leads them alone."""
-    weekdays: Row = ()
-    """All seven in order, from Monday on."""
-    seasons: Map = {}
-    """By `spring`, `summer`, `autumn` and `winter`."""
-    counts: Map = {}
-    """By the figure, numbers in words and what counts loosely."""
-    units: Map = {}
-    """By `day`, `week`, `month` and `year`."""
-    which: Map = {}
-    """By `last`, `this` and `next`: what stands before a unit, a season, a weekday."""
-    names: Map = {}
-    """By `today`, `yesterday`, `day_before`, `night`, `week`, `weekend`, `month` and `year`."""
-    day_dates: Row = ()
-    """Patterns of a date to the day."""
-    month_dates: Row = ()
-    """Patterns of a month of a year."""
-    season_of_year: Row = ()
-    """What may stand between a season, or a month, and its year."""
-    ago: Row = ()
-    """Patterns of a time so long ago."""
-    past: Row = ()
-    """Patterns of a stretch up to now."""
-    leads: Set = frozenset()
-    """Before a year or a doubtful month: it is one."""
-    joins: Set = frozenset()
-    """Between two months of one year."""
+    months: Row = ()  # All twelve in order, each with its forms, the full name first
+    doubtful: Set = frozenset()  # Months that are as often another word, which is written small
+    led: Set = frozenset()  # Months that are as often a name: they are months behind a word that leads them alone
+    weekdays: Row = ()  # All seven in order, from Monday on
+    seasons: Map = {}  # By `spring`, `summer`, `autumn` and `winter`
+    counts: Map = {}  # By the figure, numbers in words and what counts loosely
+    units: Map = {}  # By `day`, `week`, `month` and `year`
+    which: Map = {}  # By `last`, `this` and `next`: what stands before a unit, a season, a weekday
+    names: Map = {}  # By `today`, `yesterday`, `day_before`, `night`, `week`, `weekend`, `month` and `year`
+    day_dates: Row = ()  # Patterns of a date to the day
+    month_dates: Row = ()  # Patterns of a month of a year
+    season_of_year: Row = ()  # What may stand between a season, or a month, and its year
+    ago: Row = ()  # Patterns of a time so long ago
+    past: Row = ()  # Patterns of a stretch up to now
+    leads: Set = frozenset()  # Before a year or a doubtful month: it is one
+    joins: Set = frozenset()  # Between two months of one year
     before: Row = ()
     until: Row = ()
     after: Row = ()
+    # What stands before a time and turns it: all before it, all to its end, all after it, all from its
+    # beginning
     since: Row = ()
-    """What stands before a time and turns it: all before it, all to its end, all after it, all from its beginning."""
-    articles: Set = frozenset()
-    """What may stand between these and the time."""
-    end_of: Row = ()
-    """The same, where the end of the time is meant."""
+    articles: Set = frozenset()  # What may stand between these and the time
+    end_of: Row = ()  # The same, where the end of the time is meant
 
 
 class Numbers(Topic, frozen=True, kw_only=True):
     """Numbers and units."""
 
-    units: Map = {}
-    """By the name under which a unit is compared, how it is written."""
-    lines: Row = ()
-    """What stands before the number of a line in a file."""
-    joins: Row = ()
-    """Between two of them."""
-    cardinals: Row = ()
-    """From two to nineteen."""
-    ordinals: Row = ()
-    """From third to nineteenth."""
-    tens: Row = ()
-    """From twenty to ninety."""
-    tenths: Row = ()
-    """Their ordinals."""
+    units: Map = {}  # By the name under which a unit is compared, how it is written
+    lines: Row = ()  # What stands before the number of a line in a file
+    joins: Row = ()  # Between two of them
+    cardinals: Row = ()  # From two to nineteen
+    ordinals: Row = ()  # From third to nineteenth
+    tens: Row = ()  # From twenty to ninety
+    tenths: Row = ()  # Their ordinals
     dozens: Set = frozenset()
-    inside: Map = {}
-    """By the figure: numbers only behind a ten, as in twenty-one."""
-    large: Map = {}
-    """By the figure: a hundred, a thousand and the like."""
-    together: Row = ()
-    """Where a number is one word: from one to nineteen, as they stand in longer ones."""
-    together_tens: Row = ()
-    """From twenty to ninety, there."""
-    together_and: Row = ()
-    """What stands between ones and tens, there."""
-    together_ends: Row = ()
-    """What an ordinal ends with, there."""
-    together_large: Map = {}
-    """By the figure, there."""
+    inside: Map = {}  # By the figure: numbers only behind a ten, as in twenty-one
+    large: Map = {}  # By the figure: a hundred, a thousand and the like
+    together: Row = ()  # Where a number is one word: from one to nineteen, as they stand in longer ones
+    together_tens: Row = ()  # From twenty to ninety, there
+    together_and: Row = ()  # What stands between ones and tens, there
+    together_ends: Row = ()  # What an ordinal ends with, there
+    together_large: Map = {}  # By the figure, there
 
 
 class OwnWords(Topic, frozen=True, kw_only=True):
     """By what one's own words are told from what one quotes or pastes."""
 
-    persons: Row = ()
-    """Who speaks and who is spoken to."""
+    persons: Row = ()  # Who speaks and who is spoken to
     begging: Row = ()
-    announces: Row = ()
-    """In a line that ends in a colon: somebody else's words follow."""
-    reports: Row = ()
-    """What a part of a report on a failure is headed by."""
-    steps: Row = ()
-    """In a line before a list: its items are to be worked through, each once."""
-    options: Row = ()
-    """In a question before a list: its items are what may be chosen."""
-    chooses: Row = ()
-    """Before the number of an option that is chosen."""
-    chosen: Row = ()
-    """Behind such a number."""
-    own_tags: Row = ()
-    """In the name of a tag: what stands in it is meant for who reads it."""
+    announces: Row = ()  # In a line that ends in a colon: somebody else's words follow
+    reports: Row = ()  # What a part of a report on a failure is headed by
+    steps: Row = ()  # In a line before a list: its items are to be worked through, each once
+    options: Row = ()  # In a question before a list: its items are what may be chosen
+    chooses: Row = ()  # Before the number of an option that is chosen
+    chosen: Row = ()  # Behind such a number
+    own_tags: Row = ()  # In the name of a tag: what stands in it is meant for who reads it
+    # In a story, behind a bracket or at the beginning of a line: what follows is said to whoever plays along
     asides: Row = ()
-    """In a story, behind a bracket or at the beginning of a line: what follows is said to whoever plays along."""
 
 
 class Constraints(Topic, frozen=True, kw_only=True):
     """How people bind an assistant for good, and lift that; a clause begins behind a comma or a conjunction."""
 
-    lead: Row = ()
-    """What may stand before the word that binds, at the beginning of a clause."""
-    conjunctions: Set = frozenset()
-    """Words between two clauses."""
-    turns: Row = ()
-    """Words behind which a new thought begins: before them a question may stand, and a rule behind."""
-    asks: Row = ()
-    """At the beginning: what is asked, or asked for, with a question mark or without."""
-    scope: Row = ()
-    """How far something reaches: such a sentence holds beyond the task at hand, whatever else it says."""
-    wide: Row = ()
-    """How far something reaches, where it binds; told of what happens, it binds nothing."""
-    never: Row = ()
-    """At the beginning of a clause: what must always be so, or never."""
-    forbid: Row = ()
-    """At the beginning of a clause: what is not to be done, is not wanted, or holds for all of a kind."""
-    keep: Row = ()
-    """At the beginning of a clause: what is to stay as it is, and what is preferred."""
+    lead: Row = ()  # What may stand before the word that binds, at the beginning of a clause
+    conjunctions: Set = frozenset()  # Words between two clauses
+    turns: Row = ()  # Words behind which a new thought begins: before them a question may stand, and a rule behind
+    asks: Row = ()  # At the beginning: what is asked, or asked for, with a question mark or without
+    scope: Row = ()  # How far something reaches: such a sentence holds beyond the task at hand, whatever else it says
+    wide: Row = ()  # How far something reaches, where it binds; told of what happens, it binds nothing
+    never: Row = ()  # At the beginning of a clause: what must always be so, or never
+    forbid: Row = ()  # At the beginning of a clause: what is not to be done, is not wanted, or holds for all of a kind
+    keep: Row = ()  # At the beginning of a clause: what is to stay as it is, and what is preferred
+    # At the beginning of a clause: how something is to be done; for good in a short sentence or a firm one
     use: Row = ()
-    """At the beginning of a clause: how something is to be done; for good in a short sentence or a firm one."""
-    nothing: Row = ()
-    """A whole sentence: what is not to be, without a verb."""
-    bound: Row = ()
-    """Anywhere: what must stay as it is, is forbidden, or needs a permission."""
-    must: Row = ()
-    """Anywhere: what has to be so."""
-    should: Row = ()
-    """Anywhere: what ought to be so; for good where it is firm."""
-    firm: Row = ()
-    """What makes a sentence say how all of a kind is to be, or how it is not to be."""
-    guess: Row = ()
-    """A word that binds, used for what is supposed or wished for."""
-    once: Row = ()
-    """What is to be done now, once."""
-    scenes: Row = ()
-    """Anywhere: a scenario that is played through, in which nothing is forbidden for good."""
-    conditions: Set = frozenset()
-    """Before a clause that says when: its subject is not that of what follows."""
+    nothing: Row = ()  # A whole sentence: what is not to be, without a verb
+    bound: Row = ()  # Anywhere: what must stay as it is, is forbidden, or needs a permission
+    must: Row = ()  # Anywhere: what has to be so
+    should: Row = ()  # Anywhere: what ought to be so; for good where it is firm
+    firm: Row = ()  # What makes a sentence say how all of a kind is to be, or how it is not to be
+    guess: Row = ()  # A word that binds, used for what is supposed or wished for
+    once: Row = ()  # What is to be done now, once
+    scenes: Row = ()  # Anywhere: a scenario that is played through, in which nothing is forbidden for good
+    conditions: Set = frozenset()  # Before a clause that says when: its subject is not that of what follows
+    # In what stands before a word that binds: it has a subject, so that it tells of somebody and orders nothing
     subject: Row = ()
-    """In what stands before a word that binds: it has a subject, so that it tells of somebody and orders nothing."""
-    tells: Row = ()
-    """Somebody did something, or something went wrong: the sentence tells of it."""
-    orders: Row = ()
-    """At the beginning of a clause: what the system tells an assistant to do, for good."""
-    limits: Row = ()
-    """Anywhere, where the system says it: what may be done, and how far."""
-    points_back: Row = ()
-    """A word for what was named before."""
-    choices: Row = ()
-    """In a question: the answer settles how something is to be, and not what is done next."""
-    lift: Row = ()
-    """Anywhere: what may lift a constraint that was set before."""
-    replaces: Row = ()
-    """Anywhere: what puts something in the place of another, and so may lift that as well."""
-    empty: Set = frozenset()
-    """Words that say nothing of what a constraint is about, besides the stop list."""
+    tells: Row = ()  # Somebody did something, or something went wrong: the sentence tells of it
+    orders: Row = ()  # At the beginning of a clause: what the system tells an assistant to do, for good
+    limits: Row = ()  # Anywhere, where the system says it: what may be done, and how far
+    points_back: Row = ()  # A word for what was named before
+    choices: Row = ()  # In a question: the answer settles how something is to be, and not what is done next
+    lift: Row = ()  # Anywhere: what may lift a constraint that was set before
+    replaces: Row = ()  # Anywhere: what puts something in the place of another, and so may lift that as well
+    empty: Set = frozenset()  # Words that say nothing of what a constraint is about, besides the stop list
 
 
 class Rulings(Topic, frozen=True, kw_only=True):
     """How users tell an agent what holds in later work: beside what binds (`Constraints`), how they correct it."""
 
-    negates: Row = ()
-    """Anywhere: it says no."""
-    owed: Row = ()
-    """Anywhere: something is to be so."""
-    reaches: Row = ()
-    """Anywhere: it holds always, everywhere, for all of a kind, or whenever something is so."""
-    contrasts: Row = ()
-    """Anywhere: one thing, and not another; as it is done already."""
-    ours: Row = ()
-    """Anywhere: who does so is a team, and not a program."""
-    holds: Row = ()
-    """Anywhere: verbs in the present, by which things are said to be so."""
-    places: Row = ()
-    """Anywhere: where something belongs, what it is for."""
-    consults: Row = ()
-    """Anywhere: how the agent works with the user: what it asks for, what it waits for, who decides."""
-    blames: Row = ()
-    """Anywhere: what the agent did is not how it is to be."""
-    doubts: Row = ()
-    """Anywhere in a question: its answer is implied."""
-    reports: Row = ()
-    """Anywhere: somebody tells what they see or think, and rules nothing."""
-    happened: Row = ()
-    """Anywhere: it tells of what is past."""
-    at_hand: Row = ()
-    """Anywhere: it is of the task at hand alone."""
+    negates: Row = ()  # Anywhere: it says no
+    owed: Row = ()  # Anywhere: something is to be so
+    reaches: Row = ()  # Anywhere: it holds always, everywhere, for all of a kind, or whenever something is so
+    contrasts: Row = ()  # Anywhere: one thing, and not another; as it is done already
+    ours: Row = ()  # Anywhere: who does so is a team, and not a program
+    holds: Row = ()  # Anywhere: verbs in the present, by which things are said to be so
+    places: Row = ()  # Anywhere: where something belongs, what it is for
+    consults: Row = ()  # Anywhere: how the agent works with the user: what it asks for, what it waits for, who decides
+    blames: Row = ()  # Anywhere: what the agent did is not how it is to be
+    doubts: Row = ()  # Anywhere in a question: its answer is implied
+    reports: Row = ()  # Anywhere: somebody tells what they see or think, and rules nothing
+    happened: Row = ()  # Anywhere: it tells of what is past
+    at_hand: Row = ()  # Anywhere: it is of the task at hand alone
+    # Anywhere: it weighs, asks for words, or plans a step; whoever knows nothing of the task has no use for it
     hedges: Row = ()
-    """Anywhere: it weighs, asks for words, or plans a step; whoever knows nothing of the task has no use for it."""
-    orders: Row = ()
-    """At the beginning: an order on how to work, or on what not to do."""
-    process: Row = ()
-    """Anywhere: what work itself consists of, whatever the task: commits, tests, reviews, documents."""
-    joins: Row = ()
-    """At the beginning: it goes on with what was said before."""
-    points: Row = ()
-    """Anywhere: words that stand for what was named before."""
-    open: Row = ()
-    """Anywhere: the same where what they stand for is not in the sentence."""
-    disputes: Row = ()
-    """Anywhere: that something said is not so."""
-    accepts: Row = ()
-    """Anywhere: praise, a go-ahead, and what was not done."""
-    asks: Row = ()
-    """At the beginning: a question, whether it is marked as one or not."""
-    stressed: Row = ()
-    """At the beginning: words in capitals that say how far something goes."""
-    concedes: Row = ()
-    """Anywhere in what an agent replies: that the user is right, and it was wrong."""
-    lasts: Row = ()
-    """Anywhere: that it is so from then on."""
-    definite: Set = frozenset()
-    """Words before one thing that both know of: what is done to it is a step."""
-    subjects: Set = frozenset()
-    """Words with which neither an order nor a statement on a kind of things begins."""
-    polite: Row = ()
-    """At the beginning: what makes a question of what is ordered."""
-    tags: Row = ()
-    """At the end of what is stated: with it the speaker asks to be agreed with."""
-    reasons: Row = ()
-    """At the beginning of a sentence, or behind a comma: it gives the reason of what was said before."""
-    refused: Row = ()
-    """Before what is not to be used, changed or run."""
-    chosen: Row = ()
-    """Before what is to be used or run."""
-    forbids: Row = ()
-    """Before an act that is not to be done."""
-    before: Row = ()
-    """Between what is to be done first and what comes after it."""
-    acts: Map = {}
-    """By a command, the words for what it does."""
-    plain: Set = frozenset()
-    """Words that say nothing of what a ruling is about, beside the stop list."""
+    orders: Row = ()  # At the beginning: an order on how to work, or on what not to do
+    process: Row = ()  # Anywhere: what work itself consists of, whatever the task: commits, tests, reviews, documents
+    joins: Row = ()  # At the beginning: it goes on with what was said before
+    points: Row = ()  # Anywhere: words that stand for what was named before
+    open: Row = ()  # Anywhere: the same where what they stand for is not in the sentence
+    disputes: Row = ()  # Anywhere: that something said is not so
+    accepts: Row = ()  # Anywhere: praise, a go-ahead, and what was not done
+    asks: Row = ()  # At the beginning: a question, whether it is marked as one or not
+    stressed: Row = ()  # At the beginning: words in capitals that say how far something goes
+    concedes: Row = ()  # Anywhere in what an agent replies: that the user is right, and it was wrong
+    lasts: Row = ()  # Anywhere: that it is so from then on
+    definite: Set = frozenset()  # Words before one thing that both know of: what is done to it is a step
+    subjects: Set = frozenset()  # Words with which neither an order nor a statement on a kind of things begins
+    polite: Row = ()  # At the beginning: what makes a question of what is ordered
+    tags: Row = ()  # At the end of what is stated: with it the speaker asks to be agreed with
+    reasons: Row = ()  # At the beginning of a sentence, or behind a comma: it gives the reason of what was said before
+    refused: Row = ()  # Before what is not to be used, changed or run
+    chosen: Row = ()  # Before what is to be used or run
+    forbids: Row = ()  # Before an act that is not to be done
+    before: Row = ()  # Between what is to be done first and what comes after it
+    acts: Map = {}  # By a command, the words for what it does
+    plain: Set = frozenset()  # Words that say nothing of what a ruling is about, beside the stop list
+    # At the beginning of a message: a program wrote it in the user's place, or the user pasted another's plan
     harness: Row = ()
-    """At the beginning of a message: a program wrote it in the user's place, or the user pasted another's plan."""
 
 
 class Binding(Topic, frozen=True, kw_only=True):
     """What makes a sentence that a user said once bind later work, and what makes it one of its task."""
 
-    lead: Row = ()
-    """At the beginning: what a clause opens with, and that says nothing of it."""
-    bans: Row = ()
-    """At the beginning of a clause: something is not to be done."""
-    prefers: Row = ()
-    """The same: how something is to be done whenever it is done."""
-    uses: Row = ()
-    """The same: an order, which may be a step as well."""
-    steady: Row = ()
-    """Anywhere: always, everywhere, as it is done here."""
-    kinds: Row = ()
-    """At the beginning of a clause: of all of a kind."""
-    decided: Row = ()
-    """Anywhere: it is meant to be so."""
-    belongs: Row = ()
-    """Anywhere: where something has its place."""
-    practice: Row = ()
-    """Anywhere: how those work who speak."""
-    heads: Row = ()
-    """Anywhere: where the work is going."""
-    norms: Row = ()
-    """Anywhere: how something is to be."""
-    possessed: Row = ()
-    """Anywhere: what belongs to all who work there."""
-    causes: Row = ()
-    """Anywhere: a reason that holds for other cases as well."""
-    opposes: Row = ()
-    """Anywhere after an order: in place of what."""
-    asks_first: Row = ()
-    """Anywhere: what the agent is to ask for, or who decides."""
-    unasked: Row = ()
-    """Anywhere: that nobody asked for it."""
-    vague: Row = ()
-    """At the beginning of what an order is about: it was named elsewhere."""
-    ends_vague: Row = ()
-    """The same, as all of it, or at its end."""
-    wishes_for: Row = ()
-    """Anywhere: one thing is asked for that is not there yet."""
-    cases: Row = ()
-    """Anywhere: what a program is to do in one case of its own."""
-    requests: Row = ()
-    """At the beginning of what a user says: a task is given, and no rule."""
-    weighs: Row = ()
-    """Anywhere: the speaker is not sure."""
-    refuses: Row = ()
-    """At the beginning of a clause: somebody doesn't want what follows."""
-    refuses_one: Row = ()
-    """The same, of one thing that isn't there yet."""
-    repeats: Row = ()
-    """Anywhere: what follows had to be said before."""
-    uses_ours: Row = ()
-    """At the beginning of a clause, asked for or ordered: what is ours is to be used."""
-    has_it: Row = ()
-    """Anywhere: what is wanted is there already."""
-    judges: Row = ()
-    """At the beginning of a sentence: it says what is bad about it."""
-    contradicts: Row = ()
-    """At the beginning of a sentence: it is otherwise than was said."""
-    unmeant: Row = ()
-    """At the beginning of a clause: what follows is not meant to be."""
-    agrees: Row = ()
-    """Anywhere: one thing is to be the same as another."""
-    senseless: Row = ()
-    """At the beginning of a clause: what follows leads nowhere."""
-    reminds: Row = ()
-    """At the beginning of a sentence: what follows was known."""
-    stressed: Row = ()
-    """Anywhere, and loud: something is not to be, or only so."""
-    tells_me: Row = ()
-    """Anywhere: the speaker wants to hear or see something."""
-    ever: Row = ()
-    """Anywhere in what nobody wants: not now, and not later."""
-    wants_rather: Row = ()
-    """Anywhere: what is wanted, and in place of what."""
-    cites: Row = ()
-    """Anywhere: a document in which the rules stand."""
-    breaches: Row = ()
-    """At the beginning of a clause: it was not kept to, or has to be."""
-    left_out: Row = ()
-    """The same: it asks why the agent did not do something."""
+    lead: Row = ()  # At the beginning: what a clause opens with, and that says nothing of it
+    bans: Row = ()  # At the beginning of a clause: something is not to be done
+    prefers: Row = ()  # The same: how something is to be done whenever it is done
+    uses: Row = ()  # The same: an order, which may be a step as well
+    steady: Row = ()  # Anywhere: always, everywhere, as it is done here
+    kinds: Row = ()  # At the beginning of a clause: of all of a kind
+    decided: Row = ()  # Anywhere: it is meant to be so
+    belongs: Row = ()  # Anywhere: where something has its place
+    practice: Row = ()  # Anywhere: how those work who speak
+    heads: Row = ()  # Anywhere: where the work is going
+    norms: Row = ()  # Anywhere: how something is to be
+    possessed: Row = ()  # Anywhere: what belongs to all who work there
+    causes: Row = ()  # Anywhere: a reason that holds for other cases as well
+    opposes: Row = ()  # Anywhere after an order: in place of what
+    asks_first: Row = ()  # Anywhere: what the agent is to ask for, or who decides
+    unasked: Row = ()  # Anywhere: that nobody asked for it
+    vague: Row = ()  # At the beginning of what an order is about: it was named elsewhere
+    ends_vague: Row = ()  # The same, as all of it, or at its end
+    wishes_for: Row = ()  # Anywhere: one thing is asked for that is not there yet
+    cases: Row = ()  # Anywhere: what a program is to do in one case of its own
+    requests: Row = ()  # At the beginning of what a user says: a task is given, and no rule
+    weighs: Row = ()  # Anywhere: the speaker is not sure
+    refuses: Row = ()  # At the beginning of a clause: somebody doesn't want what follows
+    refuses_one: Row = ()  # The same, of one thing that isn't there yet
+    repeats: Row = ()  # Anywhere: what follows had to be said before
+    uses_ours: Row = ()  # At the beginning of a clause, asked for or ordered: what is ours is to be used
+    has_it: Row = ()  # Anywhere: what is wanted is there already
+    judges: Row = ()  # At the beginning of a sentence: it says what is bad about it
+    contradicts: Row = ()  # At the beginning of a sentence: it is otherwise than was said
+    unmeant: Row = ()  # At the beginning of a clause: what follows is not meant to be
+    agrees: Row = ()  # Anywhere: one thing is to be the same as another
+    senseless: Row = ()  # At the beginning of a clause: what follows leads nowhere
+    reminds: Row = ()  # At the beginning of a sentence: what follows was known
+    stressed: Row = ()  # Anywhere, and loud: something is not to be, or only so
+    tells_me: Row = ()  # Anywhere: the speaker wants to hear or see something
+    ever: Row = ()  # Anywhere in what nobody wants: not now, and not later
+    wants_rather: Row = ()  # Anywhere: what is wanted, and in place of what
+    cites: Row = ()  # Anywhere: a document in which the rules stand
+    breaches: Row = ()  # At the beginning of a clause: it was not kept to, or has to be
+    left_out: Row = ()  # The same: it asks why the agent did not do something
+    # At the beginning of a question: it asks for the reason of one thing in place of another, or before it
     out_of_turn: Row = ()
-    """At the beginning of a question: it asks for the reason of one thing in place of another, or before it."""
-    does_itself: Row = ()
-    """At the beginning of a clause: what the speaker does, and nobody else."""
-    staged: Row = ()
-    """Anywhere: how far the whole work is."""
-    mistaken: Row = ()
-    """At the beginning of a clause: the agent takes something for what it isn't."""
-    is_such: Row = ()
-    """At the beginning of a clause: what the whole project is."""
-    refutes: Row = ()
-    """Anywhere: what was said is made up."""
-    denied: Row = ()
-    """Anywhere: something is not so."""
-    habits: Row = ()
-    """At the beginning of a question: it asks for the reason of how work is done."""
-    instead_of: Row = ()
-    """At the beginning of a sentence: in which way not, and in which instead."""
-    needless: Row = ()
-    """At the beginning of a clause: there is no need for something."""
-    blamed: Row = ()
-    """Anywhere: what came of what the agent did."""
-    just: Row = ()
-    """At the beginning of a clause behind that: an order."""
+    does_itself: Row = ()  # At the beginning of a clause: what the speaker does, and nobody else
+    staged: Row = ()  # Anywhere: how far the whole work is
+    mistaken: Row = ()  # At the beginning of a clause: the agent takes something for what it isn't
+    is_such: Row = ()  # At the beginning of a clause: what the whole project is
+    refutes: Row = ()  # Anywhere: what was said is made up
+    denied: Row = ()  # Anywhere: something is not so
+    habits: Row = ()  # At the beginning of a question: it asks for the reason of how work is done
+    instead_of: Row = ()  # At the beginning of a sentence: in which way not, and in which instead
+    needless: Row = ()  # At the beginning of a clause: there is no need for something
+    blamed: Row = ()  # Anywhere: what came of what the agent did
+    just: Row = ()  # At the beginning of a clause behind that: an order
 
 
 class Wishes(Topic, frozen=True, kw_only=True):
     """What users ask for after the work was done, and what there is to do unasked."""
 
-    uttered: Map = {}
-    """By kind: words that utter the wish, anywhere."""
-    unasked: Map = {}
-    """By kind: what there is to do, as a lesson begins."""
-    accepted: Row = ()
-    """At the beginning of a message: an offer is taken."""
-    wondered: Row = ()
-    """Anywhere in a question: it is about others, and asks for nothing."""
-    of_commands: Set = frozenset()
-    """The kinds that tell something only where a command is named."""
+    uttered: Map = {}  # By kind: words that utter the wish, anywhere
+    unasked: Map = {}  # By kind: what there is to do, as a lesson begins
+    accepted: Row = ()  # At the beginning of a message: an offer is taken
+    wondered: Row = ()  # Anywhere in a question: it is about others, and asks for nothing
+    of_commands: Set = frozenset()  # The kinds that tell something only where a command is named
 
 
 class Kinds(Topic, frozen=True, kw_only=True):
     """By what the kind of a memory is told."""
 
     failed: Row = ()
-    steps: Row = ()
-    """How something is done."""
-    times: Row = ()
-    """When something was."""
-    had: Row = ()
-    """What was had and is over: an event, and nothing that was the case."""
-    present: Set = frozenset()
-    """Verbs of what is the case."""
-    no_past: Set = frozenset()
-    """Words that only look as if they stood in the past."""
-    be_past: Set = frozenset()
-    """What was, had or got."""
-    got: Set = frozenset()
-    """Those of them that tell of an event alone."""
+    steps: Row = ()  # How something is done
+    times: Row = ()  # When something was
+    had: Row = ()  # What was had and is over: an event, and nothing that was the case
+    present: Set = frozenset()  # Verbs of what is the case
+    no_past: Set = frozenset()  # Words that only look as if they stood in the past
+    be_past: Set = frozenset()  # What was, had or got
+    got: Set = frozenset()  # Those of them that tell of an event alone
     did: Set = frozenset()
-    born: Set = frozenset()
-    """Behind what was, it is a fact and no event."""
-    step: Row = ()
-    """What stands before the number of a step."""
-    before_name: Set = frozenset()
-    """Behind one of these a word in the past is no verb."""
+    born: Set = frozenset()  # Behind what was, it is a fact and no event
+    step: Row = ()  # What stands before the number of a step
+    before_name: Set = frozenset()  # Behind one of these a word in the past is no verb
 
 
 class Questions(Topic, frozen=True, kw_only=True):
     """What a question asks about, and of whom."""
 
     asker: Set = frozenset()
-    answerer: Set = frozenset()
-    """Words for the one who asks, and for the one who is asked."""
-    oneself: Set = frozenset()
-    """Those for the one who asks that say no more than who: not whose."""
-    begging: Row = ()
-    """What addresses the one who is asked, and asks nothing about them."""
+    answerer: Set = frozenset()  # Words for the one who asks, and for the one who is asked
+    oneself: Set = frozenset()  # Those for the one who asks that say no more than who: not whose
+    begging: Row = ()  # What addresses the one who is asked, and asks nothing about them
     when: Row = ()
     how_many: Row = ()
     before: Row = ()
-    after: Row = ()
-    """It asks of what was before or after something, which follows."""
-    past: Row = ()
-    """It asks what was once the case, and perhaps no longer is."""
-    newest: Row = ()
-    """It asks for what is so now, or was last, in words."""
-    frame: Set = frozenset()
-    """What a question says about itself, or about the sort of answer that it wants."""
-    time_words: Row = ()
-    """What tells of a time in an answer."""
-    figures: Set = frozenset()
-    """Numbers in words, in an answer."""
-    own_verb: Row = ()
-    """It asks what the one who asks does; its group is the verb."""
-    of_another: Map = {}
-    """By the ending of such a verb, what stands in its place where another does it."""
+    after: Row = ()  # It asks of what was before or after something, which follows
+    past: Row = ()  # It asks what was once the case, and perhaps no longer is
+    newest: Row = ()  # It asks for what is so now, or was last, in words
+    frame: Set = frozenset()  # What a question says about itself, or about the sort of answer that it wants
+    time_words: Row = ()  # What tells of a time in an answer
+    figures: Set = frozenset()  # Numbers in words, in an answer
+    own_verb: Row = ()  # It asks what the one who asks does; its group is the verb
+    of_another: Map = {}  # By the ending of such a verb, what stands in its place where another does it
 
 
 class Senses(Topic, frozen=True, kw_only=True):
     """What questions want to know, by codes; where an attribute has one, by that."""
 
-    asks: Map = {}
-    """By a code, what asks for it."""
-    tells: Map = {}
-    """By a code, the words by which an answer tells it."""
+    asks: Map = {}  # By a code, what asks for it
+    tells: Map = {}  # By a code, the words by which an answer tells it
 
 
 class Persons(Topic, frozen=True, kw_only=True):
@@ -497,257 +307,172 @@ class Persons(Topic, frozen=True, kw_only=True):
 
     she: Set = frozenset()
     he: Set = frozenset()
-    they: Set = frozenset()
-    """Pronouns."""
-    roles: Set = frozenset()
-    """What somebody may be to another; behind one of these a name is that of who it is."""
+    they: Set = frozenset()  # Pronouns
+    roles: Set = frozenset()  # What somebody may be to another; behind one of these a name is that of who it is
     female: Set = frozenset()
-    male: Set = frozenset()
-    """Those of them that say which pronouns follow, and other nouns that do."""
-    same: Map = {}
-    """By a role, what else the same person is called, and groups that this person is one of."""
-    owned: Row = ()
-    """Before a role: whose it is."""
-    called: Row = ()
-    """Between a role and a name, or a name and a role: that they are one."""
-    known_as: Row = ()
-    """Between a name and another one of the same person."""
+    male: Set = frozenset()  # Those of them that say which pronouns follow, and other nouns that do
+    same: Map = {}  # By a role, what else the same person is called, and groups that this person is one of
+    owned: Row = ()  # Before a role: whose it is
+    called: Row = ()  # Between a role and a name, or a name and a role: that they are one
+    known_as: Row = ()  # Between a name and another one of the same person
 
 
 class Serving(Topic, frozen=True, kw_only=True):
     """What of all that is known serves a goal, by what goals ask for and what memories tell."""
 
-    plain: Set = frozenset()
-    """What stands in any goal, and says nothing of what it is about."""
-    standing: Row = ()
-    """What rules how the assistant is to answer, whatever is asked."""
-    standing_for: Row = ()
-    """For which sort of texts such a rule is, in its one group."""
-    standing_words: Set = frozenset()
-    """Words by which such is found."""
+    plain: Set = frozenset()  # What stands in any goal, and says nothing of what it is about
+    standing: Row = ()  # What rules how the assistant is to answer, whatever is asked
+    standing_for: Row = ()  # For which sort of texts such a rule is, in its one group
+    standing_words: Set = frozenset()  # Words by which such is found
+    # How a sentence begins that asks for something and tells nothing, unless it names one of `persons`
     requests: Row = ()
-    """How a sentence begins that asks for something and tells nothing, unless it names one of `persons`."""
     persons: Row = ()
-    unreal: Row = ()
-    """What is only imagined, or told in a story."""
-    turned: Row = ()
-    """What says that something is another now than it was."""
-    shared: Set = frozenset()
-    """The areas in which it matters what holds of the people around the user."""
-    personal: Set = frozenset()
-    """Those in which nothing matters but what is said of whom the goal names."""
-    asks: Map = {}
-    """By an area of life, the words of goals that lie in it."""
-    tells: Map = {}
-    """By an area, what besides those tells something that matters there."""
+    unreal: Row = ()  # What is only imagined, or told in a story
+    turned: Row = ()  # What says that something is another now than it was
+    shared: Set = frozenset()  # The areas in which it matters what holds of the people around the user
+    personal: Set = frozenset()  # Those in which nothing matters but what is said of whom the goal names
+    asks: Map = {}  # By an area of life, the words of goals that lie in it
+    tells: Map = {}  # By an area, what besides those tells something that matters there
 
 
 class Names(Topic, frozen=True, kw_only=True):
     """What decides whether a word written large is a name."""
 
-    none: Set = frozenset()
-    """Never a name by itself, however it is written."""
-    none_inside: Set = frozenset()
-    """Nor are these, within a sentence; as they are written."""
-    large: Set = frozenset()
-    """Written large for the stress, by custom or as a term; as they are written."""
+    none: Set = frozenset()  # Never a name by itself, however it is written
+    none_inside: Set = frozenset()  # Nor are these, within a sentence; as they are written
+    large: Set = frozenset()  # Written large for the stress, by custom or as a term; as they are written
+    # Products, languages and terms of the trade that say nothing by themselves; as they are written
     terms: Set = frozenset()
-    """Products, languages and terms of the trade that say nothing by themselves; as they are written."""
-    plain_endings: Row = ()
-    """What plain words end with, and names hardly."""
-    openers: Set = frozenset()
-    """What may begin a sentence of a story and is no name, though its sources don't have it."""
-    particles: Set = frozenset()
-    """What may stand between two words of one name."""
-    abbreviated: Set = frozenset()
-    """Titles with a full stop; as they are written."""
-    titles: Set = frozenset()
-    """What stands before a name, and says nothing by itself."""
+    plain_endings: Row = ()  # What plain words end with, and names hardly
+    openers: Set = frozenset()  # What may begin a sentence of a story and is no name, though its sources don't have it
+    particles: Set = frozenset()  # What may stand between two words of one name
+    abbreviated: Set = frozenset()  # Titles with a full stop; as they are written
+    titles: Set = frozenset()  # What stands before a name, and says nothing by itself
+    # After one of these what the sources write small may be written large: the Captain
     before_titles: Set = frozenset()
-    """After one of these what the sources write small may be written large: the Captain."""
+    # Where nouns are written large: words before a noun, without which a name mostly stands
     determiners: Set = frozenset()
-    """Where nouns are written large: words before a noun, without which a name mostly stands."""
-    noun_endings: Row = ()
-    """What nouns end with there that are no names."""
-    does: Row = ()
-    """What follows somebody who does something."""
-    verbs: Set = frozenset()
-    """The same, where its ending doesn't tell."""
-    verb_endings: Row = ()
-    """What such a word, or an adverb before it, ends with."""
-    explained: Row = ()
-    """Behind a name: Holm, the keeper, …"""
-    beside: Set = frozenset()
-    """Between two names."""
-    listed: Set = frozenset()
-    """Before the last of several."""
-    participles: Row = ()
-    """Frightened, Vera and Holm fled: the first of these, by its ending, is no name."""
-    inflected: Row = ()
-    """How articles and adjectives end; a name mostly stands without them."""
-    two: Row = ()
-    """What counts those who were named, and claims no number."""
+    noun_endings: Row = ()  # What nouns end with there that are no names
+    does: Row = ()  # What follows somebody who does something
+    verbs: Set = frozenset()  # The same, where its ending doesn't tell
+    verb_endings: Row = ()  # What such a word, or an adverb before it, ends with
+    explained: Row = ()  # Behind a name: Holm, the keeper, …
+    beside: Set = frozenset()  # Between two names
+    listed: Set = frozenset()  # Before the last of several
+    participles: Row = ()  # Frightened, Vera and Holm fled: the first of these, by its ending, is no name
+    inflected: Row = ()  # How articles and adjectives end; a name mostly stands without them
+    two: Row = ()  # What counts those who were named, and claims no number
 
 
 class Speech(Topic, frozen=True, kw_only=True):
     """Who speaks in a story."""
 
     said: Set = frozenset()
-    titles: Set = frozenset()
-    """Before the name of who speaks; as they are written."""
+    titles: Set = frozenset()  # Before the name of who speaks; as they are written
+    # What stands in the place of one, and other words that begin a sentence; as they are written
     pronouns: Set = frozenset()
-    """What stands in the place of one, and other words that begin a sentence; as they are written."""
-    narrators: Set = frozenset()
-    """Who tells a story and isn't in it."""
-    selves: Set = frozenset()
-    """Words for oneself."""
-    myself: Set = frozenset()
-    """Words for oneself that may stand in the place of a name."""
-    labels: Set = frozenset()
-    """What stands before a colon and is nobody's name."""
+    narrators: Set = frozenset()  # Who tells a story and isn't in it
+    selves: Set = frozenset()  # Words for oneself
+    myself: Set = frozenset()  # Words for oneself that may stand in the place of a name
+    labels: Set = frozenset()  # What stands before a colon and is nobody's name
 
 
 class Prose(Topic, frozen=True, kw_only=True):
     """What an agent says of its work."""
 
-    lead: Row = ()
-    """What may stand before an intent, at the beginning of a sentence."""
-    intent: Row = ()
-    """The sentence says what will be done."""
-    empty: Row = ()
-    """It begins like one that says only that something was understood, seen or done."""
-    refers: Row = ()
-    """It begins with what points to the sentence before it."""
-    reason: Row = ()
-    """Plain words and phrases. It gives a reason or a consequence."""
+    lead: Row = ()  # What may stand before an intent, at the beginning of a sentence
+    intent: Row = ()  # The sentence says what will be done
+    empty: Row = ()  # It begins like one that says only that something was understood, seen or done
+    refers: Row = ()  # It begins with what points to the sentence before it
+    reason: Row = ()  # Plain words and phrases. It gives a reason or a consequence.
+    # Plain words and phrases. It says what is not, what is only so, or what is so against expectation.
     contrast: Row = ()
-    """Plain words and phrases. It says what is not, what is only so, or what is so against expectation."""
-    decision: Row = ()
-    """Plain words and phrases. It chooses, proposes, weighs or puts off."""
-    changed: Row = ()
-    """Plain words and phrases. It says what was changed, or what something does now."""
-    outcome: Row = ()
-    """Plain words and phrases. It says how something ended."""
-    offer: Row = ()
-    """Plain words and phrases. It asks or offers something."""
+    decision: Row = ()  # Plain words and phrases. It chooses, proposes, weighs or puts off.
+    changed: Row = ()  # Plain words and phrases. It says what was changed, or what something does now.
+    outcome: Row = ()  # Plain words and phrases. It says how something ended.
+    offer: Row = ()  # Plain words and phrases. It asks or offers something.
 
 
 class Explaining(Topic, frozen=True, kw_only=True):
     """By what a sentence is known to give a cause or a rule that binds others. Patterns of whole words."""
 
-    rules: Row = ()
-    """It says what has to be so, what works and what does not, or what stands in the place of something."""
-    takes: Row = ()
-    """It says what the speaker has to use: a plan that is a rule as well."""
-    openings: Row = ()
-    """What may stand before the sentence itself."""
-    hedges: Row = ()
-    """It only guesses."""
-    tells: Row = ()
-    """It tells of the work at hand: what was done, is planned, or stands in the code."""
+    rules: Row = ()  # It says what has to be so, what works and what does not, or what stands in the place of something
+    takes: Row = ()  # It says what the speaker has to use: a plan that is a rule as well
+    openings: Row = ()  # What may stand before the sentence itself
+    hedges: Row = ()  # It only guesses
+    tells: Row = ()  # It tells of the work at hand: what was done, is planned, or stands in the code
 
 
 class Voices(Topic, frozen=True, kw_only=True):
     """Who speaks in a text, to whom, and what no summary says; in quotation marks all of it may stand."""
 
-    agent: Row = ()
-    """It tells of the agent from outside."""
-    you: Row = ()
-    """It speaks to a reader of what was done."""
-    oneself: Row = ()
-    """It speaks of itself; these heed case."""
-    own: Row = ()
-    """The same, in the words of a story."""
-    together: Row = ()
-    """It says “we”."""
-    reader: Row = ()
-    """Any word for a reader."""
-    offers: Row = ()
-    """It talks to a reader."""
-    refusals: Row = ()
-    """It apologises or refuses."""
-    refuses: Row = ()
-    """The same, as the beginning of a reply."""
-    comments: Row = ()
-    """It talks about a story instead of telling it."""
+    agent: Row = ()  # It tells of the agent from outside
+    you: Row = ()  # It speaks to a reader of what was done
+    oneself: Row = ()  # It speaks of itself; these heed case
+    own: Row = ()  # The same, in the words of a story
+    together: Row = ()  # It says “we”
+    reader: Row = ()  # Any word for a reader
+    offers: Row = ()  # It talks to a reader
+    refusals: Row = ()  # It apologises or refuses
+    refuses: Row = ()  # The same, as the beginning of a reply
+    comments: Row = ()  # It talks about a story instead of telling it
     article: Row = ()
-    roles: Row = ()
-    """Behind an article: somebody who is called by a role in a log."""
-    named: Row = ()
-    """Before a name that somebody says of themselves."""
+    roles: Row = ()  # Behind an article: somebody who is called by a role in a log
+    named: Row = ()  # Before a name that somebody says of themselves
 
 
 class Clauses(Topic, frozen=True, kw_only=True):
     """How the clauses of a sentence hang together."""
 
-    joins: Row = ()
-    """Before a clause that could be a sentence by itself."""
-    subjects: Row = ()
-    """What such a clause begins with."""
-    begins: Row = ()
-    """What begins a clause that hangs on the one before."""
-    limits: Row = ()
-    """What makes a clause a condition or an exception: what it limits says something else without it."""
-    leads: Row = ()
-    """What begins a part that only leads to the clause behind it."""
-    refers: Row = ()
-    """What points back to the clause before."""
-    relatives: Row = ()
-    """What begins, behind a comma, what is said of somebody or something by the way."""
+    joins: Row = ()  # Before a clause that could be a sentence by itself
+    subjects: Row = ()  # What such a clause begins with
+    begins: Row = ()  # What begins a clause that hangs on the one before
+    limits: Row = ()  # What makes a clause a condition or an exception: what it limits says something else without it
+    leads: Row = ()  # What begins a part that only leads to the clause behind it
+    refers: Row = ()  # What points back to the clause before
+    relatives: Row = ()  # What begins, behind a comma, what is said of somebody or something by the way
 
 
 class Verdicts(Topic, frozen=True, kw_only=True):
     """What a status says of an outcome."""
 
-    status: Row = ()
-    """What a line of status is called."""
+    status: Row = ()  # What a line of status is called
     good: Row = ()
     bad: Row = ()
-    unsure: Row = ()
-    """Denied, wished for, told of an earlier time or of a part: no plain verdict."""
+    unsure: Row = ()  # Denied, wished for, told of an earlier time or of a part: no plain verdict
     conjunctions: Set = frozenset()
     complete: Row = ()
     partial: Row = ()
-    all: Row = ()
-    """Of all of it, or of the one thing that is spoken of."""
-    everything: Row = ()
-    """Of all of it alone."""
+    all: Row = ()  # Of all of it, or of the one thing that is spoken of
+    everything: Row = ()  # Of all of it alone
 
 
 class Instructions(Topic, frozen=True, kw_only=True):
     """What is worded as an instruction to a model. A blank stands for any white space, also as JSON writes it."""
 
     worded: Row = ()
-    addressed: Row = ()
-    """It speaks to a model; here a blank is a blank."""
-    orders: Row = ()
-    """It asks for something, or says what has to be so."""
+    addressed: Row = ()  # It speaks to a model; here a blank is a blank
+    orders: Row = ()  # It asks for something, or says what has to be so
 
 
 class Outcomes(Topic, frozen=True, kw_only=True):
     """What came of something that somebody meant to do."""
 
-    undone: Row = ()
-    """It did not come about: it was only wished or planned, it was called off, or it was not done."""
-    fails: Row = ()
-    """It did, and went wrong."""
-    often: Row = ()
-    """It says how often something is so."""
+    undone: Row = ()  # It did not come about: it was only wished or planned, it was called off, or it was not done
+    fails: Row = ()  # It did, and went wrong
+    often: Row = ()  # It says how often something is so
 
 
 class TaskType(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How goals of a type of task are worded."""
 
     name: str
-    begins: Row = ()
-    """What such a goal begins with, behind words such as “can you please”."""
-    says: Row = ()
-    """What may stand anywhere in it."""
+    begins: Row = ()  # What such a goal begins with, behind words such as “can you please”
+    says: Row = ()  # What may stand anywhere in it
 
 
 class Tasks(Topic, frozen=True, kw_only=True):
     """What people ask an agent for."""
 
     types: tuple[TaskType, ...] = ()
-    fillers: Row = ()
-    """What stands before the verb of a wish."""
+    fillers: Row = ()  # What stands before the verb of a wish

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from functools import cache, lru_cache
 
-from ireneo.language.files import from_data, of_language
+from ireneo.language.files import LANGUAGES, from_data, of_language, topic
 from ireneo.language.topics import Words
 from ireneo.patterns import lazy_re
 
@@ -79,6 +80,48 @@ def base_forms() -> dict[str, str]:
     return {form: base for base, *forms in groups for form in forms}
 
 
+@from_data
+def _irregular() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for form, base in base_forms().items():
+        found.setdefault(base, []).append(form)
+    return found
+
+
+_ONE_SYLLABLE = lazy_re(r"[^aeiou]*[aeiou][bdgklmnprt]")
+_DOUBLED = frozenset("begin forget admit commit prefer refer occur regret travel cancel enrol instal".split())
+_UNCHANGED = frozenset("put cut hit let set shut hurt quit cost".split())
+
+
+@cache
+def verb_inflections(verb: str) -> dict[str, str]:
+    """The forms of an English verb, each with which it is: `base`, `s`, `past` or `ing`."""
+    if verb in _UNCHANGED:
+        doing = verb if verb in ("hurt", "cost") else verb + verb[-1]
+        return {third_person(verb): "s", f"{doing}ing": "ing", verb: "past"}
+    stem = verb.removesuffix("e") if verb.endswith("e") and not verb.endswith("ee") else verb
+    doubles = _ONE_SYLLABLE.fullmatch(verb) or verb in _DOUBLED
+    stems = dict.fromkeys((stem, verb + verb[-1] if doubles else stem))
+    forms = {verb: "base", third_person(verb): "s", **{f"{each}ing": "ing" for each in stems}}
+    if irregular := _irregular().get(verb):
+        return forms | dict.fromkeys(irregular, "past")
+    forms |= {f"{each}ed": "past" for each in stems}
+    return forms | ({f"{verb[:-1]}ied": "past"} if _IN_Y.search(verb) else {})
+
+
+_IN_Y = lazy_re(r"[^aeiou]y$")
+
+
+def third_person(verb: str) -> str:
+    """The form of an English verb behind "she"."""
+    irregular = {"have": "has", "be": "is"}
+    if verb in irregular:
+        return irregular[verb]
+    if verb.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return f"{verb}es"
+    return f"{verb[:-1]}ies" if _IN_Y.search(verb) else f"{verb}s"
+
+
 def _terms_of_any_script(folded: str) -> list[str]:
     if not _RUN.search(folded):
         return [stem for word in _any_word().findall(folded) if (stem := _stem(word))]
@@ -114,3 +157,73 @@ def _any_word() -> re.Pattern[str]:
     marks = [code for code in range(0x300, 0x10000) if unicodedata.category(chr(code)) in ("Mn", "Mc")]
     held = "".join(f"\\u{code:04x}" for code in marks)
     return re.compile(f"(?:[^\\W_]|[{held}])+(?:'[^\\W\\d_]+)?")
+
+
+# Which language a text is in, and whether two texts are plainly in different ones: by script and commonest words.
+
+
+_QUOTED = lazy_re(r"`[^`]*`|“[^“”]{0,1000}+”|\"[^\"\n]*\"")
+ENOUGH_WORDS = 12
+"""A shorter text has no language that could be told."""
+ENOUGH_COMMON = 4
+SCRIPT_SHARE = 0.3
+"""With so many letters of another script a text is in another language, whatever names it mentions."""
+
+
+def other_language(text: str, source: str) -> str | None:
+    """Say which language `text` is in where that is plainly not the one of `source`; None where it may be."""
+    words, theirs = _words(text), _words(source)
+    if len(words) < ENOUGH_WORDS or len(theirs) < ENOUGH_WORDS:
+        return None
+    if _foreign(words) > SCRIPT_SHARE > 3 * _foreign(theirs):
+        return "another script"
+    here, there = _language(words), _language(theirs)
+    return of_language(Words, here).name[0] if here and there and here != there else None
+
+
+def language_of(text: str) -> str | None:
+    """The code of the language of `text`, such as ``en``; None where its words don't tell."""
+    return _language(_words(text))
+
+
+def language_of_sentence(text: str) -> str:
+    """The code of the language that a sentence seems to be in, by its stop words; English where they don't tell."""
+    words = letters(text.lower())
+    counts = {code: sum(word in stop for word in words) for code, stop in _stop_words().items()}
+    best = max(counts, key=lambda code: counts[code])
+    return best if counts[best] > max(counts["en"], 1) else "en"
+
+
+def writes_nouns_large(text: str) -> bool:
+    """Whether `text` is in German, where a capital says no more than that a word is a noun."""
+    words = letters(text.lower())
+    large, small = topic(Words).nouns_large, topic(Words).nouns_small
+    found = sum(word in large for word in words)
+    return found > 0 and found >= sum(word in small for word in words)
+
+
+@from_data
+def _telling() -> dict[str, frozenset[str]]:
+    return {code: of_language(Words, code).telling for code in LANGUAGES}
+
+
+@from_data
+def _stop_words() -> dict[str, frozenset[str]]:
+    """Of the languages that have a stop list."""
+    return {code: stop for code in LANGUAGES if (stop := of_language(Words, code).stop)}
+
+
+def _words(text: str) -> list[str]:
+    return letters(_QUOTED.sub(" ", text).lower())
+
+
+def _foreign(words: list[str]) -> float:
+    """The share of words that are not in Latin letters."""
+    return sum(ord(word[0]) > 0x24F for word in words) / len(words)
+
+
+def _language(words: list[str]) -> str | None:
+    counts = Counter(words)
+    hits = sorted(((sum(counts[word] for word in known), code) for code, known in _telling().items()), reverse=True)
+    (most, code), (second, _) = hits[0], hits[1]
+    return code if most >= ENOUGH_COMMON and most >= 2 * second else None

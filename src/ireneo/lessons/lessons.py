@@ -33,8 +33,7 @@ from ireneo.lessons.run import LOGGED, MODEL, Category, Observation, Trigger, is
 from ireneo.lessons.told_once import is_pasted, stands_alone
 from ireneo.lessons.traps import IN_SIGHT, WRITTEN, agreed
 from ireneo.log.message import Message
-from ireneo.memories.record import GENERAL, TRUST, Kind, MemoryDraft, Record, disputes, is_kept
-from ireneo.memories.wording import month, one_line
+from ireneo.memories.record import GENERAL, TRUST, Kind, MemoryDraft, Record, disputes, is_kept, month, one_line
 from ireneo.patterns import lazy_re
 
 HALF_LIFE_DAYS = 120.0

@@ -15,10 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.grounding.neutral import instruction_like
-from ireneo.language.detect import language_of_sentence
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.topics import Constraints, Rulings, Wishes
-from ireneo.language.words import common_words, light_stem
+from ireneo.language.words import common_words, language_of_sentence, light_stem
 from ireneo.lessons.commands import main_step
 from ireneo.lessons.explanations import names_thing
 from ireneo.lessons.findings import PLACES

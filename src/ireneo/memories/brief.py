@@ -11,9 +11,8 @@ from msgspec.structs import replace
 
 from ireneo.log.message import BRIEF_TAG, MessageId, fenced, short
 from ireneo.memories.kinds import KINDS
-from ireneo.memories.record import Kind, MemoryId, Record, disputes
+from ireneo.memories.record import Kind, MemoryId, Record, disputes, one_line, with_notes
 from ireneo.memories.scratchpad import Count, Pad, pad_text, pad_within
-from ireneo.memories.wording import one_line, with_notes
 from ireneo.patterns import lazy_re
 
 # Lessons that stand at the beginning of a session, whatever it is about: by what they are expected to save.

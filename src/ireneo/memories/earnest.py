@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from ireneo.language.detect import language_of_sentence, writes_nouns_large
-from ireneo.language.files import LANGUAGES, either, from_data, of_language
+from ireneo.language.files import of_language
 from ireneo.language.sentences import sentences
-from ireneo.language.spoken import Facts
 from ireneo.language.topics import Words
-from ireneo.language.words import letters
+from ireneo.language.words import language_of_sentence, letters, writes_nouns_large
+from ireneo.memories.cues import FactCues, all_cues, cues, says
 from ireneo.patterns import lazy_re
 
 LONGEST = 6_000
@@ -31,8 +29,6 @@ _QUOTATION = lazy_re(
 )
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _GERMAN = lazy_re(r"[äöüß]|\b(?:ich|und|bin|hab|habe|nicht|heiße|mein|meine|wir)\b", re.I)
-_SIGN = r"\s?[;–—:(]\s?|\s-\s"
-_DASH = r"\s?[;–—]\s|\s-\s"
 
 
 class Statement(Struct, frozen=True, kw_only=True):
@@ -45,10 +41,6 @@ class Statement(Struct, frozen=True, kw_only=True):
     """The message tells a story: what is said of others in it is made up."""
     how: bool = False
     """It says how something is done."""
-    personal: bool = False
-    """The message speaks of its author somewhere."""
-    place: int = 0
-    """Which sentence of the message it stands in."""
 
 
 def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
@@ -56,16 +48,14 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
     text = _plain(text)
     if len(text) > LONGEST or _is_played(text, before):
         return
-    marks = _marks()
-    handed = any(rows["handed_over"].search(text) for rows in marks.values())
-    if handed and _is_pasted(text):
+    if says("handed_over", text) and _is_pasted(text):
         return
-    made_up = any(rows["fiction"].search(each) for rows in marks.values() for each in (text, *before[-4:]))
+    made_up = any(says("fiction", each) for each in (text, *before[-4:]))
     said: list[tuple[str, str]] = []
     for line in text.split("\n"):
         for sentence in _sentences(_BULLET.sub("", line).strip()):
             language = _language(sentence, text)
-            if taken := next((hit for each in marks.values() if (hit := each["takes_back"].search(sentence))), None):
+            if taken := next((hit for each in all_cues().values() if (hit := each.takes_back.search(sentence))), None):
                 sentence = sentence[taken.end() :].lstrip(" ,;:.!–—-")
                 more = len(_WORDS.findall(sentence)) > _SHORTEST
                 # What is put right is the last thing said; a joke is taken back as a whole.
@@ -74,12 +64,11 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
                 if not more:
                     continue
             said.append((sentence, language))
-            if any(_is_joke(sentence, each) for each in marks.values()):
+            if _is_joke(sentence):
                 said[-1] = ("", language)
-    personal = any(rows["own"].search(text) for rows in marks.values())
-    for place, (sentence, language) in enumerate(said):
-        for statement in _of_sentence(sentence, language, made_up=made_up) if sentence else ():
-            yield replace(statement, personal=personal, place=place)
+    for sentence, language in said:
+        if sentence:
+            yield from _of_sentence(sentence, language, made_up=made_up)
 
 
 def _sentences(line: str) -> Iterator[str]:
@@ -88,16 +77,16 @@ def _sentences(line: str) -> Iterator[str]:
         yield from (each for each in _SMILEY.split(sentence) if each.strip())
 
 
-def _is_joke(sentence: str, rows: dict[str, re.Pattern[str]]) -> bool:
-    if rows["joke"].search(sentence) or rows["hyperbole"].search(sentence):
+def _is_joke(sentence: str) -> bool:
+    if says("joke", sentence) or says("hyperbole", sentence):
         return True
-    return bool(rows["laughs"].search(sentence) and rows["boasts"].search(sentence))
+    return any(each.laughs.search(sentence) and each.boasts.search(sentence) for each in all_cues().values())
 
 
 def _language(sentence: str, text: str) -> str:
     """The language of a sentence, by the whole message where its own words are too few to tell."""
     language = language_of_sentence(sentence)
-    if language != "en" or language not in _marks():
+    if language != "en" or language not in all_cues():
         return language
     words = letters(sentence.casefold())
     if writes_nouns_large(sentence) and language_of_sentence(text) == "de":
@@ -118,9 +107,8 @@ def is_earnest(text: str) -> bool:
     bare, quoted = _without_quotations(plain)
     if quoted and len(_WORDS.findall(bare)) < _SHORTEST + 3:
         return False
-    marks = _marks().values()
-    return not any(
-        _is_joke(bare, rows) or rows["supposed"].search(bare) or rows["condition"].match(bare) for rows in marks
+    return not _is_joke(bare) and not any(
+        rows.supposed.search(bare) or rows.condition.match(bare) for rows in all_cues().values()
     )
 
 
@@ -131,7 +119,7 @@ def _plain(text: str) -> str:
 
 def _is_played(text: str, before: Sequence[str]) -> bool:
     """Whether the message is said in play, or goes on with a play that one of the last two opened."""
-    return any(rows["played"].search(each) for rows in _marks().values() for each in (text, *before[-3:]))
+    return any(says("played", each) for each in (text, *before[-3:]))
 
 
 def _is_pasted(text: str) -> bool:
@@ -144,19 +132,17 @@ def _is_pasted(text: str) -> bool:
 
 
 def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Statement]:
-    rows = _marks()[language if language in _marks() else "en"]
+    rows = cues(language)
     bare, quoted = _without_quotations(sentence)
     if quoted and len(_WORDS.findall(bare)) < 5:
         return
-    if rows["condition"].match(bare):
-        if rows["steps"].search(bare) and not rows["supposed"].search(bare) and not bare.rstrip().endswith("?"):
+    if rows.condition.match(bare):
+        if rows.steps.search(bare) and not rows.supposed.search(bare) and not bare.rstrip().endswith("?"):
             yield Statement(text=bare.strip(), sentence=sentence, language=language, made_up=made_up, how=True)
         return
     if (
-        (rows["steps"].search(bare) or rows["failed"].search(bare))
-        and "?" not in bare
-        and not rows["supposed"].search(bare)
-    ) and not rows["asks"].match(bare):
+        (rows.steps.search(bare) or rows.failed.search(bare)) and "?" not in bare and not rows.supposed.search(bare)
+    ) and not rows.asks.match(bare):
         yield Statement(text=_cut(bare.strip()), sentence=sentence, language=language, made_up=made_up, how=True)
         return
     pieces = list(_clauses(bare, rows))
@@ -164,33 +150,33 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
     for at, piece in enumerate(pieces):
         if asked and at == len(pieces) - 1:
             continue
-        if rows["condition"].match(piece) or (rows["asks"].match(piece) and not rows["rules"].match(piece)):
+        if rows.condition.match(piece) or (rows.asks.match(piece) and not rows.rules.match(piece)):
             # What hangs on a condition is cut off; what was said before it stands.
-            if rows["condition"].match(piece):
+            if rows.condition.match(piece):
                 return
             continue
-        if _is_of_others(pieces, at, rows) or rows["supposed"].search(piece) or (quoted and at == len(pieces) - 1):
+        if _is_of_others(pieces, at, rows) or rows.supposed.search(piece) or (quoted and at == len(pieces) - 1):
             continue
-        if rows["hyperbole"].search(piece):
+        if rows.hyperbole.search(piece):
             continue
         text = _by_authority(_bare(piece, rows), rows)
         if len(_WORDS.findall(text)) >= _SHORTEST - 1 and len(text) <= _LONGEST_STATEMENT:
             yield Statement(text=text, sentence=sentence, language=language, made_up=made_up)
 
 
-def _by_authority(text: str, rows: dict[str, re.Pattern[str]]) -> str:
+def _by_authority(text: str, rows: FactCues) -> str:
     """What is so by the word of somebody who is to be believed: "vet says he can eat" without the vet."""
-    by = rows["authority"].match(text)
+    by = rows.authority.match(text)
     said = _bare(text[by.end() :].removeprefix(" that"), rows) if by else ""
     return said if len(_WORDS.findall(said)) >= _SHORTEST else text
 
 
-def _is_of_others(pieces: list[str], at: int, rows: dict[str, re.Pattern[str]]) -> bool:
+def _is_of_others(pieces: list[str], at: int, rows: FactCues) -> bool:
     """Whether a clause is what another says, whom one needn't believe; what hangs on it in the next one is marked."""
     piece = pieces[at]
-    if rows["rules"].match(piece) or rows["authority"].match(piece):
+    if rows.rules.match(piece) or rows.authority.match(piece):
         return False
-    said_by = rows["reported"].search(piece)
+    said_by = rows.reported.search(piece)
     if said_by and said_by.end() >= len(piece) - 1 and pieces[at + 1 : at + 2]:
         # "My boss says, I'd retire": what follows is still hers.
         pieces[at + 1] = f"{said_by[0]} {pieces[at + 1]}"
@@ -219,69 +205,25 @@ def _without_quotations(sentence: str) -> tuple[str, bool]:
     return bare, quoted
 
 
-def _clauses(sentence: str, rows: dict[str, re.Pattern[str]]) -> Iterator[str]:
+def _clauses(sentence: str, rows: FactCues) -> Iterator[str]:
     """The clauses of a sentence that could stand alone, each with what hangs on it."""
     start = 0
-    for found in rows["breaks"].finditer(sentence):
+    for found in rows.breaks.finditer(sentence):
         # "Margaret and I": a clause has a verb, and so more words than a name.
         if len(_WORDS.findall(sentence, start, found.start())) < (2 if found[0].strip()[:1] in ";:–—(" else 3):
             continue
         if _TOGETHER.search(sentence, start, found.end()):
             continue
-        if found[0].strip()[:1] in ("", ",") and rows["hangs"].match(sentence, start):
+        if found[0].strip()[:1] in ("", ",") and rows.hangs.match(sentence, start):
             continue
         yield sentence[start : found.start()].strip(" ,;–—-")
         start = found.end()
     yield sentence[start:].strip(" ,;–—-")
 
 
-def _bare(piece: str, rows: dict[str, re.Pattern[str]]) -> str:
+def _bare(piece: str, rows: FactCues) -> str:
     """A clause without what only leads to it."""
-    while found := rows["leads"].match(piece):
+    while found := rows.leads.match(piece):
         piece = piece[found.end() :].lstrip(" ,;:–—-")
     piece = piece.strip(" ,;:–—-…")
     return piece[1:] if piece.startswith("(") and ")" not in piece else piece
-
-
-@from_data
-def _marks() -> dict[str, dict[str, re.Pattern[str]]]:
-    """By language the patterns of each mark."""
-    found: dict[str, dict[str, re.Pattern[str]]] = {}
-    for code in LANGUAGES:
-        known = of_language(Facts, code)
-        if not known.says:
-            continue
-        found[code] = {
-            name: lazy_re(either(getattr(known, name)), re.I)
-            for name in (
-                "joke",
-                "laughs",
-                "boasts",
-                "takes_back",
-                "hyperbole",
-                "supposed",
-                "reported",
-                "played",
-                "fiction",
-                "handed_over",
-                "steps",
-                "failed",
-                "own",
-            )
-        }
-        found[code] |= {
-            "condition": lazy_re(rf"\W{{0,9}}{either(known.condition)}", re.I),
-            "authority": lazy_re(rf"\W{{0,9}}{either(known.authority)}", re.I),
-            "asks": lazy_re(rf"\W{{0,9}}{either(known.asks)}", re.I),
-            "hangs": lazy_re(rf"\W{{0,9}}{either(known.hangs)}", re.I),
-            "rules": lazy_re(rf"\W{{0,1}}{either(known.rules)}", re.I),
-            "leads": lazy_re(
-                rf"{either(known.leads)}(?:\s*[,:;.!–—-]+\s*|\s+(?={either(known.openers)}))|[\s,:;–—-]+", re.I
-            ),
-            "breaks": lazy_re(
-                rf"(?:{_SIGN}|,\s|\s(?={either(known.breaks)}\s))(?:{either(known.breaks)},?\s)?"
-                rf"(?={either(known.openers)}|{either(known.condition)}|{either(known.asks_within)})|{_DASH}",
-                re.I,
-            ),
-        }
-    return found

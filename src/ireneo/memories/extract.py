@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -12,31 +12,25 @@ from msgspec.structs import replace
 
 from ireneo.language.files import of_language, topic
 from ireneo.language.moments import Moment, dated, moments, written_date
-from ireneo.language.predicates import Predicate, and_also, predicate, tokens, told_of, until_next_verb, verb_forms
+from ireneo.language.predicates import Predicate, and_also, predicate, tokens, told_of, verb_forms
 from ireneo.language.spoken import Attributes, Facts, Predication
-from ireneo.memories.called import names_of, no_names, not_german, relations
-from ireneo.memories.changes import figures, says_of_change, telling
+from ireneo.memories.cues import cues, no_names, not_german, relations
 from ireneo.memories.earnest import Statement, statements
-from ireneo.memories.fact_rows import fact_rows, fits
-from ireneo.memories.lasting import is_code, lasts, tells_by_itself
-from ireneo.memories.pronouns import Antecedents
+from ireneo.memories.endings import figures, says_of_change, telling
+from ireneo.memories.facts import attribute_of, holding_of
+from ireneo.memories.pronouns import Antecedents, names_of
 from ireneo.memories.record import Kind, Record
-from ireneo.memories.slots import attribute_of, holding_of
 from ireneo.patterns import lazy_re
 
 MOST = 40
 """Facts of one message at most."""
 _LONGEST_VALUE = 80
-_FRAGMENT = 6
-"""Words of a statement without a verb at the most that hangs on the one before it."""
 _OF_BE = lazy_re(r"\b(?:is|are|was|were|i|we|me|us|ich|mich|wir)\b|['’]s\b", re.I)
 _EDGES = " .!,;…"
-_GERMAN_FRAGMENT = 12
-_BESIDE = 2
-"""Telling words of a statement at least that is kept since its author speaks of themselves beside it."""
-_BE = ("am", "is", "are", "was", "were")
 _TELLING_WORDS = 5
-"""So many words a statement has at least that tells something without the sentences around it."""
+"""Words from which on a statement says something without the sentences around it."""
+_TELLING_ENDING = 2
+"""Telling words from which on a statement that ends something is kept itself."""
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _WHICH = ("new", "current", "old", "next", "own")
 _ON = lazy_re(r"^(?:on|at|for|to|am|um|auf) ", re.I)
@@ -64,7 +58,6 @@ _FIRST, _THIRD = (
     ("bin", "hab", "habe", "mag", "kann", "darf", "will", "muss"),
     ("ist", "hat", "mag", "kann", "darf", "will"),
 )
-_LARGE = lazy_re(r"(?<=\w[\s,] )[A-ZÄÖÜ]\w+|(?<=\w )[A-ZÄÖÜ][\w&.-]+")
 
 
 class SaidFact(Struct, frozen=True, kw_only=True):
@@ -108,10 +101,8 @@ def said_facts(
         return []
     found: dict[tuple[str, ...], SaidFact] = {}
     reader = _FactReader(speaker, at, names_of(known), anyone=anyone)
-    last: tuple[str, ...] | None = None
-    clauses: list[Statement] = []
-    place = 0
     antecedents = Antecedents(known, " ".join(before[-2:]))
+    clauses: list[Statement] = []
     for said in statements(text, before):
         statement = antecedents.resolve(said, reader.names)
         facts = [
@@ -119,43 +110,24 @@ def said_facts(
             for fact in reader.facts(statement)
         ]
         if clauses and clauses[-1].sentence != statement.sentence:
-            last = None if clauses[-1].how else last
             clauses = []
         clauses.append(statement)
         if len(clauses) > 1 and (ending := _ending_of(clauses, reader)):
             facts.append(ending)
-        goes_on = fact_rows(statement.language).goes_on.match(statement.text) or reader.is_fragment(statement)
-        near = len(clauses) > 1 or statement.place <= place + 1
-        place = statement.place
-        if last and near and goes_on and not any(each.attribute for each in facts):
-            found[last] = _joined(found[last], statement)
-            facts = [each for each in facts if each.against]
-        elif not facts:
-            last = None
         for fact in facts:
             key = (fact.kind, fact.subject, fact.attribute, fact.value, fact.text if not fact.attribute else "")
             found.setdefault(key, fact)
-            last = last if fact.against else key
     return list(found.values())[:MOST]
 
 
 def _ending_of(clauses: Sequence[Statement], reader: _FactReader) -> SaidFact | None:
-    """What several clauses of a sentence say together to be over: "Pip was ill and we had to let her go"."""
+    """What the clauses of a sentence say together to be over: "Pip was ill and we had to let her go"."""
     words = ", ".join(each.text for each in clauses)
     if not says_of_change(words):
         return None
     return SaidFact(
         text=words, quote=clauses[-1].text, kind="semantic", subject=reader.subject, at=reader.at, against=True
     )
-
-
-def _joined(fact: SaidFact, statement: Statement) -> SaidFact:
-    """A fact with what the next sentence says of the same: "There's a ferret now. His name is Mossie"."""
-    words = statement.text if statement.text[-1] in ".!…" else f"{statement.text}."
-    more = f"{words[0].upper()}{words[1:]}"
-    closed = fact.text[-1] in "”“"
-    text = f"{fact.text[:-1].rstrip('.')}. {more}{fact.text[-1]}" if closed else f"{fact.text} {more}"
-    return replace(fact, text=text, quote=f"{fact.quote} … {statement.text}")
 
 
 def told_fact(text: str, speaker: str = "") -> SaidFact | None:
@@ -185,31 +157,25 @@ class _FactReader:
         self.opens = True
 
     def facts(self, statement: Statement) -> Iterator[SaidFact]:
-        """What one statement says; whoever introduces themselves says a thing with each comma."""
+        """What one statement says; of an introduction ("I'm Ana, 34, from Porto"), what each part of it says."""
         pieces = _introduced(statement, opens=self.opens)
         self.opens = False
+        german = statement.language == "de"
         if not pieces:
-            yield from self._elided(statement)
+            text = f"ich {statement.text}" if german and _leaves_out_ich(statement) else statement.text
+            yield from (replace(fact, quote=statement.text) for fact in self._facts(replace(statement, text=text)))
             return
-        opens = "Ich bin" if statement.language == "de" else "I'm"
         name, *pieces = pieces
-        who, called = (self._who_german(), "heißt") if statement.language == "de" else (self.who, "is called")
+        opens = "Ich bin" if german else "I'm"
+        who, called = (self._who_german(), "heißt") if german else (self.who, "is called")
         told = self._kept(statement, "semantic")
         yield replace(told, text=f"{who} {called} {name}.", quote=name, attribute="name", value=name, salience=0.6)
         for piece in pieces:
-            article = "" if statement.language == "de" or not fact_rows("en").profession.match(piece) else "a "
+            article = "" if german or not cues("en").professions.match(piece) else "a "
             said = piece if _OF_BE.search(piece) else f"{opens} {article}{piece}"
             own = replace(statement, text=said)
             facts = list(self._facts(own)) or [self._kept(own, "semantic")]
             yield from (replace(fact, quote=piece) for fact in facts if not fact.against)
-
-    def _elided(self, statement: Statement) -> Iterator[SaidFact]:
-        """What a statement says that may leave out its speaker."""
-        left_out, text = _left_out(statement), statement.text
-        told = f"{left_out}{text[0].lower()}{text[1:]}" if left_out else text
-        yield from (
-            replace(fact, quote=text) if left_out else fact for fact in self._facts(replace(statement, text=told))
-        )
 
     def _facts(self, statement: Statement) -> Iterator[SaidFact]:
         rule = self._rule(statement)
@@ -218,7 +184,7 @@ class _FactReader:
             return
         if statement.how:
             yield self._kept(
-                statement, "failure" if fact_rows(statement.language).failed.search(statement.text) else "procedural"
+                statement, "failure" if cues(statement.language).failed.search(statement.text) else "procedural"
             )
             return
         named = list(self._relatives(statement))
@@ -248,17 +214,18 @@ class _FactReader:
         kind = self._worth(statement, said)
         brief = len(_WORDS.findall(statement.text)) < _TELLING_WORDS and (said is None or said.tense == "present")
         brief = brief and not _TELLING.search(statement.text)
-        brief = brief and not fact_rows(statement.language).ailments.search(statement.text)
+        brief = brief and not cues(statement.language).ailments.search(statement.text)
         # "I sing alto" has a verb that tells something, and needs no more words.
-        brief = brief and not (said and said.subject and tells_by_itself(said))
+        light = of_language(Facts, "en").light
+        brief = brief and not (said and said.subject and said.verb.split()[-1] not in light and telling(said.rest))
         if kind and (kind == "episodic" or not brief):
             kept = self._kept(statement, kind, said)
             yield self._in_time(statement, kept, said)
         elif says_of_change(statement.text):
             # What tells nothing by itself may still end what is known; what says much is known from then on.
-            rows, words = fact_rows(statement.language), statement.text
-            much = len(telling(words)) >= _BESIDE and not statement.made_up and not rows.if_so.search(words)
-            much = much and not rows.address.search(words)
+            rows, words = cues(statement.language), statement.text
+            much = len(telling(words)) >= _TELLING_ENDING and not statement.made_up and not rows.limits.search(words)
+            much = much and not rows.address.search(words) and not rows.refers.match(words)
             kept = self._as_said(statement, self._kept(statement, "semantic", said))
             yield replace(kept, kind="episodic", against=not much)
 
@@ -275,27 +242,12 @@ class _FactReader:
         if statement.text in kept.text and ("“" in kept.text or "„" in kept.text):
             return replace(self._as_said(statement, kept), kind="episodic")
         is_dated = any(not each.since for each in self._times(statement.text, statement.language, ahead=None))
-        if kept.kind == "episodic" or lasts(said, statement.text, self._named(statement), dated=is_dated):
+        if kept.kind == "episodic" or _lasts(said, statement.text, self._named(statement), dated=is_dated):
             return kept
         if said is not None and said.tense == "past":
             return replace(kept, kind="episodic", subject="")
         # What was planned for a day may be called off: it keeps its subject, by which it is told from what is past.
         return replace(kept if is_dated else self._as_said(statement, kept), kind="episodic")
-
-    def is_fragment(self, statement: Statement) -> bool:
-        """Whether it says nothing by itself, such as "girls, both hooded", and so hangs on what stands before it."""
-        words = _WORDS.findall(statement.text)
-        if statement.language == "de":
-            rows = fact_rows("de")
-            if rows.own.search(statement.text) or rows.of_others.match(statement.text):
-                return False
-            small = [word for word in words if word[:1].islower() and word.casefold() not in not_german()]
-            return len(words) <= _GERMAN_FRAGMENT and len(small) <= 2 and len(small) * 3 <= len(words)
-        if len(words) > _FRAGMENT or statement.text.strip(_EDGES) != statement.sentence.strip(_EDGES):
-            return False
-        return predicate(statement.text, self._named(statement)) is None and not any(
-            verb_forms().get(word.casefold()) or word.casefold() in _BE for word in words
-        )
 
     def _named(self, statement: Statement) -> frozenset[str]:
         """Who is spoken of by name: those that are known, or, of anyone, what the statement begins with."""
@@ -306,7 +258,7 @@ class _FactReader:
 
     def _rule(self, statement: Statement) -> SaidFact | None:
         """How the assistant is to be."""
-        rows = fact_rows(statement.language)
+        rows = cues(statement.language)
         found = rows.rules.match(statement.text)
         if found is None:
             return None
@@ -341,7 +293,7 @@ class _FactReader:
         """The names of those whom the statement calls the speaker's."""
         if statement.made_up:
             return
-        for found in fact_rows(statement.language).relative.finditer(statement.text):
+        for found in cues(statement.language).relative.finditer(statement.text):
             parts = found.groupdict()
             name = next((said for key, said in parts.items() if key.startswith("name") and said), None)
             word = next((said for key, said in parts.items() if key.startswith("word") and said), "")
@@ -395,7 +347,7 @@ class _FactReader:
         if attribute:
             yield from self._of_attribute(statement, said, subject, attribute)
             return
-        for row, pattern in fact_rows(statement.language).says:
+        for row, pattern in cues(statement.language).says:
             found = pattern.match(said.said.removeprefix("do ")) if said.negated else pattern.match(said.said)
             if found is None and said.negated:
                 found = pattern.match(
@@ -404,9 +356,10 @@ class _FactReader:
                 denied = found is not None
             else:
                 denied = False
-            if found is None or not fits(row, said):
+            if found is None or not _fits(row, said):
                 continue
-            yield from self._filled(statement, said, row, found, subject, denied=denied)
+            against = row.ends or said.over or denied
+            yield from self._of_row(statement, said, row, found, subject, against=against)
             return
 
     def _whose_clause(self, said: Predicate) -> tuple[str, str] | None:
@@ -453,11 +406,12 @@ class _FactReader:
         self, statement: Statement, said: Predicate | None, subject: str, name: str, becomes: str
     ) -> Iterator[SaidFact]:
         """The fact that an attribute is, or becomes, what the words say."""
-        rows, known, words = fact_rows(statement.language), of_language(Facts, statement.language), name.split()
-        at, found = next(((at, hit) for at, row in enumerate(rows.becomes) if (hit := row.match(becomes))), (0, None))
+        rows, known, words = cues(statement.language), of_language(Facts, statement.language), name.split()
+        becoming = rows.each["becomes"]
+        at, found = next(((at, hit) for at, row in enumerate(becoming) if (hit := row.match(becomes))), (0, None))
         if (
             found is None
-            or (at == len(rows.becomes) - 1 and not _FIGURE.search(found["value"]))
+            or (at == len(becoming) - 1 and not _FIGURE.search(found["value"]))
             or len(words) > 3
             or {words[0], words[-1]} & known.no_attribute
         ):
@@ -475,18 +429,6 @@ class _FactReader:
         if not value:
             return
         yield self._fact(statement, said, subject=subject, attribute=attribute, value=value, ahead=dated_one)
-
-    def _filled(
-        self,
-        statement: Statement,
-        said: Predicate,
-        row: Predication,
-        found: re.Match[str],
-        subject: str,
-        *,
-        denied: bool,
-    ) -> Iterator[SaidFact]:
-        yield from self._of_row(statement, said, row, found, subject, against=row.ends or said.over or denied)
 
     def _of_row(
         self,
@@ -513,13 +455,13 @@ class _FactReader:
             )
 
     def _german(self, statement: Statement) -> Iterator[SaidFact]:
-        for row, pattern in fact_rows("de").says:
+        for row, pattern in cues("de").says:
             found, subject = pattern.search(statement.text), ""
             while found and not (subject := self._german_subject(found.groupdict().get("of"))):
                 found = pattern.search(statement.text, found.start() + 1)
             if found is None:
                 continue
-            against = row.ends or bool(fact_rows("de").over.search(statement.text))
+            against = row.ends or bool(cues("de").over.search(statement.text))
             facts = list(self._of_row(statement, None, row, found, subject, against=against))
             yield from facts
             if facts:
@@ -548,11 +490,11 @@ class _FactReader:
         return kept if kept and values[0] else []
 
     def _value(self, raw: str, language: str) -> str:
-        rows = fact_rows(language)
+        rows = cues(language)
         cut = rows.value_ends.search(raw)
         if rows.either.search(raw) or (cut and rows.limits.match(cut[0].strip())):
             return ""
-        value = until_next_verb(raw[: cut.start()] if cut else raw).strip(" .,;:!?–—-\"'“”")
+        value = (raw[: cut.start()] if cut else raw).strip(" .,;:!?–—-\"'“”")
         while (article := rows.article.match(value)) and len(value) > article.end():
             value = value[article.end() :]
         words = value.split()
@@ -596,7 +538,7 @@ class _FactReader:
 
         Of what comes round `each_year` a day has no year.
         """
-        rows = fact_rows(statement.language)
+        rows = cues(statement.language)
         past = said.tense in ("past", "perfect") if said else bool(rows.happened.search(statement.text))
         side = True if ahead or rows.coming.search(statement.text) else False if past else None
         times = [] if each_year else self._times(statement.text, statement.language, ahead=side)
@@ -604,7 +546,7 @@ class _FactReader:
         began = begun[0].at if begun and self.at and begun[0].at <= self.at else None
         text = dated(statement.text, times)
         own = said is not None and (said.subject or said.start == said.verb_start)
-        if statement.language == "en" and said is not None and not fact_rows("en").points.search(text):
+        if statement.language == "en" and said is not None and not cues("en").points.search(text):
             clause = text if said.subject else f"I {text[0].lower()}{text[1:]}" if own else text
             now = predicate(clause, self._named(statement))
             told = told_of(clause, now, self.who)
@@ -654,31 +596,24 @@ class _FactReader:
 
     def _worth(self, statement: Statement, said: Predicate | None) -> Kind | None:
         """Of which kind a statement that fills no slot is worth keeping; None where it tells nothing of the speaker."""
-        rows, text = fact_rows(statement.language), statement.text
+        rows, text = cues(statement.language), statement.text
         known = of_language(Facts, statement.language)
         count = len(_WORDS.findall(text))
-        if rows.idle_state.search(text) or rows.address.search(text):
+        if rows.idle_anywhere.search(text) or rows.address.search(text) or rows.refers.match(text):
             return None
         if statement.made_up and not re.match(r"(?:i|ich)\b", text, re.I):
             return None
         if (
             said is not None
             and not figures(text)
-            and (said.verb.split()[-1] in known.idle or rows.idle.match(said.said.removeprefix("do not ")))
+            and (said.verb.split()[-1] in known.idle or rows.idle_states.match(said.said.removeprefix("do not ")))
         ):
             return None
-        own = (
-            bool(rows.own.search(text))
-            or bool(rows.ailments.search(text))
-            or any(re.search(rf"\b{re.escape(name)}\b", text) for name in self.names)
-        )
+        own = bool(rows.own.search(text)) or (any(re.search(rf"\b{re.escape(name)}\b", text) for name in self.names))
         of_other = not statement.made_up and _speaks_of_somebody(text, statement.language)
-        figure = bool(_FIGURE.search(text)) and count <= 25 and not rows.asks.match(text) and not is_code(text)
+        figure = bool(_FIGURE.search(text)) and count <= 25 and not rows.asks.match(text)
         elided = bool(said and said.subject == "") and count >= 3
-        changed = bool(_LARGE.search(text)) and statement.language != "de" and bool(rows.changed.search(text))
-        ails = bool(rows.ailments.search(text))
-        beside = statement.personal and not rows.asks.match(text) and len(telling(text)) >= _BESIDE
-        if not (((own or of_other or changed or beside) and count >= 3) or figure or elided or ails):
+        if not (((own or of_other) and count >= 3) or figure or elided or rows.ailments.search(text)):
             return None
         if said is None:
             past = bool(rows.happened.search(text)) and not rows.lasts.search(text)
@@ -701,20 +636,12 @@ def _german_and(text: str) -> tuple[str, str] | None:
     return text[: found.end("first")], f"{who} {text[found.start('verb') :]}"
 
 
-def _left_out(statement: Statement) -> str:
-    """What stands for the speaker where nothing does: "can't be near a tuna", "celebrating with Nell"."""
-    if statement.language == "de":
-        # "Ich wohne in Graz und arbeite bei Magna".
-        own = _ICH.match(statement.sentence) and not statement.sentence.startswith(statement.text)
-        verb = _ARBEITE.match(statement.text)
-        return "ich " if own and verb and (verb[0] in _FIRST or verb[0] not in not_german()) else ""
-    if fact_rows("en").rules.match(statement.text):
-        return ""
-    if fact_rows("en").elided.match(statement.text):
-        return "I "
-    first, _, rest = statement.text.partition(" ")
-    doing = first.casefold().endswith("ing") and verb_forms().get(first.casefold(), ("", ""))[1] == "ing"
-    return "I'm " if doing and fact_rows("en").object.match(rest) and not _OF_BE.search(rest) else ""
+def _leaves_out_ich(statement: Statement) -> bool:
+    """Whether a German clause has the subject of the one before it: "Ich wohne in Graz und arbeite bei Magna"."""
+    if not _ICH.match(statement.sentence) or statement.sentence.startswith(statement.text):
+        return False
+    verb = _ARBEITE.match(statement.text)
+    return verb is not None and (verb[0] in _FIRST or verb[0] not in not_german())
 
 
 def _introduced(statement: Statement, *, opens: bool) -> list[str]:
@@ -722,7 +649,7 @@ def _introduced(statement: Statement, *, opens: bool) -> list[str]:
 
     Who says no more than a name and an age must do so as they open a message: else it may be another's.
     """
-    found = fact_rows(statement.language).introduces.match(statement.text)
+    found = cues(statement.language).introduces.match(statement.text)
     if found is None or found["name"].casefold() in no_names() or not (opens or found["sure"]):
         return []
     pieces = [each.strip() for each in _PIECES.split(statement.text[found.start("name") :]) if each.strip(_EDGES)]
@@ -733,7 +660,7 @@ def _introduced(statement: Statement, *, opens: bool) -> list[str]:
 
 def _speaks_of_somebody(text: str, language: str) -> bool:
     """Whether a statement begins with a name and a verb: somebody does, or did, something."""
-    rows = fact_rows(language)
+    rows = cues(language)
     found = rows.of_others.match(text)
     if found and found["name"].casefold() not in no_names():
         return True
@@ -746,3 +673,44 @@ def _speaks_of_somebody(text: str, language: str) -> bool:
     words = words[1:]
     verb = next((word for word in words if word not in of_language(Facts, "en").adverbs and word != "'s"), "")
     return verb_forms().get(verb, ("", ""))[1] in ("s", "past") or verb in ("is", "was", "has")
+
+
+def _fits(row: Predication, said: Predicate) -> bool:
+    """Whether a clause has the tense in which a row of `says` says something."""
+    if said.over:
+        return said.tense != "future"
+    return said.tense in row.tense.split() if row.tense else said.tense not in ("future", "used")
+
+
+_SPEAKER = frozenset({"i", "we", "", "im", "ive"})
+_RUNS_ON = frozenset({"h", "day", "week", "month"})
+"""Units of what changes by itself within a year."""
+
+
+def _lasts(said: Predicate | None, text: str, names: Collection[str], *, dated: bool) -> bool:
+    """Whether a statement that fills no slot holds until another one ends it, and not only on the day it was said.
+
+    "I have a test on Friday", "I'm packing" and "she is 14 weeks old" end by themselves, and nobody says when. Subject
+    and predicate must be known, since nothing can be told to end it otherwise. `names` are those of people whom the
+    speaker has introduced; `dated`: the text names a time.
+    """
+    if said is None or said.tense in ("progressive", "future") or not _is_known(said.subject, names):
+        return False
+    verb = said.verb.split()[-1]
+    known = of_language(Facts, "en")
+    if verb in known.was - known.begins or (verb == "be" and said.rest.split(" ", 1)[0].endswith("ing")):
+        # "I had four", and a verb that isn't known: "I'm revising".
+        return False
+    if said.tense == "past" and (verb in known.was or verb not in known.begins):
+        return False
+    if said.tense == "present" and dated:
+        return False
+    return not _RUNS_ON & figures(text).keys() or said.tense == "past"
+
+
+def _is_known(subject: str, names: Collection[str]) -> bool:
+    """Whether a subject is the speaker, somebody known, or a thing of the speaker's."""
+    low = subject.strip().casefold()
+    if low in _SPEAKER or low.split(" ", 1)[0] in ("my", "our") or low in topic(Attributes).bare:
+        return True
+    return subject.strip().removesuffix("'s") in names

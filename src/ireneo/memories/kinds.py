@@ -20,15 +20,17 @@ from ireneo.memories.record import (
     MemoryId,
     Record,
     State,
+    day,
     likeness_key,
+    month,
     normal,
     said_against,
     slot,
     summed,
     supporting,
     why_against,
+    with_notes,
 )
-from ireneo.memories.wording import day, month, with_notes
 
 Factors: TypeAlias = tuple[tuple[str, float], ...]
 """What a memory's relevance is multiplied by, each part by its name, for those who ask why."""

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
 from ireneo.language.predicates import verb_forms
 from ireneo.language.spoken import Facts
-from ireneo.memories.called import no_names, relations
+from ireneo.memories.cues import no_names, relations
 from ireneo.memories.earnest import Statement
 from ireneo.memories.record import Record
 from ireneo.patterns import lazy_re
@@ -28,6 +28,15 @@ _MAYBE = lazy_re(
 _WORD = lazy_re(r"\w+")
 _LONGEST_BEFORE = 2_000
 """Characters of what was said before that are looked at."""
+
+
+def names_of(known: Sequence[Record]) -> dict[str, str]:
+    """The names of the speaker's sister, boss, dog: by the code of the relation and by the name itself."""
+    names: dict[str, str] = {}
+    for record in known:
+        if record.attribute in relations() and record.value[:1].isupper() and len(record.value.split()) <= 2:
+            names[record.attribute] = names[record.value] = record.value
+    return names
 
 
 class Antecedents:

@@ -13,11 +13,10 @@ from typing import Literal, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.detect import language_of_sentence, writes_nouns_large
 from ireneo.language.files import either, from_data, of_language, topic
 from ireneo.language.times import Window, time_window
 from ireneo.language.topics import Questions, Words
-from ireneo.language.words import common_words, terms
+from ireneo.language.words import common_words, language_of_sentence, terms, writes_nouns_large
 from ireneo.log.message import MessageId
 from ireneo.memories.index import ASSISTANT, CLASS_BITS, LENGTHS, MOST_IN_SESSION, USER, length_class, place_of, role_of
 from ireneo.memories.record import Kind, Record, State

@@ -19,10 +19,10 @@ from ireneo.memories.record import (
     Record,
     evidence_of,
     normal,
+    quoted,
     supporting,
     with_evidence,
 )
-from ireneo.memories.wording import quoted
 
 # What becomes of a draft beside what is known: added, reinforced, superseded, disputed, overturned, ignored.
 #

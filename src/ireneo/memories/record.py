@@ -7,7 +7,7 @@ and summed up, and when two texts say the same.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Literal, NewType
@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from ireneo.language.files import of_language
 from ireneo.language.topics import Words
 from ireneo.log.message import MessageId, digest
-from ireneo.memories.wording import day, one_line
 from ireneo.patterns import lazy_re
 
 # What a record *is* (its evidence) is only ever added to. What follows from that (its state, its periods, who it was
@@ -434,3 +433,33 @@ def _ordered(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
         return (piece.at, piece.recorded, said, -piece.trust, *_rest(piece))
 
     return tuple(sorted(evidence, key=by_time))
+
+
+# How a memory is put into one line.
+
+
+def one_line(text: str) -> str:
+    """`text` with every run of blanks and line breaks made one blank."""
+    return " ".join(text.split())
+
+
+def day(moment: datetime) -> str:
+    """A day as it is written in a memory: 3 May 2026."""
+    return f"{moment.day} {moment:%B} {moment.year:04}"
+
+
+def month(moment: datetime) -> str:
+    """A month as it is told where the day doesn't matter: May 2026."""
+    return f"{moment:%B} {moment.year:04}"
+
+
+def with_notes(text: str, notes: Iterable[str]) -> str:
+    """`text`, and behind it in brackets what is to be known of it."""
+    said = "; ".join(note for note in notes if note)
+    return f"{one_line(text)} ({said})" if said else one_line(text)
+
+
+def quoted(text: str, longest: int = 80) -> str:
+    """The beginning of a text between quotation marks."""
+    line = one_line(text)
+    return f"“{line}”" if len(line) <= longest else f"“{line[: longest - 1].rstrip()}…”"

@@ -13,8 +13,7 @@ from itertools import combinations
 from msgspec import Struct
 
 from ireneo.language.words import terms
-from ireneo.memories.record import Kind, MemoryId, Record
-from ireneo.memories.wording import day
+from ireneo.memories.record import Kind, MemoryId, Record, day
 from ireneo.patterns import lazy_re
 
 # Conclusions from episodes: when some are due, and what one must show before it is believed.

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from ireneo.language.detect import writes_nouns_large
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
 from ireneo.language.sentences import sentences
 from ireneo.language.spoken import Facts
 from ireneo.language.topics import Numbers
-from ireneo.language.words import terms
-from ireneo.memories.changes import NAMES_LISTED, figures, is_part, named_as_over, telling, words_of
+from ireneo.language.words import terms, writes_nouns_large
+from ireneo.memories.cues import says
+from ireneo.memories.endings import NAMES_LISTED, figures, is_part, named_as_over, telling, words_of
 from ireneo.patterns import lazy_re
 
 _JOINS = lazy_re(r", and |, | and | und | & | plus ")
@@ -40,7 +40,7 @@ def without(text: str, words: str) -> str | None:
     things = set[str]().union(*(terms for terms, is_gone, _ in named if not is_gone))
     left = _without_name(own, over, quoted=own != text) if over else None
     left = left or _untouched(own, words, quoted=own != text)
-    if left is None and things and not any(pattern.search(said) for pattern in _recovered()):
+    if left is None and things and not says("recovered", said):
         left = _without_piece(own, things)
     if not left or left == own:
         return None
@@ -106,11 +106,6 @@ def _without_piece(own: str, over: set[str]) -> str | None:
             kept.append(f"{_LEFT_OUT} ")
     left = _END_LEFT_OUT.sub("", "".join(kept).strip()).rstrip(" ,;:")
     return left if telling(left) else None
-
-
-@from_data
-def _recovered() -> tuple[re.Pattern[str], ...]:
-    return tuple(lazy_re(either(of_language(Facts, code).recovered), re.I) for code in LANGUAGES)
 
 
 @from_data

@@ -16,7 +16,8 @@ from ireneo.language.predicates import predicate, verb_forms
 from ireneo.language.spoken import Facts
 from ireneo.language.topics import Numbers, Words
 from ireneo.language.words import terms
-from ireneo.memories.slots import attribute_of, holding_of
+from ireneo.memories.cues import all_cues
+from ireneo.memories.facts import attribute_of, holding_of
 from ireneo.patterns import lazy_re
 
 _FIRST = lazy_re(r"[A-ZÄÖÜ][\w'’-]*(?: [A-ZÄÖÜ][\w-]*)?")
@@ -125,7 +126,7 @@ def is_about(text: str, thing: set[str]) -> bool:
 def renewed_things(text: str) -> list[set[str]]:
     """The terms of each thing of which a statement says that it is another one now, and of which one has one."""
     found: list[set[str]] = []
-    for pattern in _renewed():
+    for pattern in (row for each in all_cues().values() for row in each.each["renewed"]):
         for each in pattern.finditer(text):
             head = each["what"].split()[-1]
             if holding_of(attribute_of(head)) == "one" and head.casefold() not in _common():
@@ -184,11 +185,6 @@ def number_words() -> dict[str, str]:
 
 
 @from_data
-def _renewed() -> tuple[re.Pattern[str], ...]:
-    return tuple(lazy_re(each, re.I) for code in LANGUAGES for each in of_language(Facts, code).renewed)
-
-
-@from_data
 def _units() -> frozenset[str]:
     kinds = [of_language(Numbers, code).units for code in LANGUAGES]
     named = {word for each in kinds for unit, words in each.items() for word in (unit, *words)}
@@ -199,9 +195,3 @@ def _units() -> frozenset[str]:
 def _common() -> frozenset[str]:
     stop = {word for code in LANGUAGES for word in of_language(Words, code).stop}
     return frozenset(stop | {word for code in LANGUAGES for word in of_language(Facts, code).generic})
-
-
-@from_data
-def counted() -> re.Pattern[str]:
-    """What says how many there are."""
-    return lazy_re(either([each for code in LANGUAGES for each in of_language(Facts, code).counted]), re.I)

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from ireneo.language.alike import alike
-from ireneo.language.detect import language_of_sentence
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.spoken import Attributes
 from ireneo.language.topics import Persons, Questions, Senses, Words
-from ireneo.language.words import terms
-from ireneo.memories.slots import attribute_of
+from ireneo.language.words import language_of_sentence, terms
+from ireneo.memories.facts import attribute_of
 from ireneo.patterns import lazy_re
 
 Beside: TypeAlias = Mapping[str, Sequence[tuple[str, float]]]

@@ -13,12 +13,11 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from ireneo.language.detect import language_of_sentence, writes_nouns_large
 from ireneo.language.files import either, from_data, of_language, topic
 from ireneo.language.sentences import sentences
 from ireneo.language.times import weekday_numbers
 from ireneo.language.topics import Persons, Serving, Words
-from ireneo.language.words import terms
+from ireneo.language.words import language_of_sentence, terms, writes_nouns_large
 from ireneo.patterns import lazy_re
 
 LONGEST_GOAL = 600

@@ -10,10 +10,9 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from ireneo.language.detect import language_of_sentence
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.topics import Constraints, OwnWords
-from ireneo.language.words import common_words, light_stem
+from ireneo.language.words import common_words, language_of_sentence, light_stem
 from ireneo.log.message import PINS_TAG, Message, MessageId, Text, without_recalled
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re

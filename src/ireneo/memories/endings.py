@@ -11,26 +11,25 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 
 from ireneo.language.alike import alike
-from ireneo.language.detect import writes_nouns_large
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
 from ireneo.language.sentences import sentences
 from ireneo.language.spoken import Facts
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Numbers, Words
-from ireneo.language.words import terms
+from ireneo.language.words import terms, writes_nouns_large
+from ireneo.memories.cues import all_cues, says
+from ireneo.memories.facts import holding_of
 from ireneo.memories.record import MemoryDraft, Record, slot
 from ireneo.memories.rivals import (
     Clause,
     are_rivals,
     clause_of,
-    counted,
     counts_of,
     is_about,
     renewed_things,
     with_digits,
     without_owner,
 )
-from ireneo.memories.slots import holding_of
 from ireneo.patterns import lazy_re
 
 _LARGE = lazy_re(r"(?<=[\w,] )[A-ZÄÖÜ]\w+")
@@ -72,17 +71,16 @@ _ALIKE = 0.8
 
 def says_of_change(text: str) -> bool:
     """Whether a text says that something is over, or other than it was."""
-    known = _cues()
-    return any(each.search(text) for each in (*known.ends, *known.changes, *known.fresh, *known.over, *known.back))
+    if any(says(cue, text) for cue in ("ends", "changed", "fresh", "back")):
+        return True
+    return any(pattern.search(text) for pattern in _each("over_what"))
 
 
 def may_change(text: str) -> bool:
-    """Whether a text may end something: it says of a change, or gives a figure or one of two opposites."""
-    cues = _cues()
-    if says_of_change(text) or figures(text) or counts_of(text):
+    """Whether a text may end something: it says so, or gives a figure or one of two opposites."""
+    if says_of_change(text) or figures(text) or counts_of(text) or says("reached", text) or says("recovered", text):
         return True
-    found = any(pattern.search(text) for pattern in (*cues.reached, *cues.recovered))
-    return found or any(changes.search(text) for _, changes, _ in cues.things)
+    return any(changes.search(text) for _, changes, _ in _things())
 
 
 def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str, int]) -> list[Record]:
@@ -94,19 +92,7 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     if not draft.against and (draft.kind in ("procedural", "failure") or _is_passing(draft.text)):
         # How something is done, and what was so for a while, says nothing of what is the case.
         return []
-    held = [each for each in known if each.holds and each.kind in ("semantic", "procedural") and _is_older(each, draft)]
-    held += [
-        each
-        for each in known
-        if each.holds
-        and each.kind == "episodic"
-        and _is_older(each, draft)
-        and (
-            lasted(each)
-            or figures(each.text)
-            or any(pattern.search(each.text) for pattern in (*_cues().ailments, *_cues().lends))
-        )
-    ]
+    held = [each for each in known if each.holds and _may_end(each) and _is_older(each, draft)]
     if draft.against and draft.attribute:
         found |= {each.id: each for each in _of_slot(draft, held)}
     if draft.attribute == "employer" and not draft.against:
@@ -129,9 +115,14 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
     return list(found.values())
 
 
+def _may_end(record: Record) -> bool:
+    """Whether it is of what may end: of events only that something was said, or that something was so then."""
+    return record.kind in ("semantic", "procedural") or (record.kind == "episodic" and lasted(record))
+
+
 def _is_passing(text: str) -> bool:
     """Whether what a text tells of was so for a while only."""
-    return any(pattern.search(words_of(text)) for pattern in _cues().passing)
+    return says("passing", words_of(text))
 
 
 class _ChangeReader:
@@ -146,14 +137,13 @@ class _ChangeReader:
         self.joins = writes_nouns_large(self.words)
         self.held = [(each, telling(each.text)) for each in held]
         self.persons = {term for each in held if _is_name_of(each) for term in terms(each.value)}
-        cues = _cues()
-        self.strong = any(pattern.search(self.words) for pattern in cues.ends)
-        self.changed = self.strong or any(pattern.search(self.words) for pattern in (*cues.changes, *cues.back))
-        self.instead = any(pattern.search(self.words) for pattern in cues.instead)
-        self.back = any(pattern.search(self.words) for pattern in cues.back)
-        self.moves = any(pattern.search(self.words) for pattern in cues.moves)
-        self.besides = any(pattern.search(self.words) for pattern in cues.besides)
-        self.fresh = any(pattern.search(self.words) for pattern in cues.fresh)
+        self.strong = says("ends", self.words)
+        self.back = says("back", self.words)
+        self.changed = self.strong or says("changed", self.words) or self.back
+        self.instead = says("instead", self.words)
+        self.moves = says("moves", self.words)
+        self.besides = says("besides", self.words)
+        self.fresh = says("fresh", self.words)
 
     def rivals(self) -> Iterator[Record]:
         """What can't be so beside what it says is so now."""
@@ -161,14 +151,10 @@ class _ChangeReader:
             return
         self.renewed = renewed_things(self.words)
         self.clause = clause_of(self.words, telling) if self.fresh and not self.joins else None
-        self.reached = any(pattern.search(self.words) for pattern in _cues().reached)
-        self.counts = counts_of(self.words) if counted().search(self.words) else {}
+        self.reached = says("reached", self.words)
+        self.counts = counts_of(self.words) if says("counted", self.words) else {}
         for each, words in self.held:
-            if (
-                (each.kind == "episodic" and not lasted(each))
-                or not self._same_persons(each)
-                or not self._may_be_meant(each, self.said & words)
-            ):
+            if not self._same_persons(each) or not self._may_be_meant(each, self.said & words):
                 continue
             if self._is_rival(each, words_of(each.text)) or self._is_overtaken(words_of(each.text), words):
                 yield each
@@ -180,12 +166,12 @@ class _ChangeReader:
         before = clause_of(text, telling) if self.clause else None
         if self.clause and before and are_rivals(self.clause, before, self.persons | _beings()):
             return True
-        theirs = counts_of(text) if self.counts and counted().search(text) else {}
+        theirs = counts_of(text) if self.counts and says("counted", text) else {}
         return any(self.counts[thing] != theirs[thing] for thing in self.counts.keys() & theirs.keys())
 
     def _is_overtaken(self, text: str, words: set[str]) -> bool:
         """Whether what a memory waits for is there, or it is of the same matter as what is so now."""
-        if self.reached and any(pattern.search(text) for pattern in _cues().awaited) and self._rare(words):
+        if self.reached and says("awaited", text) and self._rare(words):
             return True
         if self.fresh and self._share_two(words):
             return True
@@ -218,7 +204,7 @@ class _ChangeReader:
                 found = self._of_phrase(near, gone=False, back=back, least=1) if near else []
             if len(found) <= MOST:
                 yield from found
-        if any(pattern.search(self.words) for pattern in _cues().it) and self.held:
+        if says("over_it", self.words) and self.held:
             yield max((each for each, _ in self.held), key=lambda one: one.recorded)
 
     def _of_phrase(self, named: Set[str], *, gone: bool, back: bool, least: int = 0) -> list[Record]:
@@ -307,7 +293,7 @@ class _ChangeReader:
         """What says where one lives, or what one does, where another home or work is told of."""
         if self.draft.against or self.besides:
             return
-        for thing, changes, tells in _cues().things:
+        for thing, changes, tells in _things():
             own = changes.search(self.words)
             # Where nothing is said of how it changes, it is another one of which it is said that it is so now.
             if own is None or (changes.pattern == tells.pattern and not (self.fresh or self.back)):
@@ -325,13 +311,12 @@ class _ChangeReader:
 
     def recovered(self) -> Iterator[Record]:
         """The one illness that is told of, where somebody is well again and says no more."""
-        cues = _cues()
-        if not any(pattern.search(self.words) for pattern in cues.recovered):
+        if not says("recovered", self.words):
             return
         ill = [
             each
             for each, _ in self.held
-            if any(pattern.search(words_of(each.text)) for pattern in cues.ailments)
+            if says("ailments", words_of(each.text))
             and self._are_same(_one_of_us(self.words), _one_of_us(words_of(each.text)))
         ]
         if len(ill) == 1:
@@ -388,7 +373,7 @@ class _ChangeReader:
             return
         found = []
         for each, words in self.held:
-            if each.attribute and _is_name_of(each):
+            if each.kind == "episodic" or (each.attribute and _is_name_of(each)):
                 continue
             shared = {term for term in self._shared(self.said, words) if self.often.get(term, 0) <= MOST}
             # Who is only named in both may have nothing to do with what is replaced, unless he is one of several.
@@ -418,7 +403,7 @@ def named_as_over(words: str) -> tuple[tuple[frozenset[str], bool, bool], ...]:
     Kept for the texts that were last asked of: each word of a user is held against the same memories.
     """
     told = []
-    for pattern in _cues().over:
+    for pattern in _each("over_what"):
         for found in pattern.finditer(words):
             gone = "who" in found.re.groupindex
             name = "who" if gone else "what"
@@ -426,7 +411,7 @@ def named_as_over(words: str) -> tuple[tuple[frozenset[str], bool, bool], ...]:
             if named:
                 rest = _CLAUSE_REST.match(words, found.end())
                 again = f"{words[found.start() : found.start(name)]} {rest[0] if rest else ''}"
-                told.append((frozenset(named), gone, any(each.search(again) for each in _cues().back)))
+                told.append((frozenset(named), gone, says("back", again)))
     return tuple(told)
 
 
@@ -485,7 +470,7 @@ def _is_name_of(record: Record) -> bool:
 
 def _says_over(text: str) -> bool:
     """Whether a memory says itself that something is over."""
-    return any(pattern.search(words_of(text)) for pattern in _cues().ends)
+    return says("ends", words_of(text))
 
 
 def _says_over_of(record: Record, hit: set[str]) -> bool:
@@ -498,7 +483,7 @@ def _is_work_at(record: Record, hit: set[str]) -> bool:
     """Whether a memory says that somebody works in a place."""
     text = words_of(record.text)
     placed = any(set(terms(found[1])) & hit for found in _IN.finditer(text))
-    work = (tells for thing, _, tells in _cues().things if thing == "job")
+    work = (tells for thing, _, tells in _things() if thing == "job")
     return placed and (record.attribute in ("job", "employer") or any(tells.search(text) for tells in work))
 
 
@@ -531,13 +516,13 @@ def figures(text: str) -> Mapping[str, frozenset[str]]:
 
     Kept for the texts that were last asked of: each word of a user is held against the same memories.
     """
-    cues, found, text = _cues(), dict[str, set[str]](), with_digits(text, _units())
+    found, text = dict[str, set[str]](), with_digits(text, _units())
     told = [each for term in terms(text) for each in _kinds_of().get(term, ())]
     told += [each for number in _FIGURE.finditer(text) if (each := _measured(number))]
     told += [(_PRESSURE, f"{each[1]} {each[2]}") for each in _OVER.finditer(text)]
-    told += [("often", each[0]) for pattern in cues.often for each in pattern.finditer(text)]
-    told += [("clock", each["clock"]) for pattern in cues.clocks for each in pattern.finditer(text)]
-    told += [(f"{_APART} {each['of']}", each["nth"]) for pattern in cues.grades for each in pattern.finditer(text)]
+    told += [("often", each[0]) for cue in all_cues().values() for each in cue.often.finditer(text)]
+    told += [("clock", each["clock"]) for pattern in _each("clocks") for each in pattern.finditer(text)]
+    told += [(f"{_APART} {each['of']}", each["nth"]) for pattern in _each("grades") for each in pattern.finditer(text)]
     for kind, value in told:
         found.setdefault(kind.casefold(), set()).add(value.casefold())
     return {kind: frozenset(values) for kind, values in found.items()}
@@ -566,7 +551,7 @@ def _same_slot(record: Record, draft: MemoryDraft) -> bool:
 def _counts_otherwise(record: Record, draft: MemoryDraft) -> bool:
     """Whether a memory counts the same things that a later word counts, and finds another number of them."""
     now, before = (counts_of(words_of(each.text)) for each in (draft, record))
-    if any(pattern.search(words_of(draft.text)) for pattern in _cues().besides):
+    if says("besides", words_of(draft.text)):
         return False
     return any(now[thing] != before[thing] for thing in now.keys() & before.keys())
 
@@ -574,7 +559,8 @@ def _counts_otherwise(record: Record, draft: MemoryDraft) -> bool:
 def _in_another_language(record: Record, draft: MemoryDraft) -> bool:
     """Whether two rules for answers ask for different languages."""
     now, before = (
-        {found[0].casefold() for p in _cues().tongues for found in p.finditer(each.text)} for each in (draft, record)
+        {found[0].casefold() for cue in all_cues().values() for found in cue.tongues.finditer(each.text)}
+        for each in (draft, record)
     )
     return bool(now and before) and not now & before
 
@@ -678,7 +664,7 @@ def _beings_in(text: str, known: set[str]) -> set[str]:
 
 def _one_of_us(text: str) -> str:
     """A text of what is so of people; nothing where the speaker is among them, of whom it is told."""
-    return "" if any(pattern.search(text) for pattern in _cues().joint) else text
+    return "" if says("joint", text) else text
 
 
 @from_data
@@ -710,38 +696,16 @@ def _of_slot(draft: MemoryDraft, held: Sequence[Record]) -> list[Record]:
     return [each for each in values if each.value != draft.value and said & set(terms(each.value))]
 
 
-class _ChangeCues:
-    """What says that something is over, other than it was, over by name, or so again."""
-
-    def __init__(self) -> None:
-        known = [of_language(Facts, code) for code in LANGUAGES if of_language(Facts, code).says]
-        self.ends = tuple(lazy_re(either(each.ends), re.I) for each in known)
-        self.changes = tuple(lazy_re(either(each.changed), re.I) for each in known)
-        self.over = tuple(lazy_re(pattern, re.I) for each in known for pattern in each.over_what)
-        self.instead = tuple(lazy_re(either(each.instead), re.I) for each in known)
-        self.grades = tuple(lazy_re(pattern, re.I) for each in known for pattern in each.grades)
-        self.clocks = tuple(lazy_re(pattern, re.I) for each in known for pattern in each.clocks)
-        self.things = tuple(
-            (thing, lazy_re(either(each.changes_of.get(thing) or patterns), re.I), lazy_re(either(patterns), re.I))
-            for each in known
-            for thing, patterns in each.tells_of.items()
-        )
-        self.often = tuple(lazy_re(either(each.often), re.I) for each in known)
-        self.passing = tuple(lazy_re(either(each.passing), re.I) for each in known if each.passing)
-        self.moves = tuple(lazy_re(either(each.moves), re.I) for each in known)
-        self.it = tuple(lazy_re(either(each.over_it), re.I) for each in known)
-        self.tongues = tuple(lazy_re(either(each.tongues), re.I) for each in known)
-        self.back = tuple(lazy_re(either(each.back), re.I) for each in known)
-        self.lends = tuple(lazy_re(either(each.lends), re.I) for each in known)
-        self.recovered = tuple(lazy_re(either(each.recovered), re.I) for each in known)
-        self.awaited = tuple(lazy_re(either(each.awaited), re.I) for each in known)
-        self.reached = tuple(lazy_re(either(each.reached), re.I) for each in known)
-        self.joint = tuple(lazy_re(either(each.joint), re.I) for each in known)
-        self.ailments = tuple(lazy_re(either(each.ailments), re.I) for each in known)
-        self.fresh = tuple(lazy_re(either(each.fresh), re.I) for each in known)
-        self.besides = tuple(lazy_re(either(each.besides), re.I) for each in known)
+def _each(cue: str) -> Iterator[re.Pattern[str]]:
+    """Every pattern of a row of cues that are searched one by one, in all languages."""
+    return (pattern for each in all_cues().values() for pattern in each.each[cue])
 
 
 @from_data
-def _cues() -> _ChangeCues:
-    return _ChangeCues()
+def _things() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...]:
+    """Of which somebody has one at a time (a home, a job): what says that it is another now, and what tells which."""
+    return tuple(
+        (thing, lazy_re(either(known.changes_of.get(thing) or patterns), re.I), lazy_re(either(patterns), re.I))
+        for known in (each.known for each in all_cues().values())
+        for thing, patterns in known.tells_of.items()
+    )

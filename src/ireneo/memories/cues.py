@@ -1,0 +1,127 @@
+"""The cues of the section `[facts]` of a language's file, compiled: one pattern for each field.
+
+In a cue, ``~stop`` stands for any form of an English verb (stop, stops, stopped, stopping), ``~~stop`` for those alone
+that are no nouns as well (stopped, stopping), ``~(stop quit)`` for the forms of several, and ``RELATION`` for any word
+for somebody's relatives, friends and pets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from ireneo.language.files import LANGUAGES, either, from_data, of_language
+from ireneo.language.spoken import Facts, Predication
+from ireneo.language.topics import Names, Row, Words
+from ireneo.language.words import verb_inflections
+from ireneo.patterns import lazy_re
+
+_VERBS = lazy_re(r"(~~?)(?:(\w+)|\(([\w\s-]+)\))")
+_SIGN = r"\s?[;–—:(]\s?|\s-\s"
+_DASH = r"\s?[;–—]\s|\s-\s"
+_HEED_CASE = ("relative", "of_others")
+_EACH = ("becomes", "over_what", "grades", "clocks", "renewed")
+"""Rows whose patterns are searched one by one, since they share the names of their groups."""
+_AROUND = {
+    **dict.fromkeys(("condition", "authority", "asks", "hangs", "rules"), r"\W{{0,9}}{}"),
+    **dict.fromkeys(("either", "limits"), r"\b{}\b"),
+    "article": r"{}\s+",
+}
+"""What stands around the cues of some fields, wherever they are searched."""
+
+
+class FactCues:
+    """The cues of one language, each field of `Facts` as one compiled pattern."""
+
+    def __init__(self, known: Facts) -> None:
+        """Compile every row of `known` when it is first searched."""
+        words = _longest_first(
+            form
+            for row in known.relations.values()
+            for word in row
+            for form in (word.replace("-", " "), word.title(), word)
+        )
+        self.known = known
+        self.says: tuple[tuple[Predication, re.Pattern[str]], ...] = tuple(
+            (row, lazy_re(row.pattern, re.I)) for row in known.says
+        )
+        self.each = {name: tuple(lazy_re(with_verbs(row), re.I) for row in getattr(known, name)) for name in _EACH}
+        self._patterns: dict[str, re.Pattern[str]] = {
+            name: _compiled(name, row, words)
+            for name in known.__struct_fields__
+            if isinstance(row := getattr(known, name), tuple) and name not in (*_EACH, "says")
+        }
+
+        opens = either(known.openers)
+        clause = rf"(?={opens}|{either(known.condition)}|{either(known.asks_within)})"
+        between = either(known.breaks)
+        self._patterns["leads"] = lazy_re(
+            rf"{either(known.leads)}(?:\s*[,:;.!–—-]+\s*|\s+(?={opens}))|[\s,:;–—-]+", re.I
+        )
+        self._patterns["breaks"] = lazy_re(
+            rf"(?:{_SIGN}|,\s|\s(?={between}\s))(?:{between},?\s)?{clause}|{_DASH}", re.I
+        )
+
+    def __getattr__(self, name: str) -> re.Pattern[str]:
+        if name.startswith("_") or name not in self._patterns:
+            raise AttributeError(name)
+        return self._patterns[name]
+
+
+def _compiled(name: str, row: Row, relations: str) -> re.Pattern[str]:
+    cue = either(each.replace("RELATION", relations) for each in map(with_verbs, row))
+    return lazy_re(_AROUND.get(name, "{}").format(cue), 0 if name in _HEED_CASE else re.I)
+
+
+def with_verbs(cue: str) -> str:
+    """A cue with the forms of each verb that it names by ``~``."""
+
+    def forms(found: re.Match[str]) -> str:
+        kinds = ("base", "s", "past", "ing") if found[1] == "~" else ("past", "ing")
+        verbs = (found[2] or found[3]).split()
+        return either(form for verb in verbs for form, kind in verb_inflections(verb).items() if kind in kinds)
+
+    return _VERBS.sub(forms, cue)
+
+
+def _longest_first(words: Iterable[str]) -> str:
+    return "|".join(sorted(map(re.escape, dict.fromkeys(words)), key=len, reverse=True))
+
+
+def cues(language: str) -> FactCues:
+    """Those of a language; of one whose file has none, the English ones."""
+    return all_cues().get(language) or all_cues()["en"]
+
+
+@from_data
+def all_cues() -> Mapping[str, FactCues]:
+    """By language, those of each that has some."""
+    return {code: FactCues(known) for code in LANGUAGES if (known := of_language(Facts, code)).says}
+
+
+def says(cue: str, text: str) -> bool:
+    """Whether a cue of any language stands in a text."""
+    return any(getattr(each, cue).search(text) for each in all_cues().values())
+
+
+@from_data
+def relations() -> dict[str, str]:
+    """By each word for somebody's relative, friend or pet, its code."""
+    return {
+        word.replace("-", " "): code
+        for each in all_cues().values()
+        for code, words in each.known.relations.items()
+        for word in (code, *words)
+    }
+
+
+@from_data
+def no_names() -> frozenset[str]:
+    """Words that are written with a capital and are nobody's name."""
+    return frozenset(word for language in LANGUAGES for word in of_language(Names, language).none)
+
+
+@from_data
+def not_german() -> frozenset[str]:
+    """Words that begin a German sentence and are nobody's name."""
+    return of_language(Words, "de").stop | of_language(Facts, "de").no_value
