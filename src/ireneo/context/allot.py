@@ -120,13 +120,13 @@ class Statements:
 
     def _block(self, summary: Summary) -> _Block:
         known = self._kept.get(summary.id)
-        # The same stretch may have been summarised anew meanwhile: an id alone tells nothing.
+        # The stretch may have been summarised anew: the id alone is not enough.
         if known is not None and (known.summary is summary or known.summary == summary):
             return known
         statements = tuple(
             self.price(name, line)
             for name in self.strategy.sections(summary.level)
-            # What binds and where the work stands is told for all blocks together, in a place of its own.
+            # Pins and state are told once for all blocks.
             if name not in ("constraints", "state", "open", "names")
             for line in summary.lines(name)
             if line.weight
@@ -207,7 +207,7 @@ class Allotter:
             spoken.update(statement.terms)
         many = len(self.candidates)
         self._rarity = {term: math.log(1 + many / times) for term, times in spoken.items()}
-        # Sets have another order in each process; `fsum` is the same in any.
+        # Sets are ordered differently in each process; `fsum` doesn't depend on it.
         self._all = [fsum(map(self._rarity.__getitem__, each.terms)) or 1.0 for _, each in self.candidates]
         strategy, count = statements.strategy, statements.count
         styles = {**strategy.sections("goal"), **strategy.sections("turn")}
@@ -240,7 +240,7 @@ class Allotter:
             spent = self._say(max(room - self._for_names - held, 0))
             spent += self._say_of_each(min(room - spent, held))
         spent += self._name(min(room - spent, self._for_names))
-        # What names left, and all that is left later, is for statements.
+        # Whatever is left from now on is for statements.
         self._for_names = 0
         return spent
 

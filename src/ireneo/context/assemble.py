@@ -74,7 +74,7 @@ def read_tail(path: WorkPath, last: int, tokens: int) -> list[Message]:
         begin = max(first - TAIL, 0)
         tail = [*path.reader.path(begin, first - 1), *tail]
         first = begin
-        # What may be the end of an atom that begins before is no place to cut.
+        # The tail may begin within an atom, which is no place to cut.
         sound = tail[torn(tail) :] if first else tail
         enough = sum(message.tokens for message in sound) > tokens and len(sound) > policy.keep_messages
         if enough and len(atoms(sound)) > 2 and choose_edge(sound, tokens, policy) > 0:
@@ -165,7 +165,7 @@ def _cut(row: Sequence[RowItem], newest: Sequence[Message], options: ContextOpti
     pins = pin_block([*row, *newest], said, options, options.budget)
     told = [pins] if pins else []
     lines, gap = ([_left_out(items, count)] if items else [] for items in (before, between))
-    # What is cut may name what it leaves out, in the room that all the rest leaves.
+    # Settled last, in the room that all the rest leaves.
     shown = settle(slots, options.budget - sum(each.tokens for each in (*told, *lines, *gap)), options.statements)
     edge, live = len(first), len(first) + len(asked)
     return [*shown[:edge], *told, *lines, *shown[edge:live], *gap, *shown[live:]]
@@ -301,17 +301,17 @@ def _tiers(
         free = target - blocks.composed.tokens
         if free < target * SPARE_SHARE:
             break
-        # The past has said what it has to say: what is left is for more of the newest turns, verbatim.
+        # The blocks have no more to say: what is left is for more of the newest turns, verbatim.
         newest = tail[choose_edge(tail, live_tokens, options.policy) :]
         before = newest[0].position
         size = sum(message.tokens for message in newest)
         live_tokens = min(size, live_tokens) + free - free // 10
         tail = read_tail(path, last, live_tokens)
         edge = choose_edge(tail, live_tokens, options.policy)
-        # An atom before them that is larger than all that is left stands there head and tail.
+        # An atom before them that is too large for the rest is shown head and tail.
         partly = edge > 0 and tail[edge].position == before and size <= live_tokens
         wider = _with_blocks(path, tail, target, live_tokens, options, known, partly=partly)
-        # More of the newest turns say more than the names that filled the marks in them; one block for all says less.
+        # More of the newest turns says more than names did; a single block for the past says less.
         if (partly or wider.coarse) and wider.composed.tokens <= blocks.composed.tokens:
             break
         blocks = wider
@@ -347,7 +347,7 @@ def _with_blocks(
     policy = options.policy
     edge = choose_edge(tail, live_tokens, policy)
     newest = tail[edge:]
-    # Thinking is bound to all that was shown before it, and is not shown behind an atom that is cut.
+    # Thinking is bound to all that was shown before it, so not behind an atom that is cut.
     thinks = options.thinking == "turn" and any(message.thinking_tokens for message in newest)
     cut = atoms(tail[:edge])[-1] if partly and edge and not thinks else ()
     row = path.row(tail[edge - len(cut)].position - 1, tail[edge - len(cut) :])
@@ -366,7 +366,7 @@ def _with_blocks(
         composed = with_blocks(row, newest, target, live_tokens, options, cut)
         over = composed.tokens - target
         if 0 < over <= target * SPARE_SHARE:
-            # What the frames cost besides is known by now: then with so much less.
+            # The frames' additional cost is known by now: again with so much less.
             composed = with_blocks(row, newest, target - over - 8, live_tokens, options, cut)
         if composed.tokens <= target:
             return _Blocks(composed=composed, made=tuple(made), texts=texts)
@@ -387,7 +387,7 @@ def _eager(
     """Summarise what is old enough, even if the budget doesn't ask for it; None where that does not fit."""
     newest = tail[choose_edge(tail, 0, options.policy) :]
     row = path.row(newest[0].position - 1, newest)
-    # What waits for its block stays as it is: blocks are made of enough calls, or not at all.
+    # Messages without a block stay as they are: blocks need enough calls.
     waiting: list[Message] = []
     while row and isinstance(last := row[-1], Message):
         waiting.insert(0, last)

@@ -118,7 +118,7 @@ def pin_block(
     ends = (item.last_position if isinstance(item, Summary) else item.position for item in items)
     end = max(ends, default=0)
     by_hand, released = options.pins
-    # What is noted at the end of the path, or later, is shown there: so a block once shown stays as it is.
+    # Notes at the end of the path are shown there, so that a block once shown stays the same.
     pins += [pin for pin in by_hand if pin.position < end]
     lifts += [lift for lift in released if lift.position < end]
     shown = " ".join("\n".join(said).split())
@@ -327,7 +327,7 @@ def live(messages: Sequence[Message], options: ContextOptions) -> Composed:
     """Show every message as it is, with thinking where the format allows it."""
     thinking = options.thinking != "none"
     shown = [verbatim(message, thinking=thinking) for message in messages]
-    # Whether all of it fits, its reader sees.
+    # The caller checks whether all of it fits.
     return composed(with_notes(messages, shown, -1, options, share=1.0))
 
 
@@ -349,7 +349,7 @@ def with_notes(
     notes = [each for each in made if each.id in told]
     out: list[ContextItem] = []
     place = 0
-    # What the system says stands first, also before what was pinned before anything was said.
+    # System messages stand first, even before pins that were made before any message.
     first = next((number for number, message in enumerate(messages) if message.role != "system"), len(messages))
     for atom in [(), *atoms(messages)]:
         out.extend(shown[place : place + len(atom)])
@@ -380,7 +380,7 @@ def with_masks(messages: Sequence[Message], edge: int, target: int, options: Con
         slots[place] = slot
         masked.append(place)
     shown = _settled(slots, messages, target, options)
-    # One long output more than had to go leaves a good part of the room empty: there it stands head and tail.
+    # Masking one output too many may leave much room: there it is shown head and tail.
     for place in reversed(masked):
         free = target - shown.tokens
         if free < target * SPARE_SHARE:
@@ -407,7 +407,7 @@ def with_blocks(
     count = options.count
     blocks = [_block(item, options) for item in row if isinstance(item, Summary)]
     kept = [item for item in row if isinstance(item, Message)]
-    # Thinking comes before what blocks and old words can say, but not before what they say at the least.
+    # Thinking takes precedence over blocks and old words, but not over their minimum.
     least = sum(slot.fixed(count) + MIN_BLOCK_TOKENS for slot in blocks)
     least += sum(min(message.tokens, WORDS_FLOOR) for message in kept)
     after = newest_slots(newest, max(oversized_limit(target), live_tokens), options, target - least)
@@ -415,7 +415,7 @@ def with_blocks(
         rest = max(live_tokens - sum(message.tokens for message in newest), 0)
         after = [*slots_within(partly, rest, count, floor=PARTLY_FLOOR), *after]
     left = target - sum(slot.fixed(count) for slot in (*after, *blocks))
-    # Blocks can say no more than their share of what they stand for: what they leave is for words.
+    # Blocks are limited to their share of what they cover: what they leave is for words.
     sayable = sum(block_limit(slot.item) for slot in blocks if isinstance(slot.item, Summary))
     words_room = max(int(max(left, 0) * WORDS_SHARE), left - sayable)
     said = iter(slots_within(kept, words_room, count, floor=WORDS_FLOOR))

@@ -77,7 +77,7 @@ def shorten(text: str, tokens: int, opener: str, count: Count) -> Shortened | No
     while True:
         short = _cut(text, room / size, opener, size, count)
         said = count(short.text())
-        # Names and numbers cost more a character than the average of the text: then again with less.
+        # Names and numbers cost more per character than average: again with less.
         if said <= limit or room <= 0:
             return short if said < size else None
         room -= said - limit + 2
@@ -121,7 +121,7 @@ def excerpt(text: str, tokens: int, opener: str, count: Count) -> str | None:
         return f"[… {size:,} tokens left out · open with {opener} …]"
     ends = shorten(said, int(tokens * (1 - TELLING_SHARE)), opener, count) if len(lines) >= FEWEST_LINES else None
     if ends is not None:
-        # Whole lines, where there is one.
+        # Prefer whole lines.
         ends = replace(
             ends, head=ends.head.rpartition("\n")[0] or ends.head, tail=ends.tail.partition("\n")[2] or ends.tail
         )
@@ -170,7 +170,7 @@ def _with_gaps(places: Sequence[int]) -> Iterator[tuple[int | None, str]]:
         if before is not None and place != before + 1:
             yield None, SKIPPED
         yield place, ""
-    # What follows begins in the midst of a line.
+    # The tail begins within a line.
     yield None, SKIPPED
 
 
@@ -440,7 +440,7 @@ class ViewSlot:
             return replace(shown, disputed=self._doubt)
         draft = self.draft()
         changed = self.masked and isinstance(self.fitted, Fitted) and not self.fitted.whole
-        # What was to be shortened, and had no need of it, is whole as well.
+        # A message that did not have to be shortened is whole as well.
         whole = not isinstance(self.fitted, Fitted) or self.fitted.whole
         return _message(self.item, draft, sum(weigh(draft.parts, count)), masked=changed, whole=whole)
 
@@ -485,7 +485,7 @@ def _apart(path: str, files: Collection[str]) -> str:
                 break
             same += 1
         shared = max(shared, same)
-    # Before the first stroke stands nothing.
+    # The first part of an absolute path is empty.
     return f"…/{path.split('/', shared)[-1]}" if shared > FEWEST_SHARED else path
 
 
@@ -562,7 +562,7 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
         over = sum(each.tokens for each in shown) - room
         if over <= 0 or aim <= fixed:
             break
-        # Words cost a little more together than each alone, which can't be known before: then with less.
+        # Texts may cost more together than separately: again with less.
         aim -= over + 8
     return shown
 

@@ -83,7 +83,7 @@ def append(
     choices = [cleaning.choices(draft) for draft in drafts]
     if after is None and shown is None and not _may_be_shown(choices):
         chat = None
-    # What came back is as it was stored: without its secrets, or, from an older store, with them.
+    # A returned context is as it was stored: redacted, or, from an older store, not.
     listed = [[each.drafts[0] for each in choices], drafts]
     returned = [ReturnedContext(each, chat) for each in listed] if chat else []
     is_new = tx.sessions.create(key, source)
@@ -109,7 +109,7 @@ def append(
     new = tx.log.insert(key, messages)
     last = messages[-1]
     if (
-        # What follows the head itself needs no look at the path.
+        # What follows the head needs no look at the path.
         head is None
         or messages[0].parent == head.id
         or (last.position > head.position and passes(tx, key, head_of(last), head))
@@ -147,7 +147,7 @@ def append_given(
 ) -> tuple[Appended, str | None]:
     """Decode and append what a caller handed in; returns the session's source as well (see `decode_given`)."""
     drafts, source = decode_given(given, format, source)
-    # A framework may put several messages of a list into one; it leaves none out.
+    # A framework may join several messages, but drops none.
     shown = place.shown if place.shown is not None and len(drafts) * 2 >= place.shown[1] else None
     appended = append(
         tx,

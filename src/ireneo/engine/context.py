@@ -368,7 +368,7 @@ async def write_ahead(store: Store, key: SessionKey, policy: Policy, due: DueBlo
         try:
             reached = await store.read(advance, reached)
         except MessageNotFound:
-            return  # Its end was taken out meanwhile.
+            return  # Its end was pruned meanwhile.
         if reached.made:
             await store.write(keep, key, reached.made, due.erased)
         yield reached

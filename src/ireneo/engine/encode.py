@@ -47,7 +47,7 @@ class ViewRow(Struct, frozen=True, kw_only=True):
 
 
 if TYPE_CHECKING:
-    # Where a client is not installed its types are unknown to a type checker, and fit everywhere.
+    # Without the client installed, its types are Any to a type checker.
     from anthropic.types import MessageParam, TextBlockParam
     from openai.types.chat import ChatCompletionMessageParam
     from openai.types.responses import ResponseInputItemParam
@@ -154,7 +154,7 @@ def encode(
     none.
     """
     settled = [_with_native(each, whole) for each in shown]
-    # What is shown without the thinking that it came with has lost something as well.
+    # Messages shown without their thinking lost something as well.
     lost = [each.what in _BLOCKS or (each.id in whole and whole[each.id].parts != each.draft.parts) for each in shown]
     sound = without_dangling([each.draft for each in settled], lost)
     written = drafts([replace(each, draft=draft) for each, draft in zip(settled, sound, strict=True)])

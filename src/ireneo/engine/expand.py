@@ -46,7 +46,7 @@ def expand(tx: Transaction, key: SessionKey, name: str, viewpoint: str = "") -> 
     found = messages_named(name, tx.log.find(key, [name])) if name else []
     found = [each for each in found if not viewpoint or heard_by(each.draft, viewpoint)]
     if not found and len(name) >= MIN_ID_LENGTH and tx.memories.get(key.space, [name]):
-        # It is called as messages are, and stands in no session.
+        # Memories have ids like messages.
         raise MessageNotFound(
             f"{name} is a memory, and no message of session {key.session}; open it from the memory (`lookup`)."
         )
@@ -72,7 +72,7 @@ def _summary(tx: Transaction, key: SessionKey, name: str, viewpoint: str) -> Exp
         return Expanded(summary=summary, messages=(), parts=parts)
     messages = tx.log.path(key, summary.last, summary.first_position, summary.last_position)
     if character := seen_by(summary.summarizer):
-        # What one character remembers opens to what she was there for, and to nothing else.
+        # A character's memory opens only to what she was present for.
         messages = [message for message in messages if heard_by(message.draft, character)]
     return Expanded(summary=summary, messages=tuple(_whole(tx, key, messages)), parts=parts)
 
@@ -109,7 +109,7 @@ def tools(
             try:
                 opened = await opened_by(id)
             except MessageNotFound as missing:
-                # What a brief or a recall shows has an id too, and an agent can't know in which of the two it stands.
+                # Briefs and recalls show ids of memories as well, which an agent can't tell apart.
                 known = await memory_named(id)
                 return _memory_text(known) if known else str(missing)
         except BadInput as fault:
@@ -148,7 +148,7 @@ def _message_page(messages: Sequence[Message], whole: int | None) -> str:
     out: list[str] = []
     left = PAGE_CHARACTERS
     for place, message in enumerate(messages):
-        # Words that have an author begin with the name.
+        # Authored text begins with the name.
         who = "" if message.draft.author else f"{message.role}: "
         text = f"[{message.id}] {who}{clip(_plain_words(message), limit)}"
         left -= len(text)

@@ -123,11 +123,11 @@ class Cleaning:
             return held
         redactor = self._redactor()
         attribute = held.get("attribute")
-        # What an attribute is called is what its value stands under.
+        # The attribute names its value.
         under = {"value": attribute} if isinstance(attribute, str) else {}
         before, cleaned = None, held
         while cleaned is not before:
-            # What one text gives away may stand bare in one before it.
+            # A secret that one text reveals may stand bare in an earlier one.
             before, cleaned = cleaned, cleaned_fields(cleaned, redactor.redact, under)
         self._found.update(redactor.secrets)
         self._taken.update(redactor.secrets)

@@ -432,7 +432,7 @@ class _Matching:
                 self.place = place
                 self.ids += [message.id for message in group]
             elif any(message.role != "system" for message in group):
-                # A format that keeps the prompt apart from the messages hands back the messages alone.
+                # Formats that keep the prompt apart return the messages alone.
                 return False
             self.position = group[-1].position + 1
         return end is None or all(unit.is_passing for unit in self.units[self.place : end])
@@ -473,7 +473,7 @@ def _same(units: Sequence[Unit], at: int, wanted: Sequence[Unit], names: _AtomNa
     """How many units from `at` on are how many of `wanted`; None where they differ."""
     unit, first = units[at], wanted[0]
     if isinstance(unit.part, Text):
-        # A text that quotes a block is read as a whole before it is read in pieces.
+        # A text that quotes a block is compared as a whole first.
         more = next((more for more, each in enumerate(units[at:]) if each.part is not unit.part), len(units) - at)
         if more > 1 and (count := _same_words(unit, unit.part.text, wanted, names)):
             return more, count
@@ -686,13 +686,13 @@ class Offered:
         begins = self._begins(tx, first, covers, known)
         aligned: Alignment | None = None
         for each in returned if len(returned) > 1 and returned[1].drafts != first.drafts else returned[:1]:
-            # What reads like a block may be the words of somebody who shows one: then the path is there without it.
+            # A block may be quoted by a user: then the path is there without it.
             for begin, found in [(begin, found) for begin in begins for found in ([covers, []] if covers else [[]])]:
                 tried = path.align(each, found, begin)
-                # An older context that comes back, with nothing behind it, tells nothing new either.
+                # An older context with nothing behind it contains nothing new.
                 if tried.place and not tried.reached and each.ends(tried.place) and (self.placed or known):
                     return NewDrafts(drafts=(), ids=tried.ids, from_head=True)
-                # Empty messages and a prompt are on every path: a list that tells nothing else goes where it was put.
+                # Empty messages and prompts are on every path, so a list of nothing else goes where it was put.
                 tells = tried.place > 0 or not (tried.ids or each.has_prompt)
                 if tried.reached and tells and (self.placed or known or self._was_shown(tried, each)):
                     drafts, dropped = each.fresh(tried.place)
@@ -717,7 +717,7 @@ class Offered:
         if known:
             opens = [covers[0].first] if covers and returned.opens_with_block else []
             return [0, *opens]
-        # Without an id of ours in it only what was shown before can be told from what is said again.
+        # Without our ids, only what was shown before can be told from repeated words.
         return [0] if self.shown is not None else []
 
     def _was_shown(self, aligned: Alignment, returned: ReturnedContext) -> bool:

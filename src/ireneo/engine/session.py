@@ -134,7 +134,7 @@ class Session:
         somebody said.
         """
         source = await self._read_source()
-        # Read in the transaction: in its thread, and in the order in which appends were asked for.
+        # Decoded within the transaction, so in its thread and in the order of the calls.
         appended, self._source = await self._store.write(
             append_given,
             self.key,
@@ -212,7 +212,7 @@ class Session:
         )
         voice = self._resources.voice_of(policy)
         found = await cutting.context(self._store, self.key, self.branch, chat, options, voice, self._cache)
-        # One with blocks is known by them.
+        # Contexts with blocks are recognised by those.
         whole = found.view and all(row.what == "message" for row in found.view)
         self._shown = (MessageId(found.view[-1].last), len(found.messages)) if whole else None
         if gives_objects(self._source, chat.name):

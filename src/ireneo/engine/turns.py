@@ -58,7 +58,7 @@ def turn_memories(turn: Turn, recorded: datetime) -> list[MemoryDraft]:
     done = steps(spoken)
     if not done:
         return []
-    # The same approach given up again is one line: its newest reason stands.
+    # Repeated attempts are one line with the newest reason.
     given_up = [
         (line, next(step for step in reversed(done) if step.source in line.sources)) for line in dead_ends(done)
     ]

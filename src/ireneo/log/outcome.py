@@ -54,7 +54,7 @@ def _command(call: Call) -> str | None:
 
 
 def _only_shows(command: str) -> bool:
-    # A text that is written to a file in passing holds no commands.
+    # Here-documents contain no commands.
     steps = [step.strip() for step in _SEPARATOR.split(_without_written(command[:_LONG]))]
     telling = [step for step in steps if not _SAYS_NOTHING.match(step)]
     return bool(telling) and all(_SHOWS.match(step) for step in telling)
@@ -134,7 +134,7 @@ _FAILED_LINE = _any_of(
     r"^g?make(?:\[\d+\])?: \*\*\* .*\bError \d+",
     r"^npm (?:ERR!|error) ",
     r"\bERROR task failed$",
-    # A program that died, and a shell that could not begin one.
+    # Programs that crashed, and shells that could not start one.
     r"^panic: ",
     r"^goroutine \d+ \[running\]",
     r"^thread '[^\n]*' panicked at",

@@ -181,7 +181,7 @@ def _list(held: list[object] | tuple[object, ...], name: str, clean: Clean) -> o
     under = name
     for value in held:
         out.append(_value(value, under, clean))
-        # The arguments of a command as a list: an option names what follows it.
+        # In a list of command arguments, an option names the one behind it.
         under = value if isinstance(value, str) and value.startswith("-") else name
     if _same(out, held):
         return held

@@ -145,7 +145,7 @@ def thrown_away(steps: Sequence[Step], place: int) -> list[str]:
     step = steps[place]
     if step.failed or step.action.kind in CHANGES:
         return []
-    # What stands in quotes or in a here-document is spoken of, and not done.
+    # Quoted text and here-documents are not executed.
     given = _HERE_DOCUMENT.sub("", step.command)
     done = _QUOTED.sub("''", given)
     if not (_UNDO.search(done) or _REMOVE.search(done)):
@@ -179,14 +179,14 @@ def _undone(steps: Sequence[Step], place: int) -> Line | None:
     if later is None:
         return _thrown_away(steps, place)
     last = steps[later].position
-    # The agent's own words for it, or the failure that stands between: else no reason is known.
+    # The agent's own reason, or the failure in between.
     why = _agents_reason(steps[later]) or next(
         (_reason(s) for s in steps[place + 1 :] if s.failed_itself and s.position <= last), ""
     )
     change = clip(_core(step.action.added), 160)
     reason = f"abandoned, and put back: {why.rstrip('.')}" if why else "I put it back as it was"
     text = f"I tried `{change}` in {step.action.subject} — {reason}."
-    # Other edits of the file are other approaches: this one is named by what it put there.
+    # Other edits of the file are other approaches.
     return step.line(text, GIVEN_UP if why else FAILED, subject=f"undo {step.action.subject} {change}")
 
 
@@ -311,7 +311,7 @@ def state_lines(done: Sequence[Step]) -> list[Line]:
             out.pop(line.subject, None)
             out[line.subject] = line
         for path in thrown_away(done, place):
-            # A line that says nothing takes back what was said: in deeper blocks, too.
+            # An empty line overrides the earlier one, also in deeper blocks.
             out[f"{CHANGED}{path}"] = step.line("", LESS, subject=f"{CHANGED}{path}")
     return standing_state(out.values())
 
@@ -430,7 +430,7 @@ def _version(step: Step) -> Iterator[Line]:
     if _LOG_COMMAND.search(step.command) and (found := _LOGGED.match(output.strip())):
         yield step.line(f"The newest commit that `git log` showed: {found[0].strip()}", LESS + 1, subject="head")
     status = _STATUS_COMMAND.search(step.command)
-    # With a path, it tells of that alone.
+    # With a path, it only tells about that.
     if status and all(word.startswith(("-", "2>")) for word in status["rest"].split()):
         yield from _listed(step, output)
     if found := _ON_BRANCH.search(output):
@@ -447,7 +447,7 @@ def _listed(step: Step, output: str) -> Iterator[Line]:
     if listed or not output.strip() or _CLEAN.search(output):
         yield step.line("", LESS, subject=LISTED)
         for path in listed:
-            # Behind the list itself, which takes back what was known before it.
+            # Behind the line of the list itself, which overrides earlier ones.
             yield step.line(path, LESS, subject=f"{CHANGED}{path}")
 
 

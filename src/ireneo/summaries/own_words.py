@@ -162,7 +162,7 @@ def own_words(text: str, *, all_own: bool = False) -> Iterator[OwnSentence]:
                 before = None
                 continue
             if line.item:
-                # What another item says is nothing that this one speaks of.
+                # List items don't refer to each other.
                 before = (lead.start, lead.end) if lead is not None and lead.text.endswith(":") else None
             else:
                 lead = line
@@ -276,7 +276,7 @@ def _paragraphs(lines: list[_Line]) -> Iterator[list[_Line]]:
         if 2 * pasted < sum(each.kind != "hidden" for each in held):
             yield held
         elif held and held[0].kind == "own" and not held[0].item:
-            # Who shows something says so first.
+            # People introduce what they paste.
             yield held[:1]
         held = []
 
@@ -313,9 +313,9 @@ def _sentences(text: str, line: _Line) -> Iterator[tuple[int, int]]:
     start = bullet.end() if bullet else line.start
     end = _without_closing_tags(text, start, line.end)
     last = start
-    # In a hurry, a sentence begins small.
+    # Sentences typed in a hurry begin in lower case.
     for ends, following in breaks(text[start:end], small_opens=True):
-        # Behind a colon stands the number of an item.
+        # A list number behind a colon ends no sentence.
         if not _NUMBER.search(text, max(last, start + ends - 16), start + ends):
             yield last, start + ends
             last = start + following

@@ -129,7 +129,7 @@ def _spoken(message: Message, *, in_story: bool) -> list[tuple[str, float]]:
     return aside if aside or authored or is_played(text) else [(text, STANDING)]
 
 
-# The requests that a context shows word for word are looked through again at each rebuild.
+# Every rebuild looks through the same verbatim requests again.
 @lru_cache(maxsize=KNOWN_TEXTS)
 def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
     """The constraints in a text with their strengths."""
@@ -137,7 +137,7 @@ def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
     for said in own_words(without_recalled(text), all_own=system):
         if strength := binding_strength(said, system=system):
             out.setdefault(in_context(said), strength)
-    # A sentence that stands in the context of the next one as well stands once.
+    # A sentence contained in the context of the next one is dropped.
     texts = list(out)
     within = {text for text, following in pairwise(texts) if text in following}
     return tuple((text, strength) for text, strength in out.items() if text not in within)
@@ -207,7 +207,7 @@ def _take_in(pins: dict[str, Line]) -> None:
             for word in name.split():
                 holding.setdefault(word, {})[name] = None
         for name, pin in [(name, pins[name]) for name in names if not pins[name].subject]:
-            # A word inside of a part stands whole in the sentence too; few sentences have the rarest of them.
+            # An inner word of a part is a whole word of the sentence; the rarest is in few sentences.
             within = min((holding[word] for word in name.split()[1:-1]), key=len, default=names)
             whole = next((each for each in within if each in pins and each != name and name in each), None)
             if whole is not None:
@@ -221,7 +221,7 @@ class _Lifting:
     def __init__(self, lifts: Sequence[Line]) -> None:
         self._named = {lift.subject for lift in lifts if lift.subject}
         self._said: dict[str, int] = {}
-        # Who releases a pin by hand means that one; others that read alike stand.
+        # A release by hand means one pin; similar ones stand.
         self._telling = [lift for lift in lifts if not lift.subject and lift.weight < BY_HAND]
         self._speak: dict[str, dict[str, list[tuple[int, frozenset[str]]]]] = {}
         for lift in lifts:
@@ -237,7 +237,7 @@ class _Lifting:
             return False
         language = _language_of(pin.text)
         about, speak = _speaks_of(pin.text, language), self._by_words(language)
-        # What speaks of nothing that the pin speaks of can't lift it.
+        # Without a common word it can't lift the pin.
         return any(
             position > pin.position and _names(said, about) for word in about for position, said in speak.get(word, ())
         )
@@ -263,7 +263,7 @@ def _names(said: frozenset[str], about: frozenset[str]) -> bool:
     return names_it or (shared >= 2 and said <= about and 2 * shared >= len(about))
 
 
-# The same pins stand in every rebuild.
+# Every rebuild asks for the same pins.
 _language_of = lru_cache(maxsize=4_096)(language_of_sentence)
 
 
@@ -298,7 +298,7 @@ def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
         and _SCOPE.search(sentence)
         and not (said.step or _TELLS.search(sentence) or _ASKS.match(_bare(sentence)))
     ):
-        # What says how far it reaches is a rule even where it has no verb that we know.
+        # What states its scope is a rule, even without a known verb.
         base = STANDING if base else MEDIUM
     return base
 
@@ -357,7 +357,7 @@ def _of_system(sentence: str) -> float:
     if _LIMITS.search(sentence):
         return MEDIUM
     clauses = [clause for thought in _TURN.split(sentence) for clause in (thought.strip(), *_CLAUSE.split(thought))]
-    # What an assistant is said to be or to do describes it.
+    # "You are …" describes the assistant.
     orders = (_ORDERS.match(_bare(clause)) and not _PERSON.match(clause) for clause in clauses)
     return MILD if any(orders) else 0.0
 
@@ -398,7 +398,7 @@ def _cut(text: str) -> str:
 def _carried(text: str) -> list[str]:
     """The pins of a pin block in a list that was cut before."""
     lines = [line[2:] for line in text.splitlines() if line.startswith("- ")]
-    # A thread of a story stands there, too: it binds nobody, and may be resolved by now.
+    # Threads of a story bind nobody, and may be resolved by now.
     return [line.rsplit(" · m_", 1)[0] for line in lines if not line.startswith(_THREADS)]
 
 

@@ -61,7 +61,7 @@ class CodeStatement(Struct, frozen=True):
     worth: float
 
 
-# Prose: sentences, items and rows of a table, each with the heading or line that leads it.
+# Prose: sentences, list items and table rows, with the heading or line that leads them.
 
 _FENCE = lazy_re(r"^\s*(?:```|~~~)")
 _HEADING = lazy_re(r"^\s*(?:#{1,6}\s+(?P<hashes>\S.*)|\*\*(?P<bold>[^*]{2,120})\*\*:?\s*)$")
@@ -119,7 +119,7 @@ class _Outline:
         if self.items:
             listed = "; ".join(item.rstrip(" .;,") for item in self.items)
             lead = self.lead.rstrip(" :.")
-            # "Here's how it works" says nothing, and would stand before each of the items.
+            # "Here's how it works" would stand before each of the items.
             bare = not lead or (len(lead.split()) <= BARE_LEAD and _EMPTY.match(lead))
             yield listed if bare else f"{lead}: {listed}"
             self.items = []
@@ -288,7 +288,7 @@ def prose_worth(said: str) -> float:
     return PROSE * root * (WHY if cues["reason"] else 1.0)
 
 
-# Code: of the lines that were added or seen those that define, decide or explain something.
+# Code: added or seen lines that define, decide or explain something.
 
 _DEFINES = lazy_re(
     r"^\s*(?:(?:export|pub(?:\([^)]*\))?|public|private|protected|static|async|default|abstract|final|override)\s+)*"
@@ -353,7 +353,7 @@ def code_worth(line: str) -> float:
     if _TEST.match(line):
         return 1.5
     if is_definition(line):
-        # A variable without its value says nothing but its name.
+        # Without a value, a variable is only a name.
         return 4.0 if any(mark in line for mark in "({=") else 3.0 if _OPENS.match(line) else 0.6
     if _SHELL.match(line):
         return 0.4
@@ -387,9 +387,9 @@ def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[
         if defines and _OPENS.match(line):
             name = defined(line)
         elif defines:
-            # What a type is made of follows its name.
+            # A type's members follow its name.
             within, passage.names_itself = defined(line) if said.endswith(("{", "(")) else within, True
-        # Its own name stands in a signature, and its parameters belong to it.
+        # A signature contains its name, and its parameters belong to it.
         if name and not said.endswith(("(", ",")):
             yield from passage.take("")
             within, name, passage.held = name, "", ""
@@ -435,7 +435,7 @@ class _Passage:
         """Add a line, unless it says nothing or only passes an error on."""
         self.explaining = False
         if _CLOSING.match(said):
-            # A call that went on over several lines closes nothing.
+            # The end of a multi-line call closes nothing.
             self.held = self.held if said.startswith((")", "]")) else ""
         elif _CONDITION.match(said) and (said.endswith(_LEADS) or _REMARK.search(said)):
             said = _REMARK.sub(" ", said).lstrip("} ").rstrip(" {:")
@@ -484,7 +484,7 @@ def _comment(line: str) -> str | None:
     return said.rstrip()
 
 
-# What came back: the lines that say why, and the beginning and end of the rest.
+# Output: the lines that say why, and those with totals.
 
 _WRONG = lazy_re(
     r"error|undefined|fail|cannot|could not|not found|no such|unknown|denied|does not exist|panic|expected|mismatch"
@@ -519,7 +519,7 @@ def errors(output: str, limit: int = 320) -> str:
     """The different lines of an output that say what went wrong, the first with its place; empty for none."""
     found: dict[str, str] = {}
     for raw in TAGS.sub("\n", _COLOURED.sub("", output)).splitlines():
-        # pytest begins the lines of a failure with an E.
+        # pytest prefixes the lines of a failure with E.
         line = " ".join(raw.removeprefix("E  ").split()).rstrip(".")
         if (
             len(line) > 8
@@ -559,7 +559,7 @@ def seen_lines(output: str) -> list[str]:
     """The lines of a file or search result, without the line numbers and paths that the tool added."""
     lines = list(_without_places(without_reminders(output).splitlines()))
     if any(_HUNK.match(line) for line in lines):
-        # Of a diff what it adds, and what stands around it.
+        # Of a diff, added and context lines.
         return [line[1:] for line in lines if line[:1] in ("+", " ") and not line.startswith("+++")]
     return lines
 
@@ -624,7 +624,7 @@ def named(messages: Sequence[Message], done: Sequence[Step]) -> tuple[Mention, .
 
     def add(text: str, weight: float) -> None:
         for name in artifacts(text):
-            # MUST and TODO are words.
+            # Words such as MUST and TODO.
             if name.isupper() and name.isalpha():
                 continue
             weights[name] = _both(weights.get(name, 0.0), weight)

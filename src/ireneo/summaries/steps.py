@@ -27,12 +27,12 @@ def sentences(text: str) -> Iterator[str]:
     """The sentences of `text` in order, each on one line, without code blocks and markup."""
     for raw in _FENCE.sub("\n", text).splitlines():
         line = _MARKUP.sub("", raw.strip()).strip()
-        # A table's rule, a lone heading mark: nothing is said there.
+        # A table's rule, or a bare heading mark.
         if not any(char.isalpha() for char in line):
             continue
         for sentence in split(line):
             words = " ".join(sentence.split())
-            # A lead-in says nothing without what it leads to, and the row of a table nothing without its head.
+            # A lead-in means nothing without its list, nor a table row without its head.
             if len(words) > 12 and words[-1] != ":" and not words.startswith("|"):
                 yield clip(words, MAX_SENTENCE)
 
@@ -113,7 +113,7 @@ def of_command(command: str) -> Action:
     written = _HEREDOC.search(command)
     if written:
         return Action(kind="write", subject=written["path"] or written["other"], added=command)
-    # What a pipe filters is what was done, not the filter; of several commands the last one that does something counts.
+    # Of a pipe the first command counts, of several commands the last one that does something.
     telling = [step for step in _steps(command) if not _SILENT.match(step)]
     kind = (_kind_of_step(telling[-1].partition("|")[0].strip()) if telling else None) or "run"
     if kind == "edit" and (target := _last_path(command)):
@@ -129,7 +129,7 @@ _HEREDOC = lazy_re(
 )
 _MOVING = lazy_re(r"\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s+\S+|rm\s+-rf?\s+\S+)\s*(?:&&|;)\s*")
 _STEP = lazy_re(r"&&|\|\||;|\n")
-# The same command is run again with more or fewer of its lines shown: that makes it no other command.
+# Filtering the output makes it no other command.
 _FILTERS = lazy_re(
     r"(?<!\s)(?:\s*+2>&1|\s*+2>\s*+/dev/null|\s*+\|\s*+(?:head|tail|less|cat|wc|sort|uniq)\b"
     r"(?:(?!2>&1|2>\s{0,9}/dev/null)[^|&;\n])*+){1,12}+\s*$"
@@ -168,7 +168,7 @@ def _steps(command: str) -> list[str]:
 
 def _without_moving(command: str) -> str:
     """Drop a leading `cd … &&` and the like."""
-    # A place in the command goes on, and the command is cut once: there may be thousands of them.
+    # By index, and sliced once: there may be thousands of them.
     at = 0
     while (moving := _MOVING.match(command, at)) and moving.end() < len(command):
         at = moving.end()
@@ -232,7 +232,7 @@ def _first(given: dict[str, object], keys: tuple[str, ...]) -> str:
         value = given.get(key)
         if isinstance(value, str) and value:
             return value
-        # Some agents hand the command over as a list of words.
+        # Some agents pass the command as a list of words.
         if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
             return " ".join(str(word) for word in value)
     return ""

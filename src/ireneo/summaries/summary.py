@@ -286,7 +286,7 @@ def render(summary: Summary, choice: Choice, strategy: Strategy, disputed: str =
         names = [name for name, style in styles.items() if style.heading == heading]
         prose = styles[names[0]].prose
         apart = styles[names[0]].apart and summary.writing is None
-        # What has no place on the path (a line of somebody else's strategy) stays where its section has it.
+        # Lines without a position (of other strategies) stay where their section has them.
         told = [(name, line, more) for name in names for line, more in choice.get(name, ())]
         if len(names) > 1:
             told.sort(key=lambda each: each[1].position)
@@ -304,7 +304,7 @@ def _told(lines: Sequence[tuple[SectionName, Line, Sequence[str]]], strategy: St
     before: Line | None = None
     for name, line, names in lines:
         subject = line.subject if name in ABOUT else ""
-        # What somebody says in one message stands together.
+        # Words of one message stand together.
         if (
             held
             and before

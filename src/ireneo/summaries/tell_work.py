@@ -642,7 +642,7 @@ def options_line(message: Message) -> Line | None:
     begins = 0
     for option in _OPTION.finditer(message.text):
         if option["number"] == "1":
-            # The last list is the one that an answer is about.
+            # Answers are about the last list.
             found, begins = {}, option.start()
         if int(option["number"]) == len(found) + 1:
             found[option["number"]] = clip(" ".join(option["said"].replace("**", "").split()), LONGEST_OPTION)

@@ -225,7 +225,7 @@ def cover_row(row: Sequence[RowItem], policy: Policy) -> Summary:
     if written:
         sections = rolled_up(whole, work)
         whole = replace(whole, sections=tuple(sections), writing=written[-1].writing)
-    # Of deeper blocks it says something else of the same messages, and is another summary.
+    # Over deeper blocks it says something else of the same messages, and needs another id.
     depth = "" if whole.depth == 1 else f"/{whole.depth}"
     summarizer = f"{policy.summarizer}{depth}/whole"
     return replace(whole, summarizer=summarizer, id=anchor("goal", whole.first, whole.last, summarizer), sources=())
@@ -588,7 +588,7 @@ class WorkPath:
         while summary.sources:
             children = self.reader.get(summary.sources)
             depths = {child.depth for child in children}
-            # Blocks of one depth become a deeper one by their number; others, only where their run ends.
+            # Blocks of one depth are merged by number, others only where their run ends.
             if len(children) != self.policy.fan_in or len(depths) != 1:
                 return False
             summary = children[-1]
