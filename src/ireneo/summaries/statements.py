@@ -381,7 +381,7 @@ def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[
             passage.explain(words, told=told)
             continue
         defines = is_definition(line)
-        if (defines and not passage.explaining) or (not said and passage.is_long):
+        if (defines and not passage.explaining) or (not said and (passage.words or len(passage.told) > GROUPED // 2)):
             yield from passage.take(within)
         passage.add(line, said, told=told)
         if defines and _OPENS.match(line):
@@ -393,7 +393,7 @@ def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[
         if name and not said.endswith(("(", ",")):
             yield from passage.take("")
             within, name, passage.held = name, "", ""
-        elif not passage.has_room:
+        elif len(passage.told) >= GROUPED:
             yield from passage.take(within)
     passage.end()
     yield from passage.take(within)
@@ -414,16 +414,6 @@ class _Passage:
         self.held = ""
         """A condition whose consequence is still to come."""
         self.fresh_held = False
-
-    @property
-    def has_room(self) -> bool:
-        """Whether the passage may take another line."""
-        return len(self.told) < GROUPED
-
-    @property
-    def is_long(self) -> bool:
-        """Whether an empty line ends the passage."""
-        return bool(self.words) or len(self.told) > GROUPED // 2
 
     def explain(self, words: str, *, told: bool) -> None:
         """Add a line of a comment."""

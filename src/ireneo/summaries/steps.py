@@ -277,11 +277,6 @@ _ENVIRONMENT = lazy_re(
 )
 
 
-def hides_failure(command: str, output: str) -> bool:
-    """Whether a command failed although its status says otherwise: a pipe reports its last program's."""
-    return any(mark in command for mark in "|;") and bool(_MASKED.search(output))
-
-
 def is_environment(error: str) -> bool:
     """Whether an error is about something missing or misspelt, not about what was checked."""
     return bool(_ENVIRONMENT.search(error))
@@ -340,7 +335,10 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
         failed = self.result.failed
         if failed is None:
             failed = derive_failed(self.output, self.call)
-        return failed is True or (self.action.kind == "check" and hides_failure(self.command, self.output))
+        if failed is True or self.action.kind != "check":
+            return failed is True
+        # The status of a pipe is that of its last program.
+        return any(mark in self.command for mark in "|;") and bool(_MASKED.search(self.output))
 
     @property
     def command(self) -> str:
