@@ -410,7 +410,7 @@ class BestFirst:
             value = worth(place)
             if value is None:
                 continue
-            # What was chosen meanwhile may have made it worth less: then it waits its turn again.
+            # Later choices may have lowered its value.
             if value < -promised and self._heap and value < -self._heap[0][0]:
                 self.put(place, value)
                 continue
