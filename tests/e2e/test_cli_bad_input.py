@@ -78,7 +78,7 @@ def test_nothing_is_made_on_the_way(arguments: tuple[str, ...], sentence: str, t
         (("import", "{agent}", "--db", "{file}"), newer_database, "was written by a newer Ireneo; upgrade"),
         (("context", "{file}", "--budget", "2000"), text_file, "is in no log format that is known here"),
         (("context", "{file}", "--budget", "2000"), empty_file, "is empty"),
-        (("compact", "{file}", "--budget", "2000"), text_file, "is no JSON"),
+        (("compact", "{file}", "--budget", "2000"), text_file, "is not JSON"),
     ],
 )
 def test_a_file_of_another_kind_stays_as_it_is(

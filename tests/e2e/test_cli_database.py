@@ -78,7 +78,7 @@ def test_a_folder_is_searched_and_what_is_no_log_is_passed_over(tmp_path: Path) 
     (logs / "notes.txt").write_text("not a log")
     done = run("import", tmp_path / "logs", cwd=tmp_path)
     assert "1 session, 59 new messages" in done.stdout
-    assert "1 file without a session passed over" in done.stdout
+    assert "1 file without a session skipped" in done.stdout
     assert done.stderr == ""
 
 
@@ -96,7 +96,7 @@ def test_a_folder_is_searched_for_logs_in_markdown_and_its_pages_are_passed_over
         (tmp_path / "logs" / name).write_text(text)
     done = run("import", "logs", cwd=tmp_path)
     assert done.stderr == ""
-    assert "passed over" not in done.stdout
+    assert "skipped" not in done.stdout
     assert "2 sessions, 4 new messages" in done.stdout
     told = run("import", "logs", "--format", "chat", "--space", "talks", cwd=tmp_path)
     assert "1 session, 8 new messages" in told.stdout
@@ -164,13 +164,13 @@ def test_a_rewind_hides_what_came_after_and_a_fork_keeps_it(folder: Path) -> Non
     whole = context(folder, ID, "--budget", 50_000)
     assert "anchor.py" in json.dumps(whole["messages"])
     place = whole["view"][14]["id"]
-    assert "@all stands at" in run("fork", ID, "all", cwd=folder).stdout
+    assert "@all is at" in run("fork", ID, "all", cwd=folder).stdout
     assert "message 15, in turn 1" in run("rewind", ID, place[:9], cwd=folder).stdout
     after = context(folder, ID, "--budget", 50_000)
     assert "anchor.py" not in json.dumps(after["messages"])
     assert len(after["view"]) == 15
     assert context(folder, f"{ID}@all", "--budget", 50_000)["messages"] == whole["messages"]
-    assert "stands before its first message" in run("rewind", ID, "root", cwd=folder).stdout
+    assert "is before its first message" in run("rewind", ID, "root", cwd=folder).stdout
     assert context(folder, ID, "--budget", 2000)["messages"] == []
     assert "no message here yet" in run("context", ID, "--budget", 2000, cwd=folder).stdout
 

@@ -81,7 +81,7 @@ def test_a_memory_is_listed_changed_merged_and_deleted(folders: tuple[Path, Path
     run("update", bergen, "--project", ".", db=db, cwd=globex)
     assert [each["text"] for each in listed(db, acme)] == ["Ana lives in Oslo."], "what it replaced there holds there"
     assert "nobody to ask; add --yes" in run("delete", bergen, db=db, cwd=acme, ends=2).stderr
-    assert "Would go: 1 memory." in run("delete", bergen, "--preview", db=db, cwd=acme).stdout
+    assert "Would be deleted: 1 memory." in run("delete", bergen, "--preview", db=db, cwd=acme).stdout
     assert json.loads(run("delete", bergen, "--yes", "--json", db=db, cwd=acme).stdout)["deleted"] == [bergen]
     assert [each["id"] for each in listed(db, globex, "--state", "any")] == []
 
@@ -109,13 +109,13 @@ def test_deleting_shows_the_messages_that_said_so_and_takes_them_too(folders: tu
     ("arguments", "sentence"),
     [
         (("update", "m_none", "New words."), "There is no memory 'm_none' in space 'default'"),
-        (("update", "m_none", "--general", "-p", "x"), "--project names one and --general means all"),
+        (("update", "m_none", "--general", "-p", "x"), "--project names one project and --general means all"),
         (("update", "m_none", "--label", "x", "--no-labels"), "give one of them"),
         (("merge", "m_none"), "There is no memory 'm_none'"),
         (("delete", "m_none", "--yes"), "There is no memory 'm_none'"),
         (("memories", "--state", "gone"), "`state` is 'gone'; give one of"),
-        (("memories", "-a", "-p", "x"), "--project names one and --all-projects asks for all"),
-        (("remember", "x", "-p", "y", "--general"), "--project names one and --general means all"),
+        (("memories", "-a", "-p", "x"), "--project names one project and --all-projects means all"),
+        (("remember", "x", "-p", "y", "--general"), "--project names one project and --general means all"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(

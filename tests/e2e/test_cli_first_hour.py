@@ -106,7 +106,7 @@ def test_a_session_that_was_only_pinned_is_shown_by_every_command(tmp_path: Path
     for arguments in (("tree", "monday"), ("context", "monday", "-b", 1000)):
         assert "There is no message here yet." in run(*arguments, cwd=tmp_path).stdout
     assert "before its first message" in run("expand", "p_ne", cwd=tmp_path).stdout
-    assert "sound; 1 session with 0 messages was looked at." in run("doctor", cwd=tmp_path).stdout
+    assert "sound; 1 session with 0 messages was checked." in run("doctor", cwd=tmp_path).stdout
     assert "monday  " in run("sessions", cwd=tmp_path).stdout
 
 
@@ -117,14 +117,14 @@ def test_empty_places_say_so(tmp_path: Path) -> None:
     assert "no run yet" in run("report", cwd=tmp_path).stdout
     assert "There are no lessons yet" in run("lessons", cwd=tmp_path).stdout
     done = run("forget", "--subject", "Nobody", "--yes", cwd=tmp_path)
-    assert "Nothing is kept of subject Nobody; nothing was taken out." in done.stdout
+    assert "Nothing is stored of subject Nobody; nothing was deleted." in done.stdout
     checked = run("check", "Bash", "ls", cwd=tmp_path)
     assert checked.stdout == "Nothing speaks against it.\n"
     assert "No run was learned from yet" in checked.stderr
 
 
 def test_arguments_that_begin_like_json_and_are_none_are_refused(filled: Path) -> None:
-    assert "begin like JSON" in run("check", "Edit", '{"file_path": "x"', cwd=filled, ends=2).stderr
+    assert "look like JSON" in run("check", "Edit", '{"file_path": "x"', cwd=filled, ends=2).stderr
     assert run("check", "Bash", "{ ls; }", cwd=filled).stdout
 
 
@@ -153,7 +153,7 @@ def test_one_is_told_as_one_and_a_name_that_is_empty_names_nothing(tmp_path: Pat
 
     asyncio.run(told())
     done = run("prune", "monday", "--yes", cwd=tmp_path)
-    assert re.search(r"  1 message \(\d+ tokens\) was taken out of monday\.", done.stdout)
+    assert re.search(r"  1 message \(\d+ tokens\) was deleted from monday\.", done.stdout)
     run("remember", "Anna lives in Porto.", cwd=tmp_path)
     for name in ("", "@main"):
         assert "The name of the session is empty" in run("tree", name, cwd=tmp_path, ends=2).stderr

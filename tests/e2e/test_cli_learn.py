@@ -115,7 +115,7 @@ def test_one_bad_file_stops_nothing_and_is_named(tmp_path: Path) -> None:
     (logs / "talk.jsonl").write_text('{"author": "Vera", "text": "The tide is late."}\n' * 3, encoding="utf-8")
     done = run("learn", logs, ends=1, db=db)
     assert "harbour-3.jsonl.xz: the archive breaks off" in done.stderr
-    assert "2 files without a run passed over" in done.stdout, "neither noise nor a story is a run"
+    assert "2 files without a run skipped" in done.stdout, "neither noise nor a story is a run"
     assert any(FIX in each["lesson"] for each in lessons_of(db))
     named = run("learn", logs / "noise.jsonl", logs / "harbour-0.jsonl", "--json", ends=1, db=db)
     assert "noise.jsonl is in no log format that is known here" in named.stderr
@@ -193,7 +193,7 @@ def test_lessons_are_chosen_by_project_and_kind(tmp_path: Path) -> None:
     assert lessons_of(db, "--project", "mill") == []
     assert {each["category"] for each in lessons_of(db, "--kind", "failure")} == {"failure"}
     assert "give one of factual, procedural, failure" in run("lessons", "--kind", "advice", ends=2, db=db).stderr
-    assert "No lesson is like that" in run("lessons", "--kind", "factual", "--project", "none", db=db).stdout
+    assert "No lesson matches that" in run("lessons", "--kind", "factual", "--project", "none", db=db).stdout
 
 
 @pytest.mark.parametrize("name", ["AGENTS.md", "CLAUDE.md", "SKILL.md"])

@@ -132,7 +132,7 @@ def test_many_questions_get_a_line_each(folder: Path) -> None:
 def test_a_reader_gets_a_list(folder: Path) -> None:
     shown = run("recall", "Where does Ana live?", "--explain", cwd=folder).stdout
     assert re.search(r"^  1  Ana lives in Oslo\.\n     semantic · 2026-03-05 · m_\w{7}\n     \d\.\d{4}: words ", shown)
-    assert run("recall", "zyxwv", "-k", "failure", "-a", cwd=folder).stdout == "  Nothing answers to that.\n"
+    assert run("recall", "zyxwv", "-k", "failure", "-a", cwd=folder).stdout == "  Nothing matches that.\n"
     assert run("recall", "Ana", "-a", "-b", 2, cwd=folder).stdout == "  Nothing answers to that in 2 tokens.\n"
 
 
@@ -156,7 +156,7 @@ def test_a_brief_has_what_its_cues_find(folder: Path) -> None:
     made = answer("brief", *cues, "--budget", 200, cwd=folder)
     assert isinstance(made, dict)
     assert made["tokens"] <= 200
-    assert run("brief", "--goal", "zyxwv", "-a", cwd=folder).stdout == "  No memory answers to that.\n"
+    assert run("brief", "--goal", "zyxwv", "-a", cwd=folder).stdout == "  No memory matches that.\n"
 
 
 def test_a_scratchpad_is_written_whole_and_ends(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_memories_go_into_files_and_come_back(folder: Path, tmp_path_factory: py
     assert "5 memories → out: 5 new" in run("export", "out", cwd=folder).stdout
     first = files_of(folder / "out")
     assert {name.partition("/")[0] for name in first} == {"semantic", "episodic", "procedural", "failure"}
-    assert "5 as they were" in run("export", "out", cwd=folder).stdout
+    assert "5 unchanged" in run("export", "out", cwd=folder).stdout
     other = tmp_path_factory.mktemp("other")
     assert "5 memories → memory.db: 5 new" in run("import", folder / "out", cwd=other).stdout
     assert "5 memories → memory.db: 5 known" in run("import", folder / "out", cwd=other).stdout
@@ -270,7 +270,7 @@ def test_what_may_speak_of_somebody_is_shown_and_taken_by_its_id(folder: Path) -
 
 
 def test_what_was_put_away_is_told(folder: Path) -> None:
-    assert "Nothing was put away" in run("fading", "--past", cwd=folder).stdout
+    assert "Nothing was archived" in run("fading", "--past", cwd=folder).stdout
     assert listed("fading", "--past", cwd=folder) == []
 
 
@@ -280,7 +280,7 @@ def test_what_was_put_away_is_told(folder: Path) -> None:
         (("recall", "--each", "gone.txt"), "There is no file gone.txt."),
         (("recall", "x", "--kind", "myth"), "kind"),
         (("recall", "x", "--limit", "0"), "limit"),
-        (("recall", "x", "--at", "soon"), "is no time"),
+        (("recall", "x", "--at", "soon"), "is not a time"),
         (("restore", "m_2345678"), "m_2345678"),
         (("export", "memory.db"), "memory.db is a file; name a folder"),
         (("forget", "--memory", "m_2345678", "--yes"), "m_2345678"),

@@ -105,7 +105,7 @@ def test_a_pin_belongs_to_its_branch(folder: Path) -> None:
 def test_a_session_without_pins_says_so(tmp_path: Path) -> None:
     (tmp_path / "chat.json").write_text(json.dumps([{"role": "user", "content": "Hello"}]))
     run("import", "chat.json", cwd=tmp_path)
-    assert run("pins", "chat", cwd=tmp_path).stdout == "No pin stands in chat.\n"
+    assert run("pins", "chat", cwd=tmp_path).stdout == "There is no pin in chat.\n"
     assert answer("pins", "chat", cwd=tmp_path) == []
 
 

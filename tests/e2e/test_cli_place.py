@@ -99,7 +99,7 @@ def test_it_says_why_and_a_script_gets_the_path_alone(home: Path) -> None:
     done = at(home, "path")
     assert done.stdout == f"{home / '.local/share/ireneo/memory.db'}\n"
     assert "~/.local/share/ireneo/memory.db: it is your own" in done.stderr
-    assert "It is not there yet" in done.stderr
+    assert "It does not exist yet" in done.stderr
     (home / "work/.ireneo").mkdir()
     told = json.loads(at(home, "path", "--json").stdout)
     assert told == {

@@ -48,7 +48,7 @@ def test_what_was_imported_with_its_secrets_stays_one_session_until_the_doctor_t
     again = run("import", log, "--format", "chat", cwd=tmp_path)
     assert "0 new of 5 messages" in again.stdout
     assert "redacted" not in again.stdout
-    assert "4 messages stand there with secrets since before, and stay so; `ireneo doctor --secrets`" in again.stdout
+    assert "4 messages stored earlier still hold secrets; `ireneo doctor --secrets`" in again.stdout
     looked = spawn("doctor", "--secrets", cwd=tmp_path, ends=1)
     assert "4 messages with 3 secrets: github-token 1, password 1, private-key 1" in " ".join(looked.stdout.split())
     repaired = run("doctor", "--secrets", "--repair", cwd=tmp_path)

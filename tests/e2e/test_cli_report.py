@@ -11,7 +11,7 @@ import pytest
 from tests.agent_log import LOST, MADE, MOON, claude_log
 from tests.e2e.test_cli_command import run
 
-from ireneo.faces.report.page import ReportMaterial, page
+from ireneo.faces.report import ReportMaterial, page
 from ireneo.log.message import MessageId
 from ireneo.memories.record import MemoryId
 from ireneo.types import Cited, ClaimTotals, DiaryEntry, DiaryLine, LearnedRun, Lesson

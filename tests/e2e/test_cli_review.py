@@ -114,7 +114,7 @@ def test_one_key_each_keeps_drops_and_leaves_for_later(taught: Path) -> None:
     with at_terminal("review", "--db", taught) as terminal:
         assert f"1 of {int(count) - 2}" in terminal.wait("q quit"), "what was said is not asked again"
         terminal.press("s" * int(count))
-        assert "→ later" in terminal.wait("Nothing was said")
+        assert "→ later" in terminal.wait("Nothing was reviewed")
 
 
 @unix
@@ -137,7 +137,7 @@ def test_without_a_terminal_options_say_it(taught: Path, tmp_path: Path) -> None
     first, second, *_ = lessons_of(taught)
     assert "nobody to ask" in run("review", ends=2, db=taught).stderr
     assert "stays" in run("review", "--edit", first, "--text", OWN, db=taught).stdout
-    assert "told no more" in run("review", "--drop", second, "--reason", "We row by hand.", db=taught).stdout
+    assert "no longer shown" in run("review", "--drop", second, "--reason", "We row by hand.", db=taught).stdout
     assert "There is no lesson" in run("review", "--drop", "m_nothing", ends=2, db=taught).stderr
     assert "new words" in run("review", "--edit", first, ends=2, db=taught).stderr
     log = claude_log("harbour-9", [LOST, MOON, MADE, GALE, WIND, SAILED, OAR, OARS, ROWED], day=9)
@@ -166,7 +166,7 @@ def test_a_difference_is_shown_and_nothing_written(taught: Path, tmp_path: Path)
     assert "name the file" in run("lessons", "--diff", ends=2, db=taught).stderr
     (tmp_path / "CLAUDE.md").write_text("\n".join(lessons_of(taught).values()), encoding="utf-8")
     assert "0 lessons" in run("lessons", "--export", agents, db=taught).stderr, "all of it stands in CLAUDE.md"
-    assert "No lesson is like that" in run("lessons", "--since", "2026-03-01", db=taught).stdout
+    assert "No lesson matches that" in run("lessons", "--since", "2026-03-01", db=taught).stdout
 
 
 @unix

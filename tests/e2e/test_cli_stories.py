@@ -76,7 +76,7 @@ def test_it_is_told_where_words_said_here_are_kept(tmp_path: Path) -> None:
     with ireneo.sync.open(tmp_path / "memory.db") as memory:
         memory.session("gate").append("Said here.")
     path.write_text(path.read_text().replace("night 2", "night 3"))
-    assert "What was said here since stands on gate@main-2." in run("import", "gate.jsonl", cwd=tmp_path).stdout
+    assert "What was said here since is on the branch gate@main-2." in run("import", "gate.jsonl", cwd=tmp_path).stdout
     again = answer("import", "gate.jsonl", cwd=tmp_path)
     assert isinstance(again, dict)
     assert again["kept"] == []
@@ -92,7 +92,7 @@ def test_what_can_not_be_read_keeps_what_stands_behind_it_out(tmp_path: Path) ->
     assert "Nothing was stored" in gone.stderr
     cut = run("import", "one.jsonl", "cut.jsonl.xz", "three.jsonl", *named, cwd=tmp_path, ends=1)
     assert "the archive breaks off" in cut.stderr
-    assert "The logs behind it were left out" in cut.stderr
+    assert "The logs after it were left out" in cut.stderr
     assert "three" not in cut.stdout
 
 

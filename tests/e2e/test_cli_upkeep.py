@@ -149,7 +149,7 @@ def test_the_tree_of_an_agents_run(folder: Path) -> None:
 
 def test_a_sound_database(told: Path) -> None:
     shown = run("doctor", cwd=told).stdout
-    assert "sound; 2 sessions with 127 messages were looked at." in shown
+    assert "sound; 2 sessions with 127 messages were checked." in shown
     assert "was left out" in run("doctor", "--quick", cwd=told).stdout
     assert answer("doctor", cwd=told) == {"sound": True, "sessions": 2, "messages": 127, "findings": []}
     assert "fill one with" in spawn("doctor", "--db", "nowhere.db", cwd=told, ends=2).stderr
@@ -187,13 +187,13 @@ def test_a_changed_message_is_a_fault_that_stays(folder: Path) -> None:
 
 def test_pruning_asks_first(folder: Path) -> None:
     nothing = run("prune", STORY, cwd=folder).stdout
-    assert nothing == f"  Some branch leads to every message of {STORY}; nothing was taken out.\n"
+    assert nothing == f"  Some branch leads to every message of {STORY}; nothing was deleted.\n"
     before = run("tree", STORY, "--json", cwd=folder).stdout
     assert "add --yes" in run("prune", STORY, "--branch", "third", cwd=folder, ends=2).stderr
     assert run("tree", STORY, "--json", cwd=folder).stdout == before
     done = run("prune", STORY, "--branch", "third", "--yes", cwd=folder).stdout
     assert re.fullmatch(
-        rf"  Branch third of {STORY} is forgotten. 2 messages \(\d+ tokens\) were taken out of {STORY}.\n", done
+        rf"  Branch third of {STORY} is forgotten. 2 messages \(\d+ tokens\) were deleted from {STORY}.\n", done
     )
     tree = answer("tree", STORY, cwd=folder)
     assert isinstance(tree, dict)
@@ -212,7 +212,7 @@ def test_someone_at_a_terminal_is_asked(folder: Path, typed: str, goes: bool) ->
     given, ends = typed.encode(), 0 if goes else 1
     done = run("prune", STORY, "--branch", "third", cwd=folder, given=given, typed=True, ends=ends)
     assert re.search(
-        r"Forget branch third of night-ferry, and take 2 messages \(\d+ tokens\) out, for good\?", done.stderr
+        r"Forget branch third of night-ferry, and delete 2 messages \(\d+ tokens\), for good\?", done.stderr
     )
-    assert ("taken out" in done.stdout) == goes
+    assert ("deleted" in done.stdout) == goes
     assert ("third" in run("tree", STORY, cwd=folder).stdout) != goes

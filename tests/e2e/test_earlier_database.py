@@ -57,4 +57,4 @@ def test_what_runs_taught_is_learned_on_from(folder: Path) -> None:
 
 
 def test_it_is_sound(folder: Path) -> None:
-    assert "sound; 4 sessions with 112 messages were looked at." in run("doctor", cwd=folder).stdout
+    assert "sound; 4 sessions with 112 messages were checked." in run("doctor", cwd=folder).stdout

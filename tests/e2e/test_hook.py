@@ -14,8 +14,7 @@ from tests.e2e.test_cli_command import run
 from tests.unit.guarded import shown_by, teach
 
 import ireneo
-from ireneo.faces.cli.hook import answer, within
-from ireneo.faces.entry import hook_asked
+from ireneo.faces.entry import answer_hook, hook_options, shortened
 
 TEST = "cd /srv/cli && make integration"
 
@@ -132,7 +131,7 @@ def test_what_the_transcript_shows_as_told_is_not_told_again(db: Path, tmp_path:
 def test_the_hook_never_fails_for_what_it_is_told(db: Path, given: bytes) -> None:
     done = run("hook", "--db", db, given=given)
     assert done.stdout == ""
-    assert "standard input holds no" in done.stderr
+    assert "standard input is not a" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
@@ -187,7 +186,7 @@ def test_it_is_asked_by_hand(db: Path) -> None:
     ],
 )
 def test_whatever_it_is_told_it_does_not_fail(db: Path, given: bytes, capsys: pytest.CaptureFixture[str]) -> None:
-    assert answer(given, db, "default") == ""
+    assert answer_hook(given, db, "default") == ""
     assert capsys.readouterr().err.startswith("ireneo: ")
 
 
@@ -213,7 +212,7 @@ def test_whatever_it_is_told_it_does_not_fail(db: Path, given: bytes, capsys: py
 def test_only_a_plain_call_of_the_hook_goes_without_the_command_line(
     arguments: list[str], meant: tuple[Path | None, str] | None
 ) -> None:
-    assert hook_asked(arguments) == meant
+    assert hook_options(arguments) == meant
 
 
 def test_the_hook_is_answered_alike_by_the_command_line(db: Path) -> None:
@@ -243,10 +242,10 @@ def test_a_session_begins_with_what_earlier_runs_taught(db: Path, source: str) -
 
 def test_a_session_begins_with_fifteen_lessons_at_most() -> None:
     brief = "\n".join(("[BRIEF] Recalled", "## Lessons", *(f"- lesson {number}" for number in range(20)), "[/BRIEF]"))
-    shown = within(brief).splitlines()
+    shown = shortened(brief).splitlines()
     assert shown[:3] == ["[BRIEF] Recalled", "## Lessons", "- lesson 0"]
     assert shown[-2:] == ["- lesson 14", "[/BRIEF]"]
-    assert within("") == ""
+    assert shortened("") == ""
 
 
 def test_a_session_begins_without_a_word_where_there_is_none(db: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a user rules in several sessions is one lesson, and the first; what is taken back is told no more."""
+"""What a user rules in several sessions is one lesson, and the first; what is taken back is no longer shown."""
 
 from __future__ import annotations
 

@@ -9,8 +9,17 @@ import pytest
 from msgspec.structs import replace
 
 from ireneo.engine.instructions import MOST_LINES, instructions, said_once, section_of
-from ireneo.faces.cli.at_hand import commands_of, repository_of, texts_of
-from ireneo.faces.cli.instructions import BEGINS, block_of, difference, outside, updated, write
+from ireneo.faces.cli.files import write_file
+from ireneo.faces.cli.instructions import (
+    BEGINS,
+    block_of,
+    commands_of,
+    difference,
+    outside,
+    repository_of,
+    texts_of,
+    updated,
+)
 from ireneo.lessons.relevance import SaidAlready, alike, content_of
 from ireneo.memories.record import MemoryId
 from ireneo.types import Lesson
@@ -181,18 +190,19 @@ def test_the_commands_of_a_repository_are_read_from_its_own_files(tmp_path: Path
 
 def test_a_file_is_changed_in_its_block_alone_and_only_when_asked(tmp_path: Path) -> None:
     file = tmp_path / "AGENTS.md"
-    assert write(updated(file, [])) == "Nothing new for"
+    assert updated(file, []).is_same
     assert not file.exists()
     file.write_text("# Ours\n", encoding="utf-8")
     update = updated(file, instructions(ALL))
     assert [each for each in difference(update) if each.startswith("-")] == [f"--- {file}"]
     assert file.read_text(encoding="utf-8") == "# Ours\n"
-    assert write(update) == "Updated"
+    assert not update.is_same
+    write_file(file, update.after.encode())
     made = file.read_text(encoding="utf-8")
     assert made.startswith("# Ours\n")
     assert BEGINS in made
     assert outside(made).strip() == "# Ours"
     again = updated(file, instructions(ALL))
     assert difference(again) == []
-    assert write(updated(file, [])) == "Updated"
+    write_file(file, updated(file, []).after.encode())
     assert "None that does not stand elsewhere." in file.read_text(encoding="utf-8")

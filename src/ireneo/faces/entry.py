@@ -1,34 +1,41 @@
-"""Where the command begins: a hook is answered at once, and all else goes to the command line.
+"""The entry point of the `ireneo` command, and the answers to Claude Code's hooks.
 
-Claude Code starts a process for each of its calls and waits for it. The command line would take longer to load than the
-answer does to find, so it is left out where nothing of it is needed.
+Claude Code starts a process for each of its calls and waits for it. The command line takes longer to load than a hook
+takes to answer, so a hook is answered here without loading it. A hook never stops a call and never fails: faults become
+a line on standard error, and with nothing to say the output is empty. The session so far is read from the end of
+the transcript, since it is hardly ever stored while it goes on.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from typing import NoReturn
 
+from ireneo.errors import IreneoError
+from ireneo.faces.cli.place import DEFAULT_SPACE, Database, database, is_there, place_of
+
 _OPTIONS = ("--db", "--space")
-_SPACE = "default"
+_BEFORE_CALL, _SESSION_START = "PreToolUse", "SessionStart"
+_BRIEF_LESSONS, _BRIEF_TOKENS = 15, 900
+"""The most that a brief at the start of a session may hold and cost."""
 
 
 def run() -> NoReturn:
     """Run the command that the arguments name, and end the process."""
-    asked = hook_asked(sys.argv[1:])
-    if asked is None:
+    options = hook_options(sys.argv[1:])
+    if options is None:
         from ireneo.faces.cli.main import run as run_command
 
         run_command()
-    from ireneo.faces.cli.hook import answer
-
-    db, space = asked
-    sys.stdout.write(answer(sys.stdin.buffer.read(), db, space))
+    db, space = options
+    sys.stdout.write(answer_hook(sys.stdin.buffer.read(), db, space))
     sys.exit(0)
 
 
-def hook_asked(arguments: list[str]) -> tuple[str | None, str] | None:
-    """The database and the space of `hook` or `check --hook`, plainly written; None for what the command line reads."""
+def hook_options(arguments: list[str]) -> tuple[str | None, str] | None:
+    """Return the database and space given to `hook` or `check --hook`; None for what the command line must parse."""
     if arguments[:1] == ["hook"]:
         options = arguments[1:]
     elif arguments[:1] == ["check"] and "--hook" in arguments:
@@ -43,4 +50,88 @@ def hook_asked(arguments: list[str]) -> tuple[str | None, str] | None:
         if name not in _OPTIONS or not value or (not equals and value.startswith("-")):
             return None
         found[name] = value
-    return found.get("--db"), found.get("--space", _SPACE)
+    return found.get("--db"), found.get("--space", DEFAULT_SPACE)
+
+
+def answer_hook(given: bytes, db: str | None, space: str) -> str:
+    """Return what a hook writes to standard output: context for the model as JSON, or nothing."""
+    try:
+        event = json.loads(given)
+    except (ValueError, RecursionError) as fault:
+        return _warn(f"standard input is not an event of a Claude Code hook: {fault}.")
+    try:
+        return _answer(event if isinstance(event, dict) else {}, db, space)
+    except (IreneoError, OSError, RuntimeError, RecursionError, UnicodeError) as fault:
+        return _warn(f"{fault} Nothing was looked up.")
+
+
+def _answer(event: dict[str, object], db: str | None, space: str) -> str:
+    name = event.get("hook_event_name", _BEFORE_CALL)
+    tool = event.get("tool_name")
+    if name != _SESSION_START and not isinstance(tool, str):
+        return _warn("standard input is not a call of a Claude Code hook.")
+    # Which database was found, or passed over, is said once a session.
+    path = database(db) if name == _SESSION_START else place_of(db).path
+    if not is_there(path):
+        # Only a database that was named is missed: without one, nothing was learned yet.
+        return "" if db is None else _warn(f"There is no database {path}; nothing was looked up.")
+    folder = _text(event, "cwd")
+    if name == _SESSION_START:
+        brief = _brief(path, space, folder)
+        return _context(_SESSION_START, brief) if brief else ""
+    # Imported when used: what every other command needs of this module is its first function.
+    from ireneo.guard import check_call
+
+    arguments = event.get("tool_input")
+    found = check_call(
+        path,
+        space,
+        str(tool),
+        arguments if isinstance(arguments, dict) else {},
+        session=_text(event, "session_id"),
+        folder=folder,
+        transcript=os.path.expanduser(_text(event, "transcript_path")),
+    )
+    if found is None:
+        return ""
+    context = f"Ireneo, from earlier runs:\n{found.markdown}"
+    return _context(_BEFORE_CALL, context, f"ireneo: {found.text.splitlines()[0]}")
+
+
+def _brief(path: Database, space: str, folder: str) -> str:
+    from ireneo.guard import has_lessons
+
+    if not has_lessons(path, space, folder):
+        return ""
+    from ireneo import sync
+
+    with sync.open(path, space=space) as memory:
+        return shortened(memory.brief(project=folder, budget=_BRIEF_TOKENS).markdown)
+
+
+def shortened(brief: str) -> str:
+    """Return a brief with its first 15 lessons, which are the most useful ones."""
+    lessons = 0
+    lines: list[str] = []
+    for line in brief.splitlines():
+        lessons += line.startswith("- ")
+        if lessons <= _BRIEF_LESSONS or not line.startswith("- "):
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def _context(event: str, context: str, message: str = "") -> str:
+    answer: dict[str, object] = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
+    if message:
+        answer = {"systemMessage": message, **answer}
+    return json.dumps(answer, ensure_ascii=False) + "\n"
+
+
+def _text(event: dict[str, object], name: str) -> str:
+    value = event.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _warn(sentence: str) -> str:
+    sys.stderr.write(f"ireneo: {sentence}\n")
+    return ""

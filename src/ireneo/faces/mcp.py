@@ -17,8 +17,8 @@ from pydantic import Field, ValidationError
 
 import ireneo
 from ireneo.errors import BadInput, IreneoError
-from ireneo.faces.cli.notes import noted
 from ireneo.faces.cli.output import cut
+from ireneo.faces.cli.work import note_lines
 from ireneo.plumbing import neutralised, project_here
 from ireneo.types import MemoryDetails, Remembered
 
@@ -447,7 +447,7 @@ class Tools:
         """
         stored = await self._session(session, "name the one that you are in")
         taken = await stored.take_notes(notes)
-        return "\n".join(noted(taken, stored.id))
+        return "\n".join(note_lines(taken, stored.id))
 
     @property
     def _reach(self) -> Reach:

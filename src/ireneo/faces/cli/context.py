@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -15,10 +14,9 @@ import msgspec
 from msgspec import Struct
 
 import ireneo
-from ireneo.errors import BadInput, IreneoError, ReadOnlyStore, UnreadableLog
-from ireneo.faces.cli.files import is_file, log_file, read_session
+from ireneo.errors import BadInput, ReadOnlyStore, UnreadableLog
+from ireneo.faces.cli.files import STORY, is_file, log_file, read_session
 from ireneo.faces.cli.options import (
-    AsJson,
     Budget,
     Cutting,
     Preset,
@@ -34,10 +32,20 @@ from ireneo.faces.cli.options import (
     sessions_begun,
     title_of,
 )
-from ireneo.faces.cli.output import catching_up, context_answer, waiting, write_json
-from ireneo.faces.cli.screens.context import Ends, MessagePlace, ends_of, parts_of, place_of, places_of, rows_of
+from ireneo.faces.cli.output import Answer, console, picked, plain, progress, waiting, write_json
+from ireneo.faces.cli.screens.context import (
+    Ends,
+    MessagePlace,
+    ends_of,
+    parts_of,
+    place_of,
+    places_of,
+    rows_of,
+    show_context,
+)
 
 if TYPE_CHECKING:
+    from ireneo import WorkResult
     from ireneo.sync import Memory, Session
     from ireneo.types import FormatName
 
@@ -52,21 +60,8 @@ Named = Annotated[
 ]
 
 
-ONE_CUT = (
-    "--prices, --explain, --rebuild and --as are about a session that is kept; `ireneo import` the log, and "
-    "name its session."
-)
-
-
-ONE_FILE = "--session and --format say how a file is read, and this is a session that is kept; leave them out."
-
-
-OWN_PRESETS = {"chat": "story"}
-"""How the logs of a format are cut, where that is not as an agent's work."""
-
-
 class Cut(Struct, frozen=True, kw_only=True):
-    """A context, and what a reader must know besides to look at it."""
+    """A context with what its screen shows besides."""
 
     context: ireneo.Context
     title: str
@@ -78,34 +73,41 @@ def context(
     budget: Budget,
     preset: Preset = None,
     to: To = None,
-    as_json: AsJson = False,
     *,
     cutting: Cutting,
     within: Within,
     stored: Stored,
-) -> None:
+) -> Answer:
     """Cut a session to a budget, and look at it.
 
     A file is read as it is, without any database. With --json: the payload itself, and what each part of it stands for.
     """
     if is_file(named):
         if cutting != Cutting():
-            raise BadInput(ONE_CUT)
+            raise BadInput(
+                "--prices, --explain, --rebuild and --as are for stored sessions; `ireneo import` the log, and "
+                "name its session."
+            )
         with waiting("Cutting …"):
             cut = cut_file(named, budget, to=to, preset=preset, within=within)
     else:
         if within != Within():
-            raise BadInput(ONE_FILE)
+            raise BadInput("--session and --format say how a file is read; leave them out for a stored session.")
         with reading(stored) as memory:
             cut = cut_stored(memory, named, budget, to=to, preset=preset, cutting=cutting)
-    if as_json:
-        write_json(context_answer(cut.context))
-    else:
-        show_cut(cut)
+    return Answer(_payload(cut.context), lambda: show_cut(cut))
+
+
+def _payload(context: ireneo.Context) -> dict[str, object]:
+    """A context as JSON; a system prompt stands apart only where its format keeps it apart."""
+    names = "budget system tokens" if context.system is not None else "budget tokens"
+    names += " tokens_before format messages view violations repaired pins behind"
+    names += " unkept" if context.unkept else ""
+    return picked(context, f"{names} explained" if context.explained else names)
 
 
 def _format(named: str | None) -> FormatName | None:
-    """The chat format that was named. Raises UnknownFormat."""
+    """Return the name of a chat format. Raises UnknownFormat."""
     return ireneo.chat_format(named).name if named else None
 
 
@@ -114,7 +116,7 @@ def cut_file(named: str, budget: int, *, to: str | None, preset: str | None, wit
     logged, log = read_session(named, within.session, within.format)
     path = logged.path
     form = ireneo.chat_format(to or log.chat).name
-    made = ireneo.compact(path, budget, to=form, preset=preset or OWN_PRESETS.get(log.name, "coding"))
+    made = ireneo.compact(path, budget, to=form, preset=preset or ("story" if log.name == STORY else "coding"))
     places = places_of(path)
     ends = [(places[first], places[last]) for first, last in ends_of(rows_of(made))]
     return Cut(context=made, title=f"{logged.id} · {log.name} → {made.format}", ends=ends)
@@ -129,13 +131,17 @@ def cut_stored(
     preset: str | None = None,
     cutting: Cutting | None = None,
 ) -> Cut:
-    """Cut a session of the database; a story is caught up with first, as far as that needs no model."""
+    """Cut a stored session; the summaries of a story that need no model are written first."""
     how = cutting or Cutting()
     session = session_named(memory, named)
-    # Where nothing can be written a context shows what there is, and what is behind.
-    with catching_up() as step, suppress(ReadOnlyStore):
-        session.catch_up(preset=preset, viewpoint=how.viewpoint, on_progress=step)
-    # One after the other: two that draw on one line at a time would wipe each other out.
+    with progress("summarising", visible=False) as update, suppress(ReadOnlyStore):
+
+        def report(done: WorkResult) -> None:
+            messages = done.last_position + 1
+            update(completed=messages, total=messages + done.behind)
+
+        session.catch_up(preset=preset, viewpoint=how.viewpoint, on_progress=report)
+    # One after the other: two displays on one line would overwrite each other.
     with waiting("Cutting …"):
         made = session.context(
             budget,
@@ -151,11 +157,7 @@ def cut_stored(
 
 
 def show_cut(cut: Cut) -> None:
-    """Show it on the screen."""
-    # Only someone who looks pays for the drawing.
-    from ireneo.faces.cli.output import console
-    from ireneo.faces.cli.screens.context import show_context
-
+    """Show a context on the screen."""
     show_context(console(), cut.context, parts_of(cut.context, cut.ends), cut.title)
 
 
@@ -169,7 +171,7 @@ Messages = Annotated[str, argument("FILE", "A JSON list of messages, or an objec
 def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = None) -> None:
     """Cut a message list: messages in, messages out.
 
-    They leave in the shape in which they came, and need no database.
+    They keep their shape, and need no database.
     """
     with log_file(file) as given:
         data = given.read()
@@ -177,7 +179,7 @@ def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = None
     try:
         messages = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
-        raise UnreadableLog(f"{label} is no JSON ({fault}); for a log, take `ireneo context {file}`.") from fault
+        raise UnreadableLog(f"{label} is not JSON ({fault}); for a log, use `ireneo context {file}`.") from fault
     try:
         cut = ireneo.compact(messages, budget, to=_format(to), preset=preset)
     except UnreadableLog as fault:
@@ -186,7 +188,7 @@ def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = None
 
 
 def _shaped(given: object, cut: ireneo.Context) -> object:
-    """The messages as they came: in a list, or in an object with all that stood beside them."""
+    """Put the messages into the shape of the input: a list, or an object with everything beside them."""
     if not isinstance(given, dict):
         if cut.system is None:
             return cut.messages
@@ -194,18 +196,15 @@ def _shaped(given: object, cut: ireneo.Context) -> object:
     listed, prompt = _KEYS.get(cut.format, _PLAIN)
     taken = {key for keys in (_PLAIN, *_KEYS.values()) for key in keys} | {"system_instruction"}
     beside = {key: value for key, value in given.items() if key not in taken}
-    # One provider's prompt is a content of its own.
     told = {"parts": [{"text": cut.system}]} if cut.format == "gemini" else cut.system
     return {**beside, **({} if cut.system is None else {prompt: told}), listed: cut.messages}
 
 
 _PLAIN = ("messages", "system")
 _KEYS = {"openai-responses": ("input", "instructions"), "gemini": ("contents", "systemInstruction")}
-"""What providers call the list and the prompt in the object that they take."""
+"""The keys of the list and of the prompt, by format."""
 
 
-UNCUT = 1_000_000_000
-"""A budget that no session reaches."""
 Out = Annotated[Path, option("--out -o", "DIR", "The folder for the file.", shown=True)]
 Capped = Annotated[int | None, option("--budget -b", "TOKENS", "The most that it may cost.", shown="no cut")]
 
@@ -216,10 +215,9 @@ def snapshot(
     to: To = None,
     preset: Preset = None,
     out: Out = Path(),
-    as_json: AsJson = False,
     *,
     stored: Stored,
-) -> None:
+) -> Answer:
     """Write the exact payload into a dated file.
 
     Prints its path; no file is ever overwritten.
@@ -227,15 +225,13 @@ def snapshot(
     if not out.is_dir():
         raise BadInput(f"There is no folder {out}.")
     with session_in(stored, session) as named:
-        id, context = named.id, named.context(UNCUT if budget is None else budget, to=_format(to), preset=preset)
+        id, context = named.id, named.context(budget or 1_000_000_000, to=_format(to), preset=preset)
     payload: dict[str, object] = {} if context.system is None else {"system": context.system}
     payload["messages"] = context.messages
     data = msgspec.json.format(msgspec.json.encode(payload), indent=2)
     path = _written(data + b"\n", id, out)
-    if as_json:
-        write_json({"path": str(path), "session": id, "format": context.format, "tokens": context.tokens})
-    else:
-        sys.stdout.write(f"{path}\n")
+    about = picked(context, "format tokens")
+    return Answer({"path": str(path), "session": id} | about, plain(f"{path}\n"))
 
 
 def _written(data: bytes, id: str, out: Path) -> Path:
@@ -245,12 +241,11 @@ def _written(data: bytes, id: str, out: Path) -> Path:
         except FileExistsError:
             continue
         except OSError as fault:
-            raise IreneoError(f"{path} can't be written: {fault.strerror}.") from fault
+            raise BadInput(f"{path} can't be written: {fault.strerror}.") from fault
         try:
             with file:
                 file.write(data)
         except BaseException:
-            # Half a payload is worse than none.
             path.unlink()
             raise
         return path
@@ -258,7 +253,7 @@ def _written(data: bytes, id: str, out: Path) -> Path:
 
 
 def _paths(id: str, out: Path) -> Iterator[Path]:
-    # A session may be called as no file may.
+    # The name of a session may not be that of a file.
     name = re.sub(r"[^\w.@-]+", "_", id).strip(".") or "session"
     base = f"{name}-{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}"
     yield out / f"{base}.json"

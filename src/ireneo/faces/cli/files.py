@@ -1,39 +1,42 @@
-"""The files that the command line is given.
-
-Logs and message lists, plain or compressed, in folders or on standard input.
-"""
+"""Files on the command line: logs and message lists, plain or compressed, in folders or on standard input."""
 
 from __future__ import annotations
 
+import os
 import shutil
+import stat
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 import ireneo
 from ireneo.errors import BadInput, SessionNotFound, UnknownFormat
-from ireneo.faces.cli.options import AUTO, STDIN
+from ireneo.faces.cli.options import AUTO, LISTED, STDIN
 from ireneo.faces.cli.output import counted
+from ireneo.plumbing import DOUBTFUL_SUFFIXES, LOG_SUFFIXES, LONGEST_BYTES, LogFile, runs_among
 
 if TYPE_CHECKING:
     from ireneo.faces.cli.output import ReadingBar
-    from ireneo.types import Reading
+    from ireneo.types import Imported, Reading
 
-from ireneo.plumbing import DOUBTFUL_SUFFIXES, LOG_SUFFIXES, LONGEST_BYTES, LogFile, runs_among
-
-STDIN_BYTES = 1 << 24
-"""So much of standard input is held; what is more lies in a temporary file."""
+_MOST_FAULTS = 20
+"""The most faults of one file that are shown."""
+STORY = "chat"
+"""The log format of stories, which takes any text in which speakers take turns."""
+_PACKED = {".gz", ".xz"}
+_TEXTS = DOUBTFUL_SUFFIXES | {".txt"}
 
 
 def opened(given: str) -> str | BinaryIO:
-    """What a memory takes a log from: a path as it is, and standard input where it is ``-``."""
-    return _kept(sys.stdin.buffer) if given == STDIN else given
+    """Return a path as it is, and standard input for ``-``."""
+    return _stdin(sys.stdin.buffer) if given == STDIN else given
 
 
 def log_file(given: str) -> LogFile:
@@ -42,26 +45,44 @@ def log_file(given: str) -> LogFile:
 
 
 @cache
-def _kept(stream: BinaryIO) -> BinaryIO:
-    """All of `stream`, to be read more than once: a sample is taken first, and a pipe can't be wound back."""
-    kept = tempfile.SpooledTemporaryFile(max_size=STDIN_BYTES)  # noqa: SIM115
+def _stdin(stream: BinaryIO) -> BinaryIO:
+    """Copy a stream so that it can be read twice: a sample first, and then all of it."""
+    kept = tempfile.SpooledTemporaryFile(max_size=1 << 24)  # noqa: SIM115
     shutil.copyfileobj(stream, kept)
     return cast("BinaryIO", kept)
 
 
-SHOWN = 20
-"""So many faults of one file are named; of the rest, how many there are."""
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all, with the permissions that it had. Raises BadInput."""
+    target = path.resolve()
+    try:
+        if target.exists() and not target.is_file():
+            # A device or a pipe, which can't be replaced.
+            target.write_bytes(data)
+            return
+        os.umask(umask := os.umask(0))
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~umask
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            Path(name).chmod(mode)
+            Path(name).replace(target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as fault:
+        raise BadInput(f"{path} can't be written: {fault.strerror}.") from fault
 
 
 def warn(sentence: str) -> None:
-    """Say it on standard error, where it stands in nobody's way."""
+    """Write a warning to standard error."""
     sys.stderr.write(f"warning: {sentence}\n")
 
 
 @contextmanager
 def log_on_stderr() -> Iterator[None]:
-    """Say there what the library warns of, in the words of its log."""
-    # Only a command that asks a model pays for the log.
+    """Write the warnings of the library's log to standard error."""
     import logging
 
     class OnStderr(logging.Handler):
@@ -77,43 +98,37 @@ def log_on_stderr() -> Iterator[None]:
 
 
 def warn_of_faults(label: str, faults: Sequence[tuple[int, str]]) -> None:
-    """Name the file of each, and the line and what is wrong there, as `faults` give them."""
-    for line, message in faults[:SHOWN]:
+    """Write the faults of a file to standard error; each is a line number and a sentence."""
+    for line, message in faults[:_MOST_FAULTS]:
         warn(f"{label}:{line}: {message}")
-    if len(faults) > SHOWN:
-        warn(f"{label}: {counted(len(faults) - SHOWN, 'fault')} more.")
+    if len(faults) > _MOST_FAULTS:
+        warn(f"{label}: {counted(len(faults) - _MOST_FAULTS, 'fault')} more.")
 
 
 def warn_of_damage(label: str, left_out: Sequence[int], damage: str | None) -> None:
-    """Say that the file could not be unpacked to its end, or that a line of it is too long to be read."""
-    told = f"is longer than {LONGEST_BYTES >> 20} MiB; it was left out."
-    warn_of_faults(label, [(line, f"Line {line} {told}") for line in left_out])
+    """Warn of lines that were too long to be read, and of a file that ended early."""
+    limit = f"is longer than {LONGEST_BYTES >> 20} MiB; it was left out."
+    warn_of_faults(label, [(line, f"Line {line} {limit}") for line in left_out])
     if damage:
         warn(f"{label}: {damage}")
 
 
-LISTED = 5
-"""So many sessions are named where none fits."""
-_STORY = "chat"
-"""The format that takes any text in which speakers take turns, which a page of notes may look like."""
-
-
 def is_file(named: str) -> bool:
-    """Whether `named` is a file to read, and not a session; a file that is not there is told as one."""
+    """Whether `named` is a file rather than a session. Raises BadInput for a folder and for a missing log."""
     if not named.strip():
         raise BadInput("The name is empty; give a session (`ireneo sessions` lists them), a log on disk, or -.")
     path = Path(named)
     if named == STDIN or path.is_file():
         return True
     if path.is_dir():
-        raise BadInput(f"{named} is a folder; name a log in it, or take all of them in with `ireneo import {named}`.")
+        raise BadInput(f"{named} is a folder; name a log in it, or import all of them with `ireneo import {named}`.")
     if path.suffix in LOG_SUFFIXES:
         raise BadInput(f"There is no file {named}.")
     return False
 
 
 def log_format_of(file: LogFile, name: str) -> ireneo.LogFormat:
-    """The format called `name`, or the one that the file is in where it is ``auto``."""
+    """Return the log format called `name`; for ``auto`` the one that the file is in."""
     if name != AUTO:
         return ireneo.log_format(name)
     sample = file.sample()
@@ -122,15 +137,11 @@ def log_format_of(file: LogFile, name: str) -> ireneo.LogFormat:
     return ireneo.recognise(sample, file.label)
 
 
-_PACKED = {".gz", ".xz"}
-_TEXTS = DOUBTFUL_SUFFIXES | {".txt"}
-
-
 def is_worth_reading(file: LogFile, name: str) -> bool:
-    """Whether a file that was found in a folder may be a log of the format called `name`, as far as its name tells.
+    """Whether a file found in a folder may be a log of the format called `name`.
 
-    A page of notes and a log in Markdown are called alike: such a file counts only where an agent's own marks stand
-    in it or, if it is the format for stories that was asked for, where speakers clearly take turns.
+    Notes and logs in Markdown have the same suffixes: such a file counts only where it has the marks of an agent's log
+    or, where the format for stories was asked for, where speakers clearly take turns.
     """
     suffix, packed = Path(file.label).suffix, Path(file.label).suffixes[-2:-1]
     if suffix not in DOUBTFUL_SUFFIXES and not (suffix in _PACKED and _TEXTS.intersection(packed)):
@@ -139,11 +150,11 @@ def is_worth_reading(file: LogFile, name: str) -> bool:
         found = ireneo.recognise(file.sample(), file.label).name
     except UnknownFormat:
         return False
-    return found != _STORY if name == AUTO else found == name
+    return found != STORY if name == AUTO else found == name
 
 
 def read_session(given: str, session: str | None, format: str) -> tuple[ireneo.LoggedSession, ireneo.LogFormat]:
-    """A session of a log (the first one, where none is named), and the log's format."""
+    """Read a session of a log (the first one where none is named); returns it with the log's format."""
     with log_file(given) as file:
         log = log_format_of(file, format)
         try:
@@ -159,7 +170,7 @@ def read_session(given: str, session: str | None, format: str) -> tuple[ireneo.L
 
 
 def _chosen(file: LogFile, log: ireneo.LogFormat, session: str | None) -> tuple[ireneo.LoggedSession, int]:
-    """The session that is meant, and, where none was named, how many others the file holds."""
+    """Return the session that is meant and, where none was named, how many others the file holds."""
     ids = []
     read = iter(log.read(file.lines(), file.stem))
     for logged in read:
@@ -173,39 +184,47 @@ def _chosen(file: LogFile, log: ireneo.LogFormat, session: str | None) -> tuple[
 
 
 class FoundLog(Struct, frozen=True, kw_only=True):
-    """A log that is to be taken in."""
+    """A log to import."""
 
     given: str
     name: str
-    """What its sessions are called that have no id of their own."""
+    """The name of sessions without an id of their own."""
     log: ireneo.LogFormat
     size: int
     searched: bool
-    """It was found in a folder, and not named."""
+    """Whether it was found in a folder, and not named."""
 
 
-class SearchCounts(Struct, kw_only=True):
-    """What was found beside the logs."""
+class LogTally(Struct, kw_only=True):
+    """What was read of some logs so far."""
 
     unread: int = 0
     """Files that could not be read."""
     passed: int = 0
-    """Files of a folder that hold no log."""
+    """Files of a folder that are no log, or empty."""
+    redacted: Counter[str] = field(default_factory=Counter)
+    """Secrets that were removed, by kind."""
+    unredacted: int = 0
+    """Messages that were stored with their secrets by an earlier import."""
 
+    def count_read(self, step: Reading, bar: ReadingBar) -> None:
+        """Move the bar, and report at the end of a file what could not be read of it."""
+        bar.reading(Path(step.label).name, step.bytes_read)
+        if step.is_over:
+            warn_of_damage(step.label, step.left_out, step.damage)
+            bar.finished(step.size)
+        self.unread += bool(step.damage)
 
-def tell_reading(step: Reading, bar: ReadingBar) -> bool:
-    """Move the bar, and say at the end of a file what could not be read of it; whether it ended early."""
-    bar.reading(Path(step.label).name, step.bytes_read)
-    if step.is_over:
-        warn_of_damage(step.label, step.left_out, step.damage)
-        bar.finished(step.size)
-    return bool(step.damage)
+    def count_secrets(self, step: Imported) -> None:
+        """Count the secrets of a session."""
+        self.redacted.update(step.redacted)
+        self.unredacted += step.unredacted
 
 
 def search(
-    logs: Sequence[str], format: str, tally: SearchCounts, memories: frozenset[str] = frozenset()
+    logs: Sequence[str], format: str, tally: LogTally, memories: frozenset[str] = frozenset()
 ) -> Iterator[FoundLog]:
-    """The logs among the files that were named, and in the folders; what can't be read is said and counted."""
+    """Yield the logs among the files and in the folders that were named; counts and reports what can't be read."""
     names: set[str] = set()
     for given, searched in _files(logs):
         if given in memories:
@@ -225,7 +244,7 @@ def search(
                 tally.unread += 1
             continue
         if name in names:
-            # Agents that call every run's file alike keep them in folders with names of their own.
+            # Agents that give every run's file the same name keep them in folders of different names.
             name = f"{Path(given).absolute().parent.name}/{name}"
         names.add(name)
         yield FoundLog(given=given, name=name, log=log, size=size, searched=searched)

@@ -1,15 +1,14 @@
-"""The block of lessons in a project's instructions: how it reads, and how it comes into a file."""
+"""Instructions of a project for agents: the block of lessons in them, and what its own files say and offer already."""
 
 from __future__ import annotations
 
-import os
+import json
 import re
-import stat
-import tempfile
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import unified_diff
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
@@ -20,6 +19,8 @@ from ireneo.patterns import lazy_re
 if TYPE_CHECKING:
     from ireneo.types import InstructionPage, Lesson
 
+INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursorrules", ".github/copilot-instructions.md")
+"""Files that agents read when they begin."""
 BEGINS = "<!-- ireneo: lessons begin; what stands between these marks is rewritten by `ireneo lessons --export` -->"
 ENDS = "<!-- ireneo: lessons end -->"
 _BLOCK = lazy_re(
@@ -28,7 +29,7 @@ _BLOCK = lazy_re(
 )
 _MARK = lazy_re(r"<!-- ireneo: lessons (?:begin\b[^\n]{0,400}|end )-->")
 _HOME = lazy_re(r"/(?:Users|home)/(?:[\w.@-]{1,60}/){1,20}")
-"""Where a file lies in somebody's home: nobody commits that."""
+"""A path in somebody's home, which does not belong into a repository."""
 ANYWHERE = "any project"
 _SKILL = """---
 name: lessons-from-runs
@@ -39,18 +40,23 @@ description: What earlier runs taught, with what failed and what to do instead. 
 
 
 class Update(Struct, frozen=True, kw_only=True):
-    """What an export makes of a file."""
+    """A file before and after an export."""
 
     path: Path
     before: str | None
-    """None where there is none yet."""
+    """None where there is no file yet."""
     after: str
     lines: int
-    """Lessons that stand in it then."""
+    """The lessons in it then."""
+
+    @property
+    def is_same(self) -> bool:
+        """Whether nothing changes."""
+        return self.after == (self.before or "")
 
 
 def updated(path: Path, pages: Sequence[InstructionPage]) -> Update:
-    """What `path` is with `pages` in its marked block, which is made where there is none; nothing is written.
+    """Put `pages` into the marked block of the text of `path`, which may have none yet; writes nothing.
 
     The rest of the file stays byte for byte. Raises BadInput where it can't be read or its marks are damaged.
     """
@@ -67,28 +73,20 @@ def updated(path: Path, pages: Sequence[InstructionPage]) -> Update:
     return Update(path=path, before=before, after=after, lines=lines)
 
 
-def write(update: Update) -> str:
-    """Write what an export makes of a file; says what was done."""
-    if update.after == (update.before or ""):
-        return "Nothing new for"
-    _write(update.path, update.after)
-    return "Made" if update.before is None else "Updated"
-
-
 def difference(update: Update) -> list[str]:
-    """What an export would change, as a unified diff; nothing where that is nothing."""
+    """Return what an export would change, as a unified diff."""
     before, after = ((text or "").splitlines() for text in (update.before, update.after))
     name = str(update.path)
     return list(unified_diff(before, after, name if update.before is not None else "/dev/null", name, lineterm=""))
 
 
 def outside(text: str) -> str:
-    """A file without the block that an export has written."""
+    """Return a file without the block that an export has written."""
     return _BLOCK.sub("", text)
 
 
 def block_of(pages: Sequence[InstructionPage]) -> str:
-    """The marked block."""
+    """Render the marked block."""
     lines = [BEGINS, "## Lessons from earlier runs", ""]
     for page in pages:
         about = f"{_harmless(page.project) or ANYWHERE}: " if len(pages) > 1 else ""
@@ -100,7 +98,7 @@ def block_of(pages: Sequence[InstructionPage]) -> str:
 
 
 def with_block(text: str, block: str, newline: str, path: Path) -> str:
-    """`text` with `block` in the place of the one that it has, or behind its end."""
+    """Put `block` in place of the block of `text`, or at its end. Raises BadInput."""
     marks = len(_MARK.findall(text))
     if marks == 0:
         gap = "" if not text else newline if text.endswith(newline) else newline * 2
@@ -109,7 +107,7 @@ def with_block(text: str, block: str, newline: str, path: Path) -> str:
     if len(found) != 1 or marks != 2:
         raise BadInput(
             f"{path} has {marks} marks of a block of lessons where two belong, a beginning and an end; "
-            "mend or remove them, and export again."
+            "repair or remove them, and export again."
         )
     return text[: found[0].start()] + block + text[found[0].end() :]
 
@@ -120,7 +118,7 @@ def _line(lesson: Lesson) -> str:
 
 
 def _harmless(text: str) -> str:
-    """`text` in one line: what a log held, a project's name included, must not close the block, or open another."""
+    """Return `text` on one line in which nothing closes the block, or opens another."""
     return one_line(text).replace("<!--", "‹!--").replace("-->", "--›")
 
 
@@ -135,18 +133,92 @@ def _read(path: Path) -> str | None:
         raise BadInput(f"{path} can't be read: {fault.strerror}.") from fault
 
 
-def _write(path: Path, text: str) -> None:
-    """Put the whole file in its place at once, with the rights that it had: nobody ever sees half of it."""
-    target = path.resolve()
+def repository_of(file: Path) -> Path:
+    """Return the root of the repository that a file is in; its own folder where that is in none."""
+    folder = file.resolve().parent
+    return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
+
+
+def texts_of(paths: Iterable[Path]) -> Iterator[str]:
+    """Yield the texts of those files that can be read, each once."""
+    for path in dict.fromkeys(each.resolve() for each in paths):
+        text = _text(path)
+        if text:
+            yield text
+
+
+def commands_of(folder: Path) -> frozenset[str]:
+    """Return the commands that the files of a repository offer, as they are typed."""
+    out: set[str] = set()
+    for name, (prefixes, read) in _READERS.items():
+        text = _text(folder / name)
+        if text:
+            out.update(f"{prefix} {task}" for task in read(text) for prefix in prefixes)
+    return frozenset(out)
+
+
+def _text(path: Path) -> str:
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as fault:
-        raise BadInput(f"{path} can't be written: {fault.strerror}.") from fault
+        return path.read_text("utf-8", errors="replace") if path.stat().st_size <= 1_000_000 else ""
+    except OSError:
+        return ""
+
+
+def _targets(text: str) -> Iterator[str]:
+    """The names before the colons of a Makefile, and of a justfile, where a name may have parameters."""
+    for line in text.splitlines():
+        names, colon, rest = line.partition(":")
+        if colon and not rest.startswith("=") and line[:1] not in (" ", "\t", "#", "."):
+            yield from names.removeprefix("@").split()
+
+
+def _tasks_of_yaml(text: str) -> Iterator[str]:
+    """The keys that are indented once below ``tasks:``."""
+    within = False
+    for line in text.splitlines():
+        if line[:1].strip():
+            within = line.rstrip() == "tasks:"
+        elif within and line.startswith("  ") and line[2:3].strip() and ":" in line:
+            yield line.strip().partition(":")[0]
+
+
+def _of_json(*place: str) -> Callable[[str], list[str]]:
+    return lambda text: _names(_parsed(json.loads, text), place)
+
+
+def _of_toml(*place: str) -> Callable[[str], list[str]]:
+    return lambda text: _names(_parsed(tomllib.loads, text), place)
+
+
+def _parsed(parse: Callable[[str], object], text: str) -> object:
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode())
-        Path(name).chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o644)
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        return parse(text)
+    except (ValueError, RecursionError):
+        # A manifest that can't be read offers nothing.
+        return {}
+
+
+def _names(tree: object, place: tuple[str, ...]) -> list[str]:
+    for name in place:
+        tree = cast("Mapping[str, object]", tree).get(name) if isinstance(tree, Mapping) else None
+    return [str(name) for name in cast("Mapping[str, object]", tree)] if isinstance(tree, Mapping) else []
+
+
+def _of_pyproject(text: str) -> list[str]:
+    tree = _parsed(tomllib.loads, text)
+    places = (("tool", "poe", "tasks"), ("tool", "pdm", "scripts"), ("tool", "taskipy", "tasks"))
+    return [name for place in places for name in _names(tree, place)]
+
+
+_MISE = ("mise run", "mise r", "mise")
+_READERS: Mapping[str, tuple[tuple[str, ...], Callable[[str], Iterable[str]]]] = {
+    **dict.fromkeys(("Makefile", "makefile", "GNUmakefile"), (("make",), _targets)),
+    **dict.fromkeys(("justfile", "Justfile", ".justfile"), (("just",), _targets)),
+    **dict.fromkeys(("mise.toml", ".mise.toml", ".config/mise.toml"), (_MISE, _of_toml("tasks"))),
+    **dict.fromkeys(("Taskfile.yml", "Taskfile.yaml"), (("task",), _tasks_of_yaml)),
+    "package.json": (("npm run", "npm", "pnpm run", "pnpm", "yarn run", "yarn", "bun run"), _of_json("scripts")),
+    "composer.json": (("composer run", "composer"), _of_json("scripts")),
+    "deno.json": (("deno task",), _of_json("tasks")),
+    "pyproject.toml": (("poe", "uv run poe", "pdm run", "task", "uv run task"), _of_pyproject),
+}
+"""By file the commands that run its tasks, and the function that reads their names."""

@@ -1,9 +1,8 @@
-"""`ireneo learn`, `lessons`, `check` and `report`: what runs taught, drawn, asked, shown and written into files."""
+"""`ireneo learn`, `lessons`, `check`, `hook` and `report`: lessons from runs, listed, exported and asked."""
 
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -11,26 +10,24 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, cast
 
 import msgspec
-import typer
-from msgspec import Struct, field
+from msgspec import Struct
 
 import ireneo
 from ireneo.errors import BadInput
-from ireneo.faces.cli.at_hand import INSTRUCTIONS, commands_of, repository_of, texts_of
 from ireneo.faces.cli.files import (
+    STORY,
     FoundLog,
-    SearchCounts,
+    LogTally,
     log_on_stderr,
     opened,
     search,
-    tell_reading,
     warn,
     warn_of_faults,
+    write_file,
 )
-from ireneo.faces.cli.instructions import difference, outside, updated, write
 from ireneo.faces.cli.options import (
     AUTO,
-    NAMED,
+    LISTED,
     STDIN,
     AsJson,
     FormatOfFile,
@@ -44,16 +41,17 @@ from ireneo.faces.cli.options import (
     session_named,
 )
 from ireneo.faces.cli.output import (
+    Answer,
     ReadingBar,
-    begins,
     console,
     counted,
     cut,
     day_of,
+    day_start,
     one_line,
     picked,
-    secrets_told,
-    write_json,
+    plain,
+    secret_lines,
 )
 from ireneo.faces.cli.place import Database, database, is_there, room_for, shown
 from ireneo.faces.cli.work import Asking
@@ -63,38 +61,27 @@ if TYPE_CHECKING:
     from ireneo.sync import Memory
     from ireneo.types import Category, Imported, LearnedRun, LearnedSession, Lesson, LogLearned, Reading
 
-PROJECT = 16
-"""Characters of a project's name that are shown."""
-LESSON_LINES = 2
-"""Lines of a lesson that are shown."""
 
-
-class LearningTally(Struct, kw_only=True):
+class LearningTally(LogTally, kw_only=True):
     """What was learned so far."""
 
     files: int = 0
     known: int = 0
     """Files that were learned from before, and not read again."""
-    unread: int = 0
-    """Files that could not be read."""
-    passed: int = 0
-    """Files of a folder that hold no run."""
     sessions: int = 0
     """Runs that were learned from."""
     talks: int = 0
-    """Sessions without a call: nothing was tried in them."""
+    """Sessions without a call, which teach nothing."""
     tokens: int = 0
     kept: int = 0
-    """What the diaries and the new lessons cost, in tokens."""
+    """Tokens of the diaries and the new lessons."""
     new: int = 0
     spoken_to: int = 0
-    """How often a lesson that was known was seen again, or was spoken against."""
+    """How often a known lesson was seen again, or was contradicted."""
     calls: int = 0
     failures: int = 0
     asked_in_vain: int = 0
-    """Runs that a model was asked about and gave no answer."""
-    redacted: Counter[str] = field(default_factory=Counter)
-    unredacted: int = 0
+    """Runs about which a model gave no answer."""
 
     def count(self, learned: LearnedSession) -> None:
         """Count one run."""
@@ -112,53 +99,48 @@ class LearningTally(Struct, kw_only=True):
 
 
 def run_lines(learned: LearnedSession, width: int) -> Iterator[str]:
-    """A run that brought new lessons, and the beginning of each; of another run, nothing."""
+    """A run with new lessons and the beginning of each; nothing for another run."""
     if not learned.new:
         return
     run = learned.run
-    told = [
+    parts = [
         f"{run.tokens:,} tokens",
         f"{run.failures:,} of {counted(run.calls, 'call')} failed",
         counted(learned.new, "new lesson"),
     ]
     if again := len(learned.lessons) - learned.new:
-        told.append(f"{again:,} seen again")
-    told.append(one_line(run.session))
-    place = one_line(run.project or "no project")
-    yield cut(f"  {day_of(run.started or run.ended):10}  {place[:PROJECT]:{PROJECT}}  {' · '.join(told)}", width)
+        parts.append(f"{again:,} seen again")
+    parts.append(one_line(run.session))
+    project = one_line(run.project or "no project")[:16]
+    yield cut(f"  {day_of(run.started or run.ended):10}  {project:16}  {' · '.join(parts)}", width)
     for each in learned.lessons:
         if each.did == "added":
+            lesson = one_line(each.record.text)
             yield from wrap(
-                one_line(each.record.text),
-                width,
-                initial_indent="    + ",
-                subsequent_indent="      ",
-                max_lines=LESSON_LINES,
-                placeholder="…",
+                lesson, width, initial_indent="    + ", subsequent_indent="      ", max_lines=2, placeholder="…"
             )
 
 
-def told(tally: LearningTally, path: Database) -> str:
-    """What all of it came to."""
-    lines = []
+def tally_lines(tally: LearningTally, path: Database) -> Iterator[str]:
+    """What was learned in all."""
     if tally.sessions:
         ratio = f", {tally.tokens / tally.kept:,.0f} times as much as is kept of it" if tally.kept else ""
         failed = f"{tally.failures:,} of {counted(tally.calls, 'call')} failed"
-        lines.append(f"{counted(tally.sessions, 'run')}: {failed}; {tally.tokens:,} tokens of log{ratio}")
+        yield f"{counted(tally.sessions, 'run')}: {failed}; {tally.tokens:,} tokens of log{ratio}"
         again = f", and {counted(tally.spoken_to, 'time')} a known one seen again" if tally.spoken_to else ""
-        lines.append(f"{counted(tally.new, 'new lesson')}{again} → {shown(path)}")
-    lines += secrets_told(tally.redacted, tally.unredacted)
+        yield f"{counted(tally.new, 'new lesson')}{again} → {shown(path)}"
+    yield from secret_lines(tally.redacted, tally.unredacted)
     for number, noun, what in (
         (tally.known, "file", "learned from before"),
         (tally.talks, "session", "without a call, in which nothing was tried"),
-        (tally.passed, "file", "without a run passed over"),
+        (tally.passed, "file", "without a run skipped"),
     ):
-        lines += [f"{counted(number, noun)} {what}"] if number else []
+        if number:
+            yield f"{counted(number, noun)} {what}"
     if not tally.sessions:
-        lines.append("nothing new to learn from")
+        yield "nothing new to learn from"
     elif tally.new:
-        lines.append("`ireneo lessons` shows them, `ireneo report` draws a page")
-    return "".join(f"  {line}\n" for line in lines)
+        yield "`ireneo lessons` shows them, `ireneo report` draws a page"
 
 
 Logs = Annotated[
@@ -173,8 +155,6 @@ On = Annotated[
     str,
     option("--on", "WORKERS", "Who analyses the logs: local:4 (processes) or dask://scheduler:8786.", shown="here"),
 ]
-STORY = "chat"
-"""The format of stories: nothing is tried in them, so there is nothing to learn."""
 
 
 def learn(
@@ -186,133 +166,104 @@ def learn(
     *,
     asking: Asking,
     stored: Stored,
-) -> None:
+) -> Answer:
     """Learn lessons from runs.
 
-    Takes logs in, without the secrets in them, and draws lessons: what was learned from already is passed over, so
-    run it every night. No model is needed; with one, each run is read by it as well.
+    Imports logs, without the secrets in them, and draws lessons. What was learned from already is skipped, so run it
+    every night. No model is needed; with one, each run is read by it as well.
     """
     if format != AUTO:
         ireneo.log_format(format)
     if on and not logs:
         raise BadInput(f"{on} analyses logs; name some: what is stored is learned from here.")
-    tally, searched = LearningTally(), SearchCounts()
-    found = [each for each in search(logs or [], format, searched) if not _is_story(each, searched)]
+    tally = LearningTally()
+    found = [each for each in search(logs or [], format, tally) if not _is_story(each, tally)]
     path = database(stored.db)
     if not logs and not is_there(path):
         raise BadInput(f"There is no database {shown(path)} to learn from; name logs, such as ~/.claude/projects.")
-    if logs and not found and not searched.unread:
+    if logs and not found and not tally.unread:
         raise BadInput(f"No runs were found in {', '.join(logs)}; `ireneo formats` lists what can be read.")
-
-    def learned() -> None:
-        with asking.memory(room_for(path), stored.space, needed=False, keep_secrets=keep_secrets) as memory:
-            learn_from(memory, found, RunReporter(tally, quiet=as_json), on)
-
     if found or not logs:
-        with log_on_stderr():
-            learned()
-    tally.unread += searched.unread
-    tally.passed += searched.passed
-    if as_json:
-        write_json(tally)
-    else:
-        sys.stdout.write(told(tally, path))
-    if tally.unread:
-        raise typer.Exit(1)
+        with (
+            log_on_stderr(),
+            asking.memory(room_for(path), stored.space, needed=False, keep_secrets=keep_secrets) as memory,
+        ):
+            learn_from(memory, found, tally, on, quiet=as_json)
+    return Answer(tally, list(tally_lines(tally, path)), failed=bool(tally.unread))
 
 
-def _is_story(found: FoundLog, searched: SearchCounts) -> bool:
-    """Whether a file of a folder is a story, which is passed over; one that is named is taken at its word."""
+def _is_story(found: FoundLog, tally: LearningTally) -> bool:
+    """Whether a file of a folder is a story, which teaches nothing; one that was named is read."""
     if found.searched and found.log.name == STORY:
-        searched.passed += 1
+        tally.passed += 1
         return True
     return False
 
 
-class RunReporter:
-    """Counts the runs as they are learned from, and tells of them."""
-
-    def __init__(self, tally: LearningTally, *, quiet: bool) -> None:
-        """Count in `tally`; `quiet` tells of nothing but of what went wrong."""
-        self.tally = tally
-        self._quiet = quiet
-        self._width = console().width
-
-    def tell(self, learned: LearnedSession, bar: ReadingBar) -> None:
-        """Count a run, and write what is new in it."""
-        self.tally.count(learned)
-        if learned.failed:
-            warn(f"{learned.run.session}: {learned.failed} Its lessons were drawn without a model.")
-        if not self._quiet:
-            for line in run_lines(learned, self._width):
-                bar.write(line)
-
-
-def learn_from(memory: Memory, found: Sequence[FoundLog], teller: RunReporter, on: str = "") -> None:
-    """Take in the logs that were found and learn from them, then from whatever else of the space is due."""
-    with ReadingBar(sum(each.size for each in found)) as bar:
-        _learn_logs(memory, found, teller, bar, on)
-    # Files that were read when a run was killed left sessions behind that were not learned from yet.
-    if due := memory.unlearned():
-        with ReadingBar(due, in_bytes=False) as bar:
-
-            def tell(learned: LearnedSession) -> None:
-                teller.tell(learned, bar)
-                bar.finished(1)
-
-            memory.learn(on_progress=tell)
-
-
-def _learn_logs(memory: Memory, found: Sequence[FoundLog], teller: RunReporter, bar: ReadingBar, on: str) -> None:
-    # Imported when used, as all of the library is.
+def learn_from(
+    memory: Memory, found: Sequence[FoundLog], tally: LearningTally, on: str = "", *, quiet: bool = False
+) -> None:
+    """Import logs and learn from them, then from whatever else in the space is due."""
     from ireneo.types import GivenLog, Imported, LogLearned, Reading
 
-    tally, faults = teller.tally, list[tuple[int, str]]()
-
-    def tell(step: Reading | Imported | LearnedSession | LogLearned) -> None:
-        if isinstance(step, Reading):
-            tally.unread += tell_reading(step, bar)
-        elif isinstance(step, Imported):
-            faults.extend((fault.line, fault.message) for fault in step.faults)
-            tally.redacted.update(step.redacted)
-            tally.unredacted += step.unredacted
-        elif isinstance(step, LogLearned):
-            done(found[places[id(step.log)]], step)
-        else:
-            teller.tell(step, bar)
-
-    def done(log: FoundLog, step: LogLearned) -> None:
-        warn_of_faults(log.given, faults)
-        faults.clear()
-        if step.fault:
-            warn(step.fault)
-            tally.unread += 1
-        elif step.is_known:
-            tally.known += 1
-            bar.finished(log.size)
-        else:
-            tally.passed += step.is_empty
-            tally.files += 1
-
+    faults: list[tuple[int, str]] = []
     logs = [
         GivenLog(place=opened(each.given), format=each.log, name=each.name, skip_empty=each.searched) for each in found
     ]
-    places = {id(each): place for place, each in enumerate(logs)}
-    memory.learn_logs(logs, on=on, on_progress=tell)
+    log_of = {id(given): each for given, each in zip(logs, found, strict=True)}
+    width = console().width
 
+    def report_run(learned: LearnedSession, bar: ReadingBar) -> None:
+        tally.count(learned)
+        if learned.failed:
+            warn(f"{learned.run.session}: {learned.failed} Its lessons were drawn without a model.")
+        for line in () if quiet else run_lines(learned, width):
+            bar.write(line)
 
-CATEGORIES = ("factual", "procedural", "failure")
+    def report(step: Reading | Imported | LearnedSession | LogLearned) -> None:
+        if isinstance(step, Reading):
+            tally.count_read(step, bar)
+        elif isinstance(step, Imported):
+            faults.extend((fault.line, fault.message) for fault in step.faults)
+            tally.count_secrets(step)
+        elif isinstance(step, LogLearned):
+            log = log_of[id(step.log)]
+            warn_of_faults(log.given, faults)
+            faults.clear()
+            if step.fault:
+                warn(step.fault)
+                tally.unread += 1
+            elif step.is_known:
+                tally.known += 1
+                bar.finished(log.size)
+            else:
+                tally.passed += step.is_empty
+                tally.files += 1
+        else:
+            report_run(step, bar)
+
+    with ReadingBar(sum(each.size for each in found)) as bar:
+        memory.learn_logs(logs, on=on, on_progress=report)
+    # A run that was killed leaves sessions behind that were stored and not learned from.
+    if due := memory.unlearned():
+        with ReadingBar(due, in_bytes=False) as others:
+
+            def report_stored(learned: LearnedSession) -> None:
+                report_run(learned, others)
+                others.finished(1)
+
+            memory.learn(on_progress=report_stored)
 
 
 class LessonFilter(Struct, frozen=True, kw_only=True):
-    """Which lessons are meant."""
+    """Which lessons to list."""
 
-    project: Annotated[str | None, option("--project -p", "NAME", "Those of a project.", shown=True)] = None
+    project: Annotated[str | None, option("--project -p", "NAME", "Only those of a project.", shown=True)] = None
     kind: Annotated[str | None, option("--kind -k", "KIND", "Only factual, procedural or failure.", shown=True)] = None
 
 
 class Exporting(Struct, frozen=True, kw_only=True):
-    """Whether they are written into a file, and what of them."""
+    """Whether to write them into a file, and which of them."""
 
     export: Annotated[
         Path | None,
@@ -327,7 +278,7 @@ class Exporting(Struct, frozen=True, kw_only=True):
         option(
             "--repo",
             "FOLDER",
-            "Where the repository is: what its files say already is not said again.",
+            "Where the repository is: what its files say already is left out.",
             shown="that of FILE",
         ),
     ] = None
@@ -335,35 +286,39 @@ class Exporting(Struct, frozen=True, kw_only=True):
     diff: Annotated[bool, flag("--diff", "Show what --export would change, and write nothing.")] = False
 
 
-def lessons(as_json: AsJson = False, *, which: LessonFilter, exporting: Exporting, stored: Stored) -> None:
+def lessons(as_json: AsJson = False, *, which: LessonFilter, exporting: Exporting, stored: Stored) -> Answer:
     """Show what runs taught, or write it into instructions.
 
     Rulings first, then what most runs showed; each with how often it was seen. An export has at most fifteen lines a
     project, and leaves out what its instructions and its own files say already.
     """
-    category = cast("Category | None", _one_of(which.kind, CATEGORIES, "--kind"))
-    since = begins(exporting.since)
+    from ireneo.faces.cli.screens.lists import show_lessons
+
+    if which.kind not in (None, "factual", "procedural", "failure"):
+        raise BadInput(f"--kind is {which.kind!r}; give one of factual, procedural, failure.")
+    since = day_start(exporting.since)
     if exporting.diff and (exporting.export is None or as_json):
         raise BadInput("--diff shows what --export would change; name the file with --export, and leave --json out.")
     with reading(stored) as memory:
         project = which.project
         if project is None and exporting.export is not None:
-            project = _project_of(memory, exporting.repo or repository_of(exporting.export))
+            project = _project_of(memory, exporting)
+        category = cast("Category | None", which.kind)
         found = memory.lessons(project=project, category=category, disputed=exporting.export is None)
     if exporting.export is not None:
         found = _exported(exporting.export, found, exporting, since, project)
-    elif since is not None:
+        return Answer([lesson_answer(each) for each in found], ())
+    if since is not None:
         found = [each for each in found if each.last_seen is not None and each.last_seen >= since]
-    if as_json:
-        write_json([lesson_answer(each) for each in found])
-    elif exporting.export is None:
-        from ireneo.faces.cli.screens.lists import show_lessons
-
-        show_lessons(said_once(found), chosen=any((which.project, which.kind, since)))
+    chosen = any((which.project, which.kind, since))
+    return Answer([lesson_answer(each) for each in found], lambda: show_lessons(said_once(found), chosen=chosen))
 
 
-def _project_of(memory: Memory, repository: Path) -> str | None:
-    """The project that a repository is, where it has lessons; None where it has none."""
+def _project_of(memory: Memory, exporting: Exporting) -> str | None:
+    """The project of the repository that is exported to; None where it has no lessons."""
+    from ireneo.faces.cli.instructions import repository_of
+
+    repository = exporting.repo or repository_of(cast("Path", exporting.export))
     named = project_named(str(repository.resolve()))
     return named if named and any(run.project == named for run in memory.runs()) else None
 
@@ -371,18 +326,31 @@ def _project_of(memory: Memory, repository: Path) -> str | None:
 def _exported(
     file: Path, found: Sequence[Lesson], exporting: Exporting, since: datetime | None, project: str | None
 ) -> list[Lesson]:
-    """Write the lessons that are worth a line into `file`, or show what that would change; gives them."""
+    """Write the most useful lessons into `file`, or show what that would change; returns them."""
+    from ireneo.faces.cli.instructions import (
+        INSTRUCTIONS,
+        commands_of,
+        difference,
+        outside,
+        repository_of,
+        texts_of,
+        updated,
+    )
+    from ireneo.faces.cli.screens.lists import show_difference
+
     repository = exporting.repo or repository_of(file)
     beside = [folder / name for folder in (file.parent, repository) for name in INSTRUCTIONS]
     said = [outside(text) for text in texts_of([file, *beside])]
     pages = instructions(found, said, commands_of(repository), since, project or "")
     update = updated(file, pages)
     if exporting.diff:
-        from ireneo.faces.cli.screens.lists import show_difference
-
         show_difference(difference(update))
-    did = "It would change nothing in" if exporting.diff and update.after == (update.before or "") else ""
-    did = did or ("It would put into" if exporting.diff else write(update))
+        did = "It would change nothing in" if update.is_same else "It would put into"
+    elif update.is_same:
+        did = "Nothing new for"
+    else:
+        write_file(update.path, update.after.encode())
+        did = "Made" if update.before is None else "Updated"
     sys.stderr.write(f"{did} {file}: {counted(update.lines, 'lesson')}.\n")
     return [lesson for page in pages for _, lessons in page.parts for lesson in lessons]
 
@@ -394,20 +362,12 @@ def lesson_answer(lesson: Lesson) -> dict[str, object]:
     return about | {"sources": sources} | picked(lesson, "reviewed state against")
 
 
-def _one_of(given: str | None, known: tuple[str, ...], option: str) -> str | None:
-    if given is not None and given not in known:
-        raise BadInput(f"{option} is {given!r}, which is none; give one of {', '.join(known)}.")
-    return given
-
-
-QUIET = "Nothing speaks against it."
-
-Tool = Annotated[str, argument("TOOL", "The tool that is to be called.", shown=False)]
-Arguments = Annotated[str, argument("ARGUMENTS", "Its arguments as JSON, or a command for a shell.", shown=False)]
+Tool = Annotated[str, argument("TOOL", "The tool to be called.", shown=False)]
+Arguments = Annotated[str, argument("ARGUMENTS", "Its arguments as JSON, or a shell command.", shown=False)]
 
 
 class CallPlace(Struct, frozen=True, kw_only=True):
-    """Where the call is to be made."""
+    """Where the call is about to be made."""
 
     session: Annotated[
         str | None, option("--session -s", "ID", "The session as it stands now.", shown="past runs only")
@@ -418,83 +378,78 @@ class CallPlace(Struct, frozen=True, kw_only=True):
     hook: Annotated[bool, flag("--hook", "Answer Claude Code's PreToolUse hook: JSON on standard input.")] = False
 
 
-def check(
-    tool: Tool = "", arguments: Arguments = "", as_json: AsJson = False, *, about: CallPlace, stored: Stored
-) -> None:
+def check(tool: Tool = "", arguments: Arguments = "", *, about: CallPlace, stored: Stored) -> Answer | None:
     """Say whether a call steps into a known trap.
 
-    Past runs know the trap, and what to do instead; both are told before the call is made. It is advice, and quiet
-    where who asks has met the trap in the session already, or has taken the way out.
+    Shows the trap that past runs met, and the way out, before the call is made. It is advice, and silent where
+    the session has met the trap already, or has taken the way out.
     """
     if about.hook:
         hook(stored=stored)
-        return
+        return None
     if not tool:
-        raise BadInput("Name the tool that is to be called: `ireneo check Bash 'make test'`.")
+        raise BadInput("Name the tool to be called: `ireneo check Bash 'make test'`.")
     given = read_arguments(arguments)
     with reading(stored) as memory:
         session = session_named(memory, about.session).id if about.session else None
         found = memory.check(tool, given, session=session, project=about.project or str(Path.cwd()))
-        if found is None and not as_json:
-            sys.stderr.write(_unlearned(memory.runs(), about.project))
-    if as_json:
-        write_json(found)
-    else:
-        sys.stdout.write(f"{found.markdown if found else QUIET}\n")
+        runs = memory.runs() if found is None else ()
+    return Answer(
+        found, plain(f"{found.markdown}\n") if found is not None else lambda: _show_silence(runs, about.project)
+    )
 
 
-def _unlearned(runs: Sequence[LearnedRun], project: str) -> str:
-    """What is said besides where the guard knows no run that could tell it anything."""
-    if not runs:
-        return "warning: No run was learned from yet; `ireneo learn` takes them in.\n"
+def _show_silence(runs: Sequence[LearnedRun], project: str) -> None:
+    """Say that nothing is known against a call, and warn where no run of its project was learned from."""
     here = Scoped(project=project or None).name
     known = sorted({run.project for run in runs if run.project})
-    if not here or here in known or not known:
-        return ""
-    named = ", ".join(known[:NAMED]) + (" …" if len(known) > NAMED else "")
-    return f"warning: No run of project {here} was learned from; name one of {named} with --project.\n"
+    if not runs:
+        warn("No run was learned from yet; `ireneo learn` imports them.")
+    elif here and known and here not in known:
+        named = ", ".join(known[:LISTED]) + (" …" if len(known) > LISTED else "")
+        warn(f"No run of project {here} was learned from; name one of {named} with --project.")
+    sys.stdout.write("Nothing speaks against it.\n")
 
 
 def hook(*, stored: Stored) -> None:
     """Answer a hook of Claude Code: JSON on standard input.
 
-    Before a call (PreToolUse) the trap that it steps into, at a session's start (SessionStart) the brief of its
-    project. It never stops a call, and says nothing where there is nothing to say.
+    Before a call (PreToolUse) with the trap that it steps into, at the start of a session (SessionStart) with the brief
+    of its project. It never stops a call, and is silent where there is nothing to say.
     """
-    from ireneo.faces.cli.hook import answer
+    from ireneo.faces.entry import answer_hook
 
-    sys.stdout.write(answer(sys.stdin.buffer.read(), stored.db, stored.space))
+    sys.stdout.write(answer_hook(sys.stdin.buffer.read(), stored.db, stored.space))
 
 
 def read_arguments(text: str) -> dict[str, object]:
-    """The arguments that are meant: JSON, or else a command."""
+    """Parse arguments: JSON, or else a shell command. Raises BadInput for damaged JSON."""
     try:
         return msgspec.json.decode(text, type=dict[str, object])
     except (msgspec.DecodeError, UnicodeError) as fault:
         if text.lstrip().startswith('{"'):
             # A shell's group of commands begins with a brace as well, but not with a name in quotes.
-            raise BadInput(f"The arguments begin like JSON, and are none: {fault}.") from fault
+            raise BadInput(f"The arguments look like JSON and can't be read: {fault}.") from fault
         return {"command": text} if text else {}
 
 
 Out = Annotated[Path, option("--out -o", "FILE", "The file that is written; - for standard output.", shown=True)]
 
 
-def report(out: Out = Path("report.html"), as_json: AsJson = False, *, stored: Stored) -> None:
+def report(out: Out = Path("report.html"), as_json: AsJson = False, *, stored: Stored) -> Answer | None:
     """Draw what runs taught as one HTML page.
 
-    The runs, what is kept of them, the lessons with their evidence, and the dead ends that came back. The page needs
-    no network.
+    The runs, what is kept of them, the lessons with their evidence, and recurring dead ends. The page needs no network.
     """
     if as_json and str(out) == STDIN:
         raise BadInput("With --json the page needs a file of its own; name one with --out.")
-    from ireneo.faces.report.page import ReportMaterial, page
+    from ireneo.faces.report import ReportMaterial, page
 
     with reading(stored) as memory:
         material = ReportMaterial(
             space=memory.space,
             made=datetime.now().astimezone(),
-            # A session without a call, a story for one, is no run: nothing was tried in it.
+            # A session without a call, such as a story, is no run.
             runs=[run for run in memory.runs() if run.calls],
             lessons=memory.lessons(),
             claims=memory.claims(least_runs=2),
@@ -502,13 +457,7 @@ def report(out: Out = Path("report.html"), as_json: AsJson = False, *, stored: S
     text, runs = page(material), len(material.runs)
     if str(out) == STDIN:
         sys.stdout.write(text)
-        return
-    try:
-        out.write_text(text, "utf-8")
-    except OSError as fault:
-        raise BadInput(f"{out} can't be written: {fault.strerror}.") from fault
-    if as_json:
-        write_json({"path": str(out), "runs": runs})
-        return
-    said = f"{counted(runs, 'run')}; open it in a browser" if runs else "no run yet; `ireneo learn` takes them in"
-    sys.stdout.write(f"{out}: {said}.\n")
+        return None
+    write_file(out, text.encode())
+    said = f"{counted(runs, 'run')}; open it in a browser" if runs else "no run yet; `ireneo learn` imports them"
+    return Answer({"path": str(out), "runs": runs}, plain(f"{out}: {said}.\n"))

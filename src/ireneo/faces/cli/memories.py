@@ -1,14 +1,16 @@
-"""`ireneo remember`, `recall`, `history`, `fading` and `restore`: the memories of a space."""
+"""The commands on memories: remember, recall, history, list and change them, what fades, what is deleted."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import msgspec
+import typer
 from msgspec import Struct
 from msgspec.structs import asdict
 
@@ -17,13 +19,13 @@ from ireneo.faces.cli.files import warn
 from ireneo.faces.cli.options import (
     STDIN,
     As,
-    AsJson,
     Embedder,
     From,
     KeepSecrets,
     Scoped,
     Stored,
     Undone,
+    Yes,
     argument,
     flag,
     memories_begun,
@@ -35,18 +37,40 @@ from ireneo.faces.cli.options import (
     tried,
     writing,
 )
-from ireneo.faces.cli.output import asked, begins, counted, one_line, picked, said, short, tell, write_json
+from ireneo.faces.cli.output import (
+    Answer,
+    confirm,
+    counted,
+    day_end,
+    day_start,
+    local_time,
+    one_line,
+    picked,
+    short,
+    waiting,
+)
 from ireneo.faces.cli.place import database, existing
 from ireneo.plumbing import GENERAL, project_here
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory
-    from ireneo.types import Embedded, Fact, MemoryDetails, RecallHit, RecallResults, Remembered
+    from ireneo.types import (
+        Deleted,
+        Embedded,
+        Fact,
+        Kind,
+        ListedState,
+        MemoryDetails,
+        RecallHit,
+        RecallResults,
+        Record,
+        Remembered,
+    )
 
-Words = Annotated[str, argument("TEXT", "What is to be remembered, or - for standard input.")]
-_DID = {
+NewMemory = Annotated[str, argument("TEXT", "What to remember, or - for standard input.")]
+_OUTCOMES = {
     "added": "Remembered",
-    "reinforced": "Known already, and now told once more",
+    "reinforced": "Known already, and counted once more",
     "superseded": "Remembered in place of what held before",
     "disputed": "Kept as disputed",
     "overturned": "Overturned",
@@ -55,7 +79,7 @@ _DID = {
 
 
 class RememberOptions(Struct, frozen=True, kw_only=True):
-    """What is told of a memory beside its text."""
+    """What else is known of a memory."""
 
     kind: Annotated[
         str | None,
@@ -91,39 +115,42 @@ class RememberOptions(Struct, frozen=True, kw_only=True):
     salience: Annotated[float | None, option("--salience", "SHARE", "How much it matters, from 0 to 1.")] = None
     pinned: Annotated[bool, flag("--pinned", "Never evict it.")] = False
 
-    def told(self) -> MemoryDetails:
-        """What was said, for the verb; what was not said is left out. Raises BadInput for a time that is none."""
+    def details(self) -> MemoryDetails:
+        """Return the options that were given, as `Memory.remember` takes them. Raises BadInput for a wrong time."""
         if self.general and self.project:
-            raise BadInput("--project names one and --general means all; give one of them.")
+            raise BadInput("--project names one project and --general means all; give one of them.")
         given = asdict(self)
         general, labels = given.pop("general"), given.pop("label")
         here = "" if self.session else project_here(str(Path.cwd()))
         project = GENERAL if general else project_meant(self.project) if self.project else here
-        given |= {"at": begins(self.at), "until": begins(self.until), "project": project, "labels": labels}
+        given |= {"at": day_start(self.at), "until": day_start(self.until), "project": project, "labels": labels}
         return cast("MemoryDetails", {name: value for name, value in given.items() if value not in (None, "", False)})
 
 
-def remember(
-    text: Words, as_json: AsJson = False, keep_secrets: KeepSecrets = False, *, telling: RememberOptions, stored: Stored
-) -> None:
+def remember(text: NewMemory, keep_secrets: KeepSecrets = False, *, telling: RememberOptions, stored: Stored) -> Answer:
     """Write a memory.
 
     Says what was done and why. What is known already is never doubled: it counts once more.
     """
-    told = telling.told()
-    words = _read(text)
+    details = telling.details()
+    words = _stdin() if text == STDIN else text
     path = database(stored.db)
-    done = tried(path, stored.space, lambda memory: memory.remember(words, **told), keep_secrets=keep_secrets)
-    if as_json:
-        write_json(remembered_answer(done))
-    else:
-        sys.stdout.write(told_of(done))
-        if told.get("project") and not (telling.project or telling.general):
-            tell("It belongs to this folder's project; --general makes it visible in all projects.")
+    done = tried(path, stored.space, lambda memory: memory.remember(words, **details), keep_secrets=keep_secrets)
+    lines = remembered_lines(done)
+    if details.get("project") and not (telling.project or telling.general):
+        lines.append("It belongs to this folder's project; --general makes it visible in all projects.")
+    return Answer(remembered_answer(done), lines)
+
+
+def _stdin() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8").strip()
+    except UnicodeDecodeError:
+        raise BadInput("Standard input is not in UTF-8.") from None
 
 
 def remembered_answer(done: Remembered) -> dict[str, object]:
-    """What became of an offer, as JSON."""
+    """What became of an offered memory, as JSON."""
     changed = [picked(each, "id state reason stale") for each in done.changed]
     about: dict[str, object] = {"changed": changed}
     if done.more:
@@ -131,29 +158,20 @@ def remembered_answer(done: Remembered) -> dict[str, object]:
     return picked(done, "did reason") | picked(done.record, "id kind text at state") | about
 
 
-def told_of(done: Remembered) -> str:
-    """What became of an offer, for a reader."""
+def remembered_lines(done: Remembered) -> list[str]:
+    """What became of an offered memory, as lines."""
     record = done.record
-    lines = [f"{_DID[done.did]}: {record.kind} memory {short(record.id)}, {said(record.at)}.", done.reason]
+    lines = [f"{_OUTCOMES[done.did]}: {record.kind} memory {short(record.id)}, {local_time(record.at)}.", done.reason]
     for each in done.changed:
         why = each.stale or each.reason
         state = "to be reconsidered" if each.stale else each.state
         lines.append(f"{short(each.id)} is {state}: {why}" if why else f"{short(each.id)} is {state}.")
     if record.kind == "procedural" and not record.task_type:
         lines.append("It has no task type: recall finds it by its words, but no brief shows it (--task-type).")
-    return "".join(f"  {one_line(line)}\n" for line in lines if line) + "".join(map(told_of, done.more))
+    return [one_line(line) for line in lines if line] + [line for each in done.more for line in remembered_lines(each)]
 
 
-def _read(text: str) -> str:
-    if text != STDIN:
-        return text
-    try:
-        return sys.stdin.buffer.read().decode("utf-8").strip()
-    except UnicodeDecodeError:
-        raise BadInput("Standard input is not in UTF-8.") from None
-
-
-Question = Annotated[str, argument("TEXT", "What is asked, in words.", shown=False)]
+Question = Annotated[str, argument("TEXT", "The question, in words.", shown=False)]
 Each = Annotated[
     str,
     option(
@@ -163,11 +181,10 @@ Each = Annotated[
         shown=False,
     ),
 ]
-ONE_WAY = "Give a question that is not empty, or a file of questions with --each."
 
 
 class RecallOptions(Struct, frozen=True, kw_only=True):
-    """What may be found, and how it is told."""
+    """What may be found, and how it is shown."""
 
     kind: Annotated[
         str | None, option("--kind -k", "KIND", "Only memories of this kind.", shown="all, and messages")
@@ -178,27 +195,27 @@ class RecallOptions(Struct, frozen=True, kw_only=True):
     session: From = None
     viewpoint: As = ""
     undone: Undone = False
-    explain: Annotated[bool, flag("--explain", "Say what each score is made of.")] = False
+    explain: Annotated[bool, flag("--explain", "Show how each score is made up.")] = False
 
 
 def recall(
     text: Question = "",
     each: Each = "",
-    as_json: AsJson = False,
     *,
     wish: RecallOptions,
     scoped: Scoped,
     embedder: Embedder = None,
     stored: Stored,
-) -> None:
+) -> Answer | None:
     """Search memories and messages for what answers a question.
 
     Memories and messages alike, word for word, the best first.
     """
     if bool(text) == bool(each):
-        raise BadInput(ONE_WAY)
-    path = existing(stored.db)
-    at, project = asked(wish.at), scoped.seen_by(wish.viewpoint)
+        raise BadInput("Give a question that is not empty, or a file of questions with --each.")
+    from ireneo.faces.cli.screens.lists import show_recalled
+
+    at, project = day_end(wish.at), scoped.seen_by(wish.viewpoint)
 
     def find(memory: Memory, question: str) -> RecallResults:
         session, branch = session_asked(memory, wish.session)
@@ -209,40 +226,37 @@ def recall(
             warn(found.note)
         return found
 
-    with writing(path, stored.space, embedder=embedder) as memory:
-        catch_up(memory)
+    with writing(existing(stored.db), stored.space, embedder=embedder) as memory:
+        _embed_missing(memory)
         for question in _questions(each) if each else ():
             answers = [recalled_answer(one) for one in find(memory, question)] if question else []
             sys.stdout.buffer.write(msgspec.json.encode(answers) + b"\n")
-            # Whoever asks line by line waits for the answer.
+            # A program that asks line by line waits for the answer.
             sys.stdout.buffer.flush()
         if each:
-            return
+            return None
         found = find(memory, text)
         hint = "" if found else scoped.hint(memory)
-    if as_json:
-        write_json([recalled_answer(one) for one in found])
-    else:
-        from ireneo.faces.cli.screens.lists import show_recalled
-
-        show_recalled(found, text, budget=wish.budget, hint=hint)
+    return Answer(
+        [recalled_answer(one) for one in found], lambda: show_recalled(found, text, budget=wish.budget, hint=hint)
+    )
 
 
-def catch_up(memory: Memory) -> None:
-    """Make the vectors that are missing, and say how it goes; one that has no answer is told with the first recall."""
+def _embed_missing(memory: Memory) -> None:
+    """Make the missing vectors; without an answer of the embedder recall goes by words."""
 
-    def tell(done: Embedded) -> None:
+    def report(done: Embedded) -> None:
         if sys.stderr.isatty():
             sys.stderr.write(f"  {done.documents:,} vectors made\r")
 
     try:
-        memory.embed(on_progress=tell)
+        memory.embed(on_progress=report)
     except (EmbedderError, ReadOnlyStore) as error:
-        warn(f"{error} It is looked for by the words alone where there is no vector.")
+        warn(f"{error} What has no vector is searched by words alone.")
 
 
 def recalled_answer(found: RecallHit) -> dict[str, object]:
-    """What was found, as JSON: its text whole."""
+    """A search result as JSON, with its whole text."""
     besides = {
         "source_id": found.source_id,
         "state": "" if found.state == "active" else found.state,
@@ -257,12 +271,12 @@ def recalled_answer(found: RecallHit) -> dict[str, object]:
 
 
 def _questions(given: str) -> Iterator[str]:
-    """The questions, as they come in; an empty one for a blank line."""
+    """Yield the questions as they come in; an empty one for a blank line."""
     if given == STDIN:
         yield from _lines(sys.stdin.buffer, "standard input")
         return
     try:
-        file = open(given, "rb")  # noqa: SIM115 - what can't be opened is told apart from what fails later
+        file = open(given, "rb")  # noqa: SIM115 - a fault in opening differs from a later one
     except FileNotFoundError:
         raise BadInput(f"There is no file {given}.") from None
     except OSError as fault:
@@ -290,32 +304,29 @@ def history(
     attribute: Attribute = None,
     at: At = None,
     believed: Believed = None,
-    as_json: AsJson = False,
     *,
     scoped: Scoped,
     stored: Stored,
-) -> None:
+) -> Answer:
     """Show what was true of a subject, and when.
 
     What was true on a day (--at), and what was believed on a day (--believed).
     """
-    held, known = asked(at), asked(believed)
+    from ireneo.faces.cli.screens.lists import show_history
+
+    held, known = day_end(at), day_end(believed)
     with reading(stored) as memory:
         facts = memory.history(subject, attribute, at=held, believed_at=known, project=scoped.name)
         hint = "" if facts else scoped.hint(memory)
-    if as_json:
-        write_json([fact_answer(each) for each in facts])
-        return
-    from ireneo.faces.cli.screens.lists import show_history
-
     words = [subject, *([attribute] if attribute else [])]
-    words += [f"at {said(held)}"] if held else []
-    words += [f"as believed at {said(known)}"] if known else []
-    show_history(facts, " · ".join(one_line(word) for word in words), datetime.now().astimezone(), hint)
+    words += [f"at {local_time(held)}"] if held else []
+    words += [f"as believed at {local_time(known)}"] if known else []
+    title = " · ".join(one_line(word) for word in words)
+    now = datetime.now().astimezone()
+    return Answer([_fact(each) for each in facts], lambda: show_history(facts, title, now, hint))
 
 
-def fact_answer(fact: Fact) -> dict[str, object]:
-    """A stretch of a fact's history, as JSON."""
+def _fact(fact: Fact) -> dict[str, object]:
     return (
         picked(fact.record, "id text subject attribute value state reason")
         | picked(fact, "against")
@@ -324,43 +335,204 @@ def fact_answer(fact: Fact) -> dict[str, object]:
     )
 
 
-Limit = Annotated[int, option("--limit -n", "N", "At most so many.", shown=True)]
+Limit = Annotated[int, option("--limit -n", "N", "The most that are shown.", shown=True)]
 Ids = Annotated[
     list[str], argument("ID…", "The memories, by their ids or the beginning of them.", known=memories_begun)
 ]
+Past = Annotated[bool, flag("--past", "What was archived, when and why, the latest first.")]
 
 
-Past = Annotated[bool, flag("--past", "What was put away, when and why, the last first.")]
+def fading(limit: Limit = 20, past: Past = False, *, stored: Stored) -> Answer:
+    """Show what would be archived next, and why.
 
-
-def fading(limit: Limit = 20, past: Past = False, as_json: AsJson = False, *, stored: Stored) -> None:
-    """Show what would be put away next, and why.
-
-    By itself an event goes that was told once and not asked for in two years, as far as its messages tell it still; all
-    else where a space is full. Pinned memories never go.
+    An event is archived when it was seen once, was not asked for in two years, and its messages still tell it; other
+    memories only when a space is full. Pinned memories are never archived.
     """
     from ireneo.faces.cli.screens.lists import show_archived, show_fading
 
     with reading(stored) as memory:
-        away = memory.archived(limit) if past else ()
-        found = () if past else memory.archive_candidates(limit)
-    if as_json and past:
-        write_json([picked(each, "id kind text archived_at archived_why") for each in away])
-    elif as_json:
-        write_json([picked(each.record, "id kind text") | picked(each, "retention reason") for each in found])
-    elif past:
-        show_archived(away, stored.space)
-    else:
-        show_fading(found, stored.space)
+        if past:
+            away = memory.archived(limit)
+            data = [picked(each, "id kind text archived_at archived_why") for each in away]
+            return Answer(data, partial(show_archived, away, stored.space))
+        found = memory.archive_candidates(limit)
+    data = [picked(each.record, "id kind text") | picked(each, "retention reason") for each in found]
+    return Answer(data, partial(show_fading, found, stored.space))
 
 
-def restore(ids: Ids, as_json: AsJson = False, *, stored: Stored) -> None:
-    """Take memories back that were put away."""
+def restore(ids: Ids, *, stored: Stored) -> Answer:
+    """Bring archived memories back."""
     with reading(stored) as memory:
         back = memory.restore(ids)
-    if as_json:
-        write_json([each.id for each in back])
-        return
-    tell(f"{counted(len(back), 'memory', 'memories')} taken back.")
-    for each in back:
-        tell(f"{short(each.id)}  {one_line(each.text)}")
+    lines = [f"{counted(len(back), 'memory', 'memories')} restored."]
+    return Answer([each.id for each in back], [*lines, *(f"{short(each.id)}  {one_line(each.text)}" for each in back)])
+
+
+class MemoryChoice(Struct, frozen=True, kw_only=True):
+    """Which memories to list."""
+
+    kind: Annotated[str | None, option("--kind -k", "KIND", "Only those of this kind.", shown="all")] = None
+    subject: Annotated[str | None, option("--subject", "NAME", "Only facts about it.", shown="all")] = None
+    label: Annotated[str | None, option("--label -l", "WORD", "Only those with this label.", shown="all")] = None
+    state: Annotated[
+        str | None,
+        option(
+            "--state",
+            "STATE",
+            "active, superseded, retired, disputed, archived, or any.",
+            shown="active and disputed",
+        ),
+    ] = None
+    text: Annotated[str, option("--text", "WORDS", "Only those with these words in them.")] = ""
+    limit: Annotated[int, option("--limit -n", "N", "The most that are shown.", shown=True)] = 50
+    after: Annotated[str, option("--after", "PLACE", "The next page, as the last one names it.")] = ""
+
+
+def memories(*, choice: MemoryChoice, scoped: Scoped, stored: Stored) -> Answer:
+    """List memories, the newest first.
+
+    Those of this folder's project, and general ones.
+    """
+    from ireneo.faces.cli.screens.lists import show_memories
+
+    with reading(stored) as memory:
+        found = memory.memories(
+            kind=cast("Kind | None", choice.kind),
+            subject=choice.subject,
+            project=scoped.name,
+            label=choice.label,
+            state=cast("ListedState | None", choice.state),
+            text=choice.text,
+            limit=choice.limit,
+            after=choice.after,
+        )
+        hint = "" if found else scoped.hint(memory)
+    data = {"memories": [_memory(each) for each in found], "after": found.after}
+    return Answer(data, lambda: show_memories(found, stored.space, hint))
+
+
+def _memory(record: Record) -> dict[str, object]:
+    names = (
+        "id kind text state reason subject attribute value at recorded origin trust confidence labels pinned archived"
+    )
+    projects = sorted({each for each in record.projects if each})
+    return picked(record, names) | {"projects": projects, "sessions": record.sessions, "sources": record.sources}
+
+
+Id = Annotated[str, argument("ID", "The memory, by its id or the beginning of it.", known=memories_begun)]
+NewText = Annotated[str | None, argument("[TEXT]", "Its new words.", shown=False)]
+
+
+class MemoryWording(Struct, frozen=True, kw_only=True):
+    """What to change of a memory."""
+
+    subject: Annotated[str | None, option("--subject", "NAME", "Of a fact: whom or what it is about.")] = None
+    attribute: Annotated[str | None, option("--attribute", "NAME", "Of a fact: what of it.")] = None
+    value: Annotated[str | None, option("--value", "WORDS", "Of a fact: the value alone.")] = None
+    at: Annotated[str | None, option("--at", "TIME", "Since when the new text is true.", shown="now")] = None
+    label: Annotated[list[str] | None, option("--label -l", "WORD", "Its new labels, all of them; once for each.")] = (
+        None
+    )
+    no_labels: Annotated[bool, flag("--no-labels", "Remove its labels.")] = False
+    project: Annotated[str | None, option("--project -p", "NAME", "The project that it belongs to.")] = None
+    general: Annotated[bool, flag("--general", "It is meant for every project.")] = False
+    pin: Annotated[bool | None, typer.Option("--pin/--unpin", help="Whether it is never evicted.")] = None
+
+
+def update(
+    id: Id,
+    text: NewText = None,
+    keep_secrets: KeepSecrets = False,
+    *,
+    wording: MemoryWording,
+    stored: Stored,
+) -> Answer:
+    """Change a memory: its words, slot, labels, project or pin.
+
+    What it said before stays in its history; what is not given stays as it is.
+    """
+    if wording.general and wording.project is not None:
+        raise BadInput("--project names one project and --general means all; give one of them.")
+    if wording.no_labels and wording.label:
+        raise BadInput("--label gives it labels and --no-labels takes them away; give one of them.")
+    project = GENERAL if wording.general else wording.project and project_meant(wording.project)
+    with writing(existing(stored.db), stored.space, keep_secrets=keep_secrets) as memory:
+        done = memory.update(
+            id,
+            text=text,
+            subject=wording.subject,
+            attribute=wording.attribute,
+            value=wording.value,
+            labels=[] if wording.no_labels else wording.label,
+            project=project,
+            pinned=wording.pin,
+            at=day_start(wording.at),
+        )
+    return _changed(done, "Changed")
+
+
+MergedIds = Annotated[
+    list[str], argument("ID…", "The memories that say the same; the first is the one that stays.", known=memories_begun)
+]
+
+
+def merge(
+    ids: MergedIds,
+    text: Annotated[str | None, option("--text", "WORDS", "The new words.", shown="as the first")] = None,
+    *,
+    stored: Stored,
+) -> Answer:
+    """Merge memories that say the same.
+
+    The first one stays, with the evidence for all of them; the others are superseded.
+    """
+    with reading(stored) as memory:
+        done = memory.merge(ids, text=text)
+    return _changed(done, f"Merged {counted(len(ids), 'memory', 'memories')} into")
+
+
+def _changed(done: Record, did: str) -> Answer:
+    projects = sorted({"all projects" if each == GENERAL else each for each in done.projects if each})
+    about = [done.kind, done.state, *projects, *(f"#{each}" for each in done.labels), *(["pinned"] * done.pinned)]
+    return Answer(_memory(done), f"{did}: {short(done.id)} ({', '.join(about)})  {one_line(done.text)}")
+
+
+def delete(
+    ids: Ids,
+    source: Annotated[bool, flag("--source", "Also delete the messages that said so.")] = False,
+    preview: Annotated[bool, flag("--preview", "Only show what would be deleted.")] = False,
+    yes: Yes = False,
+    *,
+    stored: Stored,
+) -> Answer:
+    """Delete memories for good.
+
+    With what was drawn from them alone, from every byte of the database. The messages that said so stay and are shown;
+    --source deletes them as well. It asks first.
+    """
+    with reading(stored) as memory:
+        done = memory.delete(ids, preview=True)
+        if not preview:
+            meant = counted(len(done.memories), "memory", "memories")
+            meant += f" and {counted(len(done.sources), 'message')}" if source and done.sources else ""
+            texts = "; ".join(one_line(each.text) for each in done.memories)
+            if not yes and not confirm(f"Delete {meant} for good: {texts}?", what=meant):
+                raise typer.Exit(1)
+            with waiting("Deleting …"):
+                done = memory.delete(ids, source=source)
+    data: dict[str, object] = {"deleted": [] if preview else [each.id for each in done.memories]}
+    data["sources"] = [picked(each, "session message text") for each in done.sources]
+    return Answer(data | picked(done, "preview complete note"), _deleted(done), failed=not (preview or done.complete))
+
+
+def _deleted(done: Deleted) -> list[str]:
+    did = "Would be deleted" if done.preview else "Deleted"
+    lines = [f"{did}: {counted(len(done.memories), 'memory', 'memories')}."]
+    lines += [f"{short(each.id)}  {one_line(each.text)}" for each in done.memories]
+    if done.sources:
+        stay = "say so" if done.preview else "say so and stay"
+        lines.append(
+            f"{counted(len(done.sources), 'message')} {stay}; --source deletes them too, as does `ireneo forget`:"
+        )
+    lines += [f"{short(each.message)}  {one_line(each.session)}: {one_line(each.text)}" for each in done.sources[:5]]
+    return [*lines, done.note] if done.note else lines

@@ -1,11 +1,11 @@
-"""What commands share: their options, and the database, the session and the ids that these name."""
+"""What commands share: their options, and how they open the database and the session that these name."""
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar, get_type_hints
@@ -15,7 +15,7 @@ from msgspec import NODEFAULT, Struct
 from msgspec.structs import fields
 
 from ireneo.errors import BadInput, IreneoError, SessionNotFound
-from ireneo.faces.cli.output import counted, one_line
+from ireneo.faces.cli.output import Answer, counted, one_line, write_json
 from ireneo.faces.cli.place import DEFAULT_SPACE, Database, existing, is_there, place_of, room_for
 from ireneo.plumbing import GENERAL, project_here
 
@@ -23,32 +23,49 @@ if TYPE_CHECKING:
     from ireneo.sync import Memory, Session
 
 
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Let each parameter of `command` that is a Struct be given as the options that its fields are."""
-    hints = get_type_hints(command, include_extras=True)
-    groups = {name: kind for name, kind in hints.items() if isinstance(kind, type) and issubclass(kind, Struct)}
-    shown: list[inspect.Parameter] = []
-    for name, parameter in inspect.signature(command).parameters.items():
-        shown += _options(groups[name]) if name in groups else [parameter.replace(annotation=hints[name])]
+def as_command(function: Callable[..., Answer | None]) -> Callable[..., None]:
+    """Make a command of a function for Typer.
 
-    def gathered(**given: object) -> None:
+    A parameter that is a Struct becomes an option for each of its fields. A command that returns an Answer has --json;
+    it takes `as_json` itself where it must know before it begins.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    groups = {name: kind for name, kind in hints.items() if isinstance(kind, type) and issubclass(kind, Struct)}
+    groups.pop("return", None)
+    parameters = inspect.signature(function).parameters
+    shown: list[inspect.Parameter] = []
+    for name, parameter in parameters.items():
+        shown += _options(groups[name]) if name in groups else [parameter.replace(annotation=hints[name])]
+    if hints.get("return") is not type(None) and "as_json" not in parameters:
+        shown.append(inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, annotation=AsJson, default=False))
+
+    def command(**given: object) -> None:
+        as_json = given.get("as_json") if "as_json" in parameters else given.pop("as_json", False)
         for name, kind in groups.items():
             given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
-        command(**given)
+        answer = function(**given)
+        if answer is None:
+            return
+        if as_json:
+            write_json(answer.data)
+        else:
+            answer.show()
+        if answer.fault is not None:
+            raise answer.fault
+        if answer.failed:
+            raise typer.Exit(1)
 
-    gathered.__name__ = command.__name__
-    # The lines of a docstring are broken for whoever reads the code; a screen has a width of its own.
-    gathered.__doc__ = "\n\n".join(" ".join(part.split()) for part in (command.__doc__ or "").split("\n\n"))
-    # What has no default stands first, as Python wants it.
+    command.__name__ = function.__name__
+    # A screen breaks the lines of a docstring at a width of its own.
+    command.__doc__ = "\n\n".join(" ".join(part.split()) for part in (function.__doc__ or "").split("\n\n"))
     ordered = sorted(shown, key=lambda parameter: parameter.default is not inspect.Parameter.empty)
-    gathered.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
-    gathered.__annotations__ = {parameter.name: parameter.annotation for parameter in ordered}
-    return gathered
+    command.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in ordered}
+    return command
 
 
 @cache
 def _options(kind: type[Struct]) -> list[inspect.Parameter]:
-    # Nearly every command takes some of the same groups.
     hints = get_type_hints(kind, include_extras=True)
     return [
         inspect.Parameter(
@@ -64,12 +81,12 @@ def _options(kind: type[Struct]) -> list[inspect.Parameter]:
 def option(
     names: str, metavar: str, help: str, *, shown: bool | str = False, known: Callable[..., object] | None = None
 ) -> object:
-    """An option with a value; `shown` is what its help says of the default, `known` completes it."""
+    """Declare an option with a value; `shown` is what its help says of the default, `known` completes it."""
     return typer.Option(*names.split(), metavar=metavar, help=help, show_default=shown, autocompletion=known)
 
 
 def tokens(names: str, help: str, *, shown: bool | str = True) -> object:
-    """An option that is a number of tokens: 32000, 32_000, or 32k."""
+    """Declare an option that is a number of tokens: 32000, 32_000, or 32k."""
     return typer.Option(*names.split(), metavar="TOKENS", help=help, show_default=shown, parser=_number_of_tokens)
 
 
@@ -79,63 +96,51 @@ def _number_of_tokens(given: str | int) -> int:
     try:
         return round(float(said[:-1]) * 1_000) if thousands else int(said)
     except (ValueError, OverflowError):
-        raise typer.BadParameter(f"{given!r} is no number of tokens; give one such as 32000 or 32k.") from None
+        raise typer.BadParameter(f"{given!r} is not a number of tokens; give one such as 32000 or 32k.") from None
 
 
 def flag(names: str, help: str, *, shown: bool | str = True) -> object:
-    """An option that is given or not."""
+    """Declare an option without a value."""
     return typer.Option(*names.split(), help=help, show_default=shown)
 
 
 def argument(
     metavar: str, help: str, *, shown: bool | str = True, known: Callable[..., object] | None = None
 ) -> object:
-    """What stands in its place on the line."""
+    """Declare a positional argument."""
     return typer.Argument(metavar=metavar, help=help, show_default=shown, autocompletion=known)
 
 
-SHOWN = 60
-"""Characters of a text beside the id that is completed."""
-Known = Sequence[tuple[str, str]]
-"""Ids, each with what a shell says of it."""
-
-
 def sessions_begun(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
-    """The sessions whose ids begin so."""
+    """Complete the id of a session."""
 
-    def asked(memory: Memory) -> Known:
-        return [
-            (each.key.session, f"{counted(each.messages, 'message')}, {each.source or 'appended'}")
-            for each in memory.sessions()
-        ]
+    def known(memory: Memory) -> Iterator[tuple[str, str]]:
+        for each in memory.sessions():
+            yield each.key.session, f"{counted(each.messages, 'message')}, {each.source or 'appended'}"
 
-    return _begun(ctx, incomplete, asked)
+    return _completed(ctx, incomplete, known)
 
 
 def memories_begun(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
-    """The memories whose ids begin so, as many as a look into an index gives."""
+    """Complete the id of a memory."""
 
-    def asked(memory: Memory) -> Known:
-        return [(each.id, one_line(each.text)[:SHOWN]) for each in memory.get([incomplete or "m_"])]
+    def known(memory: Memory) -> Iterator[tuple[str, str]]:
+        return ((each.id, one_line(each.text)[:60]) for each in memory.get([incomplete or "m_"]))
 
-    return _begun(ctx, incomplete, asked)
+    return _completed(ctx, incomplete, known)
 
 
-def _begun(ctx: typer.Context, incomplete: str, asked: Callable[[Memory], Known]) -> Iterator[tuple[str, str]]:
-    # Only someone who presses the key pays for it.
+def _completed(
+    ctx: typer.Context, incomplete: str, known: Callable[[Memory], Iterator[tuple[str, str]]]
+) -> Iterator[tuple[str, str]]:
     from ireneo import sync
 
-    try:
+    # A fault is no answer to a key; the command itself reports it.
+    with suppress(IreneoError):
         path = place_of(ctx.params.get("db")).path
         if is_there(path):
             with sync.open(path, space=ctx.params.get("space") or DEFAULT_SPACE) as memory:
-                known = asked(memory)
-        else:
-            known = ()
-    except IreneoError:
-        # Whoever presses a key is not told of a fault: the command itself says it.
-        known = ()
-    yield from ((id, told) for id, told in known if id.startswith(incomplete))
+                yield from [(id, about) for id, about in known(memory) if id.startswith(incomplete)]
 
 
 AUTO = "auto"
@@ -160,7 +165,7 @@ Format = Annotated[str, option("--format -f", "FORMAT", "The log's format; `iren
 FormatOfFile = Annotated[
     str, option("--format -f", "FORMAT", "Of a file: its format; `ireneo formats` lists them.", shown=True)
 ]
-AsJson = Annotated[bool, flag("--json", "JSON on standard output, and nothing else there.")]
+AsJson = Annotated[bool, flag("--json", "Write JSON to standard output, and nothing else.")]
 KeepSecrets = Annotated[
     bool,
     flag(
@@ -186,28 +191,26 @@ Prices = Annotated[
     option("--prices", "NAME", "The provider's prices: a session is rebuilt when that costs least.", shown=True),
 ]
 Explain = Annotated[bool, flag("--explain", "Say why a session was kept or rebuilt, and what that costs.")]
-Rebuild = Annotated[bool, flag("--rebuild", "Make it anew, with the summaries that were written since.")]
+Rebuild = Annotated[bool, flag("--rebuild", "Rebuild it, with the summaries written since.")]
 As = Annotated[str, option("--as", "NAME", "Of a story: what this character (or Vera = the Countess) was present for.")]
 From = Annotated[str | None, option("--session -s", "ID", "Only what comes from it, or from ID@BRANCH.", shown="any")]
-Yes = Annotated[bool, flag("--yes -y", "Don't ask.")]
-Undone = Annotated[bool, flag("--undone", "Also what a rewind left behind.")]
+Yes = Annotated[bool, flag("--yes -y", "Don't ask for confirmation.")]
+Undone = Annotated[bool, flag("--undone", "Include what a rewind left behind.")]
 SessionName = Annotated[
     str,
-    argument(
-        "SESSION", "Its id or the beginning of it; SESSION@BRANCH stands on another branch.", known=sessions_begun
-    ),
+    argument("SESSION", "Its id or the beginning of it; SESSION@BRANCH for another branch.", known=sessions_begun),
 ]
 
 
 class Within(Struct, frozen=True, kw_only=True):
-    """Which session of a file is meant, and how the file is read."""
+    """Which session of a file to read, and how."""
 
     session: SessionOf = None
     format: FormatOfFile = AUTO
 
 
 class Cutting(Struct, frozen=True, kw_only=True):
-    """How a session of the database is cut from one call to the next."""
+    """How a stored session is cut."""
 
     prices: Prices = None
     explain: Explain = False
@@ -216,7 +219,7 @@ class Cutting(Struct, frozen=True, kw_only=True):
 
 
 class Scoped(Struct, frozen=True, kw_only=True):
-    """Which project is asked: what belongs to others is not shown."""
+    """Which project to search."""
 
     project: Annotated[
         str | None,
@@ -228,36 +231,36 @@ class Scoped(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str | None:
-        """The project that is meant; None for all, and in a folder that tells of none."""
+        """The project to search; None for all, and in a folder that belongs to none."""
         if self.all_projects and self.project is not None:
-            raise BadInput("--project names one and --all-projects asks for all; give one of them.")
+            raise BadInput("--project names one project and --all-projects means all; give one of them.")
         if self.project is not None:
             return project_meant(self.project)
         return None if self.all_projects else project_here(str(Path.cwd())) or None
 
     def seen_by(self, viewpoint: str) -> str | None:
-        """The same; what a character lived through is no folder's, unless one is named."""
+        """The same for a character of a story, who is bound to no folder unless a project is named."""
         return self.name if not viewpoint or self.project is not None else None
 
     def hint(self, memory: Memory) -> str:
-        """What else can be asked, and of which projects, where nothing was found in this folder's."""
+        """A sentence on other projects to search, where nothing was found in this folder's."""
         here = None if self.project is not None else self.name
         if not here:
             return ""
         known = {each.project for each in memory.sessions()}
-        known.update(name for each in memory.memories(limit=LOOKED_AT) for name in each.projects)
+        known.update(name for each in memory.memories(limit=100) for name in each.projects)
         others = sorted(name for name in known - {here} if name and name != GENERAL)
         if not others:
             return ""
-        named = ", ".join(others[:NAMED]) + (f" and {len(others) - NAMED} others" if len(others) > NAMED else "")
+        named = ", ".join(others[:LISTED]) + (f" and {len(others) - LISTED} others" if len(others) > LISTED else "")
         return (
-            f" Only project {here} and what is marked as general were searched; there are also {named}:"
+            f" Only project {here} and general memories were searched; there are also {named}:"
             " name one with --project, or search all with --all-projects."
         )
 
 
 def project_meant(given: str) -> str:
-    """The project that is meant by what was given: a name, or a folder, such as one a dot stands for."""
+    """Return a project's name as it is, and the absolute path of a folder such as `.`."""
     return str(Path(given).resolve()) if given.startswith(".") else given
 
 
@@ -269,26 +272,20 @@ class Stored(Struct, frozen=True, kw_only=True):
 
 
 T = TypeVar("T")
-BRANCH = "@"
-MAIN = "main"
+BRANCH, MAIN = "@", "main"
 TRIAL = Path(":memory:")
-"""Where it is tried whether something can be stored at all."""
-NAMED = 5
-"""Other projects that are named."""
-LOOKED_AT = 100
-"""So many memories are looked at for other projects."""
 LISTED = 5
-"""So many sessions are named where a name fits several."""
+"""The most sessions or projects that a message names."""
 
 
 def reading(stored: Stored) -> Memory:
-    """The memory in a database that is there."""
+    """Open an existing database."""
     return writing(existing(stored.db), stored.space)
 
 
 def writing(path: Database, space: str, *, embedder: str | None = None, keep_secrets: bool = False) -> Memory:
-    """The memory in the database at `path`, which is made when it is not there."""
-    # Imported when used: a command that only reads a file starts sooner by a fifth.
+    """Open the database at `path`, which is created if needed."""
+    # Imported when used: a command that only reads a file needs no database.
     from ireneo import sync
 
     keep = keeps_secrets(keep_secrets)
@@ -296,7 +293,7 @@ def writing(path: Database, space: str, *, embedder: str | None = None, keep_sec
 
 
 def tried(path: Database, space: str, work: Callable[[Memory], T], *, keep_secrets: bool = False) -> T:
-    """Do `work` on the memory at `path`; where it can't be done, no database is made for it."""
+    """Do `work` on the memory at `path`, after a trial in memory where that would create the database."""
     if not is_there(path):
         with writing(TRIAL, space, keep_secrets=keep_secrets) as memory:
             work(memory)
@@ -305,7 +302,7 @@ def tried(path: Database, space: str, work: Callable[[Memory], T], *, keep_secre
 
 
 def keeps_secrets(given: bool) -> bool:
-    """Whether secrets are stored as they are: where that was asked for, or the environment says so."""
+    """Whether to store secrets as they are: by option, or by IRENEO_KEEP_SECRETS. Raises BadInput."""
     said = os.environ.get("IRENEO_KEEP_SECRETS", "").strip().lower()
     if said in ("1", "true", "yes", "on"):
         return True
@@ -315,19 +312,19 @@ def keeps_secrets(given: bool) -> bool:
 
 
 def embedder_named(given: str | None) -> str | None:
-    """The embedder that was named, or that of the environment; None: full text alone."""
+    """Return the embedder's name, by option or from IRENEO_EMBEDDER; None for full text alone."""
     return given or os.environ.get("IRENEO_EMBEDDER") or None
 
 
 @contextmanager
 def session_in(stored: Stored, name: str) -> Iterator[Session]:
-    """The session that `name` names, in a database that is there."""
+    """Open a session of an existing database by its name."""
     with reading(stored) as memory:
         yield session_named(memory, name)
 
 
 def session_named(memory: Memory, name: str) -> Session:
-    """The session whose id is `name` or alone begins with it, on the branch that may follow an ``@``."""
+    """Return the session whose id is `name` or alone begins with it, on the branch after an ``@``."""
     ids = [info.key.session for info in memory.sessions()]
     if name in ids:
         return memory.session(name)
@@ -337,7 +334,7 @@ def session_named(memory: Memory, name: str) -> Session:
 
 
 def session_asked(memory: Memory, name: str | None) -> tuple[str | None, str | None]:
-    """The session that is meant, and the branch; one that is not stored may still be what a memory names."""
+    """Return the session and branch that are meant; memories may name a session that is not stored."""
     if name is None:
         return None, None
     try:
@@ -350,7 +347,7 @@ def session_asked(memory: Memory, name: str | None) -> tuple[str | None, str | N
 
 
 def title_of(session: Session) -> str:
-    """What a screen calls a session."""
+    """Return a session's name as screens show it."""
     return session.id if session.branch == MAIN else f"{session.id}{BRANCH}{session.branch}"
 
 
@@ -362,7 +359,7 @@ def _chosen(ids: list[str], wished: str, space: str) -> str:
         raise SessionNotFound(
             f"There is no session {wished} in space {space}; `ireneo sessions` lists those there are."
         )
-    # A run of a sub-agent is called after its session: the shorter id is the one that is meant.
+    # A sub-agent's run is named after its session, whose shorter id is the one that is meant.
     shortest = min(found, key=len)
     if not all(id.startswith(shortest) for id in found):
         more = ", …" if len(found) > LISTED else ""

@@ -1,89 +1,85 @@
-"""`ireneo review`: the user's word on each lesson, one key each, or by their ids where there is no terminal."""
+"""`ireneo review`: keep, reword or drop lessons, with one key each, or by their ids without a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from select import select
 from typing import TYPE_CHECKING, Annotated, Literal
 
+import typer
 from msgspec import Struct
 from rich.text import Text
 
 from ireneo.errors import BadInput
-from ireneo.faces.cli.keys import keys, typed
 from ireneo.faces.cli.lessons import lesson_answer
 from ireneo.faces.cli.options import AsJson, Stored, flag, option, reading
-from ireneo.faces.cli.output import can_ask, console, counted, one_line, short, tell, write_json
+from ireneo.faces.cli.output import Answer, console, counted, echo, is_interactive, one_line, short
 from ireneo.plumbing import said_once
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory
     from ireneo.types import Lesson, Record, Verdict
 
-MOST_QUOTES = 4
-"""Passages that are shown beside a lesson."""
-KEYS = "k keep   e edit   d drop   s later   q quit"
-QUIT = "q"
 _VERDICTS: dict[str, Verdict | Literal["later"]] = {"k": "keep", "e": "edit", "d": "drop", "s": "later"}
-
-
 _DONE: dict[Verdict, str] = {"keep": "kept", "edit": "kept in your words", "drop": "dropped"}
 
 
 class Word(Struct, frozen=True, kw_only=True):
-    """What is said of which lesson, without being asked."""
+    """Verdicts by the ids of lessons."""
 
     keep: Annotated[
-        list[str] | None, option("--keep", "ID", "It stays as it is, whatever later runs show; give it once for each.")
+        list[str] | None, option("--keep", "ID", "Keep it as it is, whatever later runs show; give it once for each.")
     ] = None
-    drop: Annotated[
-        list[str] | None, option("--drop", "ID", "It is not told any more, and does not come back; once for each.")
-    ] = None
-    edit: Annotated[str | None, option("--edit", "ID", "It is told in the words of --text.")] = None
-    text: Annotated[str, option("--text", "WORDS", "The words of --edit.")] = ""
-    reason: Annotated[str, option("--reason", "WORDS", "Why --drop drops them.")] = ""
+    drop: Annotated[list[str] | None, option("--drop", "ID", "Drop it for good; give it once for each.")] = None
+    edit: Annotated[str | None, option("--edit", "ID", "Reword it, with --text.")] = None
+    text: Annotated[str, option("--text", "WORDS", "The words for --edit.")] = ""
+    reason: Annotated[str, option("--reason", "WORDS", "The reason for --drop.")] = ""
 
 
 class ReviewCounts(Struct, kw_only=True):
-    """What was said so far."""
+    """The verdicts so far."""
 
     kept: int = 0
     edited: int = 0
     dropped: int = 0
     left: int = 0
-    """Lessons of which nothing was said yet."""
+    """Lessons without a verdict."""
 
 
 def review(
-    project: Annotated[str | None, option("--project -p", "NAME", "Those of a project.", shown="all")] = None,
-    all_: Annotated[bool, flag("--all", "Also those of which something was said before.")] = False,
+    project: Annotated[str | None, option("--project -p", "NAME", "Only those of a project.", shown="all")] = None,
+    all_: Annotated[bool, flag("--all", "Include those that were reviewed before.")] = False,
     as_json: AsJson = False,
     *,
     word: Word,
     stored: Stored,
-) -> None:
+) -> Answer:
     """Keep, reword or drop lessons.
 
     One at a time with its evidence, one key each. What is kept stays as it is, and what is dropped does not come back,
     whatever later runs show; what is reworded keeps its evidence. Without a terminal: --keep, --drop and --edit; with
-    --json alone, those of which nothing was said yet.
+    --json alone, those that were not reviewed yet.
     """
     counts, given = ReviewCounts(), [*_given(word)]
-    if not given and not as_json and not can_ask():
-        raise BadInput("There is nobody to ask; say --keep ID, --drop ID or --edit ID --text WORDS.")
+    if not given and not as_json and not is_interactive():
+        raise BadInput("There is nobody to ask; give --keep ID, --drop ID or --edit ID --text WORDS.")
     with reading(stored) as memory:
-        done = [_said(memory, counts, id, verdict, text, word.reason) for id, verdict, text in given]
-        found = [] if given else said_once(memory.lessons(project=project, disputed=all_))
-        open_ = [each for each in found if all_ or not each.reviewed]
-        if not (given or as_json):
-            _ask_all(memory, counts, open_)
-    if as_json:
-        answers = [{"id": each.id, "state": each.state, "text": each.text} for each in done]
-        write_json(answers if given else [lesson_answer(each) for each in open_])
-        return
-    for each in done:
-        tell(f"{short(each.id)} {'is told no more' if each.state == 'retired' else 'stays'}: {one_line(each.text)}")
-    if not given:
-        tell(_summary(counts))
+        done = [_apply(memory, counts, id, verdict, text, word.reason) for id, verdict, text in given]
+        if given:
+            answers = [{"id": each.id, "state": each.state, "text": each.text} for each in done]
+            return Answer(answers, [f"{short(each.id)} {_became(each)}: {one_line(each.text)}" for each in done])
+        found = said_once(memory.lessons(project=project, disputed=all_))
+        unseen = [each for each in found if all_ or not each.reviewed]
+        if not as_json:
+            _ask_all(memory, counts, unseen)
+    return Answer([lesson_answer(each) for each in unseen], _summary(counts))
+
+
+def _became(record: Record) -> str:
+    return "is no longer shown" if record.state == "retired" else "stays"
 
 
 def _given(word: Word) -> list[tuple[str, Verdict, str]]:
@@ -92,7 +88,7 @@ def _given(word: Word) -> list[tuple[str, Verdict, str]]:
     return [*kept, *edited, *((id, "drop", "") for id in word.drop or ())]
 
 
-def _said(memory: Memory, counts: ReviewCounts, id: str, verdict: Verdict, text: str = "", reason: str = "") -> Record:
+def _apply(memory: Memory, counts: ReviewCounts, id: str, verdict: Verdict, text: str = "", reason: str = "") -> Record:
     done = memory.review(id, verdict, text=text, reason=reason if verdict == "drop" else "")
     counts.kept += verdict == "keep"
     counts.edited += verdict == "edit"
@@ -101,7 +97,7 @@ def _said(memory: Memory, counts: ReviewCounts, id: str, verdict: Verdict, text:
 
 
 def _ask_all(memory: Memory, counts: ReviewCounts, found: Sequence[Lesson]) -> None:
-    """Show one lesson after the other, and do what each key says, until there is none left or it is enough."""
+    """Show one lesson after the other, and apply what each key means, until the user quits."""
     for number, lesson in enumerate(found):
         verdict = _verdict(lesson, number + 1, len(found))
         if verdict is None:
@@ -110,33 +106,37 @@ def _ask_all(memory: Memory, counts: ReviewCounts, found: Sequence[Lesson]) -> N
         text = _new_words(lesson) if verdict == "edit" else ""
         if verdict == "later" or (verdict == "edit" and not text):
             counts.left += 1
-            tell("→ later")
+            echo("→ later")
         else:
-            _said(memory, counts, lesson.id, verdict, text)
-            tell(f"→ {_DONE[verdict]}")
+            _apply(memory, counts, lesson.id, verdict, text)
+            echo(f"→ {_DONE[verdict]}")
 
 
 def _show(lesson: Lesson, number: int, of: int) -> None:
     screen = console()
-    place = f"{number} of {of}"
-    about = [place, one_line(lesson.project) or "any project", "ruling" if lesson.is_ruling else lesson.category]
+
+    def write(text: str, style: str = "") -> None:
+        screen.print(Text(text, style=style), soft_wrap=True)
+
+    about = [f"{number} of {of}", one_line(lesson.project) or "any project"]
+    about += ["ruling" if lesson.is_ruling else lesson.category]
     about += [each for each in (lesson.standing, lesson.reviewed, short(lesson.id)) if each]
     screen.print()
-    screen.print(Text(f"  {' · '.join(about)}", style="dim"), soft_wrap=True)
-    screen.print(Text(f"  {one_line(lesson.lesson)}", style="bold"), soft_wrap=True)
-    for cited in lesson.sources[:MOST_QUOTES]:
-        screen.print(Text(f"      {short(cited.session)}  {one_line(cited.quote)}", style="dim"), soft_wrap=True)
-    for said in lesson.against:
-        screen.print(Text(f"      {one_line(said)}", style="dim"), soft_wrap=True)
-    screen.print(Text(f"  {KEYS}"), soft_wrap=True)
+    write(f"  {' · '.join(about)}", "dim")
+    write(f"  {one_line(lesson.lesson)}", "bold")
+    for cited in lesson.sources[:4]:
+        write(f"      {short(cited.session)}  {one_line(cited.quote)}", "dim")
+    for objection in lesson.against:
+        write(f"      {one_line(objection)}", "dim")
+    write("  k keep   e edit   d drop   s later   q quit")
 
 
 def _verdict(lesson: Lesson, number: int, of: int) -> Verdict | Literal["later"] | None:
-    """What is said of a lesson by the next key that means something; None where it ends the review."""
+    """Show a lesson and wait for a verdict; None ends the review."""
     with keys() as key:
         _show(lesson, number, of)
         try:
-            while (pressed := key()) != QUIT:
+            while (pressed := key()) != "q":
                 if pressed in _VERDICTS:
                     return _VERDICTS[pressed]
         except (KeyboardInterrupt, EOFError):
@@ -145,7 +145,7 @@ def _verdict(lesson: Lesson, number: int, of: int) -> Verdict | Literal["later"]
 
 
 def _new_words(lesson: Lesson) -> str:
-    """The words that the user gives it; empty where they leave it as it is."""
+    """Ask for the new words; empty where they stay the same."""
     try:
         words = typed("  new words: ", one_line(lesson.lesson))
     except (KeyboardInterrupt, EOFError):
@@ -155,6 +155,52 @@ def _new_words(lesson: Lesson) -> str:
 
 def _summary(counts: ReviewCounts) -> str:
     said = [("kept", counts.kept), ("reworded", counts.edited), ("dropped", counts.dropped)]
-    told = [f"{number} {name}" for name, number in said if number] or ["Nothing was said"]
+    told = [f"{number} {name}" for name, number in said if number] or ["Nothing was reviewed"]
     left = f"; {counted(counts.left, 'lesson')} left" if counts.left else ""
     return f"{', '.join(told)}{left}."
+
+
+@contextmanager
+def keys() -> Iterator[Callable[[], str]]:
+    """Yield a function that waits for the next key, in lower case, and raises EOFError at the end of input.
+
+    The terminal is in cbreak mode meanwhile, without echo. Arrows and other escape sequences are skipped.
+    """
+    try:
+        import termios
+        import tty
+    except ImportError:
+        yield lambda: typer.getchar().lower()
+        return
+    handle = sys.stdin.fileno()
+    before = termios.tcgetattr(handle)
+
+    def key() -> str:
+        while (read := os.read(handle, 1)) == b"\x1b":
+            while select([handle], [], [], 0)[0] and not os.read(handle, 1).strip(b"[O").isalpha():
+                pass
+        pressed = read.decode(errors="replace").lower()
+        if pressed in ("\x04", ""):
+            raise EOFError
+        return pressed
+
+    try:
+        # TCSADRAIN keeps keys that were pressed before.
+        tty.setcbreak(handle, termios.TCSADRAIN)
+        yield key
+    finally:
+        termios.tcsetattr(handle, termios.TCSADRAIN, before)
+
+
+def typed(prompt: str, begins: str) -> str:
+    """Read a line from the terminal, with `begins` to be edited where readline is available."""
+    try:
+        import readline
+    except ImportError:
+        # Windows has no readline.
+        return input(prompt).strip()
+    readline.set_startup_hook(lambda: readline.insert_text(begins))
+    try:
+        return input(prompt).strip()
+    finally:
+        readline.set_startup_hook()

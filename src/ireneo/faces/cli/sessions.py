@@ -1,7 +1,8 @@
-"""The commands on sessions: list them, see their tree, go back, fork, pin, dispute and open what an id names."""
+"""The commands on sessions: list and draw them, move through their trees, rules, blocks by hand, threads of stories."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import ireneo
@@ -9,7 +10,6 @@ from ireneo.errors import BadInput, NotFound
 from ireneo.faces.cli.files import log_file, log_format_of
 from ireneo.faces.cli.options import (
     AUTO,
-    AsJson,
     FormatOfFile,
     Preset,
     SessionName,
@@ -24,136 +24,114 @@ from ireneo.faces.cli.options import (
     title_of,
     tokens,
 )
-from ireneo.faces.cli.output import console, picked, short, tell, waiting, write_json
+from ireneo.faces.cli.output import Answer, console, picked, printable, short, waiting
 
 if TYPE_CHECKING:
     from ireneo.sync import Session
-    from ireneo.types import Annotation, LookupResult
+    from ireneo.types import Annotation, LookupResult, StoryThread
 
 
-def sessions(as_json: AsJson = False, *, stored: Stored) -> None:
-    """List sessions, the one added to last first."""
+def sessions(*, stored: Stored) -> Answer:
+    """List sessions, the most recently used first."""
+    from ireneo.faces.cli.screens.lists import show_sessions
+
     with reading(stored) as memory:
         infos = memory.sessions()
-    if as_json:
-        write_json([{"id": info.key.session} | picked(info, _LISTED) for info in infos])
-    else:
-        from ireneo.faces.cli.screens.lists import show_sessions
-
-        show_sessions(infos, stored.space)
+    data = [{"id": info.key.session} | picked(info, "source messages tokens first_at last_at") for info in infos]
+    return Answer(data, lambda: show_sessions(infos, stored.space))
 
 
-_LISTED = "source messages tokens first_at last_at"
-
-
-def formats(as_json: AsJson = False) -> None:
+def formats() -> Answer:
     """List the formats that Ireneo reads and writes."""
-    if as_json:
-        logs = [{"name": log.name, "chat": log.chat} for log in ireneo.LOG_FORMATS]
-        write_json({"logs": logs, "chats": list(ireneo.CHAT_FORMATS)})
-        return
     from ireneo.faces.cli.screens.lists import show_formats
 
-    show_formats()
+    logs = [{"name": log.name, "chat": log.chat} for log in ireneo.LOG_FORMATS]
+    return Answer({"logs": logs, "chats": list(ireneo.CHAT_FORMATS)}, show_formats)
 
 
-As = Annotated[str, option("--as", "NAME", "Of a story: what this character remembers.", shown="all of it")]
+Remembering = Annotated[str, option("--as", "NAME", "Of a story: what this character remembers.", shown="all of it")]
 
 
-def tree(
-    session: SessionName, preset: Preset = None, viewpoint: As = "", as_json: AsJson = False, *, stored: Stored
-) -> None:
-    """Draw what a session has become.
+def tree(session: SessionName, preset: Preset = None, viewpoint: Remembering = "", *, stored: Stored) -> Answer:
+    """Draw a session as a tree.
 
     Its summaries depth by depth, which of them a context shows, the branches and where they fork, and open threads.
     """
+    from ireneo.faces.cli.screens.tree import show_tree
+
     with waiting("Reading …"), session_in(stored, session) as named:
         title, found = title_of(named), named.tree(preset, viewpoint)
-    if as_json:
-        write_json(picked(found, "session branch preset head messages tokens live behind nodes branches threads"))
-    else:
-        # Only someone who looks pays for the drawing.
-        from ireneo.faces.cli.screens.tree import show_tree
-
-        show_tree(console(), found, title if not viewpoint else f"{title} · as {viewpoint}")
+    title = f"{title} · as {viewpoint}" if viewpoint else title
+    names = "session branch preset head messages tokens live behind nodes branches threads"
+    return Answer(picked(found, names), lambda: show_tree(console(), found, title))
 
 
 Place = Annotated[str, argument("TO", "A message's id, the beginning of it, the id that its log gave it, or root.")]
-At = Annotated[str | None, option("--at", "ID", "Where the branch begins.", shown="where the session stands")]
-NewBranch = Annotated[str, argument("NAME", "What the new branch is called.")]
+At = Annotated[str | None, option("--at", "ID", "Where the branch begins.", shown="the session's head")]
+NewBranch = Annotated[str, argument("NAME", "The name of the new branch.")]
 
 
-def rewind(session: SessionName, to: Place, as_json: AsJson = False, *, stored: Stored) -> None:
+def rewind(session: SessionName, to: Place, *, stored: Stored) -> Answer:
     """Go back to a message of a session.
 
-    What came after it stays in the log, and out of every context.
+    Later messages stay in the log, and out of every context.
     """
     with session_in(stored, session) as named:
         named.rewind(to)
-        _tell_place(named, as_json=as_json)
+        return _head_of(named)
 
 
-def fork(session: SessionName, name: NewBranch, at: At = None, as_json: AsJson = False, *, stored: Stored) -> None:
+def fork(session: SessionName, name: NewBranch, at: At = None, *, stored: Stored) -> Answer:
     """Make a branch that begins at a message.
 
     Look at it as SESSION@NAME.
     """
     with session_in(stored, session) as named:
-        _tell_place(named.fork(name, at=at), as_json=as_json)
+        return _head_of(named.fork(name, at=at))
 
 
-def _tell_place(session: Session, *, as_json: bool) -> None:
-    """Say where a branch stands."""
+def _head_of(session: Session) -> Answer:
     head = session.branches()[session.branch]
-    if as_json:
-        write_json(
-            {
-                "session": session.id,
-                "branch": session.branch,
-                "message": head.id if head else None,
-                "position": head.position if head else None,
-                "turn": head.turn if head else 0,
-                "tokens": head.total_tokens if head else 0,
-            }
-        )
-    elif head is None:
-        tell(f"{title_of(session)} stands before its first message.")
-    else:
-        place = f"message {head.position + 1:,}, in turn {head.turn}"
-        tell(f"{title_of(session)} stands at {short(head.id)} ({place}; {head.total_tokens:,} tokens).")
+    data: dict[str, object] = {"session": session.id, "branch": session.branch, "message": head.id if head else None}
+    data |= {
+        "position": head.position if head else None,
+        "turn": head.turn if head else 0,
+        "tokens": head.total_tokens if head else 0,
+    }
+    if head is None:
+        return Answer(data, f"{title_of(session)} is before its first message.")
+    place = f"message {head.position + 1:,}, in turn {head.turn}"
+    return Answer(data, f"{title_of(session)} is at {short(head.id)} ({place}; {head.total_tokens:,} tokens).")
 
 
-BY_HAND = "p_"
-Words = Annotated[str, argument("TEXT", "What is to stand in every context, word for word.")]
+RuleText = Annotated[str, argument("TEXT", "The rule, which every context shows word for word.")]
 PinNamed = Annotated[str, argument("PIN", "Its id or its words, or the beginning of either; `ireneo pins` lists them.")]
 Block = Annotated[str, argument("ID", "The block's id, as a context shows it: s_….")]
 Reason = Annotated[str, argument("REASON", "What is wrong with it, and what the messages show.")]
 Claim = Annotated[str, option("--claim", "WORDS", "Only this is wrong, in the block's words.")]
 
 
-def pin(session: SessionName, text: Words, as_json: AsJson = False, *, stored: Stored) -> None:
-    """Pin a rule: it stands in every context.
+def pin(session: SessionName, text: RuleText, *, stored: Stored) -> Answer:
+    """Pin a rule: every context shows it.
 
-    Word for word, from where the session stands now, until it is released.
+    Word for word, from the session's head on, until it is released.
     """
     with session_in(stored, session) as named:
         made = named.pin(text)
-    _tell_note(named, made, f"Pinned in {title_of(named)} as {short(made.id)}: {made.text}", as_json=as_json)
+    return _annotated(named, made, f"Pinned in {title_of(named)} as {short(made.id)}: {made.text}")
 
 
-def release(session: SessionName, pin: PinNamed, as_json: AsJson = False, *, stored: Stored) -> None:
-    """Let go of a pin: it holds no longer.
+def release(session: SessionName, pin: PinNamed, *, stored: Stored) -> Answer:
+    """Release a pin: it no longer holds.
 
-    Those that were found in the messages as well as those by hand.
+    Works for pins found in the messages as well as for those set by hand.
     """
     with session_in(stored, session) as named:
         made = named.release(pin)
-    _tell_note(named, made, f"Released in {title_of(named)}: {made.text}", as_json=as_json)
+    return _annotated(named, made, f"Released in {title_of(named)}: {made.text}")
 
 
-def dispute(
-    session: SessionName, id: Block, reason: Reason, claim: Claim = "", as_json: AsJson = False, *, stored: Stored
-) -> None:
+def dispute(session: SessionName, id: Block, reason: Reason, claim: Claim = "", *, stored: Stored) -> Answer:
     """Say that a block is wrong.
 
     It is shown as disputed until a model has written it again from its messages, with the reason in view.
@@ -162,47 +140,32 @@ def dispute(
         made = named.dispute(id, reason, claim=claim)
     what = f"“{claim}” in {short(id)}" if claim else short(id)
     until = "until a model has written it again (`ireneo summarise`)."
-    _tell_note(named, made, f"{what} is shown as disputed in {title_of(named)}, {until}", as_json=as_json)
+    return _annotated(named, made, f"{what} is shown as disputed in {title_of(named)}, {until}")
 
 
-def _tell_note(session: Session, made: Annotation, said: str, *, as_json: bool) -> None:
-    if as_json:
-        write_json(
-            {
-                "id": made.id,
-                "kind": made.kind,
-                "session": session.id,
-                "branch": session.branch,
-                "text": made.text,
-                "at": made.at or None,
-                "about": made.about,
-                "claim": made.claim,
-            }
-        )
-    else:
-        tell(said)
+def _annotated(session: Session, made: Annotation, sentence: str) -> Answer:
+    place = {"session": session.id, "branch": session.branch}
+    about = {"text": made.text, "at": made.at or None, "about": made.about, "claim": made.claim}
+    return Answer(picked(made, "id kind") | place | about, sentence)
 
 
-def pins(session: SessionName, as_json: AsJson = False, *, stored: Stored) -> None:
-    """List the pins that stand in a session.
+def pins(session: SessionName, *, stored: Stored) -> Answer:
+    """List the pins of a session.
 
     The constraints that users and the system set in their messages, and what was pinned by hand.
     """
+    from ireneo.faces.cli.screens.lists import show_pins
+
     with session_in(stored, session) as named:
-        title, standing = title_of(named), [_pin_answer(named, each) for each in named.pins()]
-    if as_json:
-        write_json(standing)
-    else:
-        from ireneo.faces.cli.screens.lists import show_pins
-
-        show_pins(standing, title)
+        title, found = title_of(named), [_pin(named, each) for each in named.pins()]
+    return Answer(found, lambda: show_pins(found, title))
 
 
-def _pin_answer(session: Session, pin: ireneo.Pin) -> dict[str, object]:
-    """A pin, whether it was set by hand, and whose message it stands in, or after which it was made."""
+def _pin(session: Session, pin: ireneo.Pin) -> dict[str, object]:
+    """A pin as JSON, with who set it, and in which turn."""
     message = session.expand(pin.source).messages[0] if pin.source else None
     return picked(pin, "id text source") | {
-        "by_hand": pin.id.startswith(BY_HAND),
+        "by_hand": pin.id.startswith("p_"),
         "role": message.role if message else "",
         "turn": message.turn if message else 0,
     }
@@ -220,13 +183,11 @@ Of = Annotated[
 File = Annotated[
     str | None, option("--file", "FILE", "The log that the context was cut from, if it was a file.", shown=True)
 ]
-SMALLEST = 256
-"""A budget for which all that can be summarised is."""
 AtBudget = Annotated[
     int,
     tokens(
         "--budget -b",
-        "With --file: what the context was cut to, which the block next to the live messages depends on.",
+        "With --file: the budget of the context, which the block next to the live messages depends on.",
         shown=False,
     ),
 ]
@@ -236,18 +197,19 @@ def expand(
     id: Id,
     session: Of = None,
     file: File = None,
-    budget: AtBudget = SMALLEST,
+    budget: AtBudget = 256,
     format: FormatOfFile = AUTO,
-    viewpoint: As = "",
-    as_json: AsJson = False,
+    viewpoint: Remembering = "",
     *,
     stored: Stored,
-) -> None:
+) -> Answer:
     """Open what an id names.
 
     A block to its raw messages, a message, a memory with its evidence and where that comes from, a pin, a session to
-    its diary. The beginning of an id will do where no other begins so.
+    its diary. The beginning of an id is enough where no other begins so.
     """
+    from ireneo.faces.cli.screens.opened import show
+
     if file is None:
         with reading(stored) as memory:
             within = session_named(memory, session).id if session else ""
@@ -256,18 +218,8 @@ def expand(
         raise BadInput("--as asks for what a stored story's character remembers; leave out the file, or --as.")
     else:
         opened = _in_file(file, id, session, budget, format)
-    if as_json:
-        write_json(_expand_answer(id, opened))
-    else:
-        # Only someone who reads pays for the drawing.
-        from ireneo.faces.cli.screens.opened import show
-
-        show(console(), opened)
-
-
-def _expand_answer(id: str, opened: LookupResult) -> dict[str, object]:
     behind = opened.expanded
-    return {
+    data = {
         "id": id,
         "session": opened.session or None,
         "summary": behind.summary if behind else None,
@@ -276,11 +228,11 @@ def _expand_answer(id: str, opened: LookupResult) -> dict[str, object]:
         "note": opened.note,
         "diary": opened.diary.entries if opened.diary else None,
     }
+    return Answer(data, lambda: show(opened))
 
 
 def _in_file(given: str, id: str, session: str | None, budget: int, format: str) -> LookupResult:
-    """Look in a memory that dies with us: the same messages make the same blocks, under the same ids."""
-    # Only who opens a file pays for the name.
+    """Look in a temporary memory: the same messages make the same blocks, with the same ids."""
     from ireneo import sync
     from ireneo.types import LookupResult
 
@@ -304,3 +256,96 @@ def _in_file(given: str, id: str, session: str | None, budget: int, format: str)
         f"There is no block or message {id} in {given}; name the --budget of the context that showed it, "
         "since a block next to the live messages depends on it."
     )
+
+
+StoryBlock = Annotated[str, argument("ID", "The summary's id, as a context shows it: s_….")]
+StoryText = Annotated[str, argument("TEXT", "The new text of the summary.")]
+
+
+def edit(session: SessionName, id: StoryBlock, text: StoryText, *, stored: Stored) -> Answer:
+    """Write a summary of a story by hand.
+
+    Your words replace all others, until the summary is disputed.
+    """
+    with session_in(stored, session) as named:
+        made, title = named.edit(id, text), title_of(named)
+    data = {"id": made.id, "summary": id, "text": made.text, "first": made.since, "last": made.at_position}
+    place = f"messages {made.since + 1:,} to {made.at_position + 1:,}"
+    return Answer(data, f"Your words stand for {place} of {title}, until the summary is disputed.")
+
+
+ThreadSort = Annotated[
+    str,
+    argument("KIND", "promise, debt, quest, threat, secret, lie, wound, possession, relation, question or canon."),
+]
+ThreadText = Annotated[str, argument("TEXT", "A whole sentence that can be understood by itself.")]
+NewThreadText = Annotated[str, argument("TEXT", "The new words; empty where only the people change.")]
+ThreadNamed = Annotated[
+    str, argument("THREAD", "Its id or its words, or the beginning of either; `ireneo thread list` has them.")
+]
+How = Annotated[str, argument("HOW", "What became of it.")]
+Who = Annotated[str, option("--who", "NAME", "Whose it is: who promised, owes, hides, was hurt, has it.")]
+Whom = Annotated[str, option("--whom", "NAME", "With whom: to whom, from whom, by whom.")]
+KnownTo = Annotated[str, option("--known-to", "NAMES", "The characters that know of it, with commas between them.")]
+Resolved = Annotated[bool, option("--all", "", "Include resolved threads, and what ended them.")]
+Knowing = Annotated[str, option("--as", "NAME", "What this character knows of.", shown="all of it")]
+_THREAD = "id kind text state who whom since source until ended known_to"
+
+
+def list_threads(
+    session: SessionName, resolved: Resolved = False, viewpoint: Knowing = "", *, stored: Stored
+) -> Answer:
+    """List the fixed facts of a story, and its open threads."""
+    with session_in(stored, session) as named:
+        title, found = title_of(named), named.threads(resolved=resolved, viewpoint=viewpoint)
+    none = f"No thread is open in {title}; they are found with its summaries, which `ireneo work` writes."
+    return Answer([picked(each, _THREAD) for each in found], list(_thread_lines(found)) or none)
+
+
+def _thread_lines(threads: Sequence[StoryThread]) -> Iterator[str]:
+    for each in threads:
+        people = " → ".join(filter(None, (each.who, each.whom)))
+        about = " · ".join(filter(None, (each.kind, people, f"since message {each.since + 1:,}")))
+        until = f", until message {each.until + 1:,}" if each.until is not None else ""
+        yield f"{short(each.id)}  {about}{until}: {printable(each.text)}"
+        if each.ended and each.ended != each.text:
+            yield f"{'':{len(short(each.id))}}  ended: {printable(each.ended)}"
+
+
+def add_thread(
+    session: SessionName,
+    kind: ThreadSort,
+    text: ThreadText,
+    who: Who = "",
+    whom: Whom = "",
+    known_to: KnownTo = "",
+    *,
+    stored: Stored,
+) -> Answer:
+    """Add a thread: every context shows it until it is resolved."""
+    names = [name.strip() for name in known_to.split(",") if name.strip()]
+    with session_in(stored, session) as named:
+        made = named.add_thread(kind, text, who=who, whom=whom, known_to=names)
+        title = title_of(named)
+    return Answer(picked(made, _THREAD), f"Added to {title} as {short(made.id)}: {made.text}")
+
+
+def add_canon(session: SessionName, text: ThreadText, known_to: KnownTo = "", *, stored: Stored) -> Answer:
+    """Set a fixed fact: it is shown first, in every context of the story."""
+    return add_thread(session, "canon", text, known_to=known_to, stored=stored)
+
+
+def edit_thread(
+    session: SessionName, thread: ThreadNamed, text: NewThreadText, who: Who = "", whom: Whom = "", *, stored: Stored
+) -> Answer:
+    """Reword a thread, or a fixed fact."""
+    with session_in(stored, session) as named:
+        made = named.edit_thread(thread, text, who=who, whom=whom)
+    return Answer(picked(made, _THREAD), f"{short(made.id)} now reads: {made.text}")
+
+
+def resolve_thread(session: SessionName, thread: ThreadNamed, how: How = "", *, stored: Stored) -> Answer:
+    """Say that a thread has ended, or that a fact no longer holds."""
+    with session_in(stored, session) as named:
+        made = named.resolve_thread(thread, how)
+    return Answer(picked(made, _THREAD), f"Resolved {short(made.id)}: {made.text}")

@@ -1,4 +1,4 @@
-"""`ireneo doctor`, `forget`, `prune`, `path`, `copy` and `migrate`: looking after a database."""
+"""`ireneo doctor`, `forget`, `prune`, `path`, `copy` and `migrate`: maintenance of a database."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 from msgspec import Struct
 from msgspec.structs import asdict
 
+import ireneo
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.faces.cli.options import (
     AsJson,
@@ -27,27 +28,27 @@ from ireneo.faces.cli.options import (
     sessions_begun,
 )
 from ireneo.faces.cli.output import (
-    agreed,
-    can_ask,
-    checking_bar,
+    Answer,
+    confirm,
     console,
     counted,
+    echo,
+    is_interactive,
+    local_time,
     one_line,
     picked,
-    said,
+    progress,
     short,
-    tell,
     waiting,
-    write_json,
 )
 from ireneo.faces.cli.place import database, existing, is_there, place_of, room_for, shown, whole
 
 if TYPE_CHECKING:
     from ireneo.ports.store import Pruned
-    from ireneo.types import ErasureReceipt, Finding, Secrets
+    from ireneo.types import ErasureReceipt, Examined, Finding, Secrets
 
 
-def path(as_json: AsJson = False, db: Db = None) -> None:
+def path(db: Db = None) -> Answer:
     """Say where the database is, and why there.
 
     The first of these: --db; the variable IRENEO_DB; a memory.db in this folder; a folder .ireneo, in this folder or
@@ -55,37 +56,32 @@ def path(as_json: AsJson = False, db: Db = None) -> None:
     """
     place = place_of(db)
     there = is_there(place.path)
-    if as_json:
-        write_json({"path": whole(place.path), "why": place.why, "exists": there})
-        return
-    # The path alone on standard output, for scripts: sqlite3 "$(ireneo path)".
-    sys.stdout.write(f"{whole(place.path)}\n")
-    made = "" if there else " It is not there yet: `ireneo import`, `learn` and `remember` make it."
-    sys.stderr.write(f"ireneo: {shown(place.path)}: {place.why}.{made}\n")
+    made = "" if there else " It does not exist yet: `ireneo import`, `learn` and `remember` create it."
+
+    def show() -> None:
+        # The path alone on standard output, for scripts: sqlite3 "$(ireneo path)".
+        sys.stdout.write(f"{whole(place.path)}\n")
+        sys.stderr.write(f"ireneo: {shown(place.path)}: {place.why}.{made}\n")
+
+    return Answer({"path": whole(place.path), "why": place.why, "exists": there}, show)
 
 
-From = Annotated[str, argument("FROM", "The database that is read: a file, or postgresql://…", shown=False)]
-Into = Annotated[str, argument("TO", "The database that is written to; a file is made.", shown=False)]
+From = Annotated[str, argument("FROM", "The database to read: a file, or postgresql://…", shown=False)]
+Into = Annotated[str, argument("TO", "The database to write to; a file is created.", shown=False)]
 OfSpaces = Annotated[list[str] | None, option("--space", "NAME", "Only this space; may be repeated.", shown="all")]
 
 
-def copy(source: From, target: Into, space: OfSpaces = None, as_json: AsJson = False) -> None:
+def copy(source: From, target: Into, space: OfSpaces = None) -> Answer:
     """Copy a database into another, and compare both.
 
-    Ids stay, and a copy that was broken off goes on when it is begun anew. Nobody should write meanwhile. Left out are
-    vectors, which `ireneo work` makes again, and leases.
+    Ids stay the same, and an interrupted copy continues when it is run again. Nobody should write meanwhile. Left out
+    are vectors, which `ireneo work` makes again, and leases.
     """
-    # Imported when used: no other command needs them here.
     import asyncio
-
-    import ireneo
 
     path, other = existing(source), room_for(database(target))
     with console(stderr=True).status("Copying …") as status:
         tally = asyncio.run(ireneo.copy(path, other, spaces=space, on_session=status.update))
-    if as_json:
-        write_json(tally)
-        return
     copied = [
         counted(tally.sessions, "session"),
         counted(tally.messages, "message"),
@@ -93,45 +89,38 @@ def copy(source: From, target: Into, space: OfSpaces = None, as_json: AsJson = F
         counted(tally.memories, "memory", "memories"),
         counted(tally.runs, "run"),
     ]
-    sys.stdout.write(f"  {', '.join(copied)} → {shown(other)}: the same on both sides\n")
+    return Answer(tally, f"{', '.join(copied)} → {shown(other)}: the same on both sides")
 
 
 DryRun = Annotated[bool, flag("--dry-run", "Only say what would be done.")]
 
 
-def migrate(dry_run: DryRun = False, as_json: AsJson = False, db: Db = None) -> None:
+def migrate(dry_run: DryRun = False, db: Db = None) -> Answer:
     """Bring a database up to date after an upgrade.
 
-    Whatever opens it does so as well. On a server, servers and workers of the release before may go on meanwhile.
+    Whatever opens it does so as well. On a server, processes of the release before may continue meanwhile.
     """
-    # Imported when used: no other command needs them here.
     import asyncio
-
-    import ireneo
 
     where = existing(db)
     done = asyncio.run(ireneo.migrate(where, dry_run=dry_run))
-    if as_json:
-        write_json(done)
-    elif done.applied:
-        goes = "would go" if dry_run else "went"
-        tell(f"{shown(where)} {goes} from {done.before} to {done.after}: {', '.join(done.applied)}.")
-    else:
-        tell(f"{shown(where)} is up to date at {done.after}.")
+    goes = "would go" if dry_run else "went"
+    text = f"{shown(where)} is up to date at {done.after}."
+    if done.applied:
+        text = f"{shown(where)} {goes} from {done.before} to {done.after}: {', '.join(done.applied)}."
+    return Answer(done, text)
 
 
 Repair = Annotated[bool, flag("--repair", "Repair what can be repaired: summaries, indexes, leases …; never the log.")]
-Quick = Annotated[bool, flag("--quick", "Leave out whether each message and row is what was stored.")]
+Quick = Annotated[bool, flag("--quick", "Don't check whether each message and row is what was stored.")]
 ForSecrets = Annotated[
     bool,
     flag(
         "--secrets",
-        "Look for keys, tokens and passwords that are stored instead; with --repair take them out of the log and "
-        "all else, down to the bytes of the file.",
+        "Look for stored keys, tokens and passwords instead; with --repair remove them from the log and everything "
+        "else, down to the bytes of the file.",
     ),
 ]
-TAKES_OUT = "`ireneo doctor --secrets --repair` takes them out; the messages from there on get other ids."
-TAKEN_OUT = "Taken out."
 _THINGS = {
     "messages": ("message", "messages"),
     "payloads": ("message's payload", "messages' payloads"),
@@ -150,44 +139,45 @@ def doctor(
     repair: Repair = False,
     quick: Quick = False,
     secrets: ForSecrets = False,
-    as_json: AsJson = False,
     *,
     stored: Stored,
-) -> None:
-    """Look for what is wrong with a database.
+) -> Answer:
+    """Look for faults in a database.
 
-    The file as a whole, and each session of the space. It ends with 1 where something is wrong that was not repaired.
+    Checks the file as a whole, and each session of the space. It exits with 1 where a fault was found and not repaired.
     """
-    # Not imported with the module: no other command needs it here.
     from ireneo.faces.cli.screens.lists import show_findings
 
     if secrets and quick:
-        raise BadInput("--quick leaves out what --secrets does not look at; give one of them.")
+        raise BadInput("--quick leaves out checks that --secrets does not make; give one of them.")
     looked: Secrets | None = None
     with reading(stored) as memory:
         infos = memory.sessions()
         messages = sum(info.messages for info in infos)
-        with checking_bar(0 if quick else messages) as step:
+        # The file is checked before the first message, which takes an unknown time.
+        with progress("the file", shown=bool(messages) and not quick) as update:
+
+            def report(done: Examined) -> None:
+                update(completed=done.messages, total=messages, description="messages")
+
             if secrets:
-                looked = memory.secrets(repair=repair, on_progress=step)
+                looked = memory.secrets(repair=repair, on_progress=report)
                 found = _secrets_found(looked)
             else:
-                found = list(memory.doctor(repair=repair, quick=quick, on_progress=step))
+                found = list(memory.doctor(repair=repair, quick=quick, on_progress=report))
     is_sound = all(each.kind == "note" or each.repaired for each in found)
-    if as_json:
-        findings = [picked(each, "kind session text repaired advice") for each in found]
-        answer = {"sound": is_sound, "sessions": len(infos), "messages": messages, "findings": findings}
-        write_json(answer | {"secrets": looked.found} if looked else answer)
-    else:
+    findings = [picked(each, "kind session text repaired advice") for each in found]
+    data = {"sound": is_sound, "sessions": len(infos), "messages": messages, "findings": findings}
+
+    def show() -> None:
         where = f"{shown(database(stored.db))} · space {stored.space}"
-        show_findings(console(), found, where=where, sessions=len(infos), messages=messages, quick=quick)
-    if not is_sound:
-        raise typer.Exit(1)
+        show_findings(found, where=where, sessions=len(infos), messages=messages, quick=quick)
+
+    return Answer(data | {"secrets": looked.found} if looked else data, show, failed=not is_sound)
 
 
 def _secrets_found(looked: Secrets) -> list[Finding]:
-    """What a look for secrets found, a sentence for each place."""
-    # Imported when used, as all of the library is.
+    """What a search for secrets found, as a finding for each place."""
     from ireneo.types import Finding
 
     found = []
@@ -195,61 +185,63 @@ def _secrets_found(looked: Secrets) -> list[Finding]:
         kinds = ", ".join(f"{kind} {number:,}" for kind, number in each.kinds.items())
         many = counted(sum(each.kinds.values()), "secret")
         text = f"{counted(each.things, *_THINGS[each.where])} with {many}: {kinds}"
-        advice = TAKEN_OUT if looked.repaired else TAKES_OUT
+        advice = (
+            "Removed."
+            if looked.repaired
+            else "`ireneo doctor --secrets --repair` removes them; later messages get new ids."
+        )
         found.append(Finding(kind="fault", session=each.session, text=text, repaired=looked.repaired, advice=advice))
     if not looked.complete:
-        text = "Bytes of what was taken out, or forgotten before, may still stand in the file."
+        text = "Bytes of what was removed, or forgotten before, may still be in the file."
         found.append(Finding(kind="fault", session="", text=text, advice=looked.note))
     elif looked.note:
         found.append(Finding(kind="note", session="", text=looked.note))
     return found
 
 
-ONE = "Say what is to be forgotten with one of --subject, --session, --message, --memory and --everything."
-
-
 class ForgetTarget(Struct, frozen=True, kw_only=True):
-    """What is to go."""
+    """What to forget."""
 
-    subject: Annotated[str, option("--subject", "NAME", "All that is known of it.")] = ""
+    subject: Annotated[str, option("--subject", "NAME", "Everything known of a person or thing.")] = ""
     session: Annotated[
-        str, option("--session", "ID", "A session, and what was made of it alone.", known=sessions_begun)
+        str, option("--session", "ID", "A session, and what was derived from it alone.", known=sessions_begun)
     ] = ""
-    message: Annotated[str, option("--message", "ID", "A message's words.")] = ""
+    message: Annotated[str, option("--message", "ID", "The text of a message.")] = ""
     memory: Annotated[str, option("--memory", "ID", "A memory.", known=memories_begun)] = ""
-    everything: Annotated[str, option("--everything", "SPACE", "All of the space: give its name.")] = ""
+    everything: Annotated[str, option("--everything", "SPACE", "Everything in the space: give its name.")] = ""
 
 
 Also = Annotated[
     list[str] | None,
-    option("--also", "ID", "Take this memory or message as well, or `all` that may be meant; give it once for each."),
+    option("--also", "ID", "Also forget this memory or message, or `all` that may be meant; give it once for each."),
 ]
-ALL = "all"
 
 
 def forget(
     *, goner: ForgetTarget, also: Also = None, yes: Yes = False, as_json: AsJson = False, stored: Stored
-) -> None:
+) -> Answer:
     """Forget something for good.
 
-    Its words and all that was made of them alone, from every byte of the database. It asks before it does, and shows
+    Its text and everything that was derived from it alone, in every byte of the database. It asks first, and shows
     what may be meant as well: sentences that speak of somebody by another name, the messages that said a memory.
     """
     named = {name: value for name, value in asdict(goner).items() if value}
     if len(named) != 1:
-        raise BadInput(ONE)
+        raise BadInput("Say what to forget with one of --subject, --session, --message, --memory and --everything.")
     ((what, name),) = named.items()
     if what == "session":
         with reading(stored) as memory, suppress(SessionNotFound):
-            # One that is kept elsewhere may still be what was learned from.
+            # A session that is not stored may still be named by lessons.
             name = session_named(memory, name).id
     target = {"space" if what == "everything" else what: name}
-    with waiting("Looking for what would go …"), reading(stored) as memory:
+    with waiting("Looking for what would be deleted …"), reading(stored) as memory:
         before = memory.forget(**target, preview=True)
-        taken = list(dict.fromkeys(each.id for each in before.also)) if ALL in (also or ()) else list(also or ())
+        taken = list(dict.fromkeys(each.id for each in before.also)) if "all" in (also or ()) else list(also or ())
         before = memory.forget(**target, also=taken, preview=True) if taken else before
-    if not as_json:
-        _show_also(before)
+    if not as_json and before.also:
+        echo("This may be meant as well, and stays unless you add --also ID, or --also all:")
+        for each in before.also:
+            echo(f"  {short(each.id)}  “{one_line(each.text)}” ({one_line(each.why)})")
     if not yes:
         taken += _asked_also(before)
         if taken:
@@ -257,41 +249,28 @@ def forget(
                 before = memory.forget(**target, also=taken, preview=True)
     meant = f"{what} {name}" if what != "everything" else f"all of space {name}"
     note = f" ({before.note})" if before.note else ""
-    question = f"Forget {meant} for good: {_listed(before) or 'nothing of it is kept'}{note}?"
-    if not yes and not agreed(question, what=meant):
+    question = f"Forget {meant} for good: {_listed(before) or 'nothing of it is stored'}{note}?"
+    if not yes and not confirm(question, what=meant):
         raise typer.Exit(1)
-    with waiting("Erasing …"), reading(stored) as memory:
+    with waiting("Deleting …"), reading(stored) as memory:
         done = memory.forget(**target, also=taken, preview=False)
-    if as_json:
-        write_json(done)
-    else:
-        tell(one_line(_forget_told(done, meant)))
-    if not done.complete:
-        raise typer.Exit(1)
-
-
-def _show_also(receipt: ErasureReceipt) -> None:
-    """The sentences that may be meant as well, each with the id by which it is taken."""
-    if receipt.also:
-        tell("This may be meant as well, and stays unless it is taken (--also ID, or --also all):")
-    for each in receipt.also:
-        tell(f"  {short(each.id)}  “{one_line(each.text)}” ({one_line(each.why)})")
+    return Answer(done, one_line(_forgotten(done, meant)), failed=not done.complete)
 
 
 def _asked_also(receipt: ErasureReceipt) -> list[str]:
-    """Those that somebody at the terminal wants taken too."""
-    if not can_ask():
+    """Ask at the terminal which of them to forget too."""
+    if not is_interactive():
         return []
     ids = dict.fromkeys(each.id for each in receipt.also)
-    return [name for name in ids if agreed(f"Take {short(name)} as well?", what=name)]
+    return [name for name in ids if confirm(f"Forget {short(name)} as well?", what=name)]
 
 
-def _forget_told(receipt: ErasureReceipt, meant: str) -> str:
+def _forgotten(receipt: ErasureReceipt, meant: str) -> str:
     listed = _listed(receipt)
     if not listed:
-        return f"Nothing is kept of {meant}; nothing was taken out. {receipt.note}"
-    left = "" if receipt.complete else " Some of it still stands in the file."
-    return f"Forgotten, {meant}: {listed}, at {said(receipt.at)}.{left} {receipt.note}"
+        return f"Nothing is stored of {meant}; nothing was deleted. {receipt.note}"
+    left = "" if receipt.complete else " Some of it is still in the file."
+    return f"Forgotten, {meant}: {listed}, at {local_time(receipt.at)}.{left} {receipt.note}"
 
 
 _GONE = (
@@ -308,49 +287,44 @@ _GONE = (
 
 
 def _listed(receipt: ErasureReceipt) -> str:
-    """How much of each, in words."""
     gone = receipt.what
     parts = [counted(number, noun, plural) for name, noun, plural in _GONE if (number := getattr(gone, name))]
     if gone.lessened:
-        parts.append(f"{counted(gone.lessened, 'memory', 'memories')} without some of what spoke for them")
+        parts.append(f"{counted(gone.lessened, 'memory', 'memories')} without some of their evidence")
     return ", ".join(parts)
 
 
 Branch = Annotated[str, option("--branch", "NAME", "Forget this branch first.")]
 
 
-def prune(
-    session: SessionName, branch: Branch = "", yes: Yes = False, as_json: AsJson = False, *, stored: Stored
-) -> None:
-    """Take out what no branch leads to.
+def prune(session: SessionName, branch: Branch = "", yes: Yes = False, *, stored: Stored) -> Answer:
+    """Delete what no branch leads to.
 
-    Messages that a rewind left behind, and what was made of them, for good. It asks before it does.
+    Messages that a rewind left behind, and what was derived from them, for good. It asks first.
     """
     with session_in(stored, session) as named:
         title, due = named.id, named.prune(branch, dry_run=True)
-    if not yes and (due.messages or branch) and not agreed(_prune_question(title, branch, due), what="messages"):
+    if not yes and (due.messages or branch) and not confirm(_prune_question(title, branch, due), what="messages"):
         raise typer.Exit(1)
-    with waiting("Taking out …"), session_in(stored, title) as named:
+    with waiting("Deleting …"), session_in(stored, title) as named:
         done = named.prune(branch)
-    if as_json:
-        write_json({"session": title, "dropped": branch or None} | picked(done, "messages tokens summaries"))
-    else:
-        tell(_prune_told(title, branch, done))
+    data = {"session": title, "dropped": branch or None} | picked(done, "messages tokens summaries")
+    return Answer(data, _pruned(title, branch, done))
 
 
 def _prune_question(title: str, branch: str, due: Pruned) -> str:
     what = f"{counted(due.messages, 'message')} ({due.tokens:,} tokens)"
     if not branch:
-        return f"Take {what} out of {title} for good?"
-    taken = f"take {what} out" if due.messages else "take nothing out, since other branches lead to all of it"
-    return f"Forget branch {branch} of {title}, and {taken}, for good?"
+        return f"Delete {what} of {title} for good?"
+    deleted = f"delete {what}" if due.messages else "delete no message, since other branches lead to all of them"
+    return f"Forget branch {branch} of {title}, and {deleted}, for good?"
 
 
-def _prune_told(title: str, branch: str, done: Pruned) -> str:
+def _pruned(title: str, branch: str, done: Pruned) -> str:
     dropped = f"Branch {branch} of {title} is forgotten. " if branch else ""
     if not done.messages:
-        return f"{dropped}Some branch leads to every message of {title}; nothing was taken out."
+        return f"{dropped}Some branch leads to every message of {title}; nothing was deleted."
     what = f"{counted(done.messages, 'message')} ({done.tokens:,} tokens)"
     made = f" and {counted(done.summaries, 'summary', 'summaries')}" if done.summaries else ""
     verb = "was" if done.messages == 1 and not made else "were"
-    return f"{dropped}{what}{made} {verb} taken out of {title}."
+    return f"{dropped}{what}{made} {verb} deleted from {title}."

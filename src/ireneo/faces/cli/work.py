@@ -1,4 +1,4 @@
-"""`ireneo work` and `summarise`: what is written behind the conversation, and what a model may cost."""
+"""`ireneo work`, `summarise` and `notes`: summaries in the background, by a model, and by the agent itself."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 import ireneo
-from ireneo.errors import BadInput, IreneoError
-from ireneo.faces.cli.files import log_on_stderr
+from ireneo.errors import BadInput, IreneoError, UnreadableLog
+from ireneo.faces.cli.files import log_file, log_on_stderr
 from ireneo.faces.cli.options import (
     AsJson,
     Budget,
@@ -27,29 +27,28 @@ from ireneo.faces.cli.options import (
     flag,
     keeps_secrets,
     option,
+    session_in,
     session_named,
     title_of,
 )
-from ireneo.faces.cli.output import counted, waiting, working, write_json, writing_bar
+from ireneo.faces.cli.output import Answer, counted, plain, progress, waiting
 from ireneo.faces.cli.place import Database, existing
 
 if TYPE_CHECKING:
     from ireneo import WorkResult
     from ireneo.faces.cli.workers import Tell
     from ireneo.sync import Memory
-    from ireneo.types import WorkReport
+    from ireneo.types import NotesTaken, WorkReport
 
 NO_MODEL = (
     "No model is named. Name one with --model or in IRENEO_MODEL: openai:gpt-5-mini, anthropic:claude-haiku-4-5, "
-    "google:gemini-2.5-flash or, on this machine, ollama:llama3; what talks to them comes with "
+    "google:gemini-2.5-flash or, on this machine, ollama:llama3; the clients for them come with "
     "pip install 'ireneo[llm]'."
 )
-CALLS, TOKENS, CALLS_PER_DAY, TOKENS_PER_DAY = 400, 4_000_000, 1_000, 10_000_000
-"""What may be spent, unless it is said otherwise: the library's own limits."""
 
 
 class Asking(Struct, frozen=True, kw_only=True):
-    """Which model is asked, where, and how much it may cost."""
+    """Which model to ask, where, and what it may cost."""
 
     model: Annotated[
         str | None,
@@ -73,16 +72,16 @@ class Asking(Struct, frozen=True, kw_only=True):
     )
     calls: Annotated[
         int, option("--calls --calls-per-session", "N", "The most requests for this session, ever.", shown=True)
-    ] = CALLS
+    ] = 400
     tokens: Annotated[
         int, option("--tokens --tokens-per-session", "N", "The most tokens for this session, in and out.", shown=True)
-    ] = TOKENS
+    ] = 4_000_000
     calls_per_day: Annotated[
         int, option("--calls-per-day", "N", "The most requests for the space in a day.", shown=True)
-    ] = CALLS_PER_DAY
+    ] = 1_000
     tokens_per_day: Annotated[
         int, option("--tokens-per-day", "N", "The most tokens for the space in a day.", shown=True)
-    ] = TOKENS_PER_DAY
+    ] = 10_000_000
 
     def memory(
         self,
@@ -103,7 +102,6 @@ class Asking(Struct, frozen=True, kw_only=True):
             api_key=os.environ.get("IRENEO_API_KEY") or None,
             timeout_seconds=self.timeout,
         )
-        # Imported when used, as all of the library is.
         from ireneo import sync
 
         return sync.open(
@@ -118,7 +116,7 @@ class Asking(Struct, frozen=True, kw_only=True):
 
     @property
     def named(self) -> dict[str, str]:
-        """The names of models by task."""
+        """The names of the models by task."""
         named = {
             "default": self.model or os.environ.get("IRENEO_MODEL"),
             "notes": self.notes_model,
@@ -127,7 +125,7 @@ class Asking(Struct, frozen=True, kw_only=True):
         return {task: name for task, name in named.items() if name}
 
     def limits(self) -> ireneo.Limits:
-        """What may be spent."""
+        """The limits of spending."""
         return ireneo.Limits(
             calls_per_session=self.calls,
             tokens_per_session=self.tokens,
@@ -137,18 +135,16 @@ class Asking(Struct, frozen=True, kw_only=True):
 
 
 class WorkHours(Struct, frozen=True, kw_only=True):
-    """How long is worked."""
+    """How to work, and for how long."""
 
-    until_idle: Annotated[
-        bool, flag("--until-idle", "End when nothing is due any more, instead of waiting for more.")
-    ] = False
+    until_idle: Annotated[bool, flag("--until-idle", "End when nothing is due, instead of waiting for more.")] = False
     lease: Annotated[
-        float, option("--lease", "SECONDS", "How long another waits for one that died at a piece of work.", shown=True)
+        float, option("--lease", "SECONDS", "How long work stays reserved for a worker that died.", shown=True)
     ] = 180.0
     no_leases: Annotated[
-        bool, flag("--no-leases", "Heed no other worker: the same is stored, and some is paid for twice.")
+        bool, flag("--no-leases", "Ignore other workers: the result is the same, and some of it is paid for twice.")
     ] = False
-    processes: Annotated[int, option("--processes", "N", "So many work at once, each by itself.", shown=True)] = 1
+    processes: Annotated[int, option("--processes", "N", "The number of processes that work at once.", shown=True)] = 1
     no_listen: Annotated[bool, flag("--no-listen", "Remember nothing of what users say.")] = False
 
 
@@ -161,10 +157,10 @@ def work(
     asking: Asking,
     stored: Stored,
 ) -> None:
-    """Summarise behind the conversation, and remember what users say.
+    """Summarise in the background, and remember what users say.
 
     Run one, or as many as you like: each piece of work is leased. Without a model it makes what the structure gives.
-    It ends in order on Ctrl-C and SIGTERM; a server that is away is waited for.
+    It ends in order on Ctrl-C and SIGTERM, and waits for a server that is away.
     """
     if hours.processes < 1:
         raise BadInput(f"{hours.processes} processes can't work; give at least 1.")
@@ -172,24 +168,31 @@ def work(
     task = partial(_work, preset, embedder_named(embedder), hours, asking, where)
     tally = _tallied(task, hours.processes, as_json)
     if not as_json:
-        sys.stdout.write(_told(tally))
+        sys.stdout.write(_summed_up(tally))
     if tally.failed and not tally.texts:
         raise typer.Exit(1)
 
 
 def _tallied(task: Callable[[Tell | None], None], processes: int, as_json: bool) -> WorkReport:
-    """Do the task in so many processes; what it came to until it ended, or was asked to end."""
-    # Imported when used, as all of the library is.
+    """Do the task in a number of processes until it ends, or is asked to end; returns what was done."""
     from ireneo.faces.cli.workers import Terminated, ended_in_order, work_together
     from ireneo.types import WorkReport
 
     tally = WorkReport()
-    with working(processes) as step:
+    with progress(*["looking for work"] * processes, elapsed=True) as update:
 
-        def told(number: int, done: WorkResult) -> None:
+        def report(number: int, done: WorkResult) -> None:
             nonlocal tally
             tally = tally.plus(done)
-            step(number, done)
+            due = f"{done.due:,} texts due" if done.due else "up to date"
+            messages = done.last_position + 1
+            update(
+                number,
+                description=done.session,
+                completed=messages,
+                total=messages + done.behind,
+                note=f"{done.behind:,} messages behind" if done.behind else due,
+            )
             if as_json:
                 sys.stdout.write(msgspec.json.encode(done).decode() + "\n")
                 sys.stdout.flush()
@@ -197,11 +200,11 @@ def _tallied(task: Callable[[Tell | None], None], processes: int, as_json: bool)
         try:
             with ended_in_order():
                 if processes == 1:
-                    task(partial(told, 0))
+                    task(partial(report, 0))
                 else:
-                    # What can't work at all is said once, and the database brought up to date by one of them.
+                    # A fault is reported once, and the database is migrated by one process.
                     task(None)
-                    work_together(processes, task, told)
+                    work_together(processes, task, report)
         except Terminated:
             return tally
     return tally
@@ -210,7 +213,7 @@ def _tallied(task: Callable[[Tell | None], None], processes: int, as_json: bool)
 def _work(
     preset: str | None, embedder: str | None, hours: WorkHours, asking: Asking, stored: Stored, tell: Tell | None
 ) -> None:
-    """Work, and tell of each piece; without anybody to tell, only see whether it can be done."""
+    """Work, and report each piece to `tell`; None only checks that the database and the models can be used."""
     listen = not hours.no_listen
     memory = asking.memory(existing(stored.db), stored.space, needed=False, embedder=embedder, listen=listen)
     with log_on_stderr(), memory:
@@ -224,7 +227,7 @@ def _work(
             )
 
 
-def _told(tally: WorkReport) -> str:
+def _summed_up(tally: WorkReport) -> str:
     if tally.is_empty:
         return "Nothing was due.\n"
     spent = f"{tally.tokens_in:,} tokens in, {tally.tokens_out:,} out"
@@ -233,7 +236,7 @@ def _told(tally: WorkReport) -> str:
         (tally.texts, "text", None, f"written by a model ({spent})"),
         (tally.taken_over, "piece", None, "of work taken over from another writer"),
         (tally.memories, "memory", "memories", "made or changed"),
-        (tally.archived, "memory", "memories", "put away"),
+        (tally.archived, "memory", "memories", "archived"),
         (tally.vectors, "vector", None, "made"),
         (tally.episodes, "episode", None, "looked back on"),
         (tally.failed, "piece", None, "of work failed, and will be tried again"),
@@ -245,7 +248,6 @@ class SummariseOutcome(Struct, frozen=True, kw_only=True):
     """What became of the summaries that were due."""
 
     title: str
-    budget: int
     due: int
     summaries: list[ireneo.Summarised]
     fault: IreneoError | None
@@ -256,39 +258,34 @@ def summarise(
     session: SessionName,
     budget: Budget,
     preset: Preset = None,
-    as_json: AsJson = False,
     *,
     asking: Asking,
     stored: Stored,
-) -> None:
+) -> Answer:
     """Let a model write the blocks of a context.
 
-    Each is held against the messages that it covers. What the model can't do well stays as it is without one.
+    Each is checked against the messages that it covers. What the model can't do well stays as it is without one.
     """
+    from ireneo.faces.cli.screens.opened import show_written
+
     with log_on_stderr():
         outcome = _write(session, budget, preset, asking, stored)
     if outcome.fault is not None and not outcome.summaries:
         raise outcome.fault
-    if as_json:
-        write_json(
-            {
-                "session": outcome.title,
-                "budget": outcome.budget,
-                "due": outcome.due,
-                "tokens_in": sum(each.tokens_in for each in outcome.summaries),
-                "tokens_out": sum(each.tokens_out for each in outcome.summaries),
-                "summaries": outcome.summaries,
-            }
-        )
-    else:
-        from ireneo.faces.cli.output import console
-        from ireneo.faces.cli.screens.opened import show_written
+    data = {
+        "session": outcome.title,
+        "budget": budget,
+        "due": outcome.due,
+        "tokens_in": sum(each.tokens_in for each in outcome.summaries),
+        "tokens_out": sum(each.tokens_out for each in outcome.summaries),
+        "summaries": outcome.summaries,
+    }
 
-        show_written(console(), outcome.summaries, due=outcome.due, budget=budget, title=outcome.title)
-    if outcome.fault is not None:
-        raise outcome.fault
-    if outcome.due and all(each.outcome == "failed" for each in outcome.summaries):
-        raise typer.Exit(1)
+    def show() -> None:
+        show_written(outcome.summaries, due=outcome.due, budget=budget, title=outcome.title)
+
+    failed = bool(outcome.due) and all(each.outcome == "failed" for each in outcome.summaries)
+    return Answer(data, show, failed=failed, fault=outcome.fault)
 
 
 def _write(named: str, budget: int, preset: str | None, asking: Asking, stored: Stored) -> SummariseOutcome:
@@ -298,15 +295,50 @@ def _write(named: str, budget: int, preset: str | None, asking: Asking, stored: 
             due = session.due(budget, preset=preset)
         done: list[ireneo.Summarised] = []
         fault: IreneoError | None = None
-        with writing_bar(due) as step:
+        with progress("asking", total=due, shown=bool(due), elapsed=True) as update:
 
-            def tell(each: ireneo.Summarised) -> None:
+            def report(each: ireneo.Summarised) -> None:
                 done.append(each)
-                step(f"{each.outcome} {each.id[:9]}")
+                update(description=f"{each.outcome} {each.id[:9]}", advance=1)
 
             try:
-                session.summarise(budget, preset=preset, on_progress=tell)
+                session.summarise(budget, preset=preset, on_progress=report)
             except IreneoError as error:
                 # What was written before is shown first.
                 fault = error
-        return SummariseOutcome(title=title_of(session), budget=budget, due=due, summaries=done, fault=fault)
+        return SummariseOutcome(title=title_of(session), due=due, summaries=done, fault=fault)
+
+
+Take = Annotated[str | None, option("--take", "FILE", "The agent's answer, to be checked and stored; - for stdin.")]
+
+
+def notes(session: SessionName, take: Take = None, preset: Preset = None, *, stored: Stored) -> Answer:
+    """Have the agent take notes on its own work.
+
+    Prints what to ask it at the end of its conversation. With --take: stores what its messages confirm of the answer.
+    """
+    reply = None if take is None else _read(take)
+    with session_in(stored, session) as named:
+        if reply is None:
+            request = named.notes_request(preset=preset)
+            return Answer({"session": named.id, "request": request}, plain(f"{request.rstrip()}\n"))
+        taken = named.take_notes(reply, preset=preset)
+        lines = note_lines(taken, title_of(named))
+    return Answer({"session": named.id, **msgspec.to_builtins(taken)}, plain("\n".join(lines) + "\n"))
+
+
+def note_lines(taken: NotesTaken, title: str) -> list[str]:
+    """What became of an agent's notes: a sentence, and the reasons for what was struck."""
+    if taken.first_position > taken.last_position:
+        return [f"All that was said and done in {title} has notes already."]
+    where = f"messages {taken.first_position + 1:,} to {taken.last_position + 1:,} of {title}"
+    struck = f"; {counted(taken.struck, 'statement')} struck, or without a clause:" if taken.struck else "."
+    return [f"{counted(taken.notes, 'note')} kept on {where}{struck}", *(f"- {reason}" for reason in taken.reasons)]
+
+
+def _read(file: str) -> str:
+    with log_file(file) as given:
+        try:
+            return given.read().decode()
+        except UnicodeDecodeError as fault:
+            raise UnreadableLog(f"{given.label} is not in UTF-8 ({fault}).") from fault

@@ -1,4 +1,4 @@
-"""The steps of the demo: the verbs at work on the logs that ship with it."""
+"""`ireneo demo`: the commands at work on the logs that ship with the package."""
 
 from __future__ import annotations
 
@@ -16,57 +16,53 @@ from rich.console import Console
 from rich.text import Text
 
 from ireneo.faces.cli.context import Cut, cut_stored, show_cut
-from ireneo.faces.cli.files import SearchCounts, search
+from ireneo.faces.cli.files import search
 from ireneo.faces.cli.imports import import_logs
-from ireneo.faces.cli.lessons import Exporting, LearningTally, LessonFilter, RunReporter, learn_from, lessons, told
+from ireneo.faces.cli.lessons import Exporting, LearningTally, LessonFilter, learn_from, lessons, tally_lines
 from ireneo.faces.cli.options import AUTO, Stored, reading
-from ireneo.faces.cli.output import console, counted, short
+from ireneo.faces.cli.output import console, counted, echo, short
 from ireneo.faces.cli.sessions import expand, fork, rewind
 from ireneo.types import LearnedRun
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory
 
-
-WIDEST = 100
-"""Longer lines are tiring to read."""
 MARGIN = " " * 3
-WHO = 8
-"""Columns for the name of who speaks."""
+WIDEST, WHO = 100, 8
+"""Columns of a line, and of the name of a speaker."""
 ACCENT = "color(43)"
 
 
 class Stage:
-    """The screen, and how many steps were taken on it."""
+    """The screen of the demo."""
 
     def __init__(self) -> None:
-        """Begin with the first step."""
         self.screen: Console = console()
         self.screen.print()
         self._steps = 0
 
     def step(self, title: str, words: str) -> None:
-        """Begin another step, and say what it shows."""
+        """Begin another step."""
         self._steps += 1
         self.screen.print(Text.assemble((f"{self._steps}  ", ACCENT), (title, "bold")))
         self.say(words)
 
     def say(self, words: str) -> None:
-        """Say something between the commands."""
+        """Write a paragraph between the commands."""
         for line in wrap(words, min(self.screen.width - len(MARGIN), WIDEST)):
             self.screen.print(Text(MARGIN + line), soft_wrap=True)
         self.screen.print()
 
     def pause(self) -> None:
-        """Leave a line empty."""
+        """Write an empty line."""
         self.screen.print()
 
     def command(self, line: str) -> None:
-        """Name the command whose output follows."""
+        """Write the command whose output follows."""
         self.screen.print(Text.assemble(("   $ ", "dim"), (line, ACCENT)), soft_wrap=True)
 
     def quote(self, text: str, lines: int) -> None:
-        """Show the beginning of a text as it stands, one line each."""
+        """Quote the first lines of a text."""
         every = text.splitlines()
         for line in every[:lines]:
             self.screen.print(Text(f"   │ {line}"), no_wrap=True, overflow="ellipsis")
@@ -75,32 +71,29 @@ class Stage:
         self.screen.print()
 
     def line(self, who: str, said: str) -> None:
-        """One line of a conversation, or of what a call answered, where nobody is named."""
+        """Write a line of a conversation or, without a speaker, of a call's output."""
         width = min(self.screen.width - len(MARGIN), WIDEST) - WHO
         for number, part in enumerate(wrap(said, width)):
             head = Text(MARGIN).append((who if number == 0 else "").ljust(WHO), style=ACCENT)
             self.screen.print(head.append(part, style="" if who else "dim"), soft_wrap=True)
 
     def commands(self, offered: Sequence[tuple[str, str]]) -> None:
-        """List commands, each with what it does."""
+        """List commands with descriptions."""
         width = max(len(line) for line, _ in offered)
         for line, does in offered:
             self.screen.print(Text.assemble("   ", (line.ljust(width), ACCENT), f"  {does}"), soft_wrap=True)
         self.screen.print()
 
 
-# The second run of the demo: an agent, played from a script, that asks the guard before each call.
-#
-# Its calls and what they answer are written here; what the guard says, and the lesson that it names, come from the
-# memory. Were the guard silent, the agent would go the way of the first run to its end.
-
+# The second run of the demo: a scripted agent that asks the guard before each call. Its calls and their outputs are
+# written here; the guard's words and the lesson that it names come from the memory.
 
 PROJECT = "kestrel"
 SECOND_SESSION = "second-run"
 GOAL = "Keep the result of a job whose worker dies halfway, and see that `make integration` passes."
 TESTS, REMEDY = "make integration", "make db"
 WAY = (TESTS, TESTS, f"sleep 20 && {TESTS}", REMEDY, TESTS)
-"""What the agent would do with nobody to tell it anything: just what the first one did."""
+"""What the agent would do without the guard, which is what the first one did."""
 REFUSED = """\
 Exit code 2
 tests/integration/test_results.py EEEE                                   [100%]
@@ -112,7 +105,7 @@ PASSED = "tests/integration/test_results.py ....                                
 
 
 class Played(Struct, frozen=True, kw_only=True):
-    """What became of the second run."""
+    """The outcome of the second run."""
 
     failed: int
     stopped: bool
@@ -120,7 +113,7 @@ class Played(Struct, frozen=True, kw_only=True):
 
 
 def play_second(memory: Memory, stage: Stage) -> Played:
-    """Play the run, and store it as it goes."""
+    """Play the second run, and store it."""
     session = memory.session(SECOND_SESSION)
     session.append({"role": "user", "content": GOAL})
     failed, up, stopped = 0, False, False
@@ -149,7 +142,7 @@ def play_second(memory: Memory, stage: Stage) -> Played:
 
 
 def _skip_to(way: Iterator[tuple[int, str]], wanted: str) -> str:
-    """Leave out what stands before `wanted` on the way."""
+    """Skip the commands before `wanted`."""
     return next(command for _, command in way if command == wanted)
 
 
@@ -164,14 +157,14 @@ def _answer(number: int, said: str) -> dict[str, object]:
 
 
 def _telling(said: str) -> str:
-    """The line of an answer that says what came of the call."""
+    """The line of an output that says how the call ended."""
     lines = said.splitlines()
     return next((line.removeprefix("E   ") for line in lines if line.startswith("E  ")), lines[-1])
 
 
 LOGS = ("kestrel-drift.jsonl", "reed-valve.jsonl")
 RUN = "kestrel-lease.jsonl"
-"""The run that a lesson is learned in."""
+"""The run that a lesson is learned from."""
 DATABASE = "memory.db"
 HERE = Stored(db=DATABASE)
 SESSION = "7c1e4f52"
@@ -180,11 +173,13 @@ AMPLE = 16_000
 DEAD_END = "kestrel/anchor.py"
 """A file that the agent of the first log wrote, gave up and removed."""
 KEPT = "as-it-went"
-QUOTED = 16
 
 
-def play() -> None:
-    """Take every step, in a folder that is gone afterwards."""
+def demo() -> None:
+    """See it all at work on sample logs, in a few seconds.
+
+    Everything happens in a temporary folder; nothing is downloaded, and no key is needed.
+    """
     stage = Stage()
     with tempfile.TemporaryDirectory(prefix="ireneo-demo-") as folder, chdir(folder):
         for name in (*LOGS, RUN):
@@ -205,7 +200,7 @@ def _take_in(stage: Stage) -> None:
         "The log is the truth: every message is kept, for good, under an id that is made from its content.",
     )
     stage.command(f"ireneo import {' '.join(LOGS)}")
-    import_logs(list(LOGS), stored=HERE)
+    import_logs(list(LOGS), stored=HERE).show()
     stage.pause()
 
 
@@ -231,10 +226,10 @@ def _open(stage: Stage, cut: Cut) -> None:
         "Open a block",
         f"This is how the model reads {largest.covers} messages of the session ({SESSION}), in their place:",
     )
-    stage.quote(largest.text, QUOTED)
+    stage.quote(largest.text, 16)
     stage.say("Each block says by which id it is opened. What it was written from comes back whole:")
     stage.command(f"ireneo expand {short(smallest.id)}")
-    expand(short(smallest.id), stored=HERE)
+    expand(short(smallest.id), stored=HERE).show()
 
 
 def _go_back(stage: Stage, cut: Cut) -> None:
@@ -246,10 +241,10 @@ def _go_back(stage: Stage, cut: Cut) -> None:
         "We mark where the session stands now, and go back to the message before that turn.",
     )
     stage.command(f"ireneo fork {SESSION} {KEPT}")
-    fork(SESSION, KEPT, stored=HERE)
+    fork(SESSION, KEPT, stored=HERE).show()
     stage.pause()
     stage.command(f"ireneo rewind {SESSION} {short(to)}")
-    rewind(SESSION, to, stored=HERE)
+    rewind(SESSION, to, stored=HERE).show()
     stage.pause()
     stage.command(f"ireneo context {SESSION} --budget {BUDGET}")
     after = _context(BUDGET)
@@ -269,12 +264,14 @@ def _learn(stage: Stage) -> None:
     )
     stage.command(f"ireneo learn {RUN}")
     tally = LearningTally()
-    found = list(search([RUN], AUTO, SearchCounts()))
+    found = list(search([RUN], AUTO, tally))
     with reading(HERE) as memory:
-        learn_from(memory, found, RunReporter(tally, quiet=False))
-    stage.screen.print(told(tally, Path(DATABASE)), soft_wrap=True)
+        learn_from(memory, found, tally)
+    for line in tally_lines(tally, Path(DATABASE)):
+        echo(line)
+    stage.pause()
     stage.command("ireneo lessons")
-    lessons(which=LessonFilter(), exporting=Exporting(), stored=HERE)
+    lessons(which=LessonFilter(), exporting=Exporting(), stored=HERE).show()
     stage.pause()
 
 
@@ -319,9 +316,9 @@ def _context(budget: int, named: str = SESSION) -> Cut:
 
 
 def _before_the_dead_end(memory: Memory) -> str:
-    """The last message of the first turn: the way that led nowhere was taken in the second."""
+    """The last message of the first turn; the dead end is in the second one."""
     (id,) = [info.key.session for info in memory.sessions() if info.key.session.startswith(SESSION)]
-    messages = (memory.session(id)).messages()
+    messages = memory.session(id).messages()
     return [message.id for message in messages if message.turn == 1][-1]
 
 

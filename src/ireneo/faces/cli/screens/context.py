@@ -1,28 +1,37 @@
-"""A context the way one looks at a disk: what fills it, what of the session became what, and a row for each block."""
+"""The screen of a context: what fills it, what became of the session, and a row for each block."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Sequence
+from itertools import accumulate, groupby
 
 from msgspec import Struct
 from rich.console import Console
 from rich.text import Text
 
 import ireneo
-from ireneo.faces.cli.output import Column, counted, is_coloured, printable, short, show_columns, show_labelled
+from ireneo.faces.cli.output import (
+    Column,
+    counted,
+    in_lines,
+    is_coloured,
+    printable,
+    short,
+    show_columns,
+    show_labelled,
+)
 
 
 class Tier(Struct, frozen=True):
-    """One way in which a part of a session is shown."""
+    """A way in which a part of a session is shown."""
 
     name: str
-    """What one row of it is called."""
     legend: str
     style: str
     letter: str
-    """Stands for the colour where there is none."""
+    """Replaces the colour where there is none."""
 
 
 STORY = Tier("story", "stories", "color(97)", "s")
@@ -37,19 +46,16 @@ WAITING = Tier("not summarised", "not summarised", "color(130)", "w")
 LIVE = Tier("live", "live", "color(43)", "l")
 FREE = Tier("free", "free", "color(238)", ".")
 TIERS = (PINS, STORY, GOAL, TURN, DISPUTED, MASKED, WAITING, KEPT, WORDS, LIVE)
-"""What holds all the time, then oldest things first, as they stand in a session."""
-
-LIFTED = "[PINNED] Lifted"
-"""What a note begins with that a pin holds no longer."""
+"""In the order of the bar: what always holds, then oldest first."""
 
 _ALONE = ("summary", "pins", "waiting")
-"""What stands for several messages, or for none: a row of its own."""
+"""Kinds of rows of the view that are never joined with others."""
 _HEADERS = ("[SUMMARIZED]", "[GOAL BATCH]", "[STORY]", "[PINNED]", "## ")
 _OF_LEVEL = {"story": STORY, "goal": GOAL, "turn": TURN}
 
 
 class MessagePlace(Struct, frozen=True):
-    """What must be known of a message on the path to say where it stands."""
+    """What the screen needs to know of a message on the path."""
 
     role: str
     spoken: bool
@@ -57,7 +63,7 @@ class MessagePlace(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True, kw_only=True):
-    """A place of the context, in its tier."""
+    """A row of the view with its tier."""
 
     tier: Tier
     row: ireneo.ViewRow
@@ -67,7 +73,7 @@ class Part(Struct, frozen=True, kw_only=True):
 
 
 class ContextBlock(Struct, frozen=True, kw_only=True):
-    """A row on the screen: one place of the context, or several messages of one turn."""
+    """A row of the screen: one row of the view, or several messages of one turn."""
 
     tier: Tier
     name: str
@@ -80,16 +86,16 @@ class ContextBlock(Struct, frozen=True, kw_only=True):
 
 
 Ends = tuple[MessagePlace, MessagePlace]
-"""Where the first and the last message stand of those that a row is about."""
+"""The places of the first and the last message that a row of the view covers."""
 
 
 def place_of(message: ireneo.Message) -> MessagePlace:
-    """The place of a stored message."""
+    """Return the place of a stored message."""
     return MessagePlace(message.role, message.draft.origin == "spoken", message.turn)
 
 
 def places_of(path: Sequence[ireneo.Draft]) -> list[MessagePlace]:
-    """The places of a path that is in no database."""
+    """Return the places of a path that is not stored."""
     turn = 0
     out = []
     for draft in path:
@@ -100,14 +106,14 @@ def places_of(path: Sequence[ireneo.Draft]) -> list[MessagePlace]:
 
 
 def rows_of(context: ireneo.Context) -> tuple[ireneo.ViewRow, ...]:
-    """What there is to look at: the pins, then the path."""
+    """Return the rows of the pins, then those of the path."""
     return (*context.pins, *context.view)
 
 
 def ends_of(view: Sequence[ireneo.ViewRow]) -> list[tuple[int, int]]:
-    """The positions on the path at which each row begins and ends; together they cover it without a gap.
+    """Return the positions on the path of the first and last message of each row.
 
-    Pins cover nothing: they stand at the message before them, or at the first.
+    Pins cover nothing: they get the position of the message before them, or of the first.
     """
     ends = []
     position = 0
@@ -119,7 +125,7 @@ def ends_of(view: Sequence[ireneo.ViewRow]) -> list[tuple[int, int]]:
 
 
 def parts_of(context: ireneo.Context, ends: Sequence[Ends]) -> list[Part]:
-    """Each row of the view in its tier; `ends` are the places of its first and last message."""
+    """Return each row of the view with its tier; `ends` are the places of its first and last message."""
     rows = rows_of(context)
     short = [index for index, row in enumerate(rows) if row.what in ("summary", "waiting", "masked")]
     live_from = short[-1] + 1 if short else 0
@@ -135,16 +141,15 @@ def parts_of(context: ireneo.Context, ends: Sequence[Ends]) -> list[Part]:
     ]
 
 
-def blocks_of(parts: Sequence[Part]) -> Iterator[ContextBlock]:
-    """One row for a summary, for a user's word and for pins, and one for what an agent did in a turn."""
-    run: list[Part] = []
+def blocks_of(parts: Sequence[Part]) -> list[ContextBlock]:
+    """Return one row for a summary, for words of the user and for pins, and one for an agent's work in a turn."""
+    runs: list[list[Part]] = []
     for part in parts:
-        if run and not _belongs(run[-1], part):
-            yield _block(run)
-            run = []
-        run.append(part)
-    if run:
-        yield _block(run)
+        if runs and _belongs(runs[-1][-1], part):
+            runs[-1].append(part)
+        else:
+            runs.append([part])
+    return [_block(run) for run in runs]
 
 
 def _tier(row: ireneo.ViewRow, place: MessagePlace, *, live: bool) -> Tier:
@@ -199,18 +204,18 @@ def _name(first: Part, masked: int, size: int) -> str:
 
 
 def _pins(text: str) -> str:
-    if text.startswith(LIFTED):
+    if text.startswith("[PINNED] Lifted"):
         return "released"
     return counted(sum(line.startswith("- ") for line in text.splitlines()), "pin")
 
 
 def _words(row: ireneo.ViewRow) -> str:
-    # Of what is not summarised, the header is all there is to tell.
+    # What is not summarised has nothing but its header.
     return row.text.removeprefix("[STORY] ") if row.what == "waiting" else row.text
 
 
 def first_line(text: str) -> str:
-    """The first line that tells something: not the header of a block or of pins, nor the heading of a section."""
+    """Return the first line of a block that is neither its header nor the heading of a section."""
     for line in text.splitlines():
         told = " ".join(printable(line).split())
         if told and not told.startswith(_HEADERS):
@@ -219,7 +224,7 @@ def first_line(text: str) -> str:
 
 
 def filled_bar(sizes: Sequence[tuple[Tier, int]], width: int, *, coloured: bool) -> Text:
-    """Share `width` columns out by size; what is there at all gets a column."""
+    """Draw a bar that shares `width` columns out by size; any size gets at least one."""
     total = sum(size for _, size in sizes) or 1
     columns = [max(1, round(size * width / total)) if size else 0 for _, size in sizes]
     if columns:
@@ -232,21 +237,12 @@ def filled_bar(sizes: Sequence[tuple[Tier, int]], width: int, *, coloured: bool)
 
 
 def path_bar(sizes: Sequence[tuple[Tier, int]], width: int, *, coloured: bool) -> Text:
-    """The path from left to right, each column in the tier of the messages that stand there."""
-    ends = []
-    total = 0
-    for _, size in sizes:
-        total += size
-        ends.append(total)
-    cells = []
-    place = 0
-    for column in range(width if total else 0):
-        at = (column + 0.5) * total / width
-        while ends[place] < at:
-            place += 1
-        cells.append(sizes[place][0])
+    """Draw the path from left to right, each column in the tier of the messages that stand there."""
+    ends = list(accumulate(size for _, size in sizes))
+    total = ends[-1] if ends else 0
+    cells = [sizes[bisect_left(ends, (column + 0.5) * total / width)][0] for column in range(width if total else 0)]
     bar = Text()
-    for tier, run in groupby(cells, key=lambda tier: tier):
+    for tier, run in groupby(cells):
         bar.append_text(_cells(tier, len(list(run)), coloured=coloured))
     return bar
 
@@ -260,10 +256,6 @@ def _cells(tier: Tier, wide: int, *, coloured: bool) -> Text:
 LABEL = 11
 """Columns before a bar."""
 WIDEST_BAR = 120
-GAP = "   "
-WORTH_SAYING = 1.05
-"""A smaller saving is what one format has over another."""
-WIDEST_LINE = 200
 
 _COLUMNS = (
     Column("what"),
@@ -271,12 +263,12 @@ _COLUMNS = (
     Column("messages", right=True),
     Column("tokens", right=True),
     Column("opens with"),
-    Column("first line", widest=WIDEST_LINE),
+    Column("first line", widest=200),
 )
 
 
 def show_context(screen: Console, context: ireneo.Context, parts: Sequence[Part], title: str) -> None:
-    """The whole screen: bars, legend, saving, rows."""
+    """Draw the whole screen: bars, legend, saving, rows."""
     coloured = is_coloured(screen)
     screen.print()
     screen.print(Text(f"  {title}", style="bold"), overflow="ellipsis", no_wrap=True)
@@ -284,7 +276,7 @@ def show_context(screen: Console, context: ireneo.Context, parts: Sequence[Part]
     if not parts:
         screen.print("  There is no message here yet.\n")
         return
-    show_bars(screen, context, parts)
+    _show_bars(screen, context, parts)
     screen.print()
     show_columns(screen, _COLUMNS, [_row(block, coloured=coloured) for block in blocks_of(parts)])
     screen.print()
@@ -299,12 +291,12 @@ def show_context(screen: Console, context: ireneo.Context, parts: Sequence[Part]
         screen.print(Text(f"  message {broken.index} breaks {broken.rule}: {broken.message}", style="red"))
 
 
-def show_bars(screen: Console, context: ireneo.Context, parts: Sequence[Part]) -> None:
-    """What fills the budget, what became of the session, and what was saved."""
+def _show_bars(screen: Console, context: ireneo.Context, parts: Sequence[Part]) -> None:
+    """Draw what fills the budget, what became of the session, and what was saved."""
     tokens: Counter[Tier] = Counter()
     for part in parts:
         tokens[part.tier] += part.row.tokens
-    # The rows are weighed one by one, the budget is kept by the payload: the little that a format adds is not shown.
+    # The rows are counted one by one: the few tokens that a format adds are not shown.
     shares = [(tier, tokens[tier]) for tier in TIERS if tokens[tier]]
     shares.append((FREE, max(context.budget - context.tokens, 0)))
     path = [(part.tier, part.row.covers) for part in parts]
@@ -312,49 +304,38 @@ def show_bars(screen: Console, context: ireneo.Context, parts: Sequence[Part]) -
     places = sum(part.row.covers > 0 for part in parts)
     coloured = is_coloured(screen)
     width = min(max(screen.width - LABEL - 2, 10), WIDEST_BAR)
-    _labelled(screen, "context", filled_bar(shares, width, coloured=coloured))
-    _labelled(screen, "session", path_bar(path, width, coloured=coloured))
+    show_labelled(screen, "context", filled_bar(shares, width, coloured=coloured), width=LABEL)
+    show_labelled(screen, "session", path_bar(path, width, coloured=coloured), width=LABEL)
     screen.print()
-    for line in _legend(shares, width, coloured=coloured):
-        _labelled(screen, "", line)
-    _labelled(screen, "budget", Text(f"{context.tokens:,} of {context.budget:,} tokens"))
-    _labelled(
-        screen, "saving", Text(f"{saving(context)}; {counted(messages, 'message')} in {counted(places, 'place')}")
-    )
+    for line in in_lines([_entry(tier, size, coloured=coloured) for tier, size in shares], width):
+        show_labelled(screen, "", line, width=LABEL)
+    budget = f"{context.tokens:,} of {context.budget:,} tokens"
+    show_labelled(screen, "budget", Text(budget), width=LABEL)
+    saved = f"{saving(context)}; {counted(messages, 'message')} in {counted(places, 'place')}"
+    show_labelled(screen, "saving", Text(saved), width=LABEL)
 
 
 def saving(context: ireneo.Context) -> str:
-    """What the cut saved, in words."""
+    """Say what the cut saved."""
     before, after = context.tokens_before, context.tokens
-    if after * WORTH_SAYING >= before:
+    # Less than 5 % is what one format costs more than another.
+    if after * 1.05 >= before:
         return "none: all of it fits"
     times = before / after
     much = f"{times:.0f}" if times >= 10 else f"{times:.1f}"
     return f"{before:,} → {after:,} tokens, {much} times smaller"
 
 
-def _labelled(screen: Console, label: str, text: Text) -> None:
-    show_labelled(screen, label, text, width=LABEL)
-
-
-def _legend(shares: Iterable[tuple[Tier, int]], width: int, *, coloured: bool) -> list[Text]:
-    lines: list[Text] = []
-    for tier, tokens in shares:
-        entry = Text("░" if coloured and tier is FREE else "█" if coloured else tier.letter)
-        entry.stylize(tier.style if coloured else "")
-        entry.append(f" {tier.legend} {tokens:,}")
-        # Whole entries: a line break inside one would part a colour from its name.
-        if lines and lines[-1].cell_len + len(GAP) + entry.cell_len <= width:
-            lines[-1] = Text.assemble(lines[-1], GAP, entry)
-        else:
-            lines.append(entry)
-    return lines
+def _entry(tier: Tier, tokens: int, *, coloured: bool) -> Text:
+    entry = Text("░" if coloured and tier is FREE else "█" if coloured else tier.letter)
+    entry.stylize(tier.style if coloured else "")
+    return entry.append(f" {tier.legend} {tokens:,}")
 
 
 def _row(block: ContextBlock, *, coloured: bool) -> list[Text]:
     first, last = block.first_turn, block.last_turn
     turns = str(first) if first == last else f"{first}–{last}"
-    # Pins stand for no message, and hold in every turn; there is nothing to open.
+    # Pins cover no message and hold in every turn; there is nothing to open.
     covers = block.messages > 0
     return [
         Text(f"█ {block.name}" if coloured else block.name, style=block.tier.style if coloured else ""),

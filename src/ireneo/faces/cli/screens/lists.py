@@ -1,4 +1,4 @@
-"""Lists and tables: sessions, formats, pins, memories, facts over time, lessons, and what is wrong with a database."""
+"""Lists and tables: sessions, formats, pins, memories, facts over time, lessons, faults of a database."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from ireneo.faces.cli.output import (
     short,
     show_columns,
     show_labelled,
+    write,
 )
 from ireneo.language.sentences import sentences
 from ireneo.language.words import terms
@@ -43,18 +44,18 @@ _SESSIONS = (
 
 
 def show_sessions(infos: Sequence[ireneo.SessionInfo], space: str) -> None:
-    """One row a session."""
+    """Show a row for each session."""
     screen = console()
     if not infos:
-        screen.print(f"There is no session in space {space} yet; fill it with `ireneo import LOG`.")
+        screen.print(f"There is no session in space {space} yet; add some with `ireneo import LOG`.")
         return
     rows = [
         [
             Text(info.key.session, style="bold"),
             Text(f"{info.messages:,}"),
             Text(f"{info.tokens:,}"),
-            Text(_day(info.first_at)),
-            Text(_day(info.last_at)),
+            Text(f"{info.first_at:%Y-%m-%d}" if info.first_at else ""),
+            Text(f"{info.last_at:%Y-%m-%d}" if info.last_at else ""),
             Text((info.source or "").partition(":")[0], style="dim"),
         ]
         for info in infos
@@ -63,7 +64,7 @@ def show_sessions(infos: Sequence[ireneo.SessionInfo], space: str) -> None:
 
 
 def show_formats() -> None:
-    """The log formats, then the chat formats."""
+    """Show the log formats, then the chat formats."""
     screen = console()
     logs = [[Text(log.name, style="bold"), Text(log.chat)] for log in ireneo.LOG_FORMATS]
     show_columns(screen, (Column("logs in (--format)"), Column("becomes, unless --to says otherwise")), logs)
@@ -73,10 +74,10 @@ def show_formats() -> None:
 
 
 def show_pins(pins: Sequence[Mapping[str, object]], title: str) -> None:
-    """One row a pin: what releases it, where it was set, and its words, all of them."""
+    """Show a row for each pin: its id, where it was set, and its whole text."""
     screen = console()
     if not pins:
-        screen.print(f"No pin stands in {title}.", soft_wrap=True)
+        screen.print(f"There is no pin in {title}.", soft_wrap=True)
         return
     rows = [("id", "set by", "words")]
     for pin in pins:
@@ -90,24 +91,18 @@ def show_pins(pins: Sequence[Mapping[str, object]], title: str) -> None:
         show_labelled(screen, label, text, width=len(label) + len(MARGIN) * 2)
 
 
-def _day(moment: datetime | None) -> str:
-    return "" if moment is None else f"{moment:%Y-%m-%d}"
-
-
-MESSAGE = "message"
 BAR = 20
-"""Columns of a bar that is full."""
+"""Columns of a full bar."""
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 KIND_STYLES = {
     "semantic": "color(71)",
     "episodic": "color(68)",
     "procedural": "color(99)",
     "failure": "color(160)",
-    MESSAGE: "dim",
+    "message": "dim",
 }
-"""The colour of each kind."""
 FOUND_LINES = 3
-"""So many lines of the text that was found are shown; all of it has `expand`, and --json."""
+"""The most lines that are shown of a text that was found."""
 _MEMORIES = (
     Column("kind", widest=21),
     Column("since"),
@@ -126,22 +121,22 @@ _FADING = (
 
 
 def show_recalled(found: Sequence[RecallHit], question: str = "", *, budget: int | None = None, hint: str = "") -> None:
-    """What was found, the best first: of a long text what answers to `question` best, and below it what it is.
+    """Show search results, the best first: of a long text the passage that matches `question` best.
 
-    Then come what speaks against it and what its score is made of, if asked for. Where nothing was found, the `hint`
-    says what else can be asked.
+    Below it come its kind, what speaks against it, and the parts of its score where those were asked for. Without
+    results the `hint` says what else to search.
     """
     screen = console()
     if not found:
         within = "" if budget is None else f" in {budget:,} tokens"
-        screen.print(f"  Nothing answers to that{within}.{hint}", soft_wrap=True, markup=False, highlight=False)
+        write(screen, f"  Nothing matches that{within}.{hint}")
         return
     width = len(MARGIN) + len(str(len(found))) + len(MARGIN)
     room = max(screen.width - width, NARROWEST)
     for number, each in enumerate(found, start=1):
         label = f"{number:>{len(str(len(found)))}}"
         said = one_line(_passage(each.text, question, room * FOUND_LINES))
-        # Lines break between words, so that they hold a little less than they could.
+        # Lines break between words, and so hold a little less than their width.
         show_labelled(screen, label, Text(cut(said, room * FOUND_LINES - room // 4)), width=width)
         doubt = "stale" if each.stale else each.state if each.state != "active" else ""
         kind = Text(f"{each.kind}, {doubt}" if doubt else each.kind, style=KIND_STYLES[each.kind])
@@ -156,7 +151,7 @@ def show_recalled(found: Sequence[RecallHit], question: str = "", *, budget: int
 
 
 def _passage(text: str, question: str, most: int) -> str:
-    """What is shown of a text: all of a short one, else what begins with the sentence that has most of the words."""
+    """Return all of a short text, and a long one from the sentence with most words of the question on."""
     if len(text) <= most:
         return text
     asked = set(terms(question))
@@ -166,10 +161,10 @@ def _passage(text: str, question: str, most: int) -> str:
 
 
 def show_memories(found: MemoryPage, space: str, hint: str = "") -> None:
-    """One row for each memory, the newest first, and under them how the next page is asked for."""
+    """Show a row for each memory, the newest first, and how to ask for the next page."""
     screen = console()
     if not found:
-        screen.print(f"  No memory of space {space} is like that.{hint}", soft_wrap=True, markup=False, highlight=False)
+        write(screen, f"  No memory of space {space} matches that.{hint}")
         return
     rows = [
         [
@@ -183,14 +178,14 @@ def show_memories(found: MemoryPage, space: str, hint: str = "") -> None:
     ]
     show_columns(screen, _MEMORIES, rows)
     if found.after:
-        screen.print(f"\n  More: --after '{found.after}'", soft_wrap=True, markup=False, highlight=False)
+        write(screen, f"\n  More: --after '{found.after}'")
 
 
 def show_fading(found: Sequence[ArchiveCandidate], space: str) -> None:
-    """One row for each memory, the one that would go first standing first, with why under it."""
+    """Show a row for each memory that would be archived, the next one first, and the reasons under them."""
     screen = console()
     if not found:
-        screen.print(f"Nothing fades in space {space}: there is no memory that could be put away.", soft_wrap=True)
+        write(screen, f"Nothing fades in space {space}: there is no memory that could be archived.")
         return
     coloured = is_coloured(screen)
     rows = [
@@ -199,7 +194,7 @@ def show_fading(found: Sequence[ArchiveCandidate], space: str) -> None:
             Text(f"{each.retention:.2f}"),
             Text(each.record.kind),
             Text(short(each.record.id), style="dim"),
-            Text(f"{one_line(each.record.text)}"),
+            Text(one_line(each.record.text)),
         ]
         for each in found
     ]
@@ -211,44 +206,44 @@ def show_fading(found: Sequence[ArchiveCandidate], space: str) -> None:
 
 
 def show_archived(found: Sequence[Record], space: str) -> None:
-    """Each memory that was put away, with when and why."""
+    """Show each archived memory, with when and why."""
     screen = console()
     if not found:
-        screen.print(f"Nothing was put away in space {space}.", soft_wrap=True)
+        write(screen, f"Nothing was archived in space {space}.")
     for each in found:
         when = f"{day_of(each.archived_at)}: " if each.archived_at else ""
-        screen.print(f"{MARGIN}{short(each.id)}  {one_line(each.text)}", soft_wrap=True, markup=False)
-        screen.print(f"{MARGIN}           {when}{printable(each.archived_why)}", soft_wrap=True, markup=False)
+        write(screen, f"{MARGIN}{short(each.id)}  {one_line(each.text)}")
+        write(screen, f"{MARGIN}           {when}{printable(each.archived_why)}")
 
 
 def filled(share: float, width: int = BAR) -> str:
-    """A bar of so much of `width` columns, to an eighth of one."""
+    """Draw a bar over a share of `width` columns, to an eighth of one."""
     eighths = round(min(max(share, 0.0), 1.0) * width * 8)
     whole, rest = divmod(eighths, 8)
     return "█" * whole + (_EIGHTHS[rest] if rest else "")
 
 
 AXIS, LABEL, LEAST_AXIS = 40, 28, 12
-"""Columns of the line of time and of what stands before it, where there is room."""
+"""Columns of the time line and of its label, and the fewest of the line."""
 HOLDS, OVER, DOUBTED = "█", "▓", "░"
-"""What is so still, what was so, and what is not believed (any more)."""
+"""What holds, what held, and what is not believed (any more)."""
 
 
 def show_history(facts: Sequence[Fact], title: str, now: datetime, hint: str = "") -> None:
-    """A line of time for each value, those of one attribute together, in the order in which they held."""
+    """Show a time line for each value, by attribute, in the order in which they held."""
     screen = console()
     if not facts:
-        screen.print(f"Nothing is known of {title}.{hint}", soft_wrap=True, markup=False, highlight=False)
+        write(screen, f"Nothing is known of {title}.{hint}")
         return
     begin = min(each.period.start for each in facts)
     end = max([now, *(each.period.end for each in facts if each.period.end)])
     label, axis = _widths(screen, facts)
     screen.print()
-    screen.print(Text(f"{MARGIN}{title}", style="bold"), soft_wrap=True)
+    write(screen, f"{MARGIN}{title}", "bold")
     for attribute, rows in groupby(sorted(facts, key=_order), key=lambda each: each.record.attribute):
         screen.print()
         if attribute:
-            screen.print(Text(f"{MARGIN}{one_line(attribute)}", style="dim"), soft_wrap=True)
+            write(screen, f"{MARGIN}{one_line(attribute)}", "dim")
         for each in rows:
             _show_fact(screen, each, begin, end, label=label, axis=axis)
     screen.print()
@@ -285,7 +280,7 @@ def _show_fact(screen: Console, fact: Fact, begin: datetime, end: datetime, *, l
     if believed := _believed(fact):
         screen.print(Text(f"{MARGIN}{'':<{label}}  {believed}", style="dim"), no_wrap=True, overflow="ellipsis")
     for said in fact.against:
-        screen.print(Text(f"{MARGIN}{'':<{label}}  {one_line(said)}", style="dim"), soft_wrap=True)
+        write(screen, f"{MARGIN}{'':<{label}}  {one_line(said)}", "dim")
 
 
 def _words(fact: Fact) -> str:
@@ -293,7 +288,7 @@ def _words(fact: Fact) -> str:
 
 
 def _believed(fact: Fact) -> str:
-    """From when to when we took it to be so, where that is not plain from when it was."""
+    """Say when it was believed, where that differs from when it held."""
     if fact.believed_from is None:
         return f"never believed: {one_line(fact.record.reason)}" if fact.record.reason else "never believed"
     since, until = day_of(fact.believed_from), day_of(fact.believed_to)
@@ -305,20 +300,18 @@ def _believed(fact: Fact) -> str:
 CATEGORY_STYLES = {"failure": "color(160)", "procedural": "color(99)", "factual": "color(71)", "ruling": "bold"}
 _STANDS = {"kept": "kept by you", "edited": "in your words", "dropped": "dropped by you"}
 INDENT = MARGIN * 3
-WIDEST = 110
-"""Longer lines are tiring to read."""
 
 
 def show_lessons(lessons: Sequence[Lesson], *, chosen: bool = False) -> None:
-    """The lessons of each project as they come; what holds in several projects, or in none, stands last.
+    """Show the lessons by project; those of several projects, or of none, come last.
 
-    `chosen` tells that there may be others than those that were asked for.
+    `chosen` says that there may be others than those that were asked for.
     """
     screen = console()
     if not lessons:
-        none = "No lesson is like that" if chosen else "There are no lessons yet"
+        none = "No lesson matches that" if chosen else "There are no lessons yet"
         shown = "`ireneo lessons` shows all" if chosen else "`ireneo learn LOGS` draws them from runs"
-        screen.print(f"  {none}; {shown}.", soft_wrap=True)
+        write(screen, f"  {none}; {shown}.")
         return
     by_project: dict[str, list[Lesson]] = {}
     for lesson in lessons:
@@ -337,30 +330,28 @@ def _show_lesson(screen: Console, lesson: Lesson) -> None:
     known.append(f" · {lesson.standing}" if lesson.standing else "")
     known.append(f" · {short(lesson.id)}", style="dim")
     known.append(f" · {_STANDS[lesson.reviewed]}" if lesson.reviewed else "", style="dim")
-    known.append("" if lesson.state == "active" or lesson.reviewed else " · counts no longer", style="dim")
+    known.append("" if lesson.state == "active" or lesson.reviewed else " · no longer active", style="dim")
     screen.print(known, no_wrap=True, overflow="ellipsis")
-    width = max(min(screen.width, WIDEST) - len(INDENT), NARROWEST)
+    width = max(min(screen.width, 110) - len(INDENT), NARROWEST)
     for line in Text(one_line(lesson.lesson)).wrap(screen, width):
         line.rstrip()
         screen.print(Text(INDENT).append_text(line), no_wrap=True, crop=False, overflow="ignore")
     for said in lesson.against:
-        screen.print(Text(f"{INDENT}{one_line(said)}", style="dim"), soft_wrap=True)
+        write(screen, f"{INDENT}{one_line(said)}", "dim")
 
 
 _CHANGED = {"+": "color(71)", "-": "red", "@": "color(68)"}
 
 
 def show_difference(lines: Sequence[str]) -> None:
-    """A unified diff, with what comes and what goes in colours."""
+    """Show a unified diff in colours."""
     screen = console()
     for line in lines:
-        screen.print(Text(printable(line), style=_CHANGED.get(line[:1], "")), soft_wrap=True)
+        write(screen, printable(line), _CHANGED.get(line[:1], ""))
 
 
-FINDING_LABEL = 11
-"""Columns before a sentence."""
 MOST = 20
-"""So many findings of one session that are alike are shown."""
+"""The most findings of one session that are alike and shown."""
 _STYLES = {"fault": "red", "repaired": "color(71)", "note": "color(136)"}
 
 
@@ -368,44 +359,39 @@ def _label(finding: Finding) -> str:
     return "repaired" if finding.repaired else finding.kind
 
 
-def show_findings(
-    screen: Console, found: Sequence[Finding], *, where: str, sessions: int, messages: int, quick: bool
-) -> None:
-    """The findings under their sessions, the advice that several share once, and a verdict."""
+def show_findings(found: Sequence[Finding], *, where: str, sessions: int, messages: int, quick: bool) -> None:
+    """Show the findings by session, advice that several share once, and a verdict."""
+    screen = console()
     screen.print()
-    screen.print(Text(f"  {printable(where)}", style="bold"), soft_wrap=True)
+    write(screen, f"  {printable(where)}", "bold")
     screen.print()
     for session, run in groupby(found, key=lambda each: each.session):
-        screen.print(Text(f"  {printable(session) or 'the file'}", style="bold"), soft_wrap=True)
-        _show_run(screen, list(run))
+        write(screen, f"  {printable(session) or 'the file'}", "bold")
+        for (advice, label), alike in groupby(run, key=lambda each: (each.advice, _label(each))):
+            _show_alike(screen, list(alike), label, advice)
         screen.print()
     _show_verdict(screen, found, sessions=sessions, messages=messages, quick=quick)
     screen.print()
 
 
-def _show_run(screen: Console, found: Sequence[Finding]) -> None:
-    for advice, run in groupby(found, key=lambda each: (each.advice, _label(each))):
-        alike = list(run)
-        for each in alike[:MOST]:
-            _labelled(screen, _label(each), printable(each.text))
-        if len(alike) > MOST:
-            _labelled(screen, "", f"… {len(alike) - MOST:,} more like these; --json has them all", dim=True)
-        if advice[0]:
-            _labelled(screen, "", f"→ {printable(advice[0])}", dim=True)
+def _show_alike(screen: Console, found: Sequence[Finding], label: str, advice: str) -> None:
+    lines = [(label, Text(printable(each.text))) for each in found[:MOST]]
+    if len(found) > MOST:
+        lines.append(("", Text(f"… {len(found) - MOST:,} more like these; --json has them all", style="dim")))
+    if advice:
+        lines.append(("", Text(f"→ {printable(advice)}", style="dim")))
+    for name, text in lines:
+        show_labelled(screen, name, text, width=11)
 
 
 def _show_verdict(screen: Console, found: Sequence[Finding], *, sessions: int, messages: int, quick: bool) -> None:
-    seen = f"{counted(sessions, 'session')} with {counted(messages, 'message')}"
-    left = "; whether each message is what its id says was left out (--quick)" if quick else ""
-    faults = sum(_label(each) == "fault" for each in found)
-    repaired = sum(_label(each) == "repaired" for each in found)
+    checked = f"{counted(sessions, 'session')} with {counted(messages, 'message')}"
+    left = "; whether each message is what its id says was not checked (--quick)" if quick else ""
+    labels = [_label(each) for each in found]
+    faults, repaired = labels.count("fault"), labels.count("repaired")
     verdict = f"{counted(faults, 'fault')} left" if faults and repaired else counted(faults, "fault")
     if not faults:
-        verdict = "all that was wrong is repaired" if repaired else "sound"
-    label = "fault" if faults else "repaired"
-    said = f"; {seen} {'was' if sessions == 1 else 'were'} looked at{left}."
-    screen.print(Text.assemble((f"  {verdict}", f"bold {_STYLES[label]}"), said), soft_wrap=True)
-
-
-def _labelled(screen: Console, label: str, text: str, *, dim: bool = False) -> None:
-    show_labelled(screen, label, Text(text, style="dim" if dim else ""), width=FINDING_LABEL)
+        verdict = "every fault is repaired" if repaired else "sound"
+    style = f"bold {_STYLES['fault' if faults else 'repaired']}"
+    text = f"; {checked} {'was' if sessions == 1 else 'were'} checked{left}."
+    screen.print(Text.assemble((f"  {verdict}", style), text), soft_wrap=True)

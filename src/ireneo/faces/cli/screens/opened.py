@@ -1,4 +1,4 @@
-"""What stands behind an id, and what became of the summaries that a model was asked for."""
+"""The screens of what an id names, and of the summaries that a model was asked for."""
 
 from __future__ import annotations
 
@@ -11,23 +11,32 @@ from rich.console import Console
 from rich.text import Text
 
 import ireneo
-from ireneo.faces.cli.output import Column, counted, day_of, printable, share, short, show_columns, show_labelled
+from ireneo.faces.cli.output import (
+    Column,
+    console,
+    counted,
+    day_of,
+    printable,
+    share,
+    short,
+    show_columns,
+    show_labelled,
+    write,
+)
 from ireneo.faces.cli.screens.context import GOAL, KEPT, LIVE, MASKED, STORY, TURN, WORDS
 
 if TYPE_CHECKING:
     from ireneo.types import Evidence, LookupResult, Period, Record
 
 MOST_LINES = 40
-"""Of one message among several; alone it is shown whole."""
-PART_LINES = 3
-"""Of a summary under the one that is opened."""
-MOST_SOURCES = 8
+"""The most lines of one message among several; a single one is shown whole."""
 _ROLE_STYLES = {"system": WORDS.style, "user": WORDS.style, "assistant": LIVE.style, "tool": MASKED.style}
 _LEVELS = {"turn": TURN, "goal": GOAL, "story": STORY}
 
 
-def show(screen: Console, opened: LookupResult) -> None:
-    """What an id names, as it is."""
+def show(opened: LookupResult) -> None:
+    """Show what an id names."""
+    screen = console()
     if opened.memory is not None:
         _show_memory(screen, opened.memory)
     elif opened.note is not None:
@@ -35,23 +44,23 @@ def show(screen: Console, opened: LookupResult) -> None:
         after = f"after {short(note.at)}" if note.at else "before its first message"
         _show_titled(screen, f"{note.kind} {short(note.id)} · {opened.session}, {after}", [note.text])
     elif opened.diary is not None:
-        told = opened.diary.markdown.splitlines() or ["Nothing was tried in it."]
-        _show_titled(screen, f"session {opened.session} · its diary", told)
+        lines = opened.diary.markdown.splitlines() or ["Nothing was tried in it."]
+        _show_titled(screen, f"session {opened.session} · its diary", lines)
     elif opened.expanded is not None:
-        show_opened(screen, opened.expanded, opened.session)
+        _show_expanded(screen, opened.expanded, opened.session)
 
 
 def _show_titled(screen: Console, title: str, lines: Sequence[str]) -> None:
     screen.print()
-    screen.print(Text(f"  {printable(title)}", style="bold"), soft_wrap=True)
+    write(screen, f"  {printable(title)}", "bold")
     screen.print()
     for line in lines:
-        screen.print(Text(f"    {printable(line)}".rstrip()), soft_wrap=True)
+        write(screen, f"    {printable(line)}".rstrip())
     screen.print()
 
 
 def _show_memory(screen: Console, record: Record) -> None:
-    """The record: what it says, what is known of it, and what speaks for it, with the ids that open that."""
+    """Show a memory: its text, what is known of it, and its evidence with the ids that open it."""
     state = f"{record.state}, archived" if record.archived else record.state
     known = [
         ("state", f"{state}: {record.reason}" if record.reason else state),
@@ -60,7 +69,7 @@ def _show_memory(screen: Console, record: Record) -> None:
         ("instead", short(record.superseded_by or "")),
         ("stale", record.stale),
         ("if", ", ".join(f"{name} {value}" for name, value in sorted(record.conditions.items()))),
-        ("told", f"{counted(record.seen, 'time')}, first on {day_of(record.recorded)}"),
+        ("seen", f"{counted(record.seen, 'time')}, first on {day_of(record.recorded)}"),
         ("used", f"{counted(record.used, 'time')}, last on {day_of(record.last_used)}" if record.used else ""),
     ]
     order = ", the newest first" if len(record.evidence) > 1 else ""
@@ -70,7 +79,7 @@ def _show_memory(screen: Console, record: Record) -> None:
         [
             *record.text.splitlines(),
             "",
-            *(f"{name:8} {told}" for name, told in known if told),
+            *(f"{name:8} {text}" for name, text in known if text),
             "",
             f"evidence, {counted(len(record.evidence), 'piece')}{order}",
             *(line for piece in reversed(record.evidence) for line in _evidence(piece)),
@@ -83,37 +92,34 @@ def _period(period: Period) -> str:
 
 
 def _evidence(piece: Evidence) -> Iterator[str]:
-    """When and by whom it was told, and a line of ids that open what it was."""
+    """Yield when and whose a piece of evidence is, and a line of ids that open it."""
     against = " against it" if piece.against else ""
     yield f"- {day_of(piece.at)}{against}, by the {piece.origin}{f' in {piece.session}' if piece.session else ''}"
     if piece.sources:
-        more = len(piece.sources) - MOST_SOURCES
-        named = " ".join(map(short, piece.sources[:MOST_SOURCES]))
+        more = len(piece.sources) - 8
+        named = " ".join(map(short, piece.sources[:8]))
         yield f"  open with {named}{f' and {more} more' if more > 0 else ''}"
 
 
-def show_opened(screen: Console, opened: ireneo.Expanded, session: str) -> None:
-    """The block's place, then its messages one by one."""
+def _show_expanded(screen: Console, opened: ireneo.Expanded, session: str) -> None:
+    """Show a block's place, then its messages one by one."""
     block = opened.summary
     if block is not None:
-        tier = _LEVELS[block.level]
         size = f"{counted(block.messages, 'message')}, {block.source_tokens:,} tokens"
-        title = f"  {tier.name} {short(block.id)} · {size} · {session}"
         screen.print()
-        screen.print(Text(title, style="bold"), soft_wrap=True)
-        if who := written_by(block):
-            screen.print(Text(f"  {printable(who)}", style="dim"), soft_wrap=True)
+        write(screen, f"  {_LEVELS[block.level].name} {short(block.id)} · {size} · {session}", "bold")
+        if who := _written_by(block):
+            write(screen, f"  {printable(who)}", "dim")
     screen.print()
     if not opened.messages:
         for part in opened.parts:
             _show_part(screen, part)
-    alone = len(opened.messages) == 1
     for message in opened.messages:
-        _show_message(screen, message, MOST_LINES if not alone else None)
+        _show_message(screen, message, None if len(opened.messages) == 1 else MOST_LINES)
 
 
-def written_by(block: ireneo.Summary) -> str:
-    """Who wrote a block and how far it could be trusted, in a line; nothing where no model had a part in it."""
+def _written_by(block: ireneo.Summary) -> str:
+    """Say which model wrote a block, and how far it could be trusted; empty where none did."""
     writing = block.writing
     if writing is None:
         return ""
@@ -133,11 +139,11 @@ def written_by(block: ireneo.Summary) -> str:
 
 
 def _show_part(screen: Console, part: ireneo.Summary) -> None:
-    """One of the finer summaries of a stretch that is too long to be opened at once."""
+    """Show one of the finer summaries of a stretch that is too long to be opened at once."""
     place = f"messages {part.first_position + 1:,} to {part.last_position + 1:,}"
     screen.print(Text(f"  {short(part.id)}", style=STORY.style).append(f"  {place}", style="dim"), soft_wrap=True)
-    for line in part.lines("story")[:PART_LINES]:
-        screen.print(Text(f"    {printable(line.text)}"), soft_wrap=True)
+    for line in part.lines("story")[:3]:
+        write(screen, f"    {printable(line.text)}")
     screen.print()
 
 
@@ -152,15 +158,10 @@ def _show_message(screen: Console, message: ireneo.Message, most: int | None) ->
     lines = list(_lines(message))
     shown = lines if most is None or len(lines) <= most else lines[:most]
     for line in shown:
-        screen.print(Text(f"    {printable(line)}"), soft_wrap=True)
+        write(screen, f"    {printable(line)}")
     if len(shown) < len(lines):
-        screen.print(
-            Text(
-                f"    … {counted(len(lines) - len(shown), 'line')} more: ireneo expand {short(message.id)}",
-                style="dim",
-            ),
-            soft_wrap=True,
-        )
+        more = counted(len(lines) - len(shown), "line")
+        write(screen, f"    … {more} more: ireneo expand {short(message.id)}", "dim")
     screen.print()
 
 
@@ -178,7 +179,10 @@ def _lines(message: ireneo.Message) -> Iterator[str]:
 def _call(name: str, arguments: Mapping[str, object] | str) -> Iterator[str]:
     if isinstance(arguments, str):
         arguments = {"": arguments}
-    said = {key: _said(value) for key, value in arguments.items()}
+    said = {
+        key: value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        for key, value in arguments.items()
+    }
     if len(said) == 1 and "\n" not in (only := next(iter(said.values()))):
         yield f"→ {name} {only}"
         return
@@ -189,12 +193,8 @@ def _call(name: str, arguments: Mapping[str, object] | str) -> Iterator[str]:
         yield from (f"      {line}" for line in rest)
 
 
-def _said(value: object) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
-
-
 LABEL = 13
-"""Columns before a reason: an id between two margins."""
+"""Columns before a reason."""
 _WORDS = {"written": "written", "repaired": "repaired", "offline": "kept offline", "failed": "failed"}
 _OUTCOME_STYLES = {"written": "color(71)", "repaired": "color(136)", "offline": "dim", "failed": "red"}
 _COLUMNS = (
@@ -208,14 +208,14 @@ _COLUMNS = (
 )
 
 
-def show_written(screen: Console, done: Sequence[ireneo.Summarised], *, due: int, budget: int, title: str) -> None:
-    """One row a summary, why some are not as the model wrote them, and what it took."""
+def show_written(done: Sequence[ireneo.Summarised], *, due: int, budget: int, title: str) -> None:
+    """Show a row for each summary, why some differ from the model's text, and what it cost."""
+    screen = console()
     screen.print()
     screen.print(Text(f"  {title}", style="bold"), overflow="ellipsis", no_wrap=True)
     screen.print()
     if not due:
-        text = f"  Nothing is due: a context of {budget:,} tokens shows no block that a model has yet to write."
-        screen.print(text, soft_wrap=True)
+        write(screen, f"  Nothing is due: a context of {budget:,} tokens shows no block that a model has yet to write.")
         screen.print()
         return
     if done:
@@ -226,7 +226,8 @@ def show_written(screen: Console, done: Sequence[ireneo.Summarised], *, due: int
         show_labelled(screen, id, Text(reason), width=LABEL)
     if reasons:
         screen.print()
-    _show_sums(screen, done, due)
+    for label, text in _sums(done, due):
+        show_labelled(screen, label, Text(text), width=LABEL)
     screen.print()
 
 
@@ -254,17 +255,16 @@ def _reason(each: ireneo.Summarised) -> str:
     return reason
 
 
-def _show_sums(screen: Console, done: Sequence[ireneo.Summarised], due: int) -> None:
-    outcomes = Counter(each.outcome for each in done)
-    said = [f"{number} {_WORDS[outcome]}" for outcome, number in outcomes.items()]
+def _sums(done: Sequence[ireneo.Summarised], due: int) -> Iterator[tuple[str, str]]:
+    outcomes = [f"{number} {_WORDS[outcome]}" for outcome, number in Counter(each.outcome for each in done).items()]
     if due > len(done):
-        said.append(f"{due - len(done)} left for another time")
-    show_labelled(screen, "due", Text(f"{counted(due, 'text')}: {', '.join(said)}"), width=LABEL)
+        outcomes.append(f"{due - len(done)} left for another time")
+    yield "due", f"{counted(due, 'text')}: {', '.join(outcomes)}"
     answered = [each for each in done if each.outcome != "failed"]
     if not answered:
         return
     read, wrote = sum(each.tokens_in for each in answered), sum(each.tokens_out for each in answered)
-    show_labelled(screen, "tokens", Text(f"{read:,} in, {wrote:,} out"), width=LABEL)
+    yield "tokens", f"{read:,} in, {wrote:,} out"
     supported = sum(each.supported for each in answered) / len(answered)
-    show_labelled(screen, "supported", Text(f"{share(supported)} of the claims on average, as first made"), width=LABEL)
-    show_labelled(screen, "shown", Text("when the context is next rebuilt"), width=LABEL)
+    yield "supported", f"{share(supported)} of the claims on average, as first made"
+    yield "shown", "when the context is next rebuilt"

@@ -1,4 +1,4 @@
-"""A session as a tree: the layers of its summaries over its path, its branches and its open threads."""
+"""The screen of a session as a tree: layers of summaries over the path, branches and open threads."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from rich.console import Console
 from rich.text import Text
 
 import ireneo
-from ireneo.faces.cli.output import Column, counted, printable, short, show_columns, show_labelled
+from ireneo.faces.cli.output import Column, counted, in_lines, printable, short, show_columns, show_labelled, write
 from ireneo.faces.cli.screens.context import LIVE, WORDS, first_line
 
 SHOWN, SHOWN_END = "█", "▌"
-"""A block that a context shows; its last column is half as wide, so that neighbours stand apart."""
+"""A block that a context shows; its last column is half as wide, to separate neighbours."""
 FOLDED, FOLDED_END = "─", "┤"
-"""A block that a deeper one stands for."""
+"""A block that is covered by a deeper one."""
 AS_IS = "▒"
 FORK, THREAD = "▲", "•"
 DEPTHS = ("color(73)", "color(68)", "color(99)", "color(133)", "color(168)", "color(204)", "color(208)")
 """From the finest to the deepest."""
 _LEVELS = ("turn", "goal", "story")
-"""From the finest to the deepest, where a session has several."""
+"""From the finest to the deepest."""
 
 
 class LayerBlock(Struct, frozen=True):
@@ -34,7 +34,7 @@ class LayerBlock(Struct, frozen=True):
 
 
 class Layer(Struct, frozen=True, kw_only=True):
-    """One row: the summaries of one level and depth."""
+    """A row of the drawing: the summaries of one level and depth."""
 
     label: str
     style: str
@@ -42,7 +42,7 @@ class Layer(Struct, frozen=True, kw_only=True):
 
 
 def layers(tree: ireneo.Tree) -> list[Layer]:
-    """The rows from the deepest to the finest."""
+    """Return the layers from the deepest to the finest."""
     ranked = sorted({(_LEVELS.index(node.level), node.depth) for node in tree.nodes})
     out = []
     for rank, (level, depth) in enumerate(ranked):
@@ -53,7 +53,7 @@ def layers(tree: ireneo.Tree) -> list[Layer]:
 
 
 def strata(tree: ireneo.Tree, width: int) -> Iterator[tuple[str, Text]]:
-    """The rows of the drawing with their labels."""
+    """Yield the rows of the drawing with their labels."""
     size = tree.messages
     for layer in layers(tree):
         yield layer.label, _row(_cells(layer.blocks, size, width), layer)
@@ -67,9 +67,9 @@ def strata(tree: ireneo.Tree, width: int) -> Iterator[tuple[str, Text]]:
 
 
 def _cells(blocks: Sequence[LayerBlock], size: int, width: int) -> list[int | None]:
-    """For each column the block that stands there; one that is too narrow for any gets one that is free."""
+    """For each column the index of its block; a block too narrow for a column gets a free one."""
     cells: list[int | None] = [None] * width
-    # Those that are shown lie on top.
+    # Shown blocks are drawn over the others.
     for place, block in sorted(enumerate(blocks), key=lambda pair: pair[1].shown):
         start, end = (round(at * width / size) for at in (block.first, block.last + 1))
         if start == end:
@@ -95,7 +95,7 @@ def _row(cells: Sequence[int | None], layer: Layer) -> Text:
 
 
 def _as_is(tree: ireneo.Tree, width: int) -> Text:
-    """The messages that no summary stands for, in the columns where they are most of what stands there."""
+    """Mark the messages that no summary covers, in the columns of which they are the larger part."""
     covered = sorted((node.first_position, node.last_position) for node in tree.nodes if node.shown)
     ends = [0, *(edge for first, last in covered for edge in (first, last + 1)), tree.messages]
     free = [
@@ -120,7 +120,7 @@ def _marks(positions: Sequence[int], mark: str, size: int, width: int, style: st
 
 
 def _axis(size: int, width: int) -> str:
-    """The numbers of the messages at the beginning, in the middle and at the end."""
+    """The numbers of the first, the middle and the last message."""
     middle, end = f"{size // 2:,}", f"{size:,}"
     if size < 4 or width < 30:
         return f"1{end:>{width - 1}}"
@@ -128,31 +128,29 @@ def _axis(size: int, width: int) -> str:
     return left + end.rjust(width - len(left))
 
 
-LABEL = 11
-"""Columns before a row of the drawing."""
-WIDEST = 120
-GAP = "   "
+LABEL, WIDEST = 11, 120
+"""Columns before a row of the drawing, and its widest."""
 MOST = 40
-"""So many summaries, branches or threads are listed: the newest."""
+"""The most summaries, branches or threads that are listed."""
 _LAST = Column("first words", widest=200)
 
 
 def show_tree(screen: Console, tree: ireneo.Tree, title: str) -> None:
-    """The whole screen."""
+    """Draw the whole screen."""
     screen.print()
     screen.print(Text(f"  {printable(title)}", style="bold"), overflow="ellipsis", no_wrap=True)
     if not tree.messages:
         screen.print("\n  There is no message here yet.\n")
     else:
         for line in _sums(tree):
-            screen.print(Text(f"  {line}"), soft_wrap=True)
+            write(screen, f"  {line}")
         screen.print()
         width = min(max(screen.width - LABEL - 2, 10), WIDEST)
         for label, row in strata(tree, width):
             screen.print(Text.assemble((f"  {label}".ljust(LABEL), "dim"), row), no_wrap=True, overflow="crop")
         screen.print()
-        for line in _legend(tree, width):
-            show_labelled(screen, "", Text(line, style="dim"), width=LABEL)
+        for entries in in_lines([Text(entry, style="dim") for entry in _legend(tree)], width):
+            show_labelled(screen, "", entries, width=LABEL)
         screen.print()
         _show_nodes(screen, tree)
     if len(tree.branches) > 1:
@@ -170,7 +168,6 @@ def _sums(tree: ireneo.Tree) -> Iterator[str]:
     tokens = sum(node.tokens for node in shown)
     covered = sum(node.messages for node in shown)
     yield f"{counted(len(shown), 'summary', 'summaries')} ({tokens:,} tokens) for {counted(covered, 'message')}"
-    # Of an agent's work the user's words stand between the summaries.
     if between := tree.messages - covered - tree.live:
         yield f"{counted(between, 'message')} as they are between them"
     if tree.live:
@@ -179,25 +176,16 @@ def _sums(tree: ireneo.Tree) -> Iterator[str]:
         yield f"{counted(tree.behind, 'message')} of these wait to be summarised"
 
 
-def _legend(tree: ireneo.Tree, width: int) -> list[str]:
-    """What the signs of the drawing mean, in lines of whole entries."""
-    entries = []
+def _legend(tree: ireneo.Tree) -> Iterator[str]:
     if any(node.shown for node in tree.nodes):
-        entries.append(f"{SHOWN} shown")
+        yield f"{SHOWN} shown"
     if not all(node.shown for node in tree.nodes):
-        entries.append(f"{FOLDED} folded into a deeper one")
-    entries.append(f"{AS_IS} messages as they are")
+        yield f"{FOLDED} folded into a deeper one"
+    yield f"{AS_IS} messages as they are"
     if any(branch.parent == tree.branch for branch in tree.branches[1:]):
-        entries.append(f"{FORK} a branch leaves")
+        yield f"{FORK} a branch leaves"
     if tree.threads:
-        entries.append(f"{THREAD} an open thread begins")
-    lines: list[str] = []
-    for entry in entries:
-        if lines and len(lines[-1]) + len(GAP) + len(entry) <= width:
-            lines[-1] += GAP + entry
-        else:
-            lines.append(entry)
-    return lines
+        yield f"{THREAD} an open thread begins"
 
 
 def _show_nodes(screen: Console, tree: ireneo.Tree) -> None:
@@ -221,12 +209,12 @@ def _show_nodes(screen: Console, tree: ireneo.Tree) -> None:
 
 
 def _show_branches(screen: Console, tree: ireneo.Tree) -> None:
-    screen.print(Text("  branches", style="dim"))
+    write(screen, "  branches", "dim")
     under: dict[str, list[int]] = {}
     for place, branch in enumerate(tree.branches):
         under.setdefault(branch.parent, []).append(place)
     rows: list[tuple[str, int]] = []
-    # A branch comes after the one that it leaves; each with the lines that lead to it.
+    # Depth first: a branch follows the one that it leaves.
     waiting = [(place, "", "") for place in reversed(under.get("", []))]
     while waiting:
         place, lead, below = waiting.pop()
@@ -243,15 +231,14 @@ def _show_branches(screen: Console, tree: ireneo.Tree) -> None:
 
 
 def _branch(tree: ireneo.Tree, place: int) -> str:
-    """Where a branch leaves its parent, how much of it is its own, and how far it is summarised."""
+    """Say where a branch leaves its parent, how long it is, and how far it is summarised."""
     branch = tree.branches[place]
     if not branch.messages:
-        return "stands before the first message"
+        return "is before the first message"
     own = branch.messages - branch.shared
     said = [f"{counted(branch.messages, 'message')}, {branch.tokens:,} tokens"]
     if branch.parent:
-        # Whoever forks at the very end shares all of it.
-        said = [f"leaves after {branch.shared:,}", f"{own:,} of its own"] if own else [f"stands at {branch.shared:,}"]
+        said = [f"leaves after {branch.shared:,}", f"{own:,} of its own"] if own else [f"is at {branch.shared:,}"]
         said.append(f"at {short(branch.head or '')}")
     said.append(f"{branch.summarised:,} summarised" if branch.summarised else "nothing summarised")
     return " · ".join(said)
@@ -260,7 +247,7 @@ def _branch(tree: ireneo.Tree, place: int) -> str:
 def _show_threads(screen: Console, tree: ireneo.Tree) -> None:
     if not tree.threads:
         return
-    screen.print(Text("  open threads", style="dim"))
+    write(screen, "  open threads", "dim")
     for thread in tree.threads[-MOST:]:
         who = f"{thread.who} → {thread.whom}" if thread.who and thread.whom else thread.who or thread.whom
         text = f"{f'{who}: ' if who else ''}{thread.text} (message {thread.position + 1:,})"
@@ -271,4 +258,4 @@ def _show_threads(screen: Console, tree: ireneo.Tree) -> None:
 
 def _show_rest(screen: Console, number: int, where: str) -> None:
     if number > MOST:
-        screen.print(Text(f"  … {number - MOST:,} more {where}; --json has them all", style="dim"), soft_wrap=True)
+        write(screen, f"  … {number - MOST:,} more {where}; --json has them all", "dim")

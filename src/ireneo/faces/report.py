@@ -280,7 +280,7 @@ class ReportMaterial(Struct, frozen=True, kw_only=True):
 
 def page(material: ReportMaterial) -> str:
     """The page, whole."""
-    style = files(__package__).joinpath("style.css").read_text("utf-8")
+    style = files(__package__).joinpath("report.css").read_text("utf-8")
     title = f"What {counted(len(material.runs), 'run')} taught"
     body = "\n".join(
         [

@@ -1,1 +1,0 @@
-"""What runs taught as one page: it needs no network, no script and no server."""
