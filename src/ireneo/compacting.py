@@ -1,4 +1,4 @@
-"""Cut a message list without any store: all that `ireneo.compact` loads."""
+"""`ireneo.compact`: cut a message list without a store."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TokenCounts: TypeAlias = Literal["estimate", "o200k"]
 
 
 class CompactOptions(TypedDict, total=False):
-    """What `compact` takes besides."""
+    """Further parameters of `compact`."""
 
     preset: str | Policy | None
     tokens: TokenCounts | Tokenizer
@@ -63,13 +63,12 @@ def compact(
 ) -> Context[Any, Any]:
     """Cut a message list to `budget` tokens, without any store: a provider's format in, the same (or `to`) out.
 
-    `messages` is a list in any of the chat formats, what clients return and the message objects of LangChain and
-    Pydantic AI among them, or an object that holds one as the provider takes it (``messages`` and ``system``, say), or
-    a list of drafts (from a log), which come out as OpenAI's where `to` names no other format. Objects of LangChain,
-    Pydantic AI and google-genai come out as such. Each message is read in the format whose marks it bears; a list in
-    several comes out only in the one that `to` names. `thinking` is what
-    `Session.context` says of it.
-    Raises BudgetTooSmall under 256 tokens, UnknownFormat, and UnreadableLog with the fault's place.
+    `messages` is a list in any chat format, including what clients return and the message objects of LangChain and
+    Pydantic AI; an object with such a list as the provider takes it (``messages`` and ``system``, say); or a list of
+    drafts (from a log), which become OpenAI's messages where `to` names no other format. Objects of LangChain,
+    Pydantic AI and google-genai come out as such. The format of each message is recognised; a list in several formats
+    needs `to`. `thinking` is as in `Session.context`. Raises BudgetTooSmall under 256 tokens, UnknownFormat, and
+    UnreadableLog with the place of the fault.
     """
     policy = preset if isinstance(preset, Policy) else preset_named(preset or "coding")
     read = read_list(messages, chat_format(to).name if to else None)
@@ -79,28 +78,28 @@ def compact(
 
 
 def tokenizer(tokens: TokenCounts | Tokenizer) -> Tokenizer:
-    """The tokenizer of that name, or the one that was handed in."""
+    """Return the tokenizer of a name; a tokenizer as it is. Raises BadInput."""
     if not isinstance(tokens, str):
         return tokens
     if tokens == "estimate":
         return _estimate()
     if tokens == "o200k":
         return ExactTokenizer()
-    raise BadInput(f"There is no tokenizer {tokens!r}; take 'estimate' or 'o200k', or hand one in.")
+    raise BadInput(f"There is no tokenizer {tokens!r}; give 'estimate', 'o200k' or an object.")
 
 
 @cache
 def _estimate() -> EstimatedTokenizer:
-    # One for all who ask: it knows what the pieces cost that it has counted.
+    # Shared, since it caches the costs of pieces.
     return EstimatedTokenizer()
 
 
 def read_list(given: object, to: str | None) -> ReadMessages:
-    """Read a list to be cut, or whatever holds one. Raises UnreadableLog for one in several formats, unless `to` is."""
+    """Read a list to be cut, or an object with one. Raises UnreadableLog for several formats without `to`."""
     if not isinstance(given, list | tuple | Mapping | Payload) and not library_of(given):
         messages_of(given)
     read = read_given(list(given) if isinstance(given, list | tuple) else [given], known=to, whole=True)
     if len(read.marks) > 1 and to is None:
         several = " and ".join(read.marks)
-        raise UnreadableLog(f"The messages are in several formats ({several}); say which one is wanted: to=… (--to)")
+        raise UnreadableLog(f"The messages are in several formats ({several}); name the one to write: to=… (--to)")
     return read

@@ -1,4 +1,4 @@
-"""What the command line and the MCP server need beside the public page; a program hardly ever does."""
+"""What the command line and the MCP server need besides the public API."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ireneo.engine.lessons import Lesson
 
 GENERAL = "*"
-"""The project of what is meant for all of them."""
+"""The project of what applies to all projects."""
 
 __all__ = [
     "DOUBTFUL_SUFFIXES",
@@ -33,36 +33,35 @@ __all__ = [
 
 
 def holds_memories(sample: bytes) -> bool:
-    """Whether a file that begins with `sample` holds memories, and is no log."""
-    # Imported when used: most commands ask nothing of the kind.
+    """Whether a file that begins with `sample` holds memories rather than a log."""
     from ireneo.memories.exchange import recognised
 
     return bool(recognised(sample))
 
 
 def project_named(given: str) -> str:
-    """The project that is meant by its name, or by a directory of it; empty where that names none."""
+    """Return the project of a name or a directory; empty for none."""
     from ireneo.engine.scope import project_asked
 
     return project_asked(given) or ""
 
 
 def neutralised(text: str) -> str:
-    """`text` with what is worded as an instruction to a model marked as quoted."""
+    """Mark instructions to a model in `text` as quoted."""
     from ireneo.grounding.neutral import neutralise
 
     return neutralise(text)
 
 
 def project_here(folder: str) -> str:
-    """The project of whoever works in a folder, or the one that is named; empty where neither tells of any."""
+    """Return the project of a working folder, or the one that is named; empty for none."""
     from ireneo.lessons import run
 
     return run.project_here(folder)
 
 
 def said_once(lessons: Sequence[Lesson]) -> list[Lesson]:
-    """`lessons` in their order, of those that say the same in other words only one."""
+    """Return `lessons` in their order, without those that repeat another in other words."""
     from ireneo.engine import instructions as page
 
     return page.said_once(lessons)
@@ -71,7 +70,7 @@ def said_once(lessons: Sequence[Lesson]) -> list[Lesson]:
 def instructions(
     lessons: Iterable[Lesson], said: Iterable[str], offered: Collection[str], since: datetime | None, project: str
 ) -> list[InstructionPage]:
-    """The pages of lessons for the instructions of projects, without what is `said` or `offered` there already."""
+    """Return the lessons for the instructions of projects, by page, without what is `said` or `offered` there."""
     from ireneo.engine import instructions as page
 
     return page.instructions(lessons, said=said, offered=offered, since=since, project=project)

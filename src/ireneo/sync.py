@@ -1,4 +1,4 @@
-"""The same verbs without `await`: for scripts, notebooks, web views, and several threads at once.
+"""The synchronous API: the same methods without `await`, for scripts, notebooks, web views and threads.
 
     import ireneo.sync
 
@@ -7,14 +7,14 @@
         session.append("Why does the build fail?")
         context = session.context(32_000, to="openai")
 
-Each verb here runs the one of the same name in `ireneo` on an event loop in a thread of its own. So it does not matter
-whether a loop runs in the calling thread already, as in a notebook, and any number of threads may share a memory.
+Each method runs the one of the same name in `ireneo` on an event loop in a thread of its own. So the calling thread may
+have a running loop already, as in a notebook, and any number of threads may share a memory.
 """
 
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures.thread  # noqa: F401 - it is to hear of the end of the program after this module
+import concurrent.futures.thread  # noqa: F401 - it must learn of the end of the program after this module
 import os
 import threading
 import weakref
@@ -22,7 +22,6 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import wraps
 from queue import SimpleQueue
-from types import TracebackType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -55,11 +54,11 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 Tool: TypeAlias = Callable[..., str]
-"""A tool to be given to an agent: text in, text out."""
+"""A tool for an agent: text in, text out."""
 
 
 class _Portal:
-    """An event loop in a thread of its own, on which any other thread runs coroutines and waits for them."""
+    """An event loop in a thread of its own, on which other threads run coroutines and wait for them."""
 
     def __init__(self) -> None:
         self._process = os.getpid()
@@ -72,7 +71,7 @@ class _Portal:
         _OPEN.add(self)
 
     def enter(self, manager: AbstractAsyncContextManager[T]) -> T:
-        """Enter `manager`; it is left when the portal is closed, is not used any more, or the program ends."""
+        """Enter `manager`; it exits when the portal is closed or garbage collected, or the program ends."""
         try:
             entered = self.call(manager.__aenter__)
         except BaseException:
@@ -82,9 +81,9 @@ class _Portal:
         return entered
 
     def call(self, verb: Callable[..., Coroutine[Any, Any, R]], *given: object, **named: object) -> R:
-        """What `verb` returns or raises. An interrupt cancels it; its `on_progress` is called in this thread."""
+        """Return what `verb` returns. An interrupt cancels it; its `on_progress` is called in this thread."""
         if threading.current_thread() is self._thread:
-            raise BadInput("A verb of ireneo.sync can't be called on its own event loop; await that of ireneo there.")
+            raise BadInput("A method of ireneo.sync can't be called on its own event loop; await that of ireneo there.")
         if os.getpid() != self._process:
             raise BadInput("This memory was opened before the process was forked; open one in each process.")
         events: SimpleQueue[object] = SimpleQueue()
@@ -108,7 +107,7 @@ class _Portal:
                 if on_progress is not None:
                     on_progress(event)
         except BaseException:
-            # What was begun ends before anybody goes on: a transaction is whole, a lease is let go of.
+            # It ends before the caller continues: a transaction is whole, a lease is returned.
             self._loop.call_soon_threadsafe(lambda: tasks[0].cancel())
             while not isinstance(events.get(), asyncio.Task):
                 pass
@@ -116,7 +115,7 @@ class _Portal:
         try:
             return tasks[0].result()
         except asyncio.CancelledError:
-            raise BadInput("This memory was closed while it was asked; open it again.") from None
+            raise BadInput("This memory was closed during the call; open it again.") from None
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:
@@ -137,9 +136,9 @@ def _close_all() -> None:
         portal.close()
 
 
-# A store is closed by a thread of an executor. Executors are shut down before what `atexit` knows is called, and a
-# thread that waits for the main one's end may come after them; no public call comes before them for certain. This one
-# does, as their own end is registered by it.
+# A store is closed in a thread of an executor. Executors are shut down before the functions of `atexit` are called, and
+# maybe before a thread that waits for the end of the main one. This private function, which they use themselves, is the
+# only one that is certain to come before them.
 threading._register_atexit(_close_all)  # type: ignore[attr-defined]
 
 
@@ -149,7 +148,7 @@ def _stop(
     thread: threading.Thread,
     managers: Sequence[AbstractAsyncContextManager[object]],
 ) -> None:
-    """Cancel what runs on the loop, leave what was entered, and end the thread, in the process that began it."""
+    """Cancel the running tasks, exit the managers, and end the thread, in the process that started it."""
     if os.getpid() != process:
         return
 
@@ -173,7 +172,7 @@ def _stop(
 
 
 class _Twin(Generic[T]):
-    """What does at once what another object does when it is awaited."""
+    """A synchronous version of another object."""
 
     def __init__(self, portal: _Portal, twin: T) -> None:
         self._portal = portal
@@ -181,7 +180,7 @@ class _Twin(Generic[T]):
 
 
 def _called(verb: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]) -> Callable[Concatenate[Any, P], R]:
-    """The verb of a twin: with the same parameters, and waited for."""
+    """Make a synchronous method of a coroutine function, with the same parameters."""
 
     @wraps(verb)
     def call(self: _Twin[Any], *given: P.args, **named: P.kwargs) -> R:
@@ -205,7 +204,7 @@ class Scratchpad(_Twin[engine_scratchpad.Scratchpad]):
 
 
 class Session(_Twin[engine_session.Session]):
-    """A conversation or a run, on one of its branches; made by `Memory.session`."""
+    """A branch of a conversation or a run; made by `Memory.session`."""
 
     @property
     def id(self) -> str:
@@ -219,7 +218,7 @@ class Session(_Twin[engine_session.Session]):
 
     @property
     def branch(self) -> str:
-        """The branch that this stands on."""
+        """The branch."""
         return self._twin.branch
 
     @property
@@ -280,13 +279,13 @@ class Session(_Twin[engine_session.Session]):
         context = _called(engine_session.Session.context)
 
     def fork(self, name: str, *, at: str | None = None) -> Session:
-        """Make the branch `name` at the message `at` (the head, where none is given), and stand on it."""
+        """Make the branch `name` at the message `at` (by default the head); returns the session on it."""
         return Session(self._portal, self._portal.call(self._twin.fork, name, at=at))
 
     def tools(self, *, viewpoint: str = "") -> Sequence[Tool]:
-        """`expand` and `dispute` as plain functions of text, to be given to an agent.
+        """Return `expand` and `dispute` as functions of text, for an agent.
 
-        With the `viewpoint` of a character they open what she remembers, and nothing else.
+        With the `viewpoint` of a character they open only what she remembers.
         """
         return [self._tool(each) for each in self._twin.tools(viewpoint=viewpoint)]
 
@@ -299,14 +298,14 @@ class Session(_Twin[engine_session.Session]):
 
 
 class Memory(_Twin[engine_memory.Memory]):
-    """What `ireneo.sync.open` gives: the sessions of one space, and its memories, for any number of threads.
+    """The sessions and memories of one space, for any number of threads; made by `ireneo.sync.open`.
 
-    It is closed at the end of its `with`, by `close`, when nothing holds it any more, and at the program's end.
+    It is closed at the end of its `with`, by `close`, when it is garbage collected, and at the end of the program.
     """
 
     @property
     def space(self) -> str:
-        """Whose memory it is."""
+        """The space."""
         return self._twin.space
 
     sessions = _called(engine_memory.Memory.sessions)
@@ -351,30 +350,28 @@ class Memory(_Twin[engine_memory.Memory]):
     def session(
         self, id: str, *, branch: str = MAIN, must_exist: bool = False, task: str = "", project: str = ""
     ) -> Session:
-        """The session called `id`, as `ireneo.Memory.session` says; it is made by its first append."""
+        """Return the session called `id`, as `ireneo.Memory.session` does; its first append creates it."""
         twin = self._portal.call(
             self._twin.session, id, branch=branch, must_exist=must_exist, task=task, project=project
         )
         return Session(self._portal, twin)
 
     def scratchpad(self, task: str, *, project: str | None = None) -> Scratchpad:
-        """The scratchpad of a task, as `ireneo.Memory.scratchpad` says. Raises BadInput for no name."""
+        """Return the scratchpad of a task, as `ireneo.Memory.scratchpad` does. Raises BadInput without a name."""
         return Scratchpad(self._portal, self._twin.scratchpad(task, project=project))
 
     def count(self, text: str) -> int:
-        """What `text` costs, in tokens, as this memory counts them."""
+        """Count the tokens of `text`, as this memory does."""
         return self._twin.count(text)
 
     def close(self) -> None:
-        """Let go of the store; what another thread waits for ends with BadInput."""
+        """Close the store; calls in other threads raise BadInput."""
         self._portal.close()
 
     def __enter__(self) -> Memory:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

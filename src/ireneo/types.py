@@ -1,4 +1,4 @@
-"""What the verbs of memory give and take: names for annotations, beside the public page.
+"""Names for annotations, besides the public API: what its methods take and return.
 
 from ireneo.types import RecallHit
 """

@@ -1,4 +1,4 @@
-"""Where the adapters meet the engine; beside it only the guard of a hook does."""
+"""Opening a memory: where the adapters meet the engine."""
 
 from __future__ import annotations
 
@@ -48,38 +48,38 @@ async def open(
     keep_memories: int = KEEP_MEMORIES,
     keep_secrets: bool = False,
 ) -> AsyncIterator[Memory]:
-    """Open a memory: the SQLite file at `url` (made when it is not there), or ``":memory:"`` for one that dies with it.
+    """Open a memory: the SQLite file at `url` (created if needed), or ``":memory:"`` for a temporary one.
 
-    ``"postgresql://user@host/name"`` is a database that is there, for many machines (the extra `postgres`). What may
-    not be written to is opened to be read: what writes raises ReadOnlyStore. `space` is whose memory it is: no call
-    reaches another.
+    ``"postgresql://user@host/name"`` is an existing database, for many machines (the extra `postgres`). A database
+    without write permission is opened for reading: writes raise ReadOnlyStore. `space` is the tenant, user or
+    character: no call reaches another.
 
     `model` writes the richer summaries (`Session.summarise`, `Memory.work`): a name such as
     ``"anthropic:claude-haiku-4-5"`` or ``"ollama:llama3"``, a model of your own, one for each task as
-    ``{"turn": …, "story": …}``, or what `models` gives, for a server of your own.
+    ``{"turn": …, "story": …}``, or the result of `models`, for a server of your own.
 
-    `embedder` lets `recall` find what means the same in other words: ``"local"`` (the extra `local`: a small model that
-    runs here and asks nobody), ``"openai:text-embedding-3-small"``, ``"ollama:nomic-embed-text"``, or one of your own.
-    Without one it goes by the words. Vectors are made by `Memory.work`, or by `Memory.embed` alone.
+    `embedder` lets `recall` find the same in other words: ``"local"`` (the extra `local`: a small model on this
+    machine), ``"openai:text-embedding-3-small"``, ``"ollama:nomic-embed-text"``, or one of your own. Without one it
+    searches by words. Vectors are made by `Memory.work`, or by `Memory.embed` alone.
 
-    `preset` is how sessions are cut where a call names no other: ``"coding"`` for the work of an agent, ``"story"`` for
-    characters, companions and any conversation without end.
+    `preset` is how sessions are cut by default: ``"coding"`` for the work of an agent, ``"story"`` for characters,
+    companions and any conversation without end.
 
-    `tokens` says how they are counted: by a fast estimate that errs on the safe side (``"estimate"``), exactly
-    (``"o200k"``, the extra `tokens`), or by a tokenizer of your own.
+    `tokens` is the tokenizer: a fast and cautious estimate (``"estimate"``), an exact one (``"o200k"``, the extra
+    `tokens`), or one of your own.
 
-    With ``durability="full"`` what was acknowledged survives a power cut; ``"normal"`` is faster, and one may take the
-    last moments.
+    With ``durability="full"`` what was acknowledged survives a power cut; ``"normal"`` is faster, and may lose the last
+    moments.
 
-    Summaries are written in the first person, and stories in the third, but for what one character remembers; `voice`
-    changes that. `limits` says what models may cost; None: `Limits()`, so there always is one. `Memory.work`
-    reads what users say into memories, unless `listen` is false; `keep_memories` is how many stay in use: it archives
-    the least retained of the others.
+    Summaries are written in the first person, and stories in the third except for what a character remembers; `voice`
+    changes that. `limits` is what models may cost, by default `Limits()`. `Memory.work` makes memories of what users
+    say, unless `listen` is false; `keep_memories` is how many stay in use, and the least retained of the others are
+    archived.
 
-    Keys, tokens and passwords become marks such as ``[REDACTED password]`` in all that is stored. With `keep_secrets`
-    they are stored as they are, but for what is drawn from messages: lessons, episodes, diaries.
+    Keys, tokens and passwords are replaced by marks such as ``[REDACTED password]``. With `keep_secrets` they are
+    stored as they are, except in what is derived from messages: lessons, episodes, diaries.
 
-    Raises NotADatabase, NewerDatabase, Unreachable, StoreBusy, and BadInput for a setting that can't be used.
+    Raises NotADatabase, NewerDatabase, Unreachable, StoreBusy, and BadInput for a wrong setting.
     """
     # Imported when used, so that `import ireneo` loads no detector.
     from ireneo.adapters.redact import SecretRedactor
@@ -120,7 +120,7 @@ def _workers(tokens: TokenCounts | Tokenizer, address: str) -> AbstractAsyncCont
     from ireneo.analysing import build
 
     if not isinstance(tokens, str):
-        raise BadInput(f"A tokenizer of your own counts here alone; leave {address} out, or take 'o200k'.")
+        raise BadInput(f"A tokenizer of your own can't count in workers; leave {address} out, or use 'o200k'.")
     return open_workers(address, "ireneo.analysing", {"asks": dict(build()), "tokens": tokens})
 
 
@@ -132,11 +132,11 @@ def models(
     timeout_seconds: float = 60.0,
     attempts: int = 3,
 ) -> Models:
-    """The models for the tasks: one for all, or one for each task and one called ``default`` for the rest.
+    """Return the models for the tasks: one for all, or one for each task and one called ``default`` for the rest.
 
-    Names (``anthropic:claude-haiku-4-5``, ``ollama:llama3``) and models of one's own may stand side by side; what is
-    said of servers, keys and timeouts holds for all names. None: everything is done without a model. Nothing is
-    loaded before the first ask. Raises BadInput for a name or a task that there is not, MissingExtra.
+    A model is a name (``anthropic:claude-haiku-4-5``, ``ollama:llama3``) or an object of your own; servers, keys and
+    timeouts apply to all names. None means no model. Clients are loaded by the first request. Raises BadInput for an
+    unknown name or task, MissingExtra.
     """
 
     def model(each: str | LanguageModel) -> LanguageModel:
@@ -158,10 +158,10 @@ async def copy(
     spaces: Sequence[str] | None = None,
     on_session: Callable[[str], None] | None = None,
 ) -> CopyTally:
-    """Copy all that is kept at one address to another, space by space, and compare. May be broken off and begun anew.
+    """Copy a database to another address, space by space, and compare both. It may be interrupted and run again.
 
-    `spaces`: only these. `on_session` hears of each session before it. Raises StoreError where both sides differ in the
-    end, and what `open` raises.
+    `spaces` limits it to some; `on_session` is called with each session before it. Raises StoreError where both sides
+    differ in the end, and what `open` raises.
     """
     from ireneo.engine.copying import copy_store
 
@@ -177,16 +177,16 @@ async def copy(
 
 
 async def migrate(url: str | PathLike[str], *, dry_run: bool = False) -> Migrated:
-    """Bring the database at `url` up to date, as `open` does by itself; with `dry_run` say what that would do.
+    """Migrate the database at `url`, as `open` does by itself; with `dry_run` only say what that would do.
 
-    Any number of processes may do so at once, and on a server an earlier release goes on meanwhile. Raises what `open`
+    Several processes may do so at once, and on a server an earlier release may continue meanwhile. Raises what `open`
     raises.
     """
     return await migrate_store(fspath(url), dry_run=dry_run)
 
 
 def _place_of(url: str) -> Path | None:
-    """The folder of the database: there is room where a log is taken in, and temporary files may lie in memory."""
+    """Return the folder of the database, which has room for imports, where temporary files may be in memory."""
     return (
         None if url == IN_MEMORY or url.startswith(SERVERS) else Path(url.removeprefix("sqlite:///")).absolute().parent
     )

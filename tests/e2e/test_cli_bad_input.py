@@ -47,7 +47,10 @@ CONTEXT = ("context", "{agent}", "--budget", "2000")
         (("context", "gone.jsonl", "--budget", "2000"), "There is no file gone.jsonl."),
         (("context", ".", "--budget", "2000"), ". is a folder; name a log in it"),
         (("context", "", "--budget", "2000"), "The name is empty; give a session"),
-        (("context", "gone", "--budget", "2000"), "There is no database memory.db; fill one with `ireneo import LOG`"),
+        (
+            ("context", "gone", "--budget", "2000"),
+            "There is no database memory.db; create one with `ireneo import LOG`",
+        ),
         (("compact", "gone.json", "--budget", "2000"), "There is no file gone.json."),
         (("expand", "s_2345678"), "There is no database memory.db"),
         (("expand", "s_2345678", "--file", "{agent}"), "There is no block or message s_2345678 in"),

@@ -20,7 +20,7 @@ from rich.console import Console
 from tests.e2e.test_cli_command import AGENT, COMMAND, run
 
 import ireneo
-from ireneo.faces.cli.screens.context import MessagePlace, ends_of, parts_of, show_context
+from ireneo.faces.cli.context import MessagePlace, ends_of, parts_of, show_context
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "cli_context.txt"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")

@@ -152,7 +152,7 @@ def test_a_sound_database(told: Path) -> None:
     assert "sound; 2 sessions with 127 messages were checked." in shown
     assert "was left out" in run("doctor", "--quick", cwd=told).stdout
     assert answer("doctor", cwd=told) == {"sound": True, "sessions": 2, "messages": 127, "findings": []}
-    assert "fill one with" in spawn("doctor", "--db", "nowhere.db", cwd=told, ends=2).stderr
+    assert "create one with" in spawn("doctor", "--db", "nowhere.db", cwd=told, ends=2).stderr
 
 
 def test_a_broken_database_reads_as_it_did_is_repaired_and_stays_repaired(folder: Path) -> None:

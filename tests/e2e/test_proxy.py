@@ -470,7 +470,7 @@ def test_the_command_serves_until_it_is_told_to_end_or_killed(tmp_path: Path, ho
 
 def test_the_command_says_what_it_can_t_use(tmp_path: Path) -> None:
     for given, said in (
-        (["--to", "openai"], "is no address of an API"),
+        (["--to", "openai"], "is not the address of an API"),
         (["--to", "http://127.0.0.1:9", "--budget", "10"], "too small"),
         (["--to", "http://127.0.0.1:9", "--preset", "poem"], "poem"),
         (["--to", "http://127.0.0.1:9", "--prices", "nobody"], "nobody"),

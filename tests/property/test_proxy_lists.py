@@ -101,9 +101,9 @@ def test_a_context_that_says_all_leaves_the_request_as_it_is(listed: list[str], 
         assert set(listed) <= {"system", "developer"}
         return
     whole = ireneo.compact(found.said, 1_000_000, to="openai")
-    assert found.sent_on(whole) is None
+    assert found.with_context(whole) is None
     # Whatever is put in its place: prompt, and what floats, are sent on, each where it was.
-    cut = found.sent_on(ireneo.compact(found.said[-1:], 1_000_000, to="openai"))
+    cut = found.with_context(ireneo.compact(found.said[-1:], 1_000_000, to="openai"))
     if len(found.said) > 1:
         assert cut is not None
         sent = json.loads(cut)["messages"]

@@ -1,8 +1,9 @@
-"""Ireneo's memory as an MCP server: a few tools, each answering in short and saying what opens the rest."""
+"""The memory as an MCP server: tools with short answers, which say how to open the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
 from functools import wraps
 from inspect import getdoc
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, ParamSpec, TypedDict, cast
@@ -25,10 +26,8 @@ from ireneo.types import MemoryDetails, Remembered
 if TYPE_CHECKING:
     from ireneo.types import Pad, RecallHit, Record, StoryThread
 
-PROJECT = "project"
-MOST_SHOWN = 60
-"""Characters of what was handed in that are shown again."""
-_SORTS = {
+_PROJECT = "project"
+_TYPES = {
     "string": "a text",
     "integer": "a whole number",
     "number": "a number",
@@ -39,16 +38,16 @@ _SORTS = {
 }
 
 
-def strangers(tool: str, known: Sequence[str], given: Mapping[str, object], project: str) -> str:
-    """Why a call can't be made that hands in what the tool has no use for; empty where it can.
+def unknown_arguments(tool: str, known: Sequence[str], given: Mapping[str, object], project: str) -> str:
+    """Say which argument the tool does not take; empty where it takes all of them.
 
-    The server answers for one project: who names that very one is answered.
+    The server answers for one project, so naming that one is allowed.
     """
-    unknown = [name for name in given if name not in known and not (name == PROJECT and given[name] == project)]
-    if PROJECT in unknown:
+    unknown = [name for name in given if name not in known and not (name == _PROJECT and given[name] == project)]
+    if _PROJECT in unknown:
         here = f"project {project!r} alone" if project else "no project, and so for what belongs to none"
         return (
-            f"This server answers for {here}, and not for {_shown(given[PROJECT])}; leave `project` out, or start "
+            f"This server answers for {here}, and not for {_shown(given[_PROJECT])}; leave `project` out, or start "
             "another one there (`ireneo mcp --project NAME`)."
         )
     if unknown:
@@ -57,12 +56,11 @@ def strangers(tool: str, known: Sequence[str], given: Mapping[str, object], proj
 
 
 def refusal(name: str, schema: Mapping[str, object], given: Mapping[str, object]) -> str:
-    """What to hand in as `name`, which is missing or can't be used."""
-    told = str(schema.get("description", "")).rstrip(".")
-    about = f": {told[:1].lower()}{told[1:]}" if told else ""
-    if name not in given:
-        return f"`{name}` is missing; give {_wanted(schema)}{about}."
-    return f"`{name}` is {_shown(given[name])}; give {_wanted(schema)}{about}."
+    """Say what to give as `name`, which is missing or unusable."""
+    description = str(schema.get("description", "")).rstrip(".")
+    about = f": {description[:1].lower()}{description[1:]}" if description else ""
+    fault = f"is {_shown(given[name])}" if name in given else "is missing"
+    return f"`{name}` {fault}; give {_wanted(schema)}{about}."
 
 
 def _wanted(schema: Mapping[str, object]) -> str:
@@ -73,7 +71,7 @@ def _wanted(schema: Mapping[str, object]) -> str:
         return _enumerated([_wanted(each) for each in ways], "or")
     if "enum" in schema:
         return f"one of {', '.join(map(str, cast('Sequence[object]', schema['enum'])))}"
-    sort = _SORTS.get(str(schema.get("type", "")), "something else")
+    sort = _TYPES.get(str(schema.get("type", "")), "something else")
     least, most = schema.get("minimum"), schema.get("maximum")
     if isinstance(least, int) and isinstance(most, int):
         return f"{sort} from {least:,} to {most:,}"
@@ -85,38 +83,34 @@ def _enumerated(names: Sequence[str], last: str) -> str:
 
 
 def _shown(value: object) -> str:
-    said = repr(value)
-    return said if len(said) <= MOST_SHOWN else f"{said[: MOST_SHOWN - 1]}…"
+    return cut(repr(value), 60)
 
 
-MOST_EVIDENCE = 8
-PART_LINES = 3
-"""Of a finer summary under the one that is opened."""
-SHORT = 12
-"""Characters of an id that are shown: enough to open it."""
+_ID_CHARACTERS = 12
+"""The beginning of an id that is shown, which is enough to open it."""
 BEGINS, ENDS = "[BRIEF] Recalled from memory for this turn; nobody says it here.", "[/BRIEF]"
-"""Between these stands what memory answers, as a brief does. Where the agent's log is learned from later, they tell
-that nothing of it is evidence: what was recalled must not come back as something new."""
+"""The marks around what memory answers. Where the agent's log is learned from later, nothing between them is evidence:
+what was recalled must not come back as something new."""
 
 
 def recalled(text: str) -> str:
-    """`text` between the two marks, which nothing in it can end; what is worded as an instruction is marked as such."""
+    """Put `text` between the marks, neither of which it can contain; marks instructions in it as quoted."""
     return "\n".join([BEGINS, neutralised(text.replace("[BRIEF]", "(BRIEF)").replace(ENDS, "(/BRIEF)")), ENDS])
 
 
-def told(opened: ireneo.Expanded) -> str:
-    """The messages behind a block, or the message itself, nothing left out; of a long story its finer blocks."""
+def expanded_text(opened: ireneo.Expanded) -> str:
+    """Render the messages behind a block, or the message itself; of a long story its finer blocks."""
     if opened.parts and not opened.messages:
         return "\n\n".join(
             f"[{part.id}] messages {part.first_position + 1:,} to {part.last_position + 1:,}\n"
-            + "\n".join(line.text for line in part.lines("story")[:PART_LINES])
+            + "\n".join(line.text for line in part.lines("story")[:3])
             for part in opened.parts
         )
     return "\n\n".join(f"[{each.id}] {each.draft.author or each.role}: {_words(each)}" for each in opened.messages)
 
 
-def remembered(record: Record) -> str:
-    """A memory, what is known of it, and its evidence."""
+def memory_text(record: Record) -> str:
+    """Render a memory, what is known of it, and its evidence."""
     state = f"{record.state}: {record.reason}" if record.reason else record.state
     seen = f"seen {record.seen} times" + (f", last on {record.when:%Y-%m-%d}" if record.when else "")
     lines = [record.text, "", f"{record.kind}, {state}; {seen}."]
@@ -125,10 +119,10 @@ def remembered(record: Record) -> str:
     if record.stale:
         lines.append(f"To be reconsidered: {record.stale}")
     lines += ["", "Evidence, the newest first:"]
-    for piece in reversed(record.evidence[-MOST_EVIDENCE:]):
+    for piece in reversed(record.evidence[-8:]):
         against = " against it" if piece.against else ""
         session = f" in session {piece.session}" if piece.session else ""
-        names = " ".join(f"[{name[:SHORT]}]" for name in piece.sources[:4])
+        names = " ".join(f"[{name[:_ID_CHARACTERS]}]" for name in piece.sources[:4])
         day = f"{piece.when:%Y-%m-%d}" if piece.when else "undated"
         lines.append(f"- {day}{against}, by the {piece.origin}{session} {names}".rstrip())
     return "\n".join(lines)
@@ -146,9 +140,8 @@ def _words(message: ireneo.Message) -> str:
 
 
 LINE_CHARACTERS = 240
-"""What one line of a list shows of a text."""
 PAGE_CHARACTERS = 12_000
-"""What one answer brings into a context, about 3,000 tokens."""
+"""The most of one answer, about 3,000 tokens."""
 
 
 AnyKind = Annotated[
@@ -172,7 +165,7 @@ Arguments = Annotated[
 
 
 class StoryPlace(NamedTuple):
-    """Where an agent stands in a story: whose eyes it sees with, and on which path."""
+    """The place of an agent in a story: the viewpoint, and the path."""
 
     viewpoint: str = ""
     session: str | None = None
@@ -180,7 +173,7 @@ class StoryPlace(NamedTuple):
 
 
 class Reach(TypedDict, total=False):
-    """What limits what is served."""
+    """The limits of what is recalled."""
 
     project: str
     viewpoint: str
@@ -189,17 +182,13 @@ class Reach(TypedDict, total=False):
 
 
 class Tools:
-    """A method for each tool: names, docstrings and descriptions here are all that a model ever reads of it."""
+    """A method for each tool. A model reads its name, docstring and the descriptions of its parameters."""
 
     def __init__(self, memory: ireneo.Memory, project: str = "", place: StoryPlace | None = None) -> None:
-        """`project` is where the agent works, by its name or a directory: what belongs to others is out of reach.
-
-        With a place to stand in a story that says what is within reach, and no project does.
-        """
+        """`project` limits the tools to a project, by its name or a directory; `place` to what is known in a story."""
         self._memory = memory
         self._place = place
         self._project = project_here(project)
-        """Where the agent works; empty: nowhere that is known."""
 
     async def brief(
         self,
@@ -214,7 +203,6 @@ class Tools:
         brackets are opened with `expand`.
         """
         made = await self._memory.brief(goal=goal, task_type=task_type, about_to=about_to, budget=budget, **self._reach)
-        # What has nothing to say costs nothing.
         return made.markdown
 
     async def recall(
@@ -255,7 +243,7 @@ class Tools:
         done = await self._memory.remember(text, **details)
         became = (done, *done.more)
         return "\n".join(
-            f"{each.did} [{each.record.id[:SHORT]}] as {each.record.kind}: {each.reason}" for each in became
+            f"{each.did} [{each.record.id[:_ID_CHARACTERS]}] as {each.record.kind}: {each.reason}" for each in became
         )
 
     async def memories(
@@ -307,7 +295,7 @@ class Tools:
         return f"Deleted.{stay}{' ' + done.note if done.note else ''}"
 
     async def _agents(self, id: str) -> Record:
-        """The memory of that id, as it is seen from here."""
+        """Return the memory of that id. Raises BadInput."""
         opened = await self._memory.lookup(id.strip("[] "), project=self._project)
         if opened.memory is None:
             raise BadInput(f"{id} is no memory; give the id of one, as `memories` and `recall` show it.")
@@ -346,14 +334,14 @@ class Tools:
                 named, session=self._place.session or "", viewpoint=self._place.viewpoint
             )
         if opened.memory is not None:
-            text = remembered(opened.memory)
+            text = memory_text(opened.memory)
         elif opened.note is not None:
             note = opened.note
-            text = f"{note.kind} in session {opened.session}, after [{note.at[:SHORT]}]: {note.text}"
+            text = f"{note.kind} in session {opened.session}, after [{note.at[:_ID_CHARACTERS]}]: {note.text}"
         elif opened.diary is not None:
             text = opened.diary.markdown or f"Nothing was tried in session {opened.session}."
         elif opened.expanded is not None:
-            text = told(opened.expanded)
+            text = expanded_text(opened.expanded)
         else:
             raise BadInput(f"Nothing stands behind {named}.")
         return recalled(_page(text, start, named))
@@ -457,7 +445,7 @@ class Tools:
         return {"viewpoint": place.viewpoint, "session": place.session, "branch": place.branch}
 
     async def _session(self, named: str, instead: str) -> ireneo.Session:
-        """A session that may be seen from the project that is worked on."""
+        """Return a session that is visible from the project. Raises BadInput."""
         stored = await self._memory.session(named, must_exist=True)
         if not await stored.is_seen_from(self._project):
             there = await stored.project()
@@ -467,7 +455,7 @@ class Tools:
 
 
 def _arguments(text: str) -> Mapping[str, object]:
-    """The arguments that are meant: JSON, or else a command."""
+    """Parse arguments: JSON, or else a shell command."""
     try:
         return msgspec.json.decode(text, type=dict[str, object])
     except (msgspec.DecodeError, UnicodeError):
@@ -475,28 +463,29 @@ def _arguments(text: str) -> Mapping[str, object]:
 
 
 def _thread(each: StoryThread) -> str:
-    """One line for a thread."""
     people = " → ".join(filter(None, (each.who, each.whom)))
     state = " (resolved)" if each.state == "resolved" else ""
-    return f"[{each.id[:SHORT]}] {' · '.join(filter(None, (each.kind, people)))}{state}: {each.text}"
+    return f"[{each.id[:_ID_CHARACTERS]}] {' · '.join(filter(None, (each.kind, people)))}{state}: {each.text}"
 
 
 def _found(each: RecallHit) -> str:
-    """One line for what was found: what is said against it belongs to it."""
+    """Format a search result in one line, with what is said against it."""
     against = f" ({each.against[0]})" if each.against else ""
-    doubt = f", {each.state}" if each.state != "active" else ", to be reconsidered" if each.stale else ""
-    when = f", {each.at:%Y-%m-%d}" if each.at else ""
-    said = cut(" ".join((each.text + against).split()), LINE_CHARACTERS)
-    return f"[{each.id[:SHORT]}] {each.kind}{doubt}{when}: {said}"
+    about = _about(each.kind, each.state, each.at, is_stale=bool(each.stale))
+    return f"[{each.id[:_ID_CHARACTERS]}] {about}: {cut(' '.join((each.text + against).split()), LINE_CHARACTERS)}"
 
 
 def _listed_memory(each: Record) -> str:
-    """One line for a memory: whose word it is belongs to it."""
-    doubt = f", {each.state}" if each.state != "active" else ", to be reconsidered" if each.stale else ""
-    when = f", {each.when:%Y-%m-%d}" if each.when else ""
+    """Format a memory in one line, with whose word it is."""
     labels = "".join(f" #{label}" for label in each.labels)
-    said = cut(" ".join((each.text + labels).split()), LINE_CHARACTERS)
-    return f"[{each.id[:SHORT]}] {each.kind}{doubt}{when}, by the {each.origin}: {said}"
+    about = _about(each.kind, each.state, each.when, is_stale=bool(each.stale))
+    text = cut(" ".join((each.text + labels).split()), LINE_CHARACTERS)
+    return f"[{each.id[:_ID_CHARACTERS]}] {about}, by the {each.origin}: {text}"
+
+
+def _about(kind: str, state: str, when: datetime | None, *, is_stale: bool) -> str:
+    doubt = f", {state}" if state != "active" else ", to be reconsidered" if is_stale else ""
+    return f"{kind}{doubt}{f', {when:%Y-%m-%d}' if when else ''}"
 
 
 def _listed(lines: Sequence[str], shown: int) -> str:
@@ -505,7 +494,7 @@ def _listed(lines: Sequence[str], shown: int) -> str:
 
 
 def _page(text: str, start: int, id: str) -> str:
-    """So much of a text as one answer holds, and where it goes on."""
+    """Return the part of a text that one answer holds, and how to read on."""
     page = text[start : start + PAGE_CHARACTERS]
     if not page:
         raise BadInput(f"{id} has {len(text):,} characters; begin before that.")
@@ -537,23 +526,23 @@ instruction."""
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
-"""Nothing that was stored is taken away by it."""
+"""Nothing that was stored is removed."""
 REWRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
-"""What stood there before is gone."""
+"""What was stored before is removed."""
 
 
 class MemoryServer(MCPServer[object]):
-    """The SDK's server, but that what can't be used is said in one sentence of ours."""
+    """The SDK's server, with faults of arguments in one sentence of ours."""
 
     def __init__(self, project: str, instructions: str = INSTRUCTIONS) -> None:
-        """Answer for `project`; empty: for what belongs to none."""
+        """Answer for `project`; empty for what belongs to none."""
         super().__init__("ireneo", instructions=instructions, version=ireneo.__version__)
         self._project = project
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[object, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool. Raises ToolError with a sentence that says what to hand in, or what can't be done."""
+        """Call a tool. Raises ToolError with a sentence that says what to give, or what can't be done."""
         tool = self._tool_manager.get_tool(name)
         if tool is None:
             names = ", ".join(each.name for each in self._tool_manager.list_tools())
@@ -562,14 +551,14 @@ class MemoryServer(MCPServer[object]):
         try:
             return await super().call_tool(name, given, context)
         except ToolError as fault:
-            # The SDK puts words of its own before a sentence that was meant for the model.
+            # The SDK prefixes the sentence that was meant for the model.
             raise fault.__cause__ if isinstance(fault.__cause__, ToolError) else fault from None
 
 
 async def place_in(memory: ireneo.Memory, viewpoint: str, named: str | None) -> StoryPlace | None:
-    """Where one stands who plays a character, or in a session or a branch of it (``ID@BRANCH``); None who does neither.
+    """Return the place of a character, or of a session or its branch (``ID@BRANCH``); None where neither is given.
 
-    Raises SessionNotFound, and BadInput for a character whom nobody knows.
+    Raises SessionNotFound, and BadInput for an unknown character.
     """
     if not viewpoint and named is None:
         return None
@@ -578,52 +567,51 @@ async def place_in(memory: ireneo.Memory, viewpoint: str, named: str | None) -> 
         session, _, branch = named.rpartition("@") if "@" in named else (named, "", None)
     if session is not None and branch is None:
         await memory.session(session, must_exist=True)
-    # Asked once, so that a name that is mistyped is told at once.
+    # A mistyped name is reported now, and not with the first call.
     await memory.recall(viewpoint or "?", limit=1, viewpoint=viewpoint, session=session, branch=branch)
     return StoryPlace(viewpoint=viewpoint, session=session, branch=branch)
 
 
 def make_server(memory: ireneo.Memory, *, project: str = "", place: StoryPlace | None = None) -> MemoryServer:
-    """The server over an open memory, for an agent that works on `project`, a name or a directory.
+    """Make the server over an open memory, for an agent that works on `project`, a name or a directory.
 
-    One that stands somewhere in a story is only told: what it lives through is in the log, and goes by no other way.
+    With a place in a story it only has tools that read: what the agent lives through enters the log in no other way.
     """
     tools = Tools(memory, project, place)
+    offered: Sequence[tuple[Callable[..., Awaitable[str]], ToolAnnotations]]
     if place is not None:
-        told = STORY_INSTRUCTIONS.format(who=place.viewpoint or "everyone")
-        server = MemoryServer("", told)
-        for each, hint in ((tools.brief, ADDS), (tools.recall, READS), (tools.expand, READS)):
-            server.add_tool(_said(each), description=getdoc(each), annotations=hint, structured_output=False)
-        return server
-    server = MemoryServer(project_here(project))
-    hints: tuple[tuple[Callable[..., Awaitable[str]], ToolAnnotations], ...] = (
-        # A brief marks what it shows as used, so that what serves fades later: that is a note in the store.
-        (tools.brief, ADDS),
-        (tools.recall, READS),
-        (tools.remember, ADDS),
-        (tools.memories, READS),
-        (tools.update, ADDS),
-        (tools.merge, ADDS),
-        (tools.delete, REWRITES),
-        (tools.check, READS),
-        (tools.expand, READS),
-        (tools.scratchpad, REWRITES),
-        (tools.dispute, ADDS),
-        (tools.threads, READS),
-        (tools.write_thread, ADDS),
-        (tools.notes_request, READS),
-        (tools.take_notes, ADDS),
-    )
-    for tool, hint in hints:
-        # As it reads, and not as it is indented in its source.
-        server.add_tool(_said(tool), description=getdoc(tool), annotations=hint, structured_output=False)
+        server = MemoryServer("", STORY_INSTRUCTIONS.format(who=place.viewpoint or "everyone"))
+        offered = ((tools.brief, ADDS), (tools.recall, READS), (tools.expand, READS))
+    else:
+        server = MemoryServer(project_here(project))
+        offered = (
+            # A brief marks what it shows as used, so that it fades later.
+            (tools.brief, ADDS),
+            (tools.recall, READS),
+            (tools.remember, ADDS),
+            (tools.memories, READS),
+            (tools.update, ADDS),
+            (tools.merge, ADDS),
+            (tools.delete, REWRITES),
+            (tools.check, READS),
+            (tools.expand, READS),
+            (tools.scratchpad, REWRITES),
+            (tools.dispute, ADDS),
+            (tools.threads, READS),
+            (tools.write_thread, ADDS),
+            (tools.notes_request, READS),
+            (tools.take_notes, ADDS),
+        )
+    for tool, hint in offered:
+        # The docstring as it reads, without the indentation of its source.
+        server.add_tool(_with_errors(tool), description=getdoc(tool), annotations=hint, structured_output=False)
     return server
 
 
 def _checked(tool: Tool, given: dict[str, Any], project: str) -> dict[str, Any]:
-    """What is handed to a tool. Raises ToolError where it can't be used."""
+    """Return the arguments that the tool takes. Raises ToolError."""
     fields: Mapping[str, Mapping[str, object]] = tool.parameters.get("properties", {})
-    if wrong := strangers(tool.name, list(fields), given, project):
+    if wrong := unknown_arguments(tool.name, list(fields), given, project):
         raise ToolError(wrong)
     used = {name: value for name, value in given.items() if name in fields}
     try:
@@ -634,14 +622,14 @@ def _checked(tool: Tool, given: dict[str, Any], project: str) -> dict[str, Any]:
     return used
 
 
-def _said(tool: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
-    """What can't be done is told to the model in its sentence, with no traceback."""
+def _with_errors(tool: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
+    """Turn the errors of Ireneo into errors of a tool, which a model reads without a traceback."""
 
     @wraps(tool)
-    async def told(*given: P.args, **named: P.kwargs) -> str:
+    async def call(*given: P.args, **named: P.kwargs) -> str:
         try:
             return await tool(*given, **named)
         except IreneoError as fault:
             raise ToolError(str(fault)) from fault
 
-    return told
+    return call

@@ -1,7 +1,4 @@
-"""What runs taught as one page: it needs no network, no script and no server.
-
-All text is escaped where it enters the page.
-"""
+"""What runs taught as one HTML page, without network, scripts or server. All text is escaped where it enters it."""
 
 from __future__ import annotations
 
@@ -23,37 +20,37 @@ _STEPS = ((1_000_000_000, "bn"), (1_000_000, "M"), (10_000, "k"))
 
 
 def safe(text: str) -> str:
-    """`text` as nothing but text, without what would steer a terminal or turn its letters around."""
+    """Escape `text`, without control sequences."""
     return escape(printable(text), quote=True)
 
 
 def code_marked(text: str) -> str:
-    """`text` with what stands in backticks set as code."""
+    """Escape `text` and set what is in backticks as code."""
     pieces = safe(text).split("`")
     if len(pieces) % 2 == 0:
-        # A backtick that is never closed is one.
+        # The last backtick is not closed.
         pieces[-2:] = ["`".join(pieces[-2:])]
     return "".join(f"<code>{piece}</code>" if at % 2 else piece for at, piece in enumerate(pieces))
 
 
 def section(heading: str, content: str, note: str = "") -> str:
-    """A part of the page, which is named by its heading's last word; `note` says in a sentence what it shows."""
+    """Render a section of the page; `note` is a sentence on what it shows."""
     said = f'<p class="note">{note}</p>\n' if note else ""
     return f'<section id="{anchor(heading)}">\n<h2>{safe(heading)}</h2>\n{said}{content}\n</section>'
 
 
 def anchor(heading: str) -> str:
-    """The name by which a part is linked to."""
+    """Return the id that links to a section."""
     return heading.lower().replace(" ", "-")
 
 
 def tile(value: float, label: str) -> str:
-    """A figure with what it counts, rounded; the figure itself is told to whoever points at it."""
+    """Render a rounded figure with its label, and the exact one as a tooltip."""
     return f'<div class="tile" title="{value:,.0f}"><b>{rounded(value)}</b><span>{safe(label)}</span></div>'
 
 
 def rounded(value: float) -> str:
-    """A number in at most four digits: 20.8 M for twenty million eight hundred thousand."""
+    """Format a number in at most four digits, such as 20.8 M."""
     for size, name in _STEPS:
         if value >= size:
             by = 1_000 if name == "k" else size
@@ -61,13 +58,8 @@ def rounded(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def tag(text: str, kind: str = "") -> str:
-    """A word in a frame, coloured by its kind."""
-    return f'<span class="tag {kind or text}">{safe(text)}</span>'
-
-
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], total: Sequence[str] = ()) -> str:
-    """A table of cells that are markup already; a column whose name begins with ``>`` stands to the right."""
+    """Render a table of HTML cells; a column whose name begins with ``>`` is aligned to the right."""
     right = [name.startswith(">") for name in columns]
     head = "".join(f"<th{_side(side)}>{safe(name.lstrip('>'))}</th>" for name, side in zip(columns, right, strict=True))
     body = "\n".join(_row(row, right) for row in rows)
@@ -76,7 +68,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], total: Sequence
 
 
 def bar(share: float, label: str) -> str:
-    """A bar of so much of its width, for a reader who would rather look; `label` is read out instead."""
+    """Render a bar over a share of its width; screen readers read the `label`."""
     width = round(100 * min(max(share, 0.0), 1.0), 1)
     frame = f'<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="{safe(label)}">'
     return f'{frame}<rect class="back" width="100" height="8"/><rect class="full" width="{width}" height="8"/></svg>'
@@ -93,17 +85,17 @@ def _side(right: bool) -> str:
 
 DEAD_ENDS_TITLE = "Dead ends that recurred"
 MOST = 30
-"""Rows of the table, the dearest first."""
+"""The most rows of the table, the most expensive first."""
 _DEAD_END_COLUMNS = ("what failed again", ">runs", ">times", ">tokens", "", ">minutes", ">last")
 
 
 def dead_ends(claims: Sequence[ClaimTotals], lessons: Sequence[Lesson]) -> str:
-    """A table of the failures that came back in other runs and that a lesson tells of."""
+    """Render a table of the failures with a lesson that happened again in other runs."""
     told = {lesson.cue: lesson for lesson in lessons if lesson.category == "failure"}
     again = [claim for claim in claims if claim.cue in told and claim.runs > 1]
     again.sort(key=lambda claim: (-claim.tokens, -claim.held, claim.cue))
     if not again:
-        return section(DEAD_ENDS_TITLE, "<p>None: nothing that a lesson tells of failed in a second run.</p>")
+        return section(DEAD_ENDS_TITLE, "<p>None: no failure that has a lesson happened in a second run.</p>")
     most = max(claim.tokens for claim in again) or 1
     rows = [
         [
@@ -117,7 +109,7 @@ def dead_ends(claims: Sequence[ClaimTotals], lessons: Sequence[Lesson]) -> str:
         ]
         for claim in again[:MOST]
     ]
-    more = f" The {MOST} dearest are shown." if len(again) > MOST else ""
+    more = f" The {MOST} most expensive are shown." if len(again) > MOST else ""
     times, runs = sum(claim.held for claim in again), max(claim.runs for claim in again)
     note = (
         f"{counted(len(again), 'dead end')} came back, {counted(times, 'time')} in all, one of them in "
@@ -128,34 +120,32 @@ def dead_ends(claims: Sequence[ClaimTotals], lessons: Sequence[Lesson]) -> str:
 
 KEPT_TITLE = "What is kept"
 _KEPT_COLUMNS = "source|>runs|>tokens of log|>tokens kept|>compression|>median run|>calls|>failed".split("|")
-_A_TOKEN = 4
-"""Characters of a lesson that are about one token."""
 
 
 def kept(found: Sequence[LearnedRun], lessons: Sequence[Lesson]) -> str:
-    """A table by log format: tokens of log over tokens of what is kept of it."""
+    """Render a table by log format: tokens of log, and of what is kept of it."""
     by_source: dict[str, list[LearnedRun]] = {}
     for run in found:
         by_source.setdefault(run.source.partition(":")[0] or "appended", []).append(run)
     shares = lesson_tokens(lessons)
     rows = [[safe(source), *_kept_row(its, shares)] for source, its in sorted(by_source.items())]
     total = ["together", *_kept_row(found, shares)] if len(rows) > 1 else ()
-    note = "Kept are each run's diary and its share of the lessons that it speaks for."
+    note = "Kept are each run's diary and its share of the lessons that it supports."
     return section(KEPT_TITLE, table(_KEPT_COLUMNS, rows, total) if rows else "<p>Nothing yet.</p>", note)
 
 
 def tokens_kept(found: Sequence[LearnedRun], lessons: Sequence[Lesson]) -> int:
-    """What the diaries and the lessons cost together."""
+    """Return the tokens of the diaries and the lessons together."""
     return sum(run.diary_tokens for run in found) + round(sum(lesson_tokens(lessons).values()))
 
 
 def lesson_tokens(lessons: Sequence[Lesson]) -> dict[str, float]:
-    """What the lessons cost each run, a lesson shared by the runs that it quotes."""
+    """Estimate the tokens of lessons by run, each shared by the runs that it quotes, at four characters a token."""
     out: dict[str, float] = {}
     for lesson in lessons:
         sessions = {cited.session for cited in lesson.sources}
         for session in sessions:
-            out[session] = out.get(session, 0.0) + len(lesson.lesson) / _A_TOKEN / len(sessions)
+            out[session] = out.get(session, 0.0) + len(lesson.lesson) / 4 / len(sessions)
     return out
 
 
@@ -176,13 +166,11 @@ def _kept_row(its: Sequence[LearnedRun], shares: dict[str, float]) -> list[str]:
 
 RUNS_TITLE = "Runs"
 _OPEN = 400
-"""Runs whose diaries are told; beyond them only the table of formats counts them."""
-_GOAL = 110
-"""Characters of its first goal by which a run is told."""
+"""The most runs whose diaries are shown."""
 
 
 def runs(found: Sequence[LearnedRun]) -> str:
-    """Every run with its diary, the newest first."""
+    """Render the runs with their diaries, the newest first."""
     parts = "".join(map(_run, found[:_OPEN]))
     more = f"<p class='note'>{counted(len(found) - _OPEN, 'earlier run')} more.</p>" if len(found) > _OPEN else ""
     note = "Open one to read its diary: what was tried, what came of it, what held in the end."
@@ -192,7 +180,7 @@ def runs(found: Sequence[LearnedRun]) -> str:
 def _run(run: LearnedRun) -> str:
     day = f"{run.started:%Y-%m-%d}" if run.started else "–"
     failed = f"{run.failures:,} of {counted(run.calls, 'call')} failed" if run.failures else counted(run.calls, "call")
-    goal = cut(" ".join(next((entry.goal for entry in run.diary if entry.goal), "").split()), _GOAL)
+    goal = cut(" ".join(next((entry.goal for entry in run.diary if entry.goal), "").split()), 110)
     return (
         f"<details class='run'><summary><span class='day'>{day}</span>"
         f"<span class='text'><b>{safe(run.project or 'no project')}</b> {code_marked(goal)}</span>"
@@ -218,12 +206,11 @@ def _entry(entry: DiaryEntry) -> str:
 
 
 LESSONS_TITLE = "Lessons"
-A_MINUTE = 60
 ANYWHERE = "In several projects, or in none"
 
 
 def taught(lessons: Sequence[Lesson]) -> str:
-    """The lessons of each project, the project with most of them first."""
+    """Render the lessons by project, the project with most of them first."""
     by_project: dict[str, list[Lesson]] = {}
     for lesson in lessons:
         by_project.setdefault(lesson.project, []).append(lesson)
@@ -240,11 +227,12 @@ def _of_project(project: str, lessons: Sequence[Lesson]) -> str:
 def _lesson(lesson: Lesson) -> str:
     conditions = ", ".join(f"{name} {value}" for name, value in sorted(lesson.conditions.items()))
     cost = f"cost {lesson.tokens:,} tokens so far" if lesson.tokens else ""
-    minutes = f"and {lesson.seconds / A_MINUTE:,.0f} minutes" if cost and lesson.seconds >= A_MINUTE else ""
+    minutes = f"and {lesson.seconds / 60:,.0f} minutes" if cost and lesson.seconds >= 60 else ""
     notes = [lesson.task_type, conditions, f"{cost} {minutes}".strip()]
     told = " · ".join(safe(note) for note in [*notes, lesson.id] if note)
+    category = "ruling" if lesson.is_ruling else lesson.category
     return (
-        f'<details class="lesson"><summary>{tag("ruling" if lesson.is_ruling else lesson.category)}'
+        f'<details class="lesson"><summary><span class="tag {category}">{category}</span>'
         f'<span class="text">{code_marked(lesson.lesson)}</span>'
         f'<span class="sure">{safe(lesson.standing)}</span></summary>\n'
         f'<div class="inside"><p class="note">{told}</p>\n{_quoted(lesson.sources)}</div></details>\n'
@@ -252,7 +240,7 @@ def _lesson(lesson: Lesson) -> str:
 
 
 def _quoted(sources: Sequence[Cited]) -> str:
-    """The passages, those of one run together; what stands there word for word twice is shown once."""
+    """Render the passages by run, each once."""
     by_session: dict[str, dict[str, str]] = {}
     for cited in sources:
         by_session.setdefault(cited.session, {}).setdefault(cited.quote, cited.message)
@@ -264,12 +252,12 @@ def _quoted(sources: Sequence[Cited]) -> str:
 
 
 NO_NETWORK = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""What a browser may load for the page: nothing. So whatever a log held, the page fetches and runs nothing."""
+"""A browser may load nothing for the page, whatever a log held."""
 PARTS = (LESSONS_TITLE, DEAD_ENDS_TITLE, KEPT_TITLE, RUNS_TITLE)
 
 
 class ReportMaterial(Struct, frozen=True, kw_only=True):
-    """What the page tells of."""
+    """The contents of the page."""
 
     space: str
     made: datetime
@@ -279,7 +267,7 @@ class ReportMaterial(Struct, frozen=True, kw_only=True):
 
 
 def page(material: ReportMaterial) -> str:
-    """The page, whole."""
+    """Render the page."""
     style = files(__package__).joinpath("report.css").read_text("utf-8")
     title = f"What {counted(len(material.runs), 'run')} taught"
     body = "\n".join(
@@ -313,7 +301,7 @@ def _head(material: ReportMaterial, title: str) -> str:
         tile(len(material.lessons), "lessons"),
         tile(failed, f"failed calls of {rounded(calls)}"),
         tile(sum(run.lost_tokens for run in material.runs), "tokens they cost"),
-        tile(sum(run.lost_seconds for run in material.runs) / 60, "minutes, as far as told"),
+        tile(sum(run.lost_seconds for run in material.runs) / 60, "minutes, as far as known"),
     ]
     links = "".join(f'<a href="#{anchor(part)}">{safe(part)}</a>' for part in PARTS)
     return (

@@ -1,21 +1,25 @@
-"""`ireneo context`, `compact` and `snapshot`: a context of a session, a file or a message list."""
+"""`ireneo context`, `compact` and `snapshot`: a context of a session, a file or a message list, and its screen."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from itertools import count
+from itertools import accumulate, count, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Struct
+from rich.console import Console
+from rich.text import Text
 
 import ireneo
 from ireneo.errors import BadInput, ReadOnlyStore, UnreadableLog
-from ireneo.faces.cli.files import STORY, is_file, log_file, read_session
+from ireneo.faces.cli.files import STORY_LOGS, is_file, log_file, read_session
 from ireneo.faces.cli.options import (
     Budget,
     Cutting,
@@ -32,16 +36,22 @@ from ireneo.faces.cli.options import (
     sessions_begun,
     title_of,
 )
-from ireneo.faces.cli.output import Answer, console, picked, plain, progress, waiting, write_json
-from ireneo.faces.cli.screens.context import (
-    Ends,
-    MessagePlace,
-    ends_of,
-    parts_of,
-    place_of,
-    places_of,
-    rows_of,
-    show_context,
+from ireneo.faces.cli.output import (
+    Answer,
+    Column,
+    console,
+    counted,
+    in_lines,
+    is_coloured,
+    picked,
+    plain,
+    printable,
+    progress,
+    short,
+    show_columns,
+    show_labelled,
+    waiting,
+    write_json,
 )
 
 if TYPE_CHECKING:
@@ -116,7 +126,7 @@ def cut_file(named: str, budget: int, *, to: str | None, preset: str | None, wit
     logged, log = read_session(named, within.session, within.format)
     path = logged.path
     form = ireneo.chat_format(to or log.chat).name
-    made = ireneo.compact(path, budget, to=form, preset=preset or ("story" if log.name == STORY else "coding"))
+    made = ireneo.compact(path, budget, to=form, preset=preset or ("story" if log.name == STORY_LOGS else "coding"))
     places = places_of(path)
     ends = [(places[first], places[last]) for first, last in ends_of(rows_of(made))]
     return Cut(context=made, title=f"{logged.id} · {log.name} → {made.format}", ends=ends)
@@ -259,3 +269,326 @@ def _paths(id: str, out: Path) -> Iterator[Path]:
     yield out / f"{base}.json"
     for number in count(2):
         yield out / f"{base}-{number}.json"
+
+
+class Tier(Struct, frozen=True):
+    """A way in which a part of a session is shown."""
+
+    name: str
+    legend: str
+    style: str
+    letter: str
+    """Replaces the colour where there is none."""
+
+
+STORY = Tier("story", "stories", "color(97)", "s")
+PINS = Tier("pinned", "pins", "color(204)", "p")
+DISPUTED = Tier("disputed", "disputed blocks", "color(160)", "d")
+GOAL = Tier("goal batch", "goal batches", "color(99)", "g")
+TURN = Tier("turn block", "turn blocks", "color(68)", "t")
+MASKED = Tier("masked", "masked", "color(136)", "m")
+KEPT = Tier("kept", "kept", "color(73)", "k")
+WORDS = Tier("user", "system and user words", "color(71)", "u")
+WAITING = Tier("not summarised", "not summarised", "color(130)", "w")
+LIVE = Tier("live", "live", "color(43)", "l")
+FREE = Tier("free", "free", "color(238)", ".")
+TIERS = (PINS, STORY, GOAL, TURN, DISPUTED, MASKED, WAITING, KEPT, WORDS, LIVE)
+"""In the order of the bar: what always holds, then oldest first."""
+
+_ALONE = ("summary", "pins", "waiting")
+"""Kinds of rows of the view that are never joined with others."""
+_HEADERS = ("[SUMMARIZED]", "[GOAL BATCH]", "[STORY]", "[PINNED]", "## ")
+_OF_LEVEL = {"story": STORY, "goal": GOAL, "turn": TURN}
+
+
+class MessagePlace(Struct, frozen=True):
+    """What the screen needs to know of a message on the path."""
+
+    role: str
+    spoken: bool
+    turn: int
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """A row of the view with its tier."""
+
+    tier: Tier
+    row: ireneo.ViewRow
+    role: str
+    first_turn: int
+    last_turn: int
+
+
+class ContextBlock(Struct, frozen=True, kw_only=True):
+    """A row of the screen: one row of the view, or several messages of one turn."""
+
+    tier: Tier
+    name: str
+    id: str
+    first_turn: int
+    last_turn: int
+    messages: int
+    tokens: int
+    line: str
+
+
+Ends = tuple[MessagePlace, MessagePlace]
+"""The places of the first and the last message that a row of the view covers."""
+
+
+def place_of(message: ireneo.Message) -> MessagePlace:
+    """Return the place of a stored message."""
+    return MessagePlace(message.role, message.draft.origin == "spoken", message.turn)
+
+
+def places_of(path: Sequence[ireneo.Draft]) -> list[MessagePlace]:
+    """Return the places of a path that is not stored."""
+    turn = 0
+    out = []
+    for draft in path:
+        spoken = draft.origin == "spoken"
+        turn += draft.role == "user" and spoken
+        out.append(MessagePlace(draft.role, spoken, turn))
+    return out
+
+
+def rows_of(context: ireneo.Context) -> tuple[ireneo.ViewRow, ...]:
+    """Return the rows of the pins, then those of the path."""
+    return (*context.pins, *context.view)
+
+
+def ends_of(view: Sequence[ireneo.ViewRow]) -> list[tuple[int, int]]:
+    """Return the positions on the path of the first and last message of each row.
+
+    Pins cover nothing: they get the position of the message before them, or of the first.
+    """
+    ends = []
+    position = 0
+    for row in view:
+        before = max(position - 1, 0)
+        ends.append((position, position + row.covers - 1) if row.covers else (before, before))
+        position += row.covers
+    return ends
+
+
+def parts_of(context: ireneo.Context, ends: Sequence[Ends]) -> list[Part]:
+    """Return each row of the view with its tier; `ends` are the places of its first and last message."""
+    rows = rows_of(context)
+    short = [index for index, row in enumerate(rows) if row.what in ("summary", "waiting", "masked")]
+    live_from = short[-1] + 1 if short else 0
+    return [
+        Part(
+            tier=_tier(row, first, live=index >= live_from),
+            row=row,
+            role=first.role,
+            first_turn=first.turn,
+            last_turn=last.turn,
+        )
+        for index, (row, (first, last)) in enumerate(zip(rows, ends, strict=True))
+    ]
+
+
+def blocks_of(parts: Sequence[Part]) -> list[ContextBlock]:
+    """Return one row for a summary, for words of the user and for pins, and one for an agent's work in a turn."""
+    runs: list[list[Part]] = []
+    for part in parts:
+        if runs and _belongs(runs[-1][-1], part):
+            runs[-1].append(part)
+        else:
+            runs.append([part])
+    return [_block(run) for run in runs]
+
+
+def _tier(row: ireneo.ViewRow, place: MessagePlace, *, live: bool) -> Tier:
+    if row.what == "pins":
+        return PINS
+    if row.what == "summary":
+        return DISPUTED if row.disputed else _OF_LEVEL.get(row.level or "", TURN)
+    if row.what == "masked":
+        return MASKED
+    if row.what == "waiting":
+        return WAITING
+    if place.spoken and place.role in ("system", "user"):
+        return WORDS
+    return LIVE if live else KEPT
+
+
+def _belongs(before: Part, part: Part) -> bool:
+    alone = any(part.row.what in _ALONE or part.tier is WORDS for part in (before, part))
+    if alone or before.last_turn != part.first_turn:
+        return False
+    return (before.tier is LIVE) == (part.tier is LIVE)
+
+
+def _block(run: Sequence[Part]) -> ContextBlock:
+    masked = sum(part.tier is MASKED for part in run)
+    first = run[0]
+    tier = MASKED if masked else first.tier
+    return ContextBlock(
+        tier=tier,
+        name=_name(first, masked, len(run)),
+        id=first.row.id,
+        first_turn=first.first_turn,
+        last_turn=run[-1].last_turn,
+        messages=sum(part.row.covers for part in run),
+        tokens=sum(part.row.tokens for part in run),
+        line=next((line for part in run if (line := first_line(_words(part.row)))), ""),
+    )
+
+
+def _name(first: Part, masked: int, size: int) -> str:
+    if masked and size > 1:
+        return f"{masked} masked"
+    if first.tier is WORDS:
+        return first.role
+    if first.tier is PINS:
+        return _pins(first.row.text)
+    if first.row.what != "summary":
+        return first.tier.name
+    name = _OF_LEVEL.get(first.row.level or "", TURN).name
+    named = f"{name} {first.row.depth}" if first.row.depth > 1 else name
+    return f"{named}, {first.tier.name}" if first.tier is DISPUTED else named
+
+
+def _pins(text: str) -> str:
+    if text.startswith("[PINNED] Lifted"):
+        return "released"
+    return counted(sum(line.startswith("- ") for line in text.splitlines()), "pin")
+
+
+def _words(row: ireneo.ViewRow) -> str:
+    # What is not summarised has nothing but its header.
+    return row.text.removeprefix("[STORY] ") if row.what == "waiting" else row.text
+
+
+def first_line(text: str) -> str:
+    """Return the first line of a block that is neither its header nor the heading of a section."""
+    for line in text.splitlines():
+        told = " ".join(printable(line).split())
+        if told and not told.startswith(_HEADERS):
+            return told.removeprefix("- ")
+    return ""
+
+
+def filled_bar(sizes: Sequence[tuple[Tier, int]], width: int, *, coloured: bool) -> Text:
+    """Draw a bar that shares `width` columns out by size; any size gets at least one."""
+    total = sum(size for _, size in sizes) or 1
+    columns = [max(1, round(size * width / total)) if size else 0 for _, size in sizes]
+    if columns:
+        widest = columns.index(max(columns))
+        columns[widest] = max(columns[widest] + width - sum(columns), 1)
+    bar = Text()
+    for (tier, _), wide in zip(sizes, columns, strict=True):
+        bar.append_text(_cells(tier, wide, coloured=coloured))
+    return bar
+
+
+def path_bar(sizes: Sequence[tuple[Tier, int]], width: int, *, coloured: bool) -> Text:
+    """Draw the path from left to right, each column in the tier of the messages that stand there."""
+    ends = list(accumulate(size for _, size in sizes))
+    total = ends[-1] if ends else 0
+    cells = [sizes[bisect_left(ends, (column + 0.5) * total / width)][0] for column in range(width if total else 0)]
+    bar = Text()
+    for tier, run in groupby(cells):
+        bar.append_text(_cells(tier, len(list(run)), coloured=coloured))
+    return bar
+
+
+def _cells(tier: Tier, wide: int, *, coloured: bool) -> Text:
+    if not coloured:
+        return Text(tier.letter * wide)
+    return Text(("░" if tier is FREE else "█") * wide, style=tier.style)
+
+
+LABEL = 11
+"""Columns before a bar."""
+WIDEST_BAR = 120
+
+_COLUMNS = (
+    Column("what"),
+    Column("turn", right=True),
+    Column("messages", right=True),
+    Column("tokens", right=True),
+    Column("opens with"),
+    Column("first line", widest=200),
+)
+
+
+def show_context(screen: Console, context: ireneo.Context, parts: Sequence[Part], title: str) -> None:
+    """Draw the whole screen: bars, legend, saving, rows."""
+    coloured = is_coloured(screen)
+    screen.print()
+    screen.print(Text(f"  {title}", style="bold"), overflow="ellipsis", no_wrap=True)
+    screen.print()
+    if not parts:
+        screen.print("  There is no message here yet.\n")
+        return
+    _show_bars(screen, context, parts)
+    screen.print()
+    show_columns(screen, _COLUMNS, [_row(block, coloured=coloured) for block in blocks_of(parts)])
+    screen.print()
+    if context.explained is not None:
+        show_labelled(screen, "why", Text(context.explained.decision), width=LABEL)
+        if context.unkept:
+            show_labelled(screen, "not kept", Text(context.unkept), width=LABEL)
+        screen.print()
+    for repair in context.repaired:
+        screen.print(Text(f"  {repair.message}", style="yellow" if coloured else ""))
+    for broken in context.violations:
+        screen.print(Text(f"  message {broken.index} breaks {broken.rule}: {broken.message}", style="red"))
+
+
+def _show_bars(screen: Console, context: ireneo.Context, parts: Sequence[Part]) -> None:
+    """Draw what fills the budget, what became of the session, and what was saved."""
+    tokens: Counter[Tier] = Counter()
+    for part in parts:
+        tokens[part.tier] += part.row.tokens
+    # The rows are counted one by one: the few tokens that a format adds are not shown.
+    shares = [(tier, tokens[tier]) for tier in TIERS if tokens[tier]]
+    shares.append((FREE, max(context.budget - context.tokens, 0)))
+    path = [(part.tier, part.row.covers) for part in parts]
+    messages = sum(part.row.covers for part in parts)
+    places = sum(part.row.covers > 0 for part in parts)
+    coloured = is_coloured(screen)
+    width = min(max(screen.width - LABEL - 2, 10), WIDEST_BAR)
+    show_labelled(screen, "context", filled_bar(shares, width, coloured=coloured), width=LABEL)
+    show_labelled(screen, "session", path_bar(path, width, coloured=coloured), width=LABEL)
+    screen.print()
+    for line in in_lines([_entry(tier, size, coloured=coloured) for tier, size in shares], width):
+        show_labelled(screen, "", line, width=LABEL)
+    budget = f"{context.tokens:,} of {context.budget:,} tokens"
+    show_labelled(screen, "budget", Text(budget), width=LABEL)
+    saved = f"{saving(context)}; {counted(messages, 'message')} in {counted(places, 'place')}"
+    show_labelled(screen, "saving", Text(saved), width=LABEL)
+
+
+def saving(context: ireneo.Context) -> str:
+    """Say what the cut saved."""
+    before, after = context.tokens_before, context.tokens
+    # Less than 5 % is what one format costs more than another.
+    if after * 1.05 >= before:
+        return "none: all of it fits"
+    times = before / after
+    much = f"{times:.0f}" if times >= 10 else f"{times:.1f}"
+    return f"{before:,} → {after:,} tokens, {much} times smaller"
+
+
+def _entry(tier: Tier, tokens: int, *, coloured: bool) -> Text:
+    entry = Text("░" if coloured and tier is FREE else "█" if coloured else tier.letter)
+    entry.stylize(tier.style if coloured else "")
+    return entry.append(f" {tier.legend} {tokens:,}")
+
+
+def _row(block: ContextBlock, *, coloured: bool) -> list[Text]:
+    first, last = block.first_turn, block.last_turn
+    turns = str(first) if first == last else f"{first}–{last}"
+    # Pins cover no message and hold in every turn; there is nothing to open.
+    covers = block.messages > 0
+    return [
+        Text(f"█ {block.name}" if coloured else block.name, style=block.tier.style if coloured else ""),
+        Text(turns if covers else ""),
+        Text(f"{block.messages:,}" if covers else ""),
+        Text(f"{block.tokens:,}"),
+        Text(short(block.id) if covers else "", style="dim" if coloured else ""),
+        Text(block.line),
+    ]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _MOST_FAULTS = 20
 """The most faults of one file that are shown."""
-STORY = "chat"
+STORY_LOGS = "chat"
 """The log format of stories, which takes any text in which speakers take turns."""
 _PACKED = {".gz", ".xz"}
 _TEXTS = DOUBTFUL_SUFFIXES | {".txt"}
@@ -150,7 +150,7 @@ def is_worth_reading(file: LogFile, name: str) -> bool:
         found = ireneo.recognise(file.sample(), file.label).name
     except UnknownFormat:
         return False
-    return found != STORY if name == AUTO else found == name
+    return found != STORY_LOGS if name == AUTO else found == name
 
 
 def read_session(given: str, session: str | None, format: str) -> tuple[ireneo.LoggedSession, ireneo.LogFormat]:

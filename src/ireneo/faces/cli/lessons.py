@@ -15,7 +15,7 @@ from msgspec import Struct
 import ireneo
 from ireneo.errors import BadInput
 from ireneo.faces.cli.files import (
-    STORY,
+    STORY_LOGS,
     FoundLog,
     LogTally,
     log_on_stderr,
@@ -194,7 +194,7 @@ def learn(
 
 def _is_story(found: FoundLog, tally: LearningTally) -> bool:
     """Whether a file of a folder is a story, which teaches nothing; one that was named is read."""
-    if found.searched and found.log.name == STORY:
+    if found.searched and found.log.name == STORY_LOGS:
         tally.passed += 1
         return True
     return False

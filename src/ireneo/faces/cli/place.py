@@ -1,4 +1,4 @@
-"""Which database is meant where none is named, and why that one. Cheap to import: the hook waits for it."""
+"""Which database a command uses, and why. Cheap to import, for the hook."""
 
 from __future__ import annotations
 
@@ -17,38 +17,35 @@ if TYPE_CHECKING:
 
 DEFAULT_SPACE = "default"
 FILE = "memory.db"
-"""What a database is called where nobody named it."""
+"""The name of a database where none was given."""
 FOLDER = ".ireneo"
-"""A folder of this name keeps the memory of all that lies beside it and below."""
+"""A folder of this name has the database of its parent and everything below."""
 VARIABLE = "IRENEO_DB"
 _SQLITE = b"SQLite format 3\0"
 _OURS = (68, (1232236143).to_bytes(4, "big"))
-"""Where the header of a SQLite file says whose it is, and what it says there of ours."""
-
-
+"""The place and the value of the application id in the header of our SQLite files."""
 SERVERS = ("postgresql://", "postgres://")
-"""How the address of a database on a server begins."""
+"""The beginnings of the address of a database on a server."""
 Database: TypeAlias = Path | str
 """A file, or the address of a database on a server."""
 
 
 class DatabasePlace(NamedTuple):
-    """A database, which may not have been made yet, and why it is the one that is meant."""
+    """A database, which may not exist yet, and why it is used."""
 
     path: Database
     why: str
     note: str = ""
-    """What whoever uses it should hear once: that it was only found, or that another was passed over."""
+    """A notice for its users: that it was only found, or that another was passed over."""
 
 
 def place_of(
     given: str | Path | None, environ: Mapping[str, str] | None = None, start: Path | None = None
 ) -> DatabasePlace:
-    """The database that is meant, which is the first of five.
+    """Find the database to use, which is the first of five.
 
-    1. the one that was named (`--db`), 2. that of `IRENEO_DB`, 3. a `memory.db` in this folder, as earlier versions
-    and `ireneo.open("memory.db")` make it, 4. the one in a folder `.ireneo`, here or in a folder above, 5. the user's
-    own. Raises BadInput where the user has no home.
+    1. `--db`, 2. `IRENEO_DB`, 3. a `memory.db` in this folder, as earlier versions and `ireneo.open("memory.db")` make
+    it, 4. the one in a folder `.ireneo`, here or above, 5. the user's own. Raises BadInput where the user has no home.
     """
     environ = os.environ if environ is None else environ
     if given is not None:
@@ -56,7 +53,7 @@ def place_of(
     if named := environ.get(VARIABLE):
         return DatabasePlace(_at_home(named), f"{VARIABLE} names it")
     if _is_ours(here := (start or Path()) / FILE):
-        note = f"Using the {FILE} in this folder; `ireneo path --help` tells how another takes its place."
+        note = f"Using the {FILE} in this folder; `ireneo path --help` says how to use another."
         return DatabasePlace(here, f"there is a {FILE} in this folder", note)
     note = ""
     here = start or Path.cwd()
@@ -67,11 +64,11 @@ def place_of(
         if _is_own(inside):
             return DatabasePlace(inside / FILE, f"the folder {shown(folder)} has a {FOLDER} in it", note)
         note = note or f"{shown(inside)} belongs to another user and is passed over; to use it, name it with --db."
-    return DatabasePlace(own_place(), "it is your own, for whatever has none of its own", note)
+    return DatabasePlace(own_place(), "it is your own, for folders without one", note)
 
 
 def database(given: str | Path | None) -> Database:
-    """The database that is meant (`place_of`); what is to be heard of it is said once."""
+    """Return the database to use (`place_of`), and write its notice once."""
     place = place_of(given)
     if place.note:
         say_once(place.note)
@@ -80,22 +77,22 @@ def database(given: str | Path | None) -> Database:
 
 @cache
 def say_once(note: str) -> None:
-    """Say it on standard error, and not again before the cache is cleared: another command begins."""
+    """Write a notice to standard error, once a command."""
     sys.stderr.write(f"ireneo: {note}\n")
 
 
 def existing(given: str | Path | None) -> Database:
-    """The database that is meant, which must be there: to ask what is in one must not make an empty one."""
+    """Return the database to use. Raises BadInput where it does not exist: a question must not create one."""
     path = database(given)
     if not is_there(path):
         raise BadInput(
-            f"There is no database {shown(path)}; fill one with `ireneo import LOG`, or name another with --db."
+            f"There is no database {shown(path)}; create one with `ireneo import LOG`, or name another with --db."
         )
     return path
 
 
 def is_there(path: Database) -> bool:
-    """Whether there is a file at `path`; one on a server says so itself. Raises Unreachable where it can't be seen."""
+    """Whether there is a file at `path`; always true for a server. Raises Unreachable."""
     if isinstance(path, str):
         return True
     try:
@@ -105,12 +102,12 @@ def is_there(path: Database) -> bool:
 
 
 def whole(path: Database) -> str:
-    """The path from the root of the file system; an address as it is shown."""
+    """Return the absolute path; for a server the address without its password."""
     return shown(path) if isinstance(path, str) else str(path.absolute())
 
 
 def room_for(path: Database) -> Database:
-    """Make the folder of a database that is about to be made, for its user alone; gives the path."""
+    """Create the folder of a database, for its user alone; returns the path."""
     if isinstance(path, str):
         return path
     try:
@@ -122,12 +119,11 @@ def room_for(path: Database) -> Database:
 
 
 def own_place(system: PlatformDirsABC | None = None) -> Path:
-    r"""The user's own database, where `system` (this one) keeps what belongs to a user. Raises BadInput without a home.
+    r"""Return the user's own database, in the data folder of `system` (this one). Raises BadInput without a home.
 
     `~/.local/share/ireneo` or in `XDG_DATA_HOME`, `~/Library/Application Support/ireneo`, `%LOCALAPPDATA%\ireneo`.
     """
     if system is None:
-        # Only who named no place pays for it.
         from platformdirs import PlatformDirs
 
         system = PlatformDirs("ireneo", appauthor=False)
@@ -138,7 +134,7 @@ def own_place(system: PlatformDirsABC | None = None) -> Path:
 
 
 def shown(path: Database) -> str:
-    """A path as a screen shows it: with `~` for the home folder; an address without its password."""
+    """Format a path with `~` for the home folder, and an address without its password."""
     if isinstance(path, str):
         parts = urlsplit(path)
         user, at, host = parts.netloc.rpartition("@")
@@ -159,12 +155,12 @@ def _at_home(given: str | Path) -> Database:
 
 
 def _is_own(folder: Path) -> bool:
-    """Whether it belongs to this user: in a folder that many share, anybody may put one above ours."""
+    """Whether a folder belongs to this user: in a shared folder, anybody may create one above ours."""
     return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
 
 
 def _is_ours(file: Path) -> bool:
-    """Whether it is a database of Ireneo: other programs call theirs so too. One that is empty yet is nobody's."""
+    """Whether a file is a database of Ireneo; other programs use the same name."""
     place, mark = _OURS
     try:
         with file.open("rb") as opened:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 import ireneo
 from ireneo.errors import BadInput, MissingExtra
@@ -104,22 +105,7 @@ def proxy(
         from ireneo.faces.proxy.sessions import ProxySettings
     import asyncio
 
-    settings = ProxySettings(
-        budget=lists.budget,
-        preset=lists.preset,
-        viewpoint=lists.viewpoint,
-        prices=lists.prices,
-        whole_lists=lists.whole_lists,
-    )
-    asyncio.run(
-        serve(
-            to,
-            settings,
-            host=listening.host,
-            port=listening.port,
-            timeout=listening.timeout,
-            db=room_for(database(stored.db)),
-            space=stored.space,
-            keep_secrets=keeps_secrets(False),
-        )
-    )
+    db = room_for(database(stored.db))
+    settings = ProxySettings(**asdict(lists))
+    keep_secrets = keeps_secrets(False)
+    asyncio.run(serve(to, settings, **asdict(listening), db=db, space=stored.space, keep_secrets=keep_secrets))

@@ -1,4 +1,4 @@
-"""Several processes that work for one command: begun, watched, begun again when they die, and ended in order."""
+"""Several processes that work for one command: started, watched, restarted when they die, and ended in order."""
 
 from __future__ import annotations
 
@@ -21,33 +21,29 @@ if TYPE_CHECKING:
     from ireneo import WorkResult
 
 Tell: TypeAlias = "Callable[[WorkResult], None]"
-"""Told of each piece of work."""
-FIRST_WAIT_SECONDS = 1.0
-LONGEST_WAIT_SECONDS = 60.0
-"""A process that died is begun again after a second, then after twice as long each time, up to a minute."""
-SOUND_SECONDS = 60.0
-"""One that lived so long did not die of how it began."""
+"""Called with each piece of work."""
+FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 1.0, 60.0
+"""A process that died is restarted after a second, then after twice as long each time, up to a minute."""
+HEALTHY_SECONDS = 60.0
+"""A process that lived this long did not die of how it was started."""
 GRACE_SECONDS = 30.0
-"""So long a process may take to give back what it has when it is to end."""
-
-
+"""The time for a process to end by itself."""
 TERMINATED = 128 + signal.SIGTERM
-"""The code of a process that was asked to end, and did."""
 
 
 class Terminated(KeyboardInterrupt):
-    """Whoever runs the process wants it to end."""
+    """The process got SIGTERM."""
 
 
 @contextmanager
 def ended_in_order() -> Iterator[None]:
-    """Have SIGTERM end the block as Ctrl-C does, so that it gives back its leases: raises Terminated."""
+    """Raise Terminated on SIGTERM, so that the block ends in order and returns its leases."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def end(number: int, frame: object) -> None:
-        # A second one must not break off what the first has begun to bring to its end.
+        # A second signal must not interrupt the end that the first one began.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         raise Terminated
 
@@ -59,17 +55,17 @@ def ended_in_order() -> Iterator[None]:
 
 
 class CrewMember:
-    """One of the processes, in each of its lives."""
+    """One of the processes, which may be restarted."""
 
     def __init__(self, work: Callable[[Tell], object]) -> None:
-        """Not begun yet; `work` can be pickled."""
+        """`work` can be pickled."""
         self._work = work
         self._deaths = 0
         self._born = 0.0
         self.process: BaseProcess | None = None
         self.channel: Connection | None = None
         self.begins_at: float | None = 0.0
-        """When it is to begin, where it is not at work; None: it is, or is done."""
+        """When to start it; None while it works, and when it is done."""
 
     def begin(self) -> None:
         """Start the process."""
@@ -81,13 +77,13 @@ class CrewMember:
         self._born, self.begins_at = time.monotonic(), None
 
     def heard(self) -> Iterator[WorkResult | IreneoError]:
-        """What it has told since."""
+        """Yield what it has reported since."""
         with suppress(EOFError, OSError):
             while self.channel is not None and self.channel.poll():
                 yield self.channel.recv()
 
-    def buried(self) -> int:
-        """The code that it ended with; it is let go of."""
+    def joined(self) -> int:
+        """Wait for its end; returns its exit code."""
         if self.process is None:
             return 0
         self.process.join()
@@ -97,10 +93,10 @@ class CrewMember:
         self.process = self.channel = None
         return code
 
-    def begins_again(self) -> float:
-        """Put its next life off; says for how many seconds."""
+    def restart(self) -> float:
+        """Schedule its restart; returns in how many seconds."""
         now = time.monotonic()
-        self._deaths = 0 if now - self._born > SOUND_SECONDS else self._deaths
+        self._deaths = 0 if now - self._born > HEALTHY_SECONDS else self._deaths
         seconds = min(FIRST_WAIT_SECONDS * 2.0**self._deaths, LONGEST_WAIT_SECONDS)
         self._deaths += 1
         self.begins_at = now + seconds
@@ -108,10 +104,10 @@ class CrewMember:
 
 
 def work_together(processes: int, work: Callable[[Tell], object], told: Callable[[int, WorkResult], None]) -> None:
-    """Do `work` in so many processes until each has come to its end; `told` hears of every piece, and whose it is.
+    """Do `work` in several processes until each has ended; `told` gets a process's number with each piece of work.
 
-    What `work` raises of Ireneo's own errors ends all of them, and is raised; but one that dies, or can't reach the
-    store, is begun again. However it ends, no process is left behind.
+    An IreneoError of `work` ends all of them and is raised, but a process that dies, or can't reach the store, is
+    restarted. No process is left behind.
     """
     crew = [CrewMember(work) for _ in range(processes)]
     try:
@@ -122,7 +118,7 @@ def work_together(processes: int, work: Callable[[Tell], object], told: Callable
 
 
 def _look_after(crew: Sequence[CrewMember], told: Callable[[int, WorkResult], None]) -> None:
-    """Begin who is to begin, wait until somebody tells something or ends, and hear it."""
+    """Start what is due, wait until a process reports something or ends, and handle it."""
     now = time.monotonic()
     for each in crew:
         if each.begins_at is not None and each.begins_at <= now:
@@ -138,32 +134,32 @@ def _look_after(crew: Sequence[CrewMember], told: Callable[[int, WorkResult], No
             if isinstance(event, IreneoError):
                 raise event
             told(number, event)
-        if is_over and (code := each.buried()):
+        if is_over and (code := each.joined()):
             what = f"was killed by signal {-code}" if code < 0 else f"ended with {code}"
-            warn(f"Worker {number + 1} {what}; another takes its place in {each.begins_again():.0f} s.")
+            warn(f"Worker {number + 1} {what}; another takes its place in {each.restart():.0f} s.")
 
 
 def _end(crew: Sequence[CrewMember], told: Callable[[int, WorkResult], None]) -> None:
-    """Have those that are at work give back what they have, and kill whoever doesn't."""
+    """Terminate the processes, and kill those that don't end in time."""
     for each in crew:
         if each.process is not None:
             each.process.terminate()
     until = time.monotonic() + GRACE_SECONDS
     for number, each in enumerate(crew):
         while each.process is not None and each.process.is_alive() and time.monotonic() < until:
-            # What it tells is heard meanwhile: it would wait for that.
+            # A process waits until its reports are read.
             each.process.join(0.05)
             for event in each.heard():
                 if not isinstance(event, IreneoError):
                     told(number, event)
         if each.process is not None and each.process.is_alive():
             each.process.kill()
-        each.buried()
+        each.joined()
 
 
 def _run(work: Callable[[Tell], object], channel: Connection) -> None:
-    """What a process does."""
-    # Ctrl-C reaches all processes of a terminal: the first of them tells the others.
+    """The main function of a process."""
+    # Ctrl-C reaches all processes of a terminal; the parent terminates the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:
@@ -181,6 +177,6 @@ def _run(work: Callable[[Tell], object], channel: Connection) -> None:
 
 
 def _follow(parent: BaseProcess) -> None:
-    """End with the process that began this one, also where that was killed."""
+    """End with the parent process, also when that is killed."""
     parent.join()
     os.kill(os.getpid(), signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""What a model answered, read from what passes through: whole JSON, or a stream of events, which may break off."""
+"""Answers of a model, read from what passes through: JSON, or a stream of events, which may break off."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from ireneo.types import FormatName
 
 STREAM = "text/event-stream"
 THOUGHTS = ("reasoning_content", "reasoning")
-"""Under which names servers of OpenAI's format stream a model's reasoning."""
+"""The keys under which servers of OpenAI's format stream a model's reasoning."""
 
 
 class AnswerReader(Protocol):
-    """Reads an answer as its bytes come."""
+    """Reads an answer as its bytes arrive."""
 
     is_complete: bool
-    """Its end was read."""
+    """Whether its end was read."""
 
     def feed(self, data: bytes) -> None:
-        """Read on."""
+        """Read some bytes."""
 
     def answers(self) -> list[Json]:
-        """What was answered up to now, a message for each choice; of what is not complete the words alone."""
+        """Return a message for each choice so far; of an incomplete one the text alone."""
 
 
 def answer_reader(name: FormatName, content_type: str) -> AnswerReader:
-    """What reads an answer in that format, as that content type says."""
+    """Return the reader for a format and content type."""
     if not content_type.startswith(STREAM):
         return WholeAnswer(name)
     return StreamedMessage() if name == "anthropic" else StreamedChoices()
 
 
 class WholeAnswer:
-    """An answer in one piece of JSON."""
+    """An answer in JSON."""
 
     def __init__(self, name: FormatName) -> None:
         self.is_complete = False
@@ -45,12 +45,12 @@ class WholeAnswer:
         self._data = bytearray()
 
     def feed(self, data: bytes) -> None:
-        """Read on."""
+        """Read some bytes."""
         self._data += data
         self.is_complete = self._data.rstrip().endswith(b"}") and bool(_json(bytes(self._data)))
 
     def answers(self) -> list[Json]:
-        """What was answered: nothing where it broke off, or is none."""
+        """Return the messages; none where the answer broke off, or is none."""
         told = _json(bytes(self._data))
         if self._format == "anthropic":
             content = told.get("content")
@@ -60,14 +60,14 @@ class WholeAnswer:
 
 
 class StreamedAnswer(ABC):
-    """An answer in server-sent events, however they are cut into chunks."""
+    """An answer in server-sent events, in any chunks."""
 
     def __init__(self) -> None:
         self.is_complete = False
         self._left = b""
 
     def feed(self, data: bytes) -> None:
-        """Read on: the lines that are whole."""
+        """Read some bytes, of which whole lines are used."""
         *lines, self._left = (self._left + data).replace(b"\r\n", b"\n").split(b"\n")
         for line in lines:
             if line.startswith(b"data:"):
@@ -91,7 +91,7 @@ class _Choice:
             if isinstance(piece := delta.get(key), str):
                 self.texts.setdefault(key, []).append(piece)
         for call in _objects(delta.get("tool_calls")):
-            # A server that sends calls whole may number none of them.
+            # A server that sends whole calls may not number them.
             place = call.get("index", call.get("id"))
             known = self.calls.setdefault(place, {"id": "", "type": "function", "name": "", "arguments": ""})
             known["id"] = call.get("id") or known["id"]
@@ -135,7 +135,7 @@ class StreamedChoices(StreamedAnswer):
             choice.is_ended = choice.is_ended or bool(each.get("finish_reason"))
 
     def answers(self) -> list[Json]:
-        """What was answered up to now."""
+        """Return the messages so far."""
         messages = [choice.message() for _, choice in sorted(self._choices.items())]
         return [message for message in messages if _says(message)]
 
@@ -171,7 +171,7 @@ class StreamedMessage(StreamedAnswer):
             self._inputs[at] = self._inputs.get(at, "") + piece
 
     def answers(self) -> list[Json]:
-        """What was answered up to now."""
+        """Return the messages so far."""
         content = list(self._content())
         return [{"role": "assistant", "content": content}] if any(map(_is_word, content)) else []
 
@@ -191,12 +191,12 @@ def _is_word(block: Json) -> bool:
 
 
 def _says(message: Json) -> bool:
-    """Whether it says anything: an empty answer is none."""
+    """Whether a message is not empty."""
     return any(message.get(key) for key in ("content", "refusal", "tool_calls", "function_call", "audio"))
 
 
 def _json(data: bytes) -> Json:
-    """The object that `data` is; empty where it is none: not all that passes through is an answer."""
+    """Decode a JSON object; empty where `data` is none, as not all that passes through is an answer."""
     try:
         told = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):

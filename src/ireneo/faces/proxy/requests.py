@@ -1,4 +1,4 @@
-"""What a chat client asks for: which of its messages are the conversation, and what is sent on in their place."""
+"""Requests of chat clients: which messages are the conversation, and how a context replaces them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Json: TypeAlias = dict[str, object]
 Digest: TypeAlias = bytes
 
 SETTLED = 16
-"""A system message with more of the conversation behind it than this is a part of it. Nearer to the end it may be what
-a client puts in at a depth, and at another place each time: an author's note, a line of a lorebook."""
-WORDS = 20
-"""Characters from which on what a message says is hardly said twice."""
+"""A system message with more messages after it belongs to the conversation. Nearer to the end it may be one that a
+client inserts at a depth, and so at another place each time: an author's note, a line of a lorebook."""
+LEAST_CHARACTERS = 20
+"""The shortest text of a message that is unlikely to occur twice."""
 _PROMPTING = ("system", "developer")
 _CHATS: tuple[tuple[str, FormatName], ...] = (("/chat/completions", "openai"), ("/messages", "anthropic"))
 _MARK = lazy_re(r"\[REDACTED[^\]]{0,80}\]")
@@ -36,37 +36,37 @@ class ChatRequest(Struct, frozen=True, kw_only=True):
     format: FormatName
     body: Json
     prompt: list[Json]
-    """The system messages before the conversation, which are sent on as they are, and are no part of it."""
+    """The system messages before the conversation, which are not part of it and stay as they are."""
     said: list[Json]
     """The messages of the conversation."""
     drafts: list[list[ireneo.Draft]]
-    """What each of these is in the log."""
+    """The drafts of each of these."""
     marks: list[Digest]
-    """Of each of these drafts, the digest of all that is said up to it."""
+    """For each of these drafts the digest of everything said up to it."""
     floating: list[tuple[int, Json]]
-    """The system messages near its end, each with how many messages of the conversation stand behind it."""
+    """The system messages near its end, each with the number of messages after it."""
 
     @property
     def has_tools(self) -> bool:
-        """Whether an agent asks: one that has tools, or has called some."""
+        """Whether the client is an agent, which offers tools or has called some."""
         calls = any(draft.calls or draft.results for drafts in self.drafts for draft in drafts)
         return calls or bool(self.body.get("tools") or self.body.get("functions"))
 
     @property
     def answers_as(self) -> str:
-        """The name of whoever the model speaks as, where the client names the speakers: that of its last answer."""
+        """The name that the model speaks under, where the client names speakers: that of its last answer."""
         last = next((each for each in reversed(self.said) if each.get("role") == "assistant"), {})
         return name if isinstance(name := last.get("name"), str) else ""
 
     def beside(self) -> bytes:
-        """All that is sent on with the conversation, whatever becomes of that: prompt, tools, and the rest."""
+        """Everything that is sent besides the conversation: prompt, tools, and the rest."""
         rest = {key: value for key, value in self.body.items() if key != "messages"}
         return msgspec.json.encode([rest, self.prompt, [message for _, message in self.floating]])
 
-    def sent_on(self, context: ireneo.Context) -> bytes | None:
-        """The body with `context` in the place of the conversation; None where that says the same.
+    def with_context(self, context: ireneo.Context) -> bytes | None:
+        """Return the body with `context` in place of the conversation; None where both say the same.
 
-        What is shown whole goes as the client wrote it, with all that the log has no place for.
+        Messages that the context shows whole stay as the client wrote them.
         """
         shown: list[Json] = list(context.messages)
         live, is_live = 0, True
@@ -78,7 +78,7 @@ class ChatRequest(Struct, frozen=True, kw_only=True):
         if shown == self.said and context.system is None:
             return None
         for behind, message in self.floating:
-            # In order, so that the number of those behind it is not changed by one that was put in before.
+            # In order, so that one that was inserted before doesn't change the number of those after it.
             at = len(shown) - min(behind, live)
             while at < len(shown) and shown[at].get("role") in ("tool", "function"):
                 at += 1
@@ -90,12 +90,12 @@ class ChatRequest(Struct, frozen=True, kw_only=True):
 
 
 def chat_format_at(path: str) -> FormatName | None:
-    """The format of what is asked at a path of an API; None where no chat model is asked there."""
+    """Return the chat format of an API's path; None where it asks no chat model."""
     return next((name for ending, name in _CHATS if path.endswith(ending)), None)
 
 
 def read_request(data: bytes, name: FormatName) -> ChatRequest | None:
-    """Take a request apart; None where it is none that a model could answer. Raises UnreadableLog."""
+    """Parse a request; None where no model could answer it. Raises UnreadableLog."""
     try:
         body = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -128,7 +128,7 @@ def read_request(data: bytes, name: FormatName) -> ChatRequest | None:
 
 
 def drafts_of(name: FormatName, message: Json) -> list[ireneo.Draft]:
-    """What a message is in the log: without the marks of a provider's cache, and with the name of who speaks."""
+    """Decode a message: without the marks of a provider's cache, and with the name of the speaker."""
     content, author = message.get("content"), message.get("name")
     if isinstance(content, list):
         message = {**message, "content": [_uncached(block) for block in content]}
@@ -153,12 +153,12 @@ def _uncached(block: object) -> object:
     return bare
 
 
-def told(draft: ireneo.Draft) -> list[str]:
-    """What a message says, part by part: without white space, thinking, and all that clients change as they like."""
+def text_of(draft: ireneo.Draft) -> list[str]:
+    """Return what a message says, by part: without white space, thinking, and what clients change at will."""
     lines: list[str] = [draft.role]
     for part in draft.parts:
         if isinstance(part, ireneo.Text):
-            # A format that knows of no author has the name before the words.
+            # A format without authors puts the name before the text.
             lines.append("".join(f"{part.author}: {part.text}".split() if part.author else part.text.split()))
         elif isinstance(part, ireneo.Call):
             given = part.arguments
@@ -172,14 +172,14 @@ def told(draft: ireneo.Draft) -> list[str]:
 
 
 def digest(draft: ireneo.Draft, before: Digest = b"") -> Digest:
-    """Of what a message says; with `before`, the digest of the one in front of it, of all that was said up to it."""
-    # Who has a name is one speaker, in whichever role: a log of a chat knows of no model.
-    said = told(draft)[1:] if draft.author else told(draft)
+    """Digest what a message says; with `before`, the digest of the message before it, everything up to it."""
+    # A named speaker is the same in any role: the log of a chat knows no model.
+    said = text_of(draft)[1:] if draft.author else text_of(draft)
     return blake2b(msgspec.json.encode(said), key=before, digest_size=16).digest()
 
 
 def digests(drafts: Iterable[ireneo.Draft], before: Digest = b"") -> list[Digest]:
-    """The digest of each beginning of a list that goes on from what has the digest `before`."""
+    """Return the digest of each beginning of a list that follows what has the digest `before`."""
     found: list[Digest] = []
     for draft in drafts:
         before = digest(draft, before)
@@ -188,7 +188,7 @@ def digests(drafts: Iterable[ireneo.Draft], before: Digest = b"") -> list[Digest
 
 
 def _says_the_same(name: FormatName, shown: Json, given: Json) -> bool:
-    """Whether a message of a context is a client's own one, but for the secrets that were taken out of it."""
+    """Whether a message of a context is the client's own, but for removed secrets."""
     if shown == given:
         return True
     try:
@@ -196,17 +196,17 @@ def _says_the_same(name: FormatName, shown: Json, given: Json) -> bool:
     except UnreadableLog:
         return False
     if name == "anthropic" and _thoughts(ours) != _thoughts(theirs):
-        # What a provider has signed goes back as the context has it.
+        # What a provider has signed is sent as the context has it.
         return False
     return len(ours) == len(theirs) and all(map(_is_said_by, ours, theirs))
 
 
 def _is_said_by(shown: ireneo.Draft, given: ireneo.Draft) -> bool:
     if given.author is None:
-        return _fit(told(shown), told(given))
-    # The name stands before the words there, but for one's own, and the role is that of whoever remembers.
+        return _fit(text_of(shown), text_of(given))
+    # The name may stand before the text, and the role is that of the viewpoint.
     unnamed = replace(given, parts=tuple(_said_by(part, None) for part in given.parts))
-    return any(_fit(told(shown)[1:], told(each)[1:]) for each in (given, unnamed))
+    return any(_fit(text_of(shown)[1:], text_of(each)[1:]) for each in (given, unnamed))
 
 
 def _thoughts(drafts: Sequence[ireneo.Draft]) -> int:
@@ -218,7 +218,7 @@ def _fit(shown: Sequence[str], given: Sequence[str]) -> bool:
 
 
 def _fits(shown: str, given: str) -> bool:
-    """Whether `shown` is `given`, with marks where secrets stood."""
+    """Whether `shown` is `given` with marks in place of secrets."""
     first, *rest = _MARK.split(shown)
     if not rest:
         return shown == given
@@ -234,5 +234,5 @@ def _fits(shown: str, given: str) -> bool:
 
 
 def words_of(drafts: Sequence[ireneo.Draft]) -> set[Digest]:
-    """By what of a stretch of a conversation it is known again: what its longer messages say."""
-    return {digest(draft) for draft in drafts if sum(map(len, told(draft)[1:])) >= WORDS}
+    """Return the digests of the longer messages, by which a part of a conversation is recognised."""
+    return {digest(draft) for draft in drafts if sum(map(len, text_of(draft)[1:])) >= LEAST_CHARACTERS}

@@ -1,4 +1,4 @@
-"""The proxy itself: takes a request, lets the memory look at it, sends it on, and passes back what comes."""
+"""The proxy: stores a request in the memory, sends it on with a context, and passes the answer back."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ Headers: TypeAlias = list[tuple[bytes, bytes]]
 
 SESSION = b"x-ireneo-session"
 REMEMBERING_SECONDS = 60.0
-"""The longest that a client waits for its memory; then its request goes on as it came."""
+"""The longest that a request waits for the memory; then it goes on unchanged."""
 KEEPING_SECONDS = 2.0
-"""The longest that the end of an answer waits until the answer is stored; storing goes on behind it."""
+"""The longest that the end of an answer waits until the answer is stored; storing continues after it."""
 STOPPING_SECONDS = 5
-"""The longest that running answers may take on after a Ctrl-C."""
+"""The longest that running answers may take after a Ctrl-C."""
 CONNECTING_SECONDS = 30.0
 _HOP = frozenset(
     b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding "
     b"upgrade".split()
 )
-"""What is said from one hop to the next, and not passed on."""
+"""Headers that are not passed on."""
 _OF_REQUEST = _HOP | {b"host", b"content-length", b"expect", SESSION}
 _NEAR = ("localhost", "127.0.0.1", "::1")
 _FAILED = "memory failed, and the request goes on as it came"
 
 
 def tell(sentence: str) -> None:
-    """Say what whoever runs the proxy should see; never a key, nor what somebody said."""
+    """Log a sentence to standard error; never a key, nor the text of a message."""
     sys.stderr.write(f"ireneo: {sentence}\n")
     sys.stderr.flush()
 
@@ -59,52 +59,52 @@ class Upstream:
     """The API that requests are sent on to."""
 
     def __init__(self, url: str, seconds: float) -> None:
-        """`seconds` is the longest that it may be silent. Raises BadInput for what is no address."""
+        """`seconds` is the longest that it may be silent. Raises BadInput for a wrong address."""
         try:
             given = httpx2.URL(url)
         except httpx2.InvalidURL:
             given = httpx2.URL("")
         if given.scheme not in ("http", "https") or not given.host:
-            raise BadInput(f"{url!r} is no address of an API; give one such as https://api.openai.com/v1.")
+            raise BadInput(f"{url!r} is not the address of an API; give one such as https://api.openai.com/v1.")
         self._base = given
         self._folder = given.raw_path.partition(b"?")[0].rstrip(b"/")
         timeout = httpx2.Timeout(seconds, connect=min(seconds, CONNECTING_SECONDS), pool=None)
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
-        # What runs on this machine is reached past the proxies of its network.
+        # An API on this machine is asked directly, past the proxies of the network.
         near = given.host in _NEAR
         self._client = httpx2.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False, trust_env=not near)
 
     @property
     def shown(self) -> str:
-        """Its address, without what may be secret in it."""
+        """Its address, without secrets."""
         port = f":{self._base.port}" if self._base.port else ""
         return f"{self._base.scheme}://{self._base.host}{port}{self._folder.decode()}"
 
     async def send(self, method: str, path: bytes, query: bytes, headers: Headers, body: bytes) -> httpx2.Response:
-        """Send a request on; the answer's body is still to be read. Raises httpx2.RequestError."""
-        # An address with a path of its own has its version in it, and a client says that once more.
+        """Send a request; the body of the response is still to be read. Raises httpx2.RequestError."""
+        # An address with a path of its own includes the version, which a client repeats.
         rest = path.removeprefix(b"/v1") if self._folder and path.startswith(b"/v1/") else path
         url = self._base.copy_with(raw_path=self._folder + rest + (b"?" + query if query else b""))
         request = httpx2.Request(method, url, headers=headers, content=body or None)
         return await self._client.send(request, stream=True)
 
     async def close(self) -> None:
-        """Let go of its connections."""
+        """Close its connections."""
         await self._client.aclose()
 
 
 class Proxy:
-    """An ASGI application that stands before an API."""
+    """An ASGI application in front of an API."""
 
     def __init__(self, sessions: ProxySessions, upstream: Upstream, tell: Callable[[str], None]) -> None:
         self._sessions = sessions
         self._upstream = upstream
         self._tell = tell
         self._running: set[asyncio.Task[Any]] = set()
-        """What goes on behind the answers, and is waited for at the end."""
+        """Tasks that continue after the answers."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, as long as its client waits for it."""
+        """Answer a request as long as its client waits."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
@@ -124,12 +124,12 @@ class Proxy:
             raise fault
 
     async def settle(self) -> None:
-        """Wait until all that is running is stored."""
+        """Wait until the running tasks are done."""
         while self._running:
             await asyncio.wait(self._running)
 
     async def _live(self, receive: Receive, send: Send) -> None:
-        """Begin and end with the server."""
+        """Serve the lifespan of the application."""
         while (await receive())["type"] != "lifespan.shutdown":
             await send({"type": "lifespan.startup.complete"})
         await self.settle()
@@ -144,7 +144,7 @@ class Proxy:
             sent = await self._done(self._start(self._remember(body, name, asked), _FAILED), REMEMBERING_SECONDS)
             if sent is not None:
                 body, laid = sent
-                # What is read on the way must be readable.
+                # The answer is read on its way, so it must not be compressed.
                 headers = [(key, value) for key, value in headers if key != b"accept-encoding"]
                 headers.append((b"accept-encoding", b"identity"))
         path, query = scope.get("raw_path") or scope["path"].encode(), scope["query_string"]
@@ -160,15 +160,15 @@ class Proxy:
             await response.aclose()
 
     def _is_trusted(self, headers: Headers) -> bool:
-        """Whether a request comes from a program, or from a page of this machine: any other page may write nothing."""
+        """Whether a request comes from a program or from a page on this machine; other pages may write nothing."""
         origin = next((value.decode("latin-1") for key, value in headers if key == b"origin"), "")
         if not origin or (urlsplit(origin).hostname or "") in _NEAR:
             return True
-        self._tell(f"a web page of {origin} asked; it is answered, and nothing of it is remembered")
+        self._tell(f"a web page of {origin} sent a request; it is answered, and nothing of it is stored")
         return False
 
     async def _remember(self, body: bytes, name: FormatName, asked: str) -> tuple[bytes, LaidList] | None:
-        """What to send on instead of a request; None where it is none to be remembered."""
+        """Store a request and return what to send on; None where it is not to be stored."""
         request = await asyncio.to_thread(read_request, body, name)
         if request is None:
             return None
@@ -177,7 +177,7 @@ class Proxy:
         return body if shorter is None else shorter, laid
 
     async def _pass_back(self, response: httpx2.Response, laid: LaidList | None, send: Send) -> None:
-        """Pass an answer on as it comes, and keep what it says."""
+        """Pass an answer on as it comes, and store it."""
         unpacked = laid is not None and response.headers.get("content-encoding", "identity") != "identity"
         left_out = _HOP | ({b"content-encoding", b"content-length"} if unpacked else frozenset())
         headers = [(key.lower(), value) for key, value in response.headers.raw]
@@ -193,12 +193,12 @@ class Proxy:
                 if reader is not None and laid is not None:
                     reader.feed(chunk)
                     if reader.is_complete:
-                        # Before the client hears of the end: its next list has this answer in it.
+                        # Before the client sees the end: its next list contains this answer.
                         await self._keep(laid, reader)
                         reader = None
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
         except httpx2.RequestError as fault:
-            # Without an end of its own the answer is broken off for the client as well.
+            # Without its end the answer breaks off for the client as well.
             self._tell(f"{self._upstream.shown} broke an answer off: {type(fault).__name__}")
             return
         finally:
@@ -207,7 +207,7 @@ class Proxy:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _keep(self, laid: LaidList, reader: AnswerReader) -> None:
-        """Store an answer, whole or broken off, and write behind it what the next context may show."""
+        """Store an answer, whole or broken off, and then the summaries that are due."""
         if answers := reader.answers():
             await self._done(
                 self._start(laid.kept.keep(laid, answers), "an answer could not be stored"), KEEPING_SECONDS
@@ -215,7 +215,7 @@ class Proxy:
             self._start(laid.kept.catch_up(laid), "summaries could not be written")
 
     def _start(self, work: Coroutine[Any, Any, T], failed: str) -> asyncio.Task[T]:
-        """Begin work that goes on whoever waits for it; a failure is told."""
+        """Start a task that continues when nobody waits for it; a failure is logged."""
         task = asyncio.create_task(work)
 
         def ended(done: asyncio.Task[T]) -> None:
@@ -229,16 +229,16 @@ class Proxy:
         return task
 
     async def _done(self, task: asyncio.Task[T], seconds: float) -> T | None:
-        """What a task gives, if it does within so many seconds and does not fail."""
+        """Wait for a task for some seconds; None where it takes longer or fails."""
         await asyncio.wait({task}, timeout=seconds)
         if not task.done():
-            self._tell(f"the memory takes longer than {seconds:.0f} seconds, and is not waited for")
+            self._tell(f"the memory takes longer than {seconds:.0f} seconds; going on without it")
             return None
         return None if task.cancelled() or task.exception() else task.result()
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """The body of a request; None where its client left before its end."""
+    """Read the body of a request; None where its client disconnects."""
     body = bytearray()
     while True:
         event = await receive()
@@ -250,7 +250,7 @@ async def _body(receive: Receive) -> bytes | None:
 
 
 async def _gone(receive: Receive) -> None:
-    """Wait until the client has hung up."""
+    """Wait until the client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -262,7 +262,7 @@ def _unanswered(fault: httpx2.RequestError, upstream: str) -> str:
 
 
 async def _refuse(send: Send, status: int, said: str) -> None:
-    """Answer for an API that doesn't: in a shape that clients of either format read."""
+    """Send an error for an API that doesn't answer, in a shape that both formats share."""
     headers = [(b"content-type", b"application/json")]
     error: Json = {"type": "error", "error": {"type": "api_error", "message": f"ireneo proxy: {said}."}}
     await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -270,7 +270,7 @@ async def _refuse(send: Send, status: int, said: str) -> None:
 
 
 class _Server(uvicorn.Server):
-    """The server, which ends when it is told to, and leaves the rest to whoever started it."""
+    """A server that ends on a signal, and does not raise it again."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -286,7 +286,7 @@ class _Server(uvicorn.Server):
 
 
 def server_of(proxy: Proxy) -> uvicorn.Server:
-    """The server of a proxy, to be started with `serve(sockets=…)`."""
+    """Make the server of a proxy, to be started with `serve(sockets=…)`."""
     config = uvicorn.Config(
         proxy,
         log_level="critical",
@@ -294,7 +294,7 @@ def server_of(proxy: Proxy) -> uvicorn.Server:
         ws="none",
         server_header=False,
         date_header=False,
-        # Clients keep connections for longer than the default, and one that is closed under a request fails it.
+        # Clients keep connections for longer than the default; one that closes during a request fails it.
         timeout_keep_alive=75,
         timeout_graceful_shutdown=STOPPING_SECONDS,
         lifespan="on",
@@ -303,20 +303,20 @@ def server_of(proxy: Proxy) -> uvicorn.Server:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket for the server. Raises BadInput where it can't be had."""
+    """Open a socket for the server. Raises BadInput."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         opened = socket.socket(family, kind, protocol)
     except OSError as fault:
-        raise BadInput(f"{host} is no address of this machine: {fault.strerror or fault}.") from fault
+        raise BadInput(f"{host} is not an address of this machine: {fault.strerror or fault}.") from fault
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind(address)
-        # Who comes from now on is answered as soon as the server is up.
+        # Connections from now on wait until the server is up.
         opened.listen(128)
     except OSError as fault:
         opened.close()
-        raise BadInput(f"Port {port} of {host} can't be had: {fault.strerror}; name another with --port.") from fault
+        raise BadInput(f"Port {port} of {host} can't be used: {fault.strerror}; name another with --port.") from fault
     return opened
 
 
@@ -331,10 +331,10 @@ async def serve(
     space: str,
     keep_secrets: bool,
 ) -> None:
-    """Serve clients until the process is told to end; what is running then has some seconds more."""
+    """Serve clients until the process gets a signal; running answers have some seconds more."""
     upstream = Upstream(to, timeout)
     if settings.prices is not None:
-        # Said now, and not with each request.
+        # A wrong name is reported now, and not with each request.
         ireneo.CODING.priced(settings.prices)
     preset = settings.preset or "coding"
     with closing(listening(host, port)) as opened:
@@ -342,7 +342,7 @@ async def serve(
             proxy = Proxy(ProxySessions(memory, settings, tell), upstream, tell)
             name = f"[{host}]" if ":" in host else host
             here = f"http://{name}:{opened.getsockname()[1]}/v1"
-            tell(f"{here} stands before {upstream.shown} and remembers in {shown(db)}; Ctrl-C ends it.")
+            tell(f"{here} is a proxy for {upstream.shown} and stores in {shown(db)}; Ctrl-C ends it.")
             try:
                 await server_of(proxy).serve(sockets=[opened])
             finally:

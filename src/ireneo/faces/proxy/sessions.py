@@ -1,4 +1,4 @@
-"""Which session a client's list belongs to, and where it stands in it: the log follows the list, as that stands."""
+"""The sessions of a proxy: which one a client's list of messages belongs to, and how the log follows the list."""
 
 from __future__ import annotations
 
@@ -15,81 +15,76 @@ from ireneo.faces.proxy.requests import ChatRequest, Digest, Json, digest, diges
 from ireneo.types import FormatName, MessageId
 
 NAME = "proxy-"
-"""What a session is called before the digest of how it begins."""
-AT_HAND = 256
-"""So many sessions are kept at hand."""
-PLACES = 100_000
-"""So many places of one session are kept at hand; then they are read from the log again."""
-LOOKED_AT = 50
-"""In so many sessions, the last ones, a list is looked for whose beginning no session has."""
-TAIL = 12
-"""So many messages of each are compared with the list's last ones,"""
-ALIKE = 2
-"""and so many that say more than a word must be the same."""
+"""The prefix of a session's name, before the digest of how it begins."""
+MOST_SESSIONS = 256
+MOST_PLACES = 100_000
+"""The most sessions that are kept in memory, and the most places of one; more places are read from the log again."""
+RECENT_SESSIONS, TAIL, ALIKE = 50, 12, 2
+"""A list whose beginning no session has belongs to one of the 50 latest sessions if at least 2 of the last 12 messages
+that are longer than a few words are the same."""
 JOINT = 3
-"""So many messages of a path must follow each other in a list that leaves out what stood before them."""
+"""The messages in a row by which a list that lacks its beginning is found on a path."""
 ROOT = "root"
 LEAST = 256
 """The smallest budget that a context can have."""
-STEPS = 16
-"""The room for a conversation is a multiple of this part of the budget, and stays what it was while it nearly fits: a
-context is rebuilt where its budget is another."""
-NEARLY = 0.75
+STEPS, NEARLY = 16, 0.75
+"""The room for a conversation is a multiple of a sixteenth of the budget, and stays the same while it is at least three
+quarters of what is free: a context with another budget is rebuilt."""
 
 
 class ProxySettings(Struct, frozen=True, kw_only=True):
     """How contexts are cut for the proxy's clients."""
 
     budget: int
-    """What a request may cost in all: prompt, tools and conversation."""
+    """The most tokens of a request: prompt, tools and conversation."""
     preset: str | None = None
-    """None: coding for an agent with tools, else story."""
+    """None means coding for an agent with tools, else story."""
     viewpoint: str = ""
     prices: str | None = None
     whole_lists: bool = False
-    """A client's list is always whole: what it leaves out at its beginning was deleted."""
+    """Whether clients always send all messages, so that what is missing at the beginning was deleted."""
 
 
 class LaidList(Struct, frozen=True, kw_only=True):
-    """A client's list as it stands in the log."""
+    """The place of a client's list in the log."""
 
     kept: KeptSession
     format: FormatName
     last: MessageId
-    """Its last message: an answer comes behind it."""
+    """Its last message, which an answer follows."""
     last_digest: Digest
     answers_as: str
     preset: str
     viewpoint: str
     note: str
-    """What the log of the proxy says of it."""
+    """The line on it in the log of the proxy."""
 
 
 class KeptSession:
-    """A session that clients use, with what is known of its places."""
+    """A session in use, with the known places of messages in it."""
 
     def __init__(self, session: ireneo.Session, tell: Callable[[str], None]) -> None:
         self.session = session
         self.lock = asyncio.Lock()
         self._tell = tell
         self._places: dict[Digest, MessageId] = {}
-        """The message at the end of each beginning that was laid, by the digest of all that is said up to it."""
+        """Messages by the digest of everything said up to them."""
         self._room = 0
         self._is_read = False
         self._told: set[str] = set()
 
     async def lay(self, request: ChatRequest, *, whole: bool) -> tuple[MessageId, Digest]:
-        """Let the log follow a client's list: store what is new, and put the branch at its end."""
+        """Store the new messages of a client's list, and move the branch to its end."""
         try:
             return await self._lay(request, whole=whole)
         except MessageNotFound:
-            # Somebody pruned or forgot in the meantime: what was known of the log is none any more.
+            # Messages were pruned or forgotten meanwhile: what was known of the log is stale.
             self._places.clear()
             self._is_read = False
             return await self._lay(request, whole=whole)
 
     async def _lay(self, request: ChatRequest, *, whole: bool) -> tuple[MessageId, Digest]:
-        if not self._is_read or len(self._places) > PLACES:
+        if not self._is_read or len(self._places) > MOST_PLACES:
             self._places.clear()
             await self._read()
         drafts = list(chain.from_iterable(request.drafts))
@@ -97,7 +92,7 @@ class KeptSession:
         if marks[0] not in self._places and not whole:
             after, before = await self._joint(drafts)
             marks = digests(drafts, before) if before else marks
-        # Of a message that is two in the log, a user's words behind results, both are known or neither.
+        # A message may be two in the log, results and a user's text: both are known, or neither.
         ends, end = [0], 0
         for each in request.drafts:
             end += len(each)
@@ -116,8 +111,8 @@ class KeptSession:
     async def _append(
         self, drafts: Sequence[ireneo.Draft], name: FormatName, after: str, marks: Sequence[Digest]
     ) -> str:
-        """Append messages after one, and note their places; gives the last one's id."""
-        # A client never sees what its messages were cut to: a block in them was said, perhaps by a model after ours.
+        """Append messages after one, and note their places; returns the id of the last one."""
+        # A client never sees its context: a block in its messages was said, perhaps by a model that imitates ours.
         done = await self.session.append(drafts, format=name, after=after, as_said=True)
         if len(done.ids) == len(marks):
             self._places.update(zip(marks, done.ids, strict=True))
@@ -126,14 +121,14 @@ class KeptSession:
         return done.ids[-1] if done.ids else after
 
     async def _read(self) -> None:
-        """Know the places of the branch again, as an earlier process left it."""
+        """Read the places of the branch from the log."""
         path = await self.session.messages()
         marks = await asyncio.to_thread(digests, [message.draft for message in path])
         self._places.update((mark, message.id) for mark, message in zip(marks, path, strict=True))
         self._is_read = True
 
     async def _joint(self, drafts: Sequence[ireneo.Draft]) -> tuple[str, Digest]:
-        """Where on the path a list goes on whose client left out what stood before; the root, where it begins anew."""
+        """Find where on the path a list without its beginning continues; the root, where it does not."""
         path = await self.session.messages()
         begins = [digest(draft) for draft in drafts[:JOINT]]
         at = await asyncio.to_thread(_found, [message.draft for message in path], begins)
@@ -146,7 +141,7 @@ class KeptSession:
         return path[at - 1].id, digests([message.draft for message in path[:at]])[-1]
 
     async def keep(self, laid: LaidList, answers: Sequence[Json]) -> None:
-        """Store what the model answered to a list; of several answers the first one is where the branch stands."""
+        """Store the answers to a list; the branch ends at the first of them."""
         async with self.lock:
             for answer in reversed(answers):
                 named = {**answer, "name": laid.answers_as} if laid.answers_as else answer
@@ -154,12 +149,12 @@ class KeptSession:
                 await self._append(drafts, laid.format, laid.last, digests(drafts, laid.last_digest))
 
     async def catch_up(self, laid: LaidList) -> None:
-        """Write the summaries of a story that are due and need no model, so that the next context has little to do."""
+        """Write the summaries of a story that are due and need no model, ahead of the next context."""
         if laid.preset == "story":
             await self.session.catch_up(preset=laid.preset, viewpoint=laid.viewpoint)
 
     def room(self, free: int, budget: int) -> int:
-        """The budget of a context that has `free` tokens: the same as before as long as that nearly fits."""
+        """Return the budget of a context that has `free` tokens: the last one as long as that nearly fits."""
         if free < LEAST:
             self.tell_once(
                 f"{self.session.id}: the prompt and the tools alone cost {budget - free:,} of {budget:,} tokens, and "
@@ -170,7 +165,7 @@ class KeptSession:
         return self._room
 
     def tell_once(self, sentence: str) -> None:
-        """Say it, and nothing that begins like it again for this session."""
+        """Log a sentence unless one that begins the same was logged for this session."""
         begins = sentence[: len(self.session.id) + 24]
         if begins not in self._told:
             self._told.add(begins)
@@ -178,14 +173,14 @@ class KeptSession:
 
 
 def _found(path: Sequence[ireneo.Draft], begins: Sequence[Digest]) -> int:
-    """The last position behind the first one at which a path says what a list begins with; 0 where it doesn't."""
+    """Return the last position, after the first, at which a path says what a list begins with; 0 for none."""
     said = [digest(draft) for draft in path]
     places = range(len(said) - JOINT, 0, -1) if len(begins) == JOINT else ()
     return next((at for at in places if said[at : at + JOINT] == begins), 0)
 
 
 class ProxySessions:
-    """The sessions of a memory, for the clients of a proxy."""
+    """The sessions of a memory that the clients of a proxy use."""
 
     def __init__(self, memory: ireneo.Memory, settings: ProxySettings, tell: Callable[[str], None]) -> None:
         self._memory = memory
@@ -193,12 +188,12 @@ class ProxySessions:
         self._tell = tell
         self._at_hand: dict[str, KeptSession] = {}
         self._called: dict[str, str] = {}
-        """Which session a list belongs to whose beginning no session has, by the name that it would have had."""
+        """Sessions found by the end of a list, by the name that its beginning would have given."""
 
     async def lay(self, request: ChatRequest, named: str) -> tuple[bytes | None, LaidList]:
-        """Let the log follow a request, for the session `named` or the one that it is known to be.
+        """Store a request in the session `named`, or the one that it belongs to.
 
-        Gives the body to be sent on; None where that is what the client sent.
+        Returns the body to send to the API; None where that is what the client sent.
         """
         name = named or await self._name(request)
         kept = await self._kept(name)
@@ -218,7 +213,7 @@ class ProxySessions:
                 prices=None if story else settings.prices,
                 viewpoint=viewpoint,
             )
-        body = request.sent_on(context)
+        body = request.with_context(context)
         many, sent = counted(len(request.said), "message"), f" → {context.tokens:,}" if body else ""
         note = f"{name}: {many}, {context.tokens_before:,} tokens{sent}, and {beside:,} beside"
         laid = LaidList(
@@ -234,7 +229,7 @@ class ProxySessions:
         return body, laid
 
     async def _name(self, request: ChatRequest) -> str:
-        """The session that a list belongs to: by how it begins, else by its last messages, else a new one."""
+        """Return the session that a list belongs to, by its beginning, else by its end; else a new one."""
         first = next((at for at, each in enumerate(request.said) if each.get("role") == "user"), len(request.said) - 1)
         begins = list(chain.from_iterable(request.drafts[: first + 1]))
         name = NAME + digests(begins)[-1].hex()[:12]
@@ -252,10 +247,10 @@ class ProxySessions:
         return True
 
     async def _known_by_its_end(self, request: ChatRequest) -> str:
-        """The session, of those that were used last, that ends as a list does; empty where there is none."""
+        """Return the recent session that ends like a list; empty for none."""
         ends = words_of(list(chain.from_iterable(request.drafts[-TAIL:])))
         best, most = "", ALIKE - 1
-        for info in list(await self._memory.sessions())[:LOOKED_AT]:
+        for info in list(await self._memory.sessions())[:RECENT_SESSIONS]:
             kept = await self._memory.session(info.key.session)
             head = (await kept.branches()).get(kept.branch)
             if head is None:
@@ -272,9 +267,9 @@ class ProxySessions:
         kept = self._at_hand.pop(name, None)
         if kept is None:
             kept = KeptSession(await self._memory.session(name), self._tell)
-        # The one that was used last stands last.
+        # In the order of use.
         self._at_hand[name] = kept
-        if len(self._at_hand) > AT_HAND:
+        if len(self._at_hand) > MOST_SESSIONS:
             idle = next((each for each, other in self._at_hand.items() if not other.lock.locked()), name)
             del self._at_hand[idle]
         return kept

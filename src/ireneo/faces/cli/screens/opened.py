@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 import ireneo
+from ireneo.faces.cli.context import GOAL, KEPT, LIVE, MASKED, STORY, TURN, WORDS
 from ireneo.faces.cli.output import (
     Column,
     console,
@@ -23,7 +24,6 @@ from ireneo.faces.cli.output import (
     show_labelled,
     write,
 )
-from ireneo.faces.cli.screens.context import GOAL, KEPT, LIVE, MASKED, STORY, TURN, WORDS
 
 if TYPE_CHECKING:
     from ireneo.types import Evidence, LookupResult, Period, Record

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 import ireneo
+from ireneo.faces.cli.context import LIVE, WORDS, first_line
 from ireneo.faces.cli.output import Column, counted, in_lines, printable, short, show_columns, show_labelled, write
-from ireneo.faces.cli.screens.context import LIVE, WORDS, first_line
 
 SHOWN, SHOWN_END = "█", "▌"
 """A block that a context shows; its last column is half as wide, to separate neighbours."""
