@@ -133,7 +133,7 @@ def test_a_reader_gets_a_list(folder: Path) -> None:
     shown = run("recall", "Where does Ana live?", "--explain", cwd=folder).stdout
     assert re.search(r"^  1  Ana lives in Oslo\.\n     semantic · 2026-03-05 · m_\w{7}\n     \d\.\d{4}: words ", shown)
     assert run("recall", "zyxwv", "-k", "failure", "-a", cwd=folder).stdout == "  Nothing matches that.\n"
-    assert run("recall", "Ana", "-a", "-b", 2, cwd=folder).stdout == "  Nothing answers to that in 2 tokens.\n"
+    assert run("recall", "Ana", "-a", "-b", 2, cwd=folder).stdout == "  Nothing matches that in 2 tokens.\n"
 
 
 def test_history_is_drawn(folder: Path) -> None:

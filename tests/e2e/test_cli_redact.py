@@ -52,7 +52,7 @@ def test_what_was_imported_with_its_secrets_stays_one_session_until_the_doctor_t
     looked = spawn("doctor", "--secrets", cwd=tmp_path, ends=1)
     assert "4 messages with 3 secrets: github-token 1, password 1, private-key 1" in " ".join(looked.stdout.split())
     repaired = run("doctor", "--secrets", "--repair", cwd=tmp_path)
-    assert "all that was wrong is repaired" in repaired.stdout
+    assert "every fault is repaired" in repaired.stdout
     assert left(bytes_in(tmp_path)) == []
     assert "0 new of 5 messages" in run("import", log, "--format", "chat", cwd=tmp_path).stdout
     sound = json.loads(run("doctor", "--secrets", "--json", cwd=tmp_path).stdout)

@@ -302,7 +302,7 @@ def test_a_dispute_is_kept_with_its_reason_and_with_who_gave_it(tmp_path: Path) 
 
     talk(db, work)
     shown = run("lessons", db=db).stdout
-    assert "counts no longer" in shown
+    assert "no longer active" in shown
     assert f"T{sentence}" in " ".join(shown.split())
     told = json.loads(run("lessons", "--json", db=db).stdout)
     assert [f"T{sentence}"] in [each["against"] for each in told if each["state"] == "retired"]

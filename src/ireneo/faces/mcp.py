@@ -578,13 +578,13 @@ def make_server(memory: ireneo.Memory, *, project: str = "", place: StoryPlace |
     With a place in a story it only has tools that read: what the agent lives through enters the log in no other way.
     """
     tools = Tools(memory, project, place)
-    offered: Sequence[tuple[Callable[..., Awaitable[str]], ToolAnnotations]]
+    offered: list[tuple[Callable[..., Awaitable[str]], ToolAnnotations]]
     if place is not None:
         server = MemoryServer("", STORY_INSTRUCTIONS.format(who=place.viewpoint or "everyone"))
-        offered = ((tools.brief, ADDS), (tools.recall, READS), (tools.expand, READS))
+        offered = [(tools.brief, ADDS), (tools.recall, READS), (tools.expand, READS)]
     else:
         server = MemoryServer(project_here(project))
-        offered = (
+        offered = [
             # A brief marks what it shows as used, so that it fades later.
             (tools.brief, ADDS),
             (tools.recall, READS),
@@ -601,7 +601,7 @@ def make_server(memory: ireneo.Memory, *, project: str = "", place: StoryPlace |
             (tools.write_thread, ADDS),
             (tools.notes_request, READS),
             (tools.take_notes, ADDS),
-        )
+        ]
     for tool, hint in offered:
         # The docstring as it reads, without the indentation of its source.
         server.add_tool(_with_errors(tool), description=getdoc(tool), annotations=hint, structured_output=False)

@@ -294,7 +294,7 @@ def _believed(fact: Fact) -> str:
     since, until = day_of(fact.believed_from), day_of(fact.believed_to)
     if until:
         return f"believed from {since} until {until}"
-    return f"told on {since}" if since != day_of(fact.period.start) else ""
+    return f"recorded on {since}" if since != day_of(fact.period.start) else ""
 
 
 CATEGORY_STYLES = {"failure": "color(160)", "procedural": "color(99)", "factual": "color(71)", "ruling": "bold"}

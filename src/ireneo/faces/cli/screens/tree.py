@@ -169,11 +169,11 @@ def _sums(tree: ireneo.Tree) -> Iterator[str]:
     covered = sum(node.messages for node in shown)
     yield f"{counted(len(shown), 'summary', 'summaries')} ({tokens:,} tokens) for {counted(covered, 'message')}"
     if between := tree.messages - covered - tree.live:
-        yield f"{counted(between, 'message')} as they are between them"
+        yield f"{counted(between, 'message')} between them, unchanged"
     if tree.live:
-        yield f"{counted(tree.live, 'message')} as they are behind them ({tree.live_tokens:,} tokens)"
+        yield f"{counted(tree.live, 'message')} after them, unchanged ({tree.live_tokens:,} tokens)"
     if tree.behind:
-        yield f"{counted(tree.behind, 'message')} of these wait to be summarised"
+        yield f"{counted(tree.behind, 'message')} of these still to be summarised"
 
 
 def _legend(tree: ireneo.Tree) -> Iterator[str]:
