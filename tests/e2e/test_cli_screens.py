@@ -212,8 +212,8 @@ def test_the_demo_shows_that_a_rewind_hides_and_loses_nothing(tmp_path: Path) ->
     started = time.monotonic()
     shown = run("demo", cwd=tmp_path).stdout
     assert "3 sessions, 99 new messages" in shown
-    assert re.search(r"stood (once|\d+ times) in the context before, and stands nowhere in it now", shown)
-    assert re.search(r"On the\s+branch as-it-went it stands (once|\d+ times)", shown)
+    assert re.search(r"occurred (once|\d+ times) in the context before, and occurs nowhere in it now", shown)
+    assert re.search(r"On the\s+branch as-it-went it occurs (once|\d+ times)", shown)
     assert "ireneo learn ~/.claude/projects" in shown
     assert list(tmp_path.iterdir()) == []
     assert time.monotonic() - started < 60
@@ -232,4 +232,4 @@ def test_the_demo_ends_with_a_lesson_and_the_guard_that_stops_the_next_run(tmp_p
     assert f"guard trap: {fails}; instead: run `make db` first guard why: “It needs the database" in told
     assert "Makefile” · seen once, in March 2026" in told
     assert "The first run failed 3 times there" in stopped
-    assert "the second was told, and did not fail." in told
+    assert "the second was warned, and did not fail." in told

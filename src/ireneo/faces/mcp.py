@@ -343,7 +343,7 @@ class Tools:
         elif opened.expanded is not None:
             text = expanded_text(opened.expanded)
         else:
-            raise BadInput(f"Nothing stands behind {named}.")
+            raise BadInput(f"Nothing is behind {named}.")
         return recalled(_page(text, start, named))
 
     async def scratchpad(

@@ -91,15 +91,15 @@ _DEAD_END_COLUMNS = ("what failed again", ">runs", ">times", ">tokens", "", ">mi
 
 def dead_ends(claims: Sequence[ClaimTotals], lessons: Sequence[Lesson]) -> str:
     """Render a table of the failures with a lesson that happened again in other runs."""
-    told = {lesson.cue: lesson for lesson in lessons if lesson.category == "failure"}
-    again = [claim for claim in claims if claim.cue in told and claim.runs > 1]
+    by_cue = {lesson.cue: lesson for lesson in lessons if lesson.category == "failure"}
+    again = [claim for claim in claims if claim.cue in by_cue and claim.runs > 1]
     again.sort(key=lambda claim: (-claim.tokens, -claim.held, claim.cue))
     if not again:
         return section(DEAD_ENDS_TITLE, "<p>None: no failure that has a lesson happened in a second run.</p>")
     most = max(claim.tokens for claim in again) or 1
     rows = [
         [
-            code_marked(told[claim.cue].lesson),
+            code_marked(by_cue[claim.cue].lesson),
             f"{claim.runs:,}",
             f"{claim.held:,}",
             f"{claim.tokens:,}",
@@ -229,13 +229,13 @@ def _lesson(lesson: Lesson) -> str:
     cost = f"cost {lesson.tokens:,} tokens so far" if lesson.tokens else ""
     minutes = f"and {lesson.seconds / 60:,.0f} minutes" if cost and lesson.seconds >= 60 else ""
     notes = [lesson.task_type, conditions, f"{cost} {minutes}".strip()]
-    told = " · ".join(safe(note) for note in [*notes, lesson.id] if note)
+    about = " · ".join(safe(note) for note in [*notes, lesson.id] if note)
     category = "ruling" if lesson.is_ruling else lesson.category
     return (
         f'<details class="lesson"><summary><span class="tag {category}">{category}</span>'
         f'<span class="text">{code_marked(lesson.lesson)}</span>'
         f'<span class="sure">{safe(lesson.standing)}</span></summary>\n'
-        f'<div class="inside"><p class="note">{told}</p>\n{_quoted(lesson.sources)}</div></details>\n'
+        f'<div class="inside"><p class="note">{about}</p>\n{_quoted(lesson.sources)}</div></details>\n'
     )
 
 
@@ -289,8 +289,7 @@ def page(material: ReportMaterial) -> str:
 
 
 def _head(material: ReportMaterial, title: str) -> str:
-    told = [run.started or run.ended for run in material.runs]
-    days = sorted(day for day in told if day is not None)
+    days = sorted(day for run in material.runs if (day := run.started or run.ended) is not None)
     period = f" · {days[0]:%Y-%m-%d} to {days[-1]:%Y-%m-%d}" if days else ""
     log = sum(run.tokens for run in material.runs)
     cost = tokens_kept(material.runs, material.lessons)

@@ -206,8 +206,8 @@ def _shaped(given: object, cut: ireneo.Context) -> object:
     listed, prompt = _KEYS.get(cut.format, _PLAIN)
     taken = {key for keys in (_PLAIN, *_KEYS.values()) for key in keys} | {"system_instruction"}
     beside = {key: value for key, value in given.items() if key not in taken}
-    told = {"parts": [{"text": cut.system}]} if cut.format == "gemini" else cut.system
-    return {**beside, **({} if cut.system is None else {prompt: told}), listed: cut.messages}
+    system = {"parts": [{"text": cut.system}]} if cut.format == "gemini" else cut.system
+    return {**beside, **({} if cut.system is None else {prompt: system}), listed: cut.messages}
 
 
 _PLAIN = ("messages", "system")

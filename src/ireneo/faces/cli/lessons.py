@@ -370,7 +370,7 @@ class CallPlace(Struct, frozen=True, kw_only=True):
     """Where the call is about to be made."""
 
     session: Annotated[
-        str | None, option("--session -s", "ID", "The session as it stands now.", shown="past runs only")
+        str | None, option("--session -s", "ID", "The session, with what it has met so far.", shown="past runs only")
     ] = None
     project: Annotated[
         str, option("--project -p", "NAME", "The project, or its directory.", shown="this directory's")

@@ -189,7 +189,7 @@ class RecallOptions(Struct, frozen=True, kw_only=True):
     kind: Annotated[
         str | None, option("--kind -k", "KIND", "Only memories of this kind.", shown="all, and messages")
     ] = None
-    limit: Annotated[int, option("--limit -n", "N", "At most so many.", shown=True)] = 10
+    limit: Annotated[int, option("--limit -n", "N", "The most that are shown.", shown=True)] = 10
     budget: Annotated[int | None, tokens("--budget -b", "What they may cost together.", shown="any")] = None
     at: Annotated[str | None, option("--at", "TIME", "What held then; a day means its end.", shown="now")] = None
     session: From = None

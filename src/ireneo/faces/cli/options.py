@@ -227,7 +227,7 @@ class Scoped(Struct, frozen=True, kw_only=True):
             "--project -p", "NAME", "What belongs to it, by its name or a folder of it.", shown="that of this folder"
         ),
     ] = None
-    all_projects: Annotated[bool, flag("--all-projects -a", "Whatever the project.")] = False
+    all_projects: Annotated[bool, flag("--all-projects -a", "Search all projects.")] = False
 
     @property
     def name(self) -> str | None:
@@ -356,9 +356,7 @@ def _chosen(ids: list[str], wished: str, space: str) -> str:
         raise BadInput("The name of the session is empty; `ireneo sessions` lists them.")
     found = [wished] if wished in ids else [id for id in ids if id.startswith(wished)]
     if not found:
-        raise SessionNotFound(
-            f"There is no session {wished} in space {space}; `ireneo sessions` lists them."
-        )
+        raise SessionNotFound(f"There is no session {wished} in space {space}; `ireneo sessions` lists them.")
     # A sub-agent's run is named after its session, whose shorter id is the one that is meant.
     shortest = min(found, key=len)
     if not all(id.startswith(shortest) for id in found):

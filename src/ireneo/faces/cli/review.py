@@ -155,9 +155,9 @@ def _new_words(lesson: Lesson) -> str:
 
 def _summary(counts: ReviewCounts) -> str:
     said = [("kept", counts.kept), ("reworded", counts.edited), ("dropped", counts.dropped)]
-    told = [f"{number} {name}" for name, number in said if number] or ["Nothing was reviewed"]
+    verdicts = [f"{number} {name}" for name, number in said if number] or ["Nothing was reviewed"]
     left = f"; {counted(counts.left, 'lesson')} left" if counts.left else ""
-    return f"{', '.join(told)}{left}."
+    return f"{', '.join(verdicts)}{left}."
 
 
 @contextmanager

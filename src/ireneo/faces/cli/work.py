@@ -36,7 +36,7 @@ from ireneo.faces.cli.place import Database, existing
 
 if TYPE_CHECKING:
     from ireneo import WorkResult
-    from ireneo.faces.cli.workers import Tell
+    from ireneo.faces.cli.workers import Report
     from ireneo.sync import Memory
     from ireneo.types import NotesTaken, WorkReport
 
@@ -173,7 +173,7 @@ def work(
         raise typer.Exit(1)
 
 
-def _tallied(task: Callable[[Tell | None], None], processes: int, as_json: bool) -> WorkReport:
+def _tallied(task: Callable[[Report | None], None], processes: int, as_json: bool) -> WorkReport:
     """Do the task in a number of processes until it ends, or is asked to end; returns what was done."""
     from ireneo.faces.cli.workers import Terminated, ended_in_order, work_together
     from ireneo.types import WorkReport
@@ -211,7 +211,7 @@ def _tallied(task: Callable[[Tell | None], None], processes: int, as_json: bool)
 
 
 def _work(
-    preset: str | None, embedder: str | None, hours: WorkHours, asking: Asking, stored: Stored, tell: Tell | None
+    preset: str | None, embedder: str | None, hours: WorkHours, asking: Asking, stored: Stored, tell: Report | None
 ) -> None:
     """Work, and report each piece to `tell`; None only checks that the database and the models can be used."""
     listen = not hours.no_listen

@@ -20,7 +20,7 @@ from ireneo.faces.cli.files import warn
 if TYPE_CHECKING:
     from ireneo import WorkResult
 
-Tell: TypeAlias = "Callable[[WorkResult], None]"
+Report: TypeAlias = "Callable[[WorkResult], None]"
 """Called with each piece of work."""
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 1.0, 60.0
 """A process that died is restarted after a second, then after twice as long each time, up to a minute."""
@@ -57,7 +57,7 @@ def ended_in_order() -> Iterator[None]:
 class CrewMember:
     """One of the processes, which may be restarted."""
 
-    def __init__(self, work: Callable[[Tell], object]) -> None:
+    def __init__(self, work: Callable[[Report], object]) -> None:
         """`work` can be pickled."""
         self._work = work
         self._deaths = 0
@@ -76,7 +76,7 @@ class CrewMember:
         theirs.close()
         self._born, self.begins_at = time.monotonic(), None
 
-    def heard(self) -> Iterator[WorkResult | IreneoError]:
+    def reports(self) -> Iterator[WorkResult | IreneoError]:
         """Yield what it has reported since."""
         with suppress(EOFError, OSError):
             while self.channel is not None and self.channel.poll():
@@ -103,8 +103,8 @@ class CrewMember:
         return seconds
 
 
-def work_together(processes: int, work: Callable[[Tell], object], told: Callable[[int, WorkResult], None]) -> None:
-    """Do `work` in several processes until each has ended; `told` gets a process's number with each piece of work.
+def work_together(processes: int, work: Callable[[Report], object], report: Callable[[int, WorkResult], None]) -> None:
+    """Do `work` in several processes until each has ended; `report` gets a process's number with each piece of work.
 
     An IreneoError of `work` ends all of them and is raised, but a process that dies, or can't reach the store, is
     restarted. No process is left behind.
@@ -112,12 +112,12 @@ def work_together(processes: int, work: Callable[[Tell], object], told: Callable
     crew = [CrewMember(work) for _ in range(processes)]
     try:
         while any(each.process is not None or each.begins_at is not None for each in crew):
-            _look_after(crew, told)
+            _look_after(crew, report)
     finally:
-        _end(crew, told)
+        _end(crew, report)
 
 
-def _look_after(crew: Sequence[CrewMember], told: Callable[[int, WorkResult], None]) -> None:
+def _look_after(crew: Sequence[CrewMember], report: Callable[[int, WorkResult], None]) -> None:
     """Start what is due, wait until a process reports something or ends, and handle it."""
     now = time.monotonic()
     for each in crew:
@@ -130,16 +130,16 @@ def _look_after(crew: Sequence[CrewMember], told: Callable[[int, WorkResult], No
     wait(doors, min(due, default=None))
     for number, each in enumerate(crew):
         is_over = each.process is not None and not each.process.is_alive()
-        for event in each.heard():
+        for event in each.reports():
             if isinstance(event, IreneoError):
                 raise event
-            told(number, event)
+            report(number, event)
         if is_over and (code := each.joined()):
             what = f"was killed by signal {-code}" if code < 0 else f"ended with {code}"
             warn(f"Worker {number + 1} {what}; another takes its place in {each.restart():.0f} s.")
 
 
-def _end(crew: Sequence[CrewMember], told: Callable[[int, WorkResult], None]) -> None:
+def _end(crew: Sequence[CrewMember], report: Callable[[int, WorkResult], None]) -> None:
     """Terminate the processes, and kill those that don't end in time."""
     for each in crew:
         if each.process is not None:
@@ -149,15 +149,15 @@ def _end(crew: Sequence[CrewMember], told: Callable[[int, WorkResult], None]) ->
         while each.process is not None and each.process.is_alive() and time.monotonic() < until:
             # A process waits until its reports are read.
             each.process.join(0.05)
-            for event in each.heard():
+            for event in each.reports():
                 if not isinstance(event, IreneoError):
-                    told(number, event)
+                    report(number, event)
         if each.process is not None and each.process.is_alive():
             each.process.kill()
         each.joined()
 
 
-def _run(work: Callable[[Tell], object], channel: Connection) -> None:
+def _run(work: Callable[[Report], object], channel: Connection) -> None:
     """The main function of a process."""
     # Ctrl-C reaches all processes of a terminal; the parent terminates the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

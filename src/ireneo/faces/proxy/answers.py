@@ -51,11 +51,12 @@ class WholeAnswer:
 
     def answers(self) -> list[Json]:
         """Return the messages; none where the answer broke off, or is none."""
-        told = _json(bytes(self._data))
+        answer = _json(bytes(self._data))
         if self._format == "anthropic":
-            content = told.get("content")
-            return [{"role": "assistant", "content": content}] if told.get("role") == "assistant" and content else []
-        choices = sorted(_objects(told.get("choices")), key=_index)
+            content = answer.get("content")
+            is_message = answer.get("role") == "assistant" and content
+            return [{"role": "assistant", "content": content}] if is_message else []
+        choices = sorted(_objects(answer.get("choices")), key=_index)
         return [message for each in choices if isinstance(message := each.get("message"), dict) and _says(message)]
 
 
@@ -101,9 +102,9 @@ class _Choice:
                 known["arguments"] = f"{known['arguments']}{function.get('arguments') or ''}"
 
     def message(self) -> Json:
-        told: Json = {key: "".join(pieces) for key, pieces in self.texts.items()}
-        message: Json = {"role": "assistant", "content": told.pop("content", None)}
-        message.update({key: text for key, text in told.items() if text})
+        texts: Json = {key: "".join(pieces) for key, pieces in self.texts.items()}
+        message: Json = {"role": "assistant", "content": texts.pop("content", None)}
+        message.update({key: text for key, text in texts.items() if text})
         if self.calls and self.is_ended:
             message["tool_calls"] = [
                 {
@@ -151,13 +152,13 @@ class StreamedMessage(StreamedAnswer):
 
     def read(self, event: bytes) -> None:
         """Read one event."""
-        told = _json(event)
-        at, what = _index(told), told.get("type")
+        data = _json(event)
+        at, what = _index(data), data.get("type")
         if what == "message_stop":
             self.is_complete = True
-        elif what == "content_block_start" and isinstance(block := told.get("content_block"), dict):
+        elif what == "content_block_start" and isinstance(block := data.get("content_block"), dict):
             self._blocks[at] = dict(block)
-        elif what == "content_block_delta" and isinstance(delta := told.get("delta"), dict) and at in self._blocks:
+        elif what == "content_block_delta" and isinstance(delta := data.get("delta"), dict) and at in self._blocks:
             self._add(at, delta)
         elif what == "content_block_stop":
             self._ended.add(at)
@@ -198,16 +199,16 @@ def _says(message: Json) -> bool:
 def _json(data: bytes) -> Json:
     """Decode a JSON object; empty where `data` is none, as not all that passes through is an answer."""
     try:
-        told = msgspec.json.decode(data)
+        value = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _objects(listed: object) -> list[Json]:
     return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
 
 
-def _index(told: Json) -> int:
-    index = told.get("index")
+def _index(item: Json) -> int:
+    index = item.get("index")
     return index if isinstance(index, int) else 0

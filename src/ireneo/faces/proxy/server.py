@@ -49,7 +49,7 @@ _NEAR = ("localhost", "127.0.0.1", "::1")
 _FAILED = "memory failed, and the request goes on as it came"
 
 
-def tell(sentence: str) -> None:
+def log(sentence: str) -> None:
     """Log a sentence to standard error; never a key, nor the text of a message."""
     sys.stderr.write(f"ireneo: {sentence}\n")
     sys.stderr.flush()
@@ -96,10 +96,10 @@ class Upstream:
 class Proxy:
     """An ASGI application in front of an API."""
 
-    def __init__(self, sessions: ProxySessions, upstream: Upstream, tell: Callable[[str], None]) -> None:
+    def __init__(self, sessions: ProxySessions, upstream: Upstream, log: Callable[[str], None]) -> None:
         self._sessions = sessions
         self._upstream = upstream
-        self._tell = tell
+        self._log = log
         self._running: set[asyncio.Task[Any]] = set()
         """Tasks that continue after the answers."""
 
@@ -120,7 +120,7 @@ class Proxy:
             work.cancel()
             await asyncio.wait({work, gone})
         if not work.cancelled() and (fault := work.exception()):
-            self._tell(f"a request failed: {type(fault).__name__}: {fault}")
+            self._log(f"a request failed: {type(fault).__name__}: {fault}")
             raise fault
 
     async def settle(self) -> None:
@@ -151,7 +151,7 @@ class Proxy:
         try:
             response = await self._upstream.send(scope["method"], path, query, headers, body)
         except httpx2.RequestError as fault:
-            self._tell(said := _unanswered(fault, self._upstream.shown))
+            self._log(said := _unanswered(fault, self._upstream.shown))
             await _refuse(send, 504 if isinstance(fault, httpx2.TimeoutException) else 502, said)
             return
         try:
@@ -164,7 +164,7 @@ class Proxy:
         origin = next((value.decode("latin-1") for key, value in headers if key == b"origin"), "")
         if not origin or (urlsplit(origin).hostname or "") in _NEAR:
             return True
-        self._tell(f"a web page of {origin} sent a request; it is answered, and nothing of it is stored")
+        self._log(f"a web page of {origin} sent a request; it is answered, and nothing of it is stored")
         return False
 
     async def _remember(self, body: bytes, name: FormatName, asked: str) -> tuple[bytes, LaidList] | None:
@@ -173,7 +173,7 @@ class Proxy:
         if request is None:
             return None
         shorter, laid = await self._sessions.lay(request, asked)
-        self._tell(laid.note)
+        self._log(laid.note)
         return body if shorter is None else shorter, laid
 
     async def _pass_back(self, response: httpx2.Response, laid: LaidList | None, send: Send) -> None:
@@ -199,7 +199,7 @@ class Proxy:
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
         except httpx2.RequestError as fault:
             # Without its end the answer breaks off for the client as well.
-            self._tell(f"{self._upstream.shown} broke an answer off: {type(fault).__name__}")
+            self._log(f"{self._upstream.shown} broke an answer off: {type(fault).__name__}")
             return
         finally:
             if reader is not None and laid is not None:
@@ -221,8 +221,8 @@ class Proxy:
         def ended(done: asyncio.Task[T]) -> None:
             self._running.discard(done)
             if not done.cancelled() and (fault := done.exception()):
-                told = str(fault) if isinstance(fault, IreneoError) else f"{type(fault).__name__}: {fault}"
-                self._tell(f"{failed}: {told}")
+                reason = str(fault) if isinstance(fault, IreneoError) else f"{type(fault).__name__}: {fault}"
+                self._log(f"{failed}: {reason}")
 
         self._running.add(task)
         task.add_done_callback(ended)
@@ -232,7 +232,7 @@ class Proxy:
         """Wait for a task for some seconds; None where it takes longer or fails."""
         await asyncio.wait({task}, timeout=seconds)
         if not task.done():
-            self._tell(f"the memory takes longer than {seconds:.0f} seconds; going on without it")
+            self._log(f"the memory takes longer than {seconds:.0f} seconds; going on without it")
             return None
         return None if task.cancelled() or task.exception() else task.result()
 
@@ -339,10 +339,10 @@ async def serve(
     preset = settings.preset or "coding"
     with closing(listening(host, port)) as opened:
         async with ireneo.open(db, space=space, preset=preset, keep_secrets=keep_secrets) as memory:
-            proxy = Proxy(ProxySessions(memory, settings, tell), upstream, tell)
+            proxy = Proxy(ProxySessions(memory, settings, log), upstream, log)
             name = f"[{host}]" if ":" in host else host
             here = f"http://{name}:{opened.getsockname()[1]}/v1"
-            tell(f"{here} is a proxy for {upstream.shown} and stores in {shown(db)}; Ctrl-C ends it.")
+            log(f"{here} is a proxy for {upstream.shown} and stores in {shown(db)}; Ctrl-C ends it.")
             try:
                 await server_of(proxy).serve(sockets=[opened])
             finally:

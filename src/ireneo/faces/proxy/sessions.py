@@ -63,15 +63,15 @@ class LaidList(Struct, frozen=True, kw_only=True):
 class KeptSession:
     """A session in use, with the known places of messages in it."""
 
-    def __init__(self, session: ireneo.Session, tell: Callable[[str], None]) -> None:
+    def __init__(self, session: ireneo.Session, log: Callable[[str], None]) -> None:
         self.session = session
         self.lock = asyncio.Lock()
-        self._tell = tell
+        self._log = log
         self._places: dict[Digest, MessageId] = {}
         """Messages by the digest of everything said up to them."""
         self._room = 0
         self._is_read = False
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
 
     async def lay(self, request: ChatRequest, *, whole: bool) -> tuple[MessageId, Digest]:
         """Store the new messages of a client's list, and move the branch to its end."""
@@ -134,7 +134,7 @@ class KeptSession:
         at = await asyncio.to_thread(_found, [message.draft for message in path], begins)
         if not at:
             return ROOT, b""
-        self.tell_once(
+        self.log_once(
             f"{self.session.id}: the client leaves out the first {at:,} messages; they stay in memory. Where they were "
             "deleted, and the client always sends all there is, start the proxy with --whole-lists.",
         )
@@ -156,7 +156,7 @@ class KeptSession:
     def room(self, free: int, budget: int) -> int:
         """Return the budget of a context that has `free` tokens: the last one as long as that nearly fits."""
         if free < LEAST:
-            self.tell_once(
+            self.log_once(
                 f"{self.session.id}: the prompt and the tools alone cost {budget - free:,} of {budget:,} tokens, and "
                 "the conversation is cut to next to nothing; give a larger --budget."
             )
@@ -164,12 +164,12 @@ class KeptSession:
             self._room = max(free - free % max(budget // STEPS, 1), LEAST)
         return self._room
 
-    def tell_once(self, sentence: str) -> None:
+    def log_once(self, sentence: str) -> None:
         """Log a sentence unless one that begins the same was logged for this session."""
         begins = sentence[: len(self.session.id) + 24]
-        if begins not in self._told:
-            self._told.add(begins)
-            self._tell(sentence)
+        if begins not in self._logged:
+            self._logged.add(begins)
+            self._log(sentence)
 
 
 def _found(path: Sequence[ireneo.Draft], begins: Sequence[Digest]) -> int:
@@ -182,10 +182,10 @@ def _found(path: Sequence[ireneo.Draft], begins: Sequence[Digest]) -> int:
 class ProxySessions:
     """The sessions of a memory that the clients of a proxy use."""
 
-    def __init__(self, memory: ireneo.Memory, settings: ProxySettings, tell: Callable[[str], None]) -> None:
+    def __init__(self, memory: ireneo.Memory, settings: ProxySettings, log: Callable[[str], None]) -> None:
         self._memory = memory
         self._settings = settings
-        self._tell = tell
+        self._log = log
         self._at_hand: dict[str, KeptSession] = {}
         self._called: dict[str, str] = {}
         """Sessions found by the end of a list, by the name that its beginning would have given."""
@@ -266,7 +266,7 @@ class ProxySessions:
             raise BadInput("The name of the session is empty; leave the header X-Ireneo-Session out, or name one.")
         kept = self._at_hand.pop(name, None)
         if kept is None:
-            kept = KeptSession(await self._memory.session(name), self._tell)
+            kept = KeptSession(await self._memory.session(name), self._log)
         # In the order of use.
         self._at_hand[name] = kept
         if len(self._at_hand) > MOST_SESSIONS:

@@ -196,7 +196,7 @@ def demo() -> None:
 def _take_in(stage: Stage) -> None:
     stage.step(
         "Take the logs in",
-        "Two logs: a coding agent that mends a job scheduler, and a workshop's booking assistant. "
+        "Two logs: a coding agent that repairs a job scheduler, and a workshop's booking assistant. "
         "The log is the truth: every message is kept, for good, under an id that is made from its content.",
     )
     stage.command(f"ireneo import {' '.join(LOGS)}")
@@ -238,7 +238,7 @@ def _go_back(stage: Stage, cut: Cut) -> None:
     stage.step(
         "Go back",
         f"In its second turn the agent tried a way that led nowhere, {DEAD_END}. "
-        "We mark where the session stands now, and go back to the message before that turn.",
+        "We mark the head of the session, and go back to the message before that turn.",
     )
     stage.command(f"ireneo fork {SESSION} {KEPT}")
     fork(SESSION, KEPT, stored=HERE).show()
@@ -251,8 +251,8 @@ def _go_back(stage: Stage, cut: Cut) -> None:
     show_cut(after)
     kept = _context(BUDGET, f"{SESSION}@{KEPT}")
     stage.say(
-        f"`{DEAD_END}` stood {_times(cut)} in the context before, and stands {_times(after)} in it now. "
-        f"On the branch {KEPT} it stands {_times(kept)}: nothing is lost, a rewind is a moved pointer."
+        f"`{DEAD_END}` occurred {_times(cut)} in the context before, and occurs {_times(after)} in it now. "
+        f"On the branch {KEPT} it occurs {_times(kept)}: nothing is lost, a rewind is a moved pointer."
     )
 
 
@@ -284,11 +284,11 @@ def _second_run(stage: Stage) -> None:
     with reading(HERE) as memory:
         played, first = play_second(memory, stage), _first_run(memory)
     end = f"failed {counted(played.failed, 'time')}" if played.failed else "did not fail"
-    second = f"was told, and {end}" if played.stopped else f"{end}, and nobody told it anything"
+    second = f"was warned, and {end}" if played.stopped else f"{end}, and nobody warned it"
     stage.say(
         f"The first run failed {counted(first.failures, 'time')} there, which cost {first.lost_tokens:,} tokens and "
         f"{first.lost_seconds / 60:.1f} minutes; the second {second}. A brief at its start "
-        "would have told it sooner: `ireneo brief`, or the tools of `ireneo mcp`."
+        "would have warned it sooner: `ireneo brief`, or the tools of `ireneo mcp`."
     )
 
 

@@ -163,7 +163,7 @@ def _sums(tree: ireneo.Tree) -> Iterator[str]:
     yield f"{counted(tree.messages, 'message')}, {tree.tokens:,} tokens · {place} · cut as {tree.preset}"
     shown = [node for node in tree.nodes if node.shown]
     if not shown:
-        yield "nothing is summarised yet: every message stands as it is"
+        yield "nothing is summarised yet: every message is shown as it is"
         return
     tokens = sum(node.tokens for node in shown)
     covered = sum(node.messages for node in shown)
