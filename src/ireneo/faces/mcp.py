@@ -18,6 +18,7 @@ from pydantic import Field, ValidationError
 
 import ireneo
 from ireneo.errors import BadInput, IreneoError
+from ireneo.faces.cli.lessons import read_arguments
 from ireneo.faces.cli.output import cut
 from ireneo.faces.cli.work import note_lines
 from ireneo.plumbing import neutralised, project_here
@@ -311,7 +312,7 @@ class Tools:
 
         It is advice, and silent when unsure.
         """
-        given = _arguments(arguments) if isinstance(arguments, str) else arguments
+        given = read_arguments(arguments) if isinstance(arguments, str) else arguments
         if session:
             await self._session(session, "leave it out")
         found = await self._memory.check(tool, given, session=session or None, project=self._project)
@@ -452,14 +453,6 @@ class Tools:
             place = f"project {there!r}" if there else "no project"
             raise BadInput(f"Session {named} belongs to {place}, and you do not work there; {instead}.")
         return stored
-
-
-def _arguments(text: str) -> Mapping[str, object]:
-    """Parse arguments: JSON, or else a shell command."""
-    try:
-        return msgspec.json.decode(text, type=dict[str, object])
-    except (msgspec.DecodeError, UnicodeError):
-        return {"command": text}
 
 
 def _thread(each: StoryThread) -> str:

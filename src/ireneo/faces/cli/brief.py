@@ -46,8 +46,7 @@ class PadText(Struct, frozen=True, kw_only=True):
 
     goal: Annotated[str, option("--goal", "WORDS", "The goal.")] = ""
     plan: Annotated[
-        list[str] | None,
-        option("--plan", "WORDS", "A step, with “[x] ” before it when done; give it once for each."),
+        list[str] | None, option("--plan", "WORDS", "A step, with “[x] ” before it when done; give it once for each.")
     ] = None
     fact: Annotated[
         list[str] | None, option("--fact", "WORDS", "A fact that was found out; give it once for each.")

@@ -13,16 +13,7 @@ from msgspec import field
 
 import ireneo
 from ireneo.errors import BadInput
-from ireneo.faces.cli.files import (
-    FoundLog,
-    LogTally,
-    log_file,
-    opened,
-    search,
-    warn,
-    warn_of_faults,
-    write_file,
-)
+from ireneo.faces.cli.files import FoundLog, LogTally, log_file, opened, search, warn, warn_of_faults, write_file
 from ireneo.faces.cli.options import (
     AUTO,
     STDIN,

@@ -152,8 +152,7 @@ Logs = Annotated[
     ),
 ]
 On = Annotated[
-    str,
-    option("--on", "WORKERS", "Who analyses the logs: local:4 (processes) or dask://scheduler:8786.", shown="here"),
+    str, option("--on", "WORKERS", "Who analyses the logs: local:4 (processes) or dask://scheduler:8786.", shown="here")
 ]
 
 
@@ -276,10 +275,7 @@ class Exporting(Struct, frozen=True, kw_only=True):
     repo: Annotated[
         Path | None,
         option(
-            "--repo",
-            "FOLDER",
-            "Where the repository is: what its files say already is left out.",
-            shown="that of FILE",
+            "--repo", "FOLDER", "Where the repository is: what its files say already is left out.", shown="that of FILE"
         ),
     ] = None
     since: Annotated[str | None, option("--since", "DAY", "Only what was seen since then.")] = None

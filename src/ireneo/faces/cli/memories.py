@@ -377,10 +377,7 @@ class MemoryChoice(Struct, frozen=True, kw_only=True):
     state: Annotated[
         str | None,
         option(
-            "--state",
-            "STATE",
-            "active, superseded, retired, disputed, archived, or any.",
-            shown="active and disputed",
+            "--state", "STATE", "active, superseded, retired, disputed, archived, or any.", shown="active and disputed"
         ),
     ] = None
     text: Annotated[str, option("--text", "WORDS", "Only those with these words in them.")] = ""
@@ -440,12 +437,7 @@ class MemoryWording(Struct, frozen=True, kw_only=True):
 
 
 def update(
-    id: Id,
-    text: NewText = None,
-    keep_secrets: KeepSecrets = False,
-    *,
-    wording: MemoryWording,
-    stored: Stored,
+    id: Id, text: NewText = None, keep_secrets: KeepSecrets = False, *, wording: MemoryWording, stored: Stored
 ) -> Answer:
     """Change a memory: its words, slot, labels, project or pin.
 

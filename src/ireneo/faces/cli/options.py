@@ -197,8 +197,7 @@ From = Annotated[str | None, option("--session -s", "ID", "Only what comes from 
 Yes = Annotated[bool, flag("--yes -y", "Don't ask for confirmation.")]
 Undone = Annotated[bool, flag("--undone", "Include what a rewind left behind.")]
 SessionName = Annotated[
-    str,
-    argument("SESSION", "Its id or the beginning of it; SESSION@BRANCH for another branch.", known=sessions_begun),
+    str, argument("SESSION", "Its id or the beginning of it; SESSION@BRANCH for another branch.", known=sessions_begun)
 ]
 
 

@@ -275,8 +275,7 @@ def edit(session: SessionName, id: StoryBlock, text: StoryText, *, stored: Store
 
 
 ThreadSort = Annotated[
-    str,
-    argument("KIND", "promise, debt, quest, threat, secret, lie, wound, possession, relation, question or canon."),
+    str, argument("KIND", "promise, debt, quest, threat, secret, lie, wound, possession, relation, question or canon.")
 ]
 ThreadText = Annotated[str, argument("TEXT", "A whole sentence that can be understood by itself.")]
 NewThreadText = Annotated[str, argument("TEXT", "The new words; empty where only the people change.")]

@@ -135,13 +135,7 @@ _THINGS = {
 }
 
 
-def doctor(
-    repair: Repair = False,
-    quick: Quick = False,
-    secrets: ForSecrets = False,
-    *,
-    stored: Stored,
-) -> Answer:
+def doctor(repair: Repair = False, quick: Quick = False, secrets: ForSecrets = False, *, stored: Stored) -> Answer:
     """Look for faults in a database.
 
     Checks the file as a whole, and each session of the space. It exits with 1 where a fault was found and not repaired.

@@ -254,14 +254,7 @@ class SummariseOutcome(Struct, frozen=True, kw_only=True):
     """Why it ended early, where that was not the model's doing."""
 
 
-def summarise(
-    session: SessionName,
-    budget: Budget,
-    preset: Preset = None,
-    *,
-    asking: Asking,
-    stored: Stored,
-) -> Answer:
+def summarise(session: SessionName, budget: Budget, preset: Preset = None, *, asking: Asking, stored: Stored) -> Answer:
     """Let a model write the blocks of a context.
 
     Each is checked against the messages that it covers. What the model can't do well stays as it is without one.

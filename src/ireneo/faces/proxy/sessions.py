@@ -136,7 +136,7 @@ class KeptSession:
             return ROOT, b""
         self.log_once(
             f"{self.session.id}: the client leaves out the first {at:,} messages; they stay in memory. Where they were "
-            "deleted, and the client always sends all there is, start the proxy with --whole-lists.",
+            "deleted, and the client always sends all there is, start the proxy with --whole-lists."
         )
         return path[at - 1].id, digests([message.draft for message in path[:at]])[-1]
 
