@@ -182,11 +182,11 @@ def import_logs(
             # Logs of one session are imported together, since each continues those before it.
             for together in [found] if session is not None else [[each] for each in found]:
                 _import_together(memory, together, tally, bar, session, format)
-    lines = [f"{counted(tally.passed, 'file')} without a session skipped"] if tally.passed else []
+    if tally.passed and not as_json:
+        echo(f"{counted(tally.passed, 'file')} without a session skipped")
     if not tally.sessions and not tally.memories:
-        for line in lines if not as_json else ():
-            echo(line)
         raise BadInput(f"Nothing could be read in {', '.join(logs)}; `ireneo formats` lists what can.")
+    lines: list[str] = []
     if tally.sessions:
         lines.append(f"{counted(tally.sessions, 'session')}, {counted(tally.new, 'new message')} → {shown(path)}")
     lines += secret_lines(tally.redacted, tally.unredacted)

@@ -96,24 +96,20 @@ class RememberOptions(Struct, frozen=True, kw_only=True):
     task_type: Annotated[str, option("--task-type", "NAME", "Of steps: for which kind of task.")] = ""
     name: Annotated[str, option("--name", "NAME", "Of steps: what they are called; new ones are a new version.")] = ""
     signature: Annotated[str, option("--signature", "WORDS", "Of a failure: the action and the error.")] = ""
-    against: Annotated[bool, flag("--against", "It speaks against that: it worked after all.")] = False
-    adds: Annotated[
-        bool, flag("--adds", "Of a fact: a further value beside the others, as of the attribute allergy.")
-    ] = False
-    at: Annotated[str | None, option("--at", "TIME", "When it happened, or since when it is so; local time.")] = None
+    against: Annotated[bool, flag("--against", "Evidence against it: it worked after all.")] = False
+    adds: Annotated[bool, flag("--adds", "Of a fact: one more value beside the others, as for allergies.")] = False
+    at: Annotated[str | None, option("--at", "TIME", "When it happened, or since when it is true; local time.")] = None
     until: Annotated[str | None, option("--until", "TIME", "Of a fact: when it ended.")] = None
     session: Annotated[str, option("--session", "ID", "The session that it comes from.")] = ""
     project: Annotated[
         str, option("--project -p", "NAME", "The project that it belongs to.", shown="the session's, or this folder's")
     ] = ""
-    general: Annotated[bool, flag("--general", "It is meant for every project.")] = False
+    general: Annotated[bool, flag("--general", "It applies to every project.")] = False
     label: Annotated[list[str] | None, option("--label -l", "WORD", "A label; give it once for each.")] = None
-    origin: Annotated[str | None, option("--origin", "WHO", "Whose word it is: user, agent, tool.", shown="user")] = (
-        None
-    )
+    origin: Annotated[str | None, option("--origin", "WHO", "Who said it: user, agent, tool.", shown="user")] = None
     confidence: Annotated[float | None, option("--confidence", "SHARE", "How sure it is, from 0 to 1.")] = None
     salience: Annotated[float | None, option("--salience", "SHARE", "How much it matters, from 0 to 1.")] = None
-    pinned: Annotated[bool, flag("--pinned", "Never evict it.")] = False
+    pinned: Annotated[bool, flag("--pinned", "Never archive it.")] = False
 
     def details(self) -> MemoryDetails:
         """Return the options that were given, as `Memory.remember` takes them. Raises BadInput for a wrong time."""
@@ -432,8 +428,8 @@ class MemoryWording(Struct, frozen=True, kw_only=True):
     )
     no_labels: Annotated[bool, flag("--no-labels", "Remove its labels.")] = False
     project: Annotated[str | None, option("--project -p", "NAME", "The project that it belongs to.")] = None
-    general: Annotated[bool, flag("--general", "It is meant for every project.")] = False
-    pin: Annotated[bool | None, typer.Option("--pin/--unpin", help="Whether it is never evicted.")] = None
+    general: Annotated[bool, flag("--general", "It applies to every project.")] = False
+    pin: Annotated[bool | None, typer.Option("--pin/--unpin", help="Whether it is never archived.")] = None
 
 
 def update(

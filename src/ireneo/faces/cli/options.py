@@ -149,18 +149,18 @@ STDIN = "-"
 Db = Annotated[
     str | None, option("--db", "FILE", "The database: a file, or postgresql://…", shown="what `ireneo path` says")
 ]
-Space = Annotated[str, option("--space", "NAME", "Whose memory it is: a tenant, a user, a project.", shown=True)]
+Space = Annotated[str, option("--space", "NAME", "The space: a tenant, a user, a project.", shown=True)]
 Budget = Annotated[int, tokens("--budget -b", "The most that the context may cost, in tokens; 32k means 32000.")]
 Preset = Annotated[
     str | None,
     option(
         "--preset",
         "NAME",
-        "How it is cut: coding, forge or story.",
+        "How sessions are cut: coding, forge or story.",
         shown="story for transcripts of a chat, else coding",
     ),
 ]
-To = Annotated[str | None, option("--to", "FORMAT", "The chat format that comes out.", shown="as it came in")]
+To = Annotated[str | None, option("--to", "FORMAT", "The chat format of the result.", shown="that of the input")]
 Format = Annotated[str, option("--format -f", "FORMAT", "The log's format; `ireneo formats` lists them.", shown=True)]
 FormatOfFile = Annotated[
     str, option("--format -f", "FORMAT", "Of a file: its format; `ireneo formats` lists them.", shown=True)
@@ -182,18 +182,20 @@ Embedder = Annotated[
     option(
         "--embedder",
         "NAME",
-        "Search by meaning too: local, on this machine, or that of a provider.",
-        shown="$IRENEO_EMBEDDER, else by words alone",
+        "Also search by meaning: local, on this machine, or a provider's embedder.",
+        shown="$IRENEO_EMBEDDER, else words alone",
     ),
 ]
 Prices = Annotated[
     str | None,
-    option("--prices", "NAME", "The provider's prices: a session is rebuilt when that costs least.", shown=True),
+    option("--prices", "NAME", "The provider's prices: a context is rebuilt when that is cheapest.", shown=True),
 ]
-Explain = Annotated[bool, flag("--explain", "Say why a session was kept or rebuilt, and what that costs.")]
+Explain = Annotated[bool, flag("--explain", "Say why a context was kept or rebuilt, and what that costs.")]
 Rebuild = Annotated[bool, flag("--rebuild", "Rebuild it, with the summaries written since.")]
 As = Annotated[str, option("--as", "NAME", "Of a story: what this character (or Vera = the Countess) was present for.")]
-From = Annotated[str | None, option("--session -s", "ID", "Only what comes from it, or from ID@BRANCH.", shown="any")]
+From = Annotated[
+    str | None, option("--session -s", "ID", "Only what comes from this session, or ID@BRANCH.", shown="any")
+]
 Yes = Annotated[bool, flag("--yes -y", "Don't ask for confirmation.")]
 Undone = Annotated[bool, flag("--undone", "Include what a rewind left behind.")]
 SessionName = Annotated[

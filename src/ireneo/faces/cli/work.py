@@ -52,18 +52,25 @@ class Asking(Struct, frozen=True, kw_only=True):
 
     model: Annotated[
         str | None,
-        option("--model -m", "NAME", "Who writes: openai:…, anthropic:…, google:… or ollama:….", shown="$IRENEO_MODEL"),
+        option(
+            "--model -m",
+            "NAME",
+            "The model that writes: openai:…, anthropic:…, google:… or ollama:….",
+            shown="$IRENEO_MODEL",
+        ),
     ] = None
-    notes_model: Annotated[str | None, option("--notes-model", "NAME", "Who takes notes on work.", shown="--model")] = (
+    notes_model: Annotated[
+        str | None, option("--notes-model", "NAME", "The model for notes on work.", shown="--model")
+    ] = None
+    story_model: Annotated[str | None, option("--story-model", "NAME", "The model for stories.", shown="--model")] = (
         None
     )
-    story_model: Annotated[str | None, option("--story-model", "NAME", "Who tells stories.", shown="--model")] = None
     base_url: Annotated[
         str | None,
         option(
             "--base-url",
             "URL",
-            "A server that speaks like the provider; its key is $IRENEO_API_KEY, and no other is sent there.",
+            "A server with the provider's API; its key is $IRENEO_API_KEY, and no other is sent there.",
             shown="$IRENEO_BASE_URL, else the provider's",
         ),
     ] = None
