@@ -140,7 +140,7 @@ def test_closing_ends_what_another_thread_waits_for() -> None:
         while not memory.sessions():
             time.sleep(0.01)
         memory.close()
-        with pytest.raises(BadInput, match="closed while"):
+        with pytest.raises(BadInput, match="closed during"):
             working.result(timeout=30)
 
 
