@@ -119,9 +119,9 @@ def _listen() -> set[tuple[str | bytes, int, Path, int]]:
 
     def heard(source: str | bytes | Callable[[], str | bytes], flags: int = 0) -> object:
         frame = sys._getframe(1)
-        # A module may make its patterns by a function of its own or of another one; what is made of data is kept by
-        # `from_data`, as `made`.
-        while frame.f_back and frame.f_code.co_name != "<module>" and frame.f_back.f_code.co_name != "made":
+        # A module may make its patterns by a function of its own or of another one; what is made of data is made when
+        # `_make_all` asks for it.
+        while frame.f_back and frame.f_code.co_name != "<module>" and frame.f_back.f_code is not _make_all.__code__:
             frame = frame.f_back
         place = Path(frame.f_code.co_filename), frame.f_lineno
         if callable(source):
