@@ -228,16 +228,19 @@ class TextWriter:
             return new
 
         self.failures = 0
-        new = await self.store.write(keep_it)
         writing = written.text.writing
         assert writing is not None
+        worked = replace(worked, tokens_in=writing.tokens_in, tokens_out=writing.tokens_out)
+        try:
+            new = await self.store.write(keep_it)
+        except Overtaken as error:
+            # Messages were erased meanwhile: the answer is paid for, but must not be kept.
+            return replace(worked, reason=str(error))
         return replace(
             worked,
             id=written.text.id,
             did=written.verdict if new else "taken_over",
             reason="; ".join(written.faults[:3]),
-            tokens_in=writing.tokens_in,
-            tokens_out=writing.tokens_out,
             supported=writing.supported,
             struck=writing.struck,
             summaries=len(written.texts),
