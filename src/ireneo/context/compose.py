@@ -385,10 +385,16 @@ def with_masks(messages: Sequence[Message], edge: int, target: int, options: Con
         free = target - shown.tokens
         if free < target * SPARE_SHARE:
             break
-        wider = [*slots]
-        wider[place] = slot_within(messages[place], slots[place].fixed(count) + free, count)
-        if (fuller := _settled(wider, messages, target, options)).tokens <= target:
-            shown, slots = max((shown, slots), (fuller, wider), key=lambda each: each[0].tokens)
+        room = slots[place].fixed(count) + free
+        # What is cut to a room may come out a little over it: then once more, with less.
+        for _ in range(2):
+            wider = [*slots]
+            wider[place] = slot_within(messages[place], room, count)
+            fuller = _settled(wider, messages, target, options)
+            if fuller.tokens <= target:
+                shown, slots = max((shown, slots), (fuller, wider), key=lambda each: each[0].tokens)
+                break
+            room -= fuller.tokens - target
     return shown
 
 

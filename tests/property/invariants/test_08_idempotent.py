@@ -13,7 +13,7 @@ import ireneo
 from ireneo import Context, Draft, Memory, Message, chat_format, log_format
 from ireneo.engine.append import Appended
 from ireneo.formats.chat.format import Payload
-from ireneo.log.message import BLOCK_TAGS
+from ireneo.log.message import BLOCK_TAGS, chain
 from ireneo.log.tree import ROOT
 
 from .houses import House, calm, every_store, live_in, transcript, written_in
@@ -187,7 +187,7 @@ def test_what_was_compacted_can_be_compacted_again(steps: list[str], look: Look,
     twice = ireneo.compact(written, smaller.budget, to=look.to, preset=smaller.preset)
     assert twice.tokens <= smaller.budget
     valid(twice)
-    path = ireneo.log.tree.chain(None, chat_format(look.to).decode(written), lambda parts: (0, 0))
+    path = chain(None, chat_format(look.to).decode(written), lambda parts: (0, 0))
     exactly_once(twice, path)
     # Nothing else is left of what a block covers: it stands as it is, shortened, or under a goal's summary.
     places = {message.id: message.position for message in path}
