@@ -1,6 +1,7 @@
 """A SQLite file and a PostgreSQL database side by side: appends, contexts, recall, vectors, and bytes a table.
 
     python benchmarks/two_stores.py [--messages 10000] [--memories 10000] [--vectors 20000] [--clients 8]
+        [--only contexts recall]
 
 Messages, memories and vectors may have several sizes: `--memories 100000 1000000` asks at the one, then at the other.
 The messages are those of one session, stored 1,000 at a time. Memories lie in a hundred spaces that are asked one after
@@ -23,7 +24,7 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
@@ -334,12 +335,28 @@ async def _make(url: str) -> None:
     await (await open_sqlite(Path(url))).close()
 
 
-def compare(rows: Mapping[str, Sequence[float]]) -> None:
-    """Print figures of both with their ratio."""
-    print(f"{'':<56}{'SQLite':>10}{'PostgreSQL':>12}{'ratio':>8}")
-    for name, (one, other) in rows.items():
-        digits = 3 if "@" in name else 1
-        print(f"{name:<56}{one:>10.{digits}f}{other:>12.{digits}f}{other / one:>8.2f}", flush=True)
+HEAD = f"{'':<56}{'SQLite':>10}{'PostgreSQL':>12}{'ratio':>8}"
+
+
+def show(name: str, one: float, other: float) -> None:
+    """Print a figure of both with their ratio."""
+    digits = 3 if "@" in name else 1
+    print(f"{name:<56}{one:>10.{digits}f}{other:>12.{digits}f}{other / one:>8.2f}", flush=True)
+
+
+def show_bytes(url: str) -> None:
+    """Print what each message takes in each table of the server."""
+    with psycopg.connect(url, autocommit=True) as driver:
+        row = driver.execute("SELECT count(*) FROM messages").fetchone()
+        number = row[0] if row else 0
+        if not number:
+            return
+        print(f"\n{'table':<20}{'bytes a message':>16}{'of its indexes':>16}   ({number:,} messages)")
+        for table, size, indexes in driver.execute(TABLE_BYTES):
+            print(f"{table:<20}{float(size) / number:>16.0f}{float(indexes) / number:>16.0f}")
+
+
+PARTS = ("vectors", "appends", "contexts", "remember", "recall", "work")
 
 
 def main() -> None:
@@ -350,45 +367,42 @@ def main() -> None:
     given.add_argument("--appends", type=int, default=200)
     given.add_argument("--clients", type=int, default=8)
     given.add_argument("--vectors", type=int, nargs="+", default=[20_000])
-    given.add_argument("--only-vectors", action="store_true")
+    given.add_argument("--only", choices=PARTS, nargs="+", default=PARTS, help="measure these parts alone")
     asked = given.parse_args()
     with psycopg.connect(server_url(), autocommit=True) as driver:
         for setting in ("fsync", "synchronous_commit"):
             driver.execute(f"ALTER SYSTEM SET {setting} = on")
         driver.execute("SELECT pg_reload_conf()")
-    rows: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for count in asked.vectors:
+        for count in asked.vectors if "vectors" in asked.only else ():
             compare_vectors(str(Path(folder) / f"vectors {count}.db"), empty_database(), count)
-        if asked.only_vectors:
-            return
+        server = empty_database()
+        both = (str(Path(folder) / "memory.db"), server)
+        print(HEAD, flush=True)
+        for clients in (1, asked.clients) if "appends" in asked.only else ():
+            show(f"appends/s, {clients} clients", *(appends_a_second(url, clients, asked.appends) for url in both))
+        for count in asked.messages if "contexts" in asked.only else ():
+            (took, bulk), (took_there, bulk_there) = (asyncio.run(contexts(url, count)) for url in both)
+            show(f"context p95 at {count:,} messages, ms", took, took_there)
+            show(f"messages/s in bulk, {count:,}", bulk, bulk_there)
+        if "remember" in asked.only:
+            show("memories/s, one each", *(asyncio.run(tell(url)) for url in both))
         filled = Filled()
-        for url in (str(Path(folder) / "memory.db"), empty_database()):
-            for clients in (1, asked.clients):
-                per_second = appends_a_second(url, clients, asked.appends)
-                rows.setdefault(f"appends/s, {clients} clients", []).append(per_second)
-            for count in asked.messages:
-                took, bulk = asyncio.run(contexts(url, count))
-                rows.setdefault(f"context p95 at {count:,} messages, ms", []).append(took)
-                rows.setdefault(f"messages/s in bulk, {count:,}", []).append(bulk)
-            rows.setdefault("memories/s, one each", []).append(asyncio.run(tell(url)))
-            for count in sorted(asked.memories):
+        for count in sorted(asked.memories) if "recall" in asked.only else ():
+            named = f"{count // TENANTS:,} of {count:,} memories"
+            found = []
+            for url in both:
                 asyncio.run(filled.grow(url, count))
-                for_first, for_others, found = asyncio.run(filled.recall(url, count))
-                named = f"{count // TENANTS:,} of {count:,} memories"
-                rows.setdefault(f"recall p95, {named}, ms", []).append(for_others)
-                rows.setdefault(f"  a space's first question, {named}, ms", []).append(for_first)
-                rows.setdefault(f"  recall@10, {named}", []).append(found)
-    compare(rows)
-    with psycopg.connect(url, autocommit=True) as driver:
-        row = driver.execute("SELECT count(*) FROM messages").fetchone()
-        number = row[0] if row else 0
-        print(f"\n{'table':<20}{'bytes a message':>16}{'of its indexes':>16}   ({number:,} messages)")
-        for table, size, indexes in driver.execute(TABLE_BYTES):
-            print(f"{table:<20}{float(size) / number:>16.0f}{float(indexes) / number:>16.0f}")
-    # Last, since each of these empties the server.
-    print(flush=True)
-    compare(work_rows())
+                found.append(asyncio.run(filled.recall(url, count)))
+            names = (f"  a space's first question, {named}, ms", f"recall p95, {named}, ms", f"  recall@10, {named}")
+            for name, one, other in zip(names, *found, strict=True):
+                show(name, one, other)
+        show_bytes(server)
+        # Last, since each of these empties the server.
+        if "work" in asked.only:
+            print(f"\n{HEAD}", flush=True)
+            for name, (one, other) in work_rows().items():
+                show(name, one, other)
 
 
 if __name__ == "__main__":

@@ -95,25 +95,16 @@ SELECT record FROM runs WHERE space = :space ORDER BY ended DESC NULLS LAST, ses
 DELETE FROM sightings WHERE space = :space AND session = :session;
 
 -- name: count_messages_with
-SELECT count(*) FROM (
-    SELECT 1 FROM message_words WHERE space = :space AND terms @> ARRAY[:space_term] LIMIT nullif(:limit, -1)
-) AS found;
+SELECT * FROM count_in_message_words(:space, :space_term, nullif(:limit, -1));
 
 -- name: count_memories_with
-SELECT count(*) FROM (
-    SELECT 1 FROM memory_words WHERE space = :space AND terms @> ARRAY[:space_term] LIMIT nullif(:limit, -1)
-) AS found;
+SELECT * FROM count_in_memory_words(:space, :space_term, nullif(:limit, -1));
 
 -- name: messages_with
--- As one value: ten thousand rows would each cost a step and an object.
-SELECT coalesce(json_agg(found.document ORDER BY found.document), '[]')::text FROM (
-    SELECT document FROM message_words WHERE space = :space AND terms @> ARRAY[:space_term] LIMIT nullif(:limit, -1)
-) AS found;
+SELECT * FROM find_in_message_words(:space, :space_term, nullif(:limit, -1));
 
 -- name: memories_with
-SELECT coalesce(json_agg(found.document ORDER BY found.document), '[]')::text FROM (
-    SELECT document FROM memory_words WHERE space = :space AND terms @> ARRAY[:space_term] LIMIT nullif(:limit, -1)
-) AS found;
+SELECT * FROM find_in_memory_words(:space, :space_term, nullif(:limit, -1));
 
 -- name: message_of_document
 -- By its place: what a number says of length and role besides is not always known to who asks.
