@@ -1,8 +1,8 @@
-"""One statement held to its sources: what of it stands, and why the rest doesn't.
+"""Check one statement of a model against its sources, and strike what they don't support.
 
-What is unsupported is struck as a clause. The rest of the sentence stays where it is one without that and still says
-something; a condition is never struck from what it limits. Besides, a statement has to be an answer and no error text,
-to keep to its voice, and not to contradict the last known outcomes.
+Unsupported claims are struck clause by clause. The rest of the sentence is kept if it is still a meaningful sentence; a
+condition is never struck from what it limits. A statement must also not be an error text, keep its voice, and not
+contradict the last known outcomes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ireneo.language.words import terms
 from ireneo.log.message import Message, without_recalled
 from ireneo.patterns import lazy_re
 
-# Whether a reply is an answer at all, or an error text.
+# Recognising error texts and refusals.
 
 
 def _at_start(patterns: Callable[[], Iterable[str]]) -> re.Pattern[str]:
@@ -50,7 +50,7 @@ _MESSAGES = (
     r"an? (?:internal |unexpected )?error (?:has )?occurred",
 )
 _BEGINS = (
-    # JSON that holds an error, a page, a stack.
+    # JSON with an error, an HTML page, a stack trace.
     r"(?:data:\s*+)?(?:\{\s*+|\s*+)\"?(?:error|errors|exception|detail|fault)\"\s*:",
     r"\{?\s*\"?(?:type|object)\"\s*:\s*\"error\"",
     r"\{?\s*\"?(?:status|code|statusCode)\"\s*:\s*\"?[45]\d\d\b",
@@ -66,32 +66,32 @@ _REFUSES = _at_start(lambda: topic(Voices).refuses)
 
 
 def error_text(text: str) -> bool:
-    """Whether `text` is an error instead of an answer; one that only tells of an error is none.
+    """Whether `text` is an error or a refusal instead of an answer.
 
-    It is told by how the text begins, since an account of someone's work may speak of each of these further on.
+    Judged by the beginning, since an answer may well report errors further on.
     """
     return bool(error_in(text))
 
 
 def error_in(text: str) -> str:
-    """The words by which `text` is an error instead of an answer; empty where it is none."""
+    """Return the words that identify `text` as an error or a refusal; empty if it is neither."""
     found = (pattern.search(text) for pattern in (_ERROR, _REFUSES, _STACK_INSIDE))
     return next((each[0] for each in found if each), "")
 
 
-# Whether a statement says the opposite of the last known outcomes.
+# Contradictions of the last known outcomes.
 
 
 class LastOutcome(Struct, frozen=True, kw_only=True):
-    """How something ended when it was done last."""
+    """How a command or an edit ended the last time."""
 
     subject: str
-    """The command, or the file."""
+    """The command or the file."""
     failed: bool
     checks: bool = True
-    """It is a test, a build, a linter, which says whether the work is well."""
+    """Whether it is a check of the work: a test, a build, a linter."""
     otherwise: bool = False
-    """It ended the other way at an earlier time, so that either may be told of it."""
+    """Whether it ended the other way before, so that a statement may report either."""
 
 
 _GOOD = lazy_re(lambda: rf"\b{either(topic(Verdicts).good)}\b", re.IGNORECASE)
@@ -109,10 +109,10 @@ _ALL = lazy_re(lambda: either(topic(Verdicts).all), re.IGNORECASE)
 _EVERYTHING = lazy_re(lambda: either(topic(Verdicts).everything), re.IGNORECASE)
 _TESTS = lazy_re(r"test|spec|suite|\btox\b|\bnox\b", re.IGNORECASE)
 _FILTERED = lazy_re(r"(?<!\s)\s+(?:2>&1|\|(?!\|)).*$")
-"""The same command with fewer of its lines shown is no other one."""
+"""Output filters after a command, which don't make it another one."""
 _SEVERAL = lazy_re(r"&&|[;|]")
 _DONE = lazy_re(r"\bCOMPLETE\b")
-"""The word of our own statuses, wherever it stands."""
+"""The word in our own statuses."""
 
 
 def _opening(words: Iterable[str]) -> str:
@@ -120,10 +120,10 @@ def _opening(words: Iterable[str]) -> str:
 
 
 def contradicts(status_text: str, last_outcomes: Sequence[LastOutcome]) -> str | None:
-    """Say what `status_text` claims against `last_outcomes`, which stand in the order of time; None for nothing.
+    """Say how `status_text` contradicts `last_outcomes`, which are in order of time; None if it doesn't.
 
-    Over a check that failed last nothing is complete. PARTIAL and BLOCKED commit to nothing: work may wait for
-    somebody over checks that pass.
+    Work whose last check failed is not complete. PARTIAL and BLOCKED claim nothing: work may wait for somebody even if
+    all checks pass.
     """
     last = _last_check(last_outcomes)
     if last is not None and last.failed and _COMPLETE.search(status_text):
@@ -135,7 +135,7 @@ def contradicts(status_text: str, last_outcomes: Sequence[LastOutcome]) -> str |
 
 
 def overclaims(sentence: str, last_outcomes: Sequence[LastOutcome]) -> str | None:
-    """Say that `sentence` calls all of it well or complete though a check failed last; None where it doesn't."""
+    """Say that `sentence` calls everything fine or complete although the last check failed; None if it doesn't."""
     last = _last_check(last_outcomes)
     if last is not None and last.failed and _DONE.search(_CODE.sub(" ", sentence)):
         return f"It says that the work is complete, but {last.subject} failed last."
@@ -143,7 +143,7 @@ def overclaims(sentence: str, last_outcomes: Sequence[LastOutcome]) -> str | Non
 
 
 def _last_check(outcomes: Sequence[LastOutcome], tests: bool = False) -> LastOutcome | None:
-    """The last check, or with `tests` the last test where there is one."""
+    """Return the last check, or with `tests` the last test if there is one."""
     checks = [outcome for outcome in outcomes if outcome.checks]
     tested = [outcome for outcome in checks if tests and _TESTS.search(outcome.subject)]
     return next(reversed(tested or checks), None)
@@ -159,10 +159,10 @@ def _all_well(text: str, outcomes: Sequence[LastOutcome], everything: re.Pattern
 
 
 def flipped(sentence: str, outcomes: Sequence[LastOutcome]) -> str | None:
-    """Say which verdict of `sentence` is the opposite of a known outcome; None where none surely is.
+    """Say which verdict of `sentence` is the opposite of a known outcome; None if none certainly is.
 
-    Only a plain verdict counts, in the clause in which its subject stands; what is denied, wished for or told of an
-    earlier time is left alone, and so is a failure of what did fail before it passed.
+    Only an explicit verdict counts, in the same clause as its subject. Negations, wishes and earlier times are ignored,
+    and so is a reported failure of what failed before it passed.
     """
     last = {straight(outcome.subject): outcome for outcome in outcomes}
     for clause in _clauses(sentence):
@@ -191,7 +191,7 @@ def _clauses(text: str) -> Iterator[str]:
 
 
 def _verdict(clause: str) -> bool | None:
-    """True where the clause plainly reports a success, False for a failure, None for neither."""
+    """Return True if the clause explicitly reports a success, False for a failure, None for neither."""
     words = _CODE.sub(" ", clause)
     good, bad = bool(_GOOD.search(words)), bool(_BAD.search(words))
     if good == bad or _UNSURE.search(words):
@@ -200,10 +200,10 @@ def _verdict(clause: str) -> bool | None:
 
 
 def _subjects(clause: str, outcomes: Mapping[str, LastOutcome]) -> list[str]:
-    """The known subjects named in `clause`, as code or as words that can mean nothing else."""
+    """Return the known subjects named in `clause`, as code or unambiguously in words."""
     codes = [_FILTERED.sub("", straight(code)) for code in _CODE.findall(clause)]
     out = [subject for subject in outcomes if subject in codes]
-    # Of several commands in one line nothing is known by a part.
+    # A part of a command line with several commands identifies nothing.
     known = [subject for subject, outcome in outcomes.items() if outcome.checks and not _SEVERAL.search(subject)]
     for code in codes:
         longer = [subject for subject in known if " " in code and subject.startswith(f"{code} ")]
@@ -215,13 +215,13 @@ def _subjects(clause: str, outcomes: Mapping[str, LastOutcome]) -> list[str]:
         pattern = rf"(?<![\w./-]){re.escape(unmarked(subject))}(?![\w/-]|\.\w)"
         if re.search(pattern, words):
             out.append(subject)
-            # What is named by a longer subject is not named a second time by a shorter one.
+            # A shorter subject inside a longer one is not named itself.
             words = re.sub(pattern, " ; ", words)
     return out or _by_part([*codes, *_SUBJECT_WORD.findall(words)], known)
 
 
 def _by_part(said: Sequence[str], known: Sequence[str]) -> list[str]:
-    """The subjects identified by a distinctive part in `said`: a file that only one of the known checks was given."""
+    """Return the subjects identified by a distinctive part: a file that is an argument of only one known check."""
     out: list[str] = []
     for part in dict.fromkeys(said):
         meant = [subject for subject in known if part in subject.split()[1:]] if _TELLING.search(part) else []
@@ -230,7 +230,7 @@ def _by_part(said: Sequence[str], known: Sequence[str]) -> list[str]:
     return out
 
 
-# Whether a text keeps to its voice: who speaks, and to whom; and whether prose about a story tells it.
+# Faults of voice and form: who speaks, to whom, and what is no prose.
 
 Voice = Literal["first", "second", "third"]
 """“I …”, “you …” or “the agent …”."""
@@ -250,7 +250,7 @@ _REFUSAL = lazy_re(lambda: either(topic(Voices).refusals), re.IGNORECASE)
 _SPEAKER_LABEL = lazy_re(
     r"^[ \t>*_#-]*(?:assistant|user|human|system|ai|agent|tool|developer)[*_]*[ \t]*:", re.IGNORECASE | re.MULTILINE
 )
-# An opening tag alone is as often what is to be filled in: `<project-hash>`.
+# An opening tag alone is often a placeholder: `<project-hash>`.
 _MARKUP = lazy_re(
     r"(?<!\w)(?:</[A-Za-z][\w:-]*>|<[A-Za-z][\w:-]*>(?=[^<\n]*</)"
     r"|<[A-Za-z][\w:-]*(?:/|\s[^<>\n=]{0,80}=[^<>\n]*)>)|<[|][^<>\n]*[|]>"
@@ -258,13 +258,13 @@ _MARKUP = lazy_re(
 _HEADING = lazy_re(r"^[ \t]*#{1,6}(?:[ \t]|$)", re.MULTILINE)
 
 Fault = tuple[re.Pattern[str], str]
-"""By what a fault is known, and how it is called."""
+"""A pattern for a fault, and its description."""
 FORM: tuple[Fault, ...] = (
     (_SPEAKER_LABEL, "It labels a speaker"),
     (_MARKUP, "It has markup"),
     (_HEADING, "It has a heading"),
 )
-"""What is no prose, in whichever voice."""
+"""Faults of form in any voice."""
 _EVERYWHERE: tuple[Fault, ...] = (
     (_OFFERS, "It talks to a reader"),
     (_REFUSAL, "It apologises or refuses"),
@@ -273,9 +273,9 @@ _EVERYWHERE: tuple[Fault, ...] = (
 _OUTSIDE, _TO_READER = (_AGENT, "It tells of the agent from outside"), (_YOU, "It speaks to a reader")
 _OF_ITSELF, _TOGETHER = (_SELF, "It speaks of itself"), (_WE, "It says who did it as “we”")
 OF_ITSELF: tuple[Fault, ...] = (_OF_ITSELF, _TOGETHER)
-"""“I” and “we”, in English."""
+"""First-person pronouns."""
 _BY_VOICE: dict[Voice, tuple[Fault, ...]] = {
-    # “We” may be the agent and its user, of whom the agent may tell as well.
+    # “We” may be the agent and its user.
     "first": (_OUTSIDE, _TO_READER),
     "second": (_OUTSIDE, _OF_ITSELF, _TOGETHER),
     "third": (_OF_ITSELF, _TO_READER, _TOGETHER),
@@ -283,15 +283,15 @@ _BY_VOICE: dict[Voice, tuple[Fault, ...]] = {
 
 
 def voice_faults(text: str, voice: Voice, known: Callable[[str], bool] | None = None) -> list[str]:
-    """Say where `text` leaves its voice, each fault once with the words that show it; what is quoted is exempt.
+    """Describe where `text` breaks its voice, each fault once with the offending words; quotations are exempt.
 
-    What is `known` is what the text tells of: where the sources speak of an agent, it may be that one.
+    `known` exempts words that the sources contain: an agent that is mentioned may be one in the sources.
     """
     return found_faults(text, (*_BY_VOICE[voice], *_EVERYWHERE), known)
 
 
 def found_faults(text: str, faults: Iterable[Fault], known: Callable[[str], bool] | None = None) -> list[str]:
-    """Say which of `faults` `text` has, each once with the words that show it; what is quoted is exempt."""
+    """Describe which of `faults` `text` has, each once with the offending words; quotations are exempt."""
     found = ["It has a code fence: “```”."] if _FENCE.search(text) else []
     own = unquoted(text)
     for pattern, fault in faults:
@@ -303,7 +303,7 @@ def found_faults(text: str, faults: Iterable[Fault], known: Callable[[str], bool
 
 
 def unquoted(text: str) -> str:
-    """`text` with a dot in the place of each character that is quoted, so that all else stands where it stood."""
+    """Replace each quoted character of `text` by a dot, which preserves offsets."""
     return _QUOTED.sub(lambda found: re.sub(r"[^\n]", "·", found[0]), text)
 
 
@@ -324,10 +324,10 @@ _NAMED = lazy_re(lambda: rf"\b{either(topic(Voices).named)}\s+$")
 
 
 def telling_faults(text: str, voice: Voice, english: bool, labels: Callable[[str], bool]) -> list[str]:
-    """Say what is wrong with how one sentence tells, a sentence each; what is quoted is exempt.
+    """Describe the faults of voice and form in one sentence of a story; quotations are exempt.
 
-    Who speaks is told by English words, so only where `english`. `labels` says whether a role, such as “user”, is a
-    label of the log and nobody in the story.
+    The voice is recognised by English words, so it is only checked if `english`. `labels` says whether a role, such as
+    “user”, is a label of the log and not somebody in the story.
     """
     by_voice: dict[Voice, tuple[Fault, ...]] = {
         "first": (_STORY_TO_READER,),
@@ -340,7 +340,7 @@ def telling_faults(text: str, voice: Voice, english: bool, labels: Callable[[str
 
 
 def names_oneself(text: str, name: str) -> bool:
-    """Whether `text`, which is the memory of the one called `name`, tells of that name as of somebody else."""
+    """Whether `text`, the memory of a character called `name`, refers to that character in the third person."""
     own = unquoted(text)
     forms = "|".join(re.escape(form) for form in dict.fromkeys((name, name.split()[0])) if form) if name.strip() else ""
     if not forms:
@@ -357,24 +357,24 @@ def tells_of_itself(text: str) -> bool:
     return bool(_OWN.search(unquoted(text)))
 
 
-# What of a statement stands.
+# Striking what the sources don't support.
 
 MAX_LED = 3
 LEAST_WORDS = 2
-"""A sentence with fewer words that mean something says nothing."""
+"""Least content words of a sentence that is kept."""
 
 
 class Struck(Struct, frozen=True, kw_only=True):
-    """What is left of a statement."""
+    """The result of checking a statement."""
 
     text: str
-    """What stands; empty where nothing does."""
+    """The supported part; empty if nothing is."""
     complaints: tuple[str, ...] = ()
-    """Why the rest doesn't, a sentence each; none where all of it stands."""
+    """Why the rest was struck, a sentence each."""
 
 
 class Grounds:
-    """What statements are held to: messages, with the outcomes that are known of them, and what was noted before."""
+    """What statements are checked against: messages, their known outcomes, and earlier notes."""
 
     def __init__(
         self,
@@ -385,9 +385,9 @@ class Grounds:
         outcomes: Sequence[LastOutcome] = (),
         voice: Voice | None = "first",
     ) -> None:
-        """Read the messages; `asked` are a user's words besides, and `notes` what else the writer was shown.
+        """Index the messages; `asked` are further words of a user, `notes` is what else the writer was shown.
 
-        Without a `voice` it is all the same who speaks to whom.
+        If `voice` is None, the voice isn't checked.
         """
         self._messages = messages
         self._asked, self._notes = tuple(asked), tuple(notes)
@@ -396,25 +396,25 @@ class Grounds:
         self.shown = SourceIndex([*source_texts(messages), *self._asked, *self._notes])
 
     def near(self, cited: Iterable[Message]) -> SourceIndex | None:
-        """What the figures of a statement follow from that gives the messages `cited`; None where it gives none."""
+        """Return the sources for the figures of a statement that cites these messages; None if it cites none."""
         texts = source_texts(list(cited))
         said = [message.text for message in self._messages if message.role in ("user", "system")]
         return SourceIndex([*texts, *said, *self._asked, *self._notes]) if texts else None
 
     def speaks_of(self, words: str) -> bool:
-        """Whether the last of `words` stands in what was shown: then it may be that which they speak of."""
+        """Whether the last of `words` occurs in the sources, so that they may refer to it."""
         bare = _NAMES.findall(words)
         return bool(bare) and self._worked_on.holds(bare[-1])
 
     @cached_property
     def _worked_on(self) -> SourceIndex:
-        """All sources but the system's messages, which describe the writer itself."""
+        """All sources except the system messages, which describe the writer itself."""
         work = [message for message in self._messages if message.role != "system"]
         return SourceIndex([*source_texts(work), *self._asked, *self._notes])
 
     @cached_property
     def ruled(self) -> SourceIndex:
-        """What users and systems said, who may give instructions; notes may hold what a tool returned."""
+        """What users and system messages said, which may give instructions; notes may contain tool output."""
         said = (each for each in self._messages if each.role in ("user", "system") and each.draft.origin == "spoken")
         return SourceIndex([*(without_recalled(message.text) for message in said), *self._asked])
 
@@ -423,12 +423,12 @@ _NAMES = lazy_re(r"\w+")
 
 
 def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Iterable[Message] = ()) -> Struck:
-    """Take out of `statement` what `grounds` don't support; `status` says that it tells how the work ended.
+    """Strike from `statement` what `grounds` don't support; `status` says that it is a status.
 
-    `cited` are the messages that its writer gives for it, with those beside them. In a long session any small number
-    stands somewhere, so that a figure has to follow from these, from what the user says, or from an earlier note.
+    `cited` are the messages that its writer gives for it, and their neighbours. In a long session any small number
+    occurs somewhere, so figures must follow from these messages, from the user's words, or from an earlier note.
     """
-    # A line that begins with a speaker could be taken for their words, in the context that it will stand in.
+    # A line that begins with a speaker's label could be taken for their words.
     text = _USER_LABEL.sub(lambda found: f"The user{found[1]}", " ".join(statement.split()))
     whole = _of_statement(text, grounds, status=status)
     if whole:
@@ -449,18 +449,18 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Ite
     if not complaints:
         return Struck(text=text)
     left = " ".join(kept)
-    # Behind what was struck may stand what is no note by itself.
+    # What is left may be an error text by itself.
     return Struck(text="" if error_text(left) else left, complaints=tuple(dict.fromkeys(complaints)))
 
 
 def _figures(sentence: str) -> list[TextClaim]:
-    """The figures of a sentence, without line numbers and references in brackets."""
+    """Return the figures of a sentence, without line numbers and references in brackets."""
     figures = (claim for claim in claims(_REFERENCE.sub(" ", sentence)) if claim.kind == "number")
     return [claim for claim in figures if not claim.text.startswith("line ")]
 
 
 class _WrongClause(Struct, frozen=True):
-    """Tells whether a clause contains any of what is wrong with its sentence."""
+    """A predicate: whether a clause contains any of the faults of its sentence."""
 
     names: Sequence[str]
     grounds: Grounds
@@ -475,7 +475,7 @@ _REFERENCE = lazy_re(r"\[\d[\d, –-]*\]")
 
 
 def _of_statement(text: str, grounds: Grounds, *, status: bool) -> list[str]:
-    """The faults for which the whole statement is struck."""
+    """Return the faults for which the whole statement is struck."""
     error = error_in(text)
     if error and not grounds.shown.holds(error):
         return ["It is an error text, and no note."]
@@ -486,13 +486,13 @@ def _of_statement(text: str, grounds: Grounds, *, status: bool) -> list[str]:
 
 
 def _led_on(text: str, words: str) -> str:
-    """`words` with up to `MAX_LED` words that follow them in `text`, which say what is ordered."""
+    """Extend `words` by up to `MAX_LED` words that follow them in `text`, which say what is ordered."""
     start = text.find(words)
     return " ".join([words, *_NAMES.findall(text[start + len(words) :])[:MAX_LED]]) if start >= 0 else words
 
 
 def _told(text: str, grounds: Grounds) -> list[str]:
-    """The faults in the voice and the verdicts of a sentence or a clause."""
+    """Return the faults of voice and the wrong verdicts of a sentence or a clause."""
     verdict = flipped(text, grounds.outcomes) or overclaims(text, grounds.outcomes)
     if grounds.voice is None:
         faults = found_faults(text, FORM, grounds.speaks_of)
@@ -511,10 +511,10 @@ def _sentences(text: str) -> Iterator[str]:
         yield text[start:]
 
 
-# A clause begins behind a semicolon, a dash, a colon or a comma, and where a word says so.
+# Boundaries of clauses: punctuation, or a word that begins one.
 _JOINT = lazy_re(
     lambda: (
-        # Blanks are taken from the first of a run on, and not given back.
+        # Possessive, so that a run of blanks is matched only from its first.
         rf"(?P<apart>;\s++(?:{either(topic(Clauses).joins)}\s)?|(?:,|(?<!\s)(?=\s))\s++{either(topic(Clauses).joins)}\s++"
         rf"(?={either(topic(Clauses).subjects)}\b))|:\s++|\s[-–—→]\s++|,\s++|"
         rf"(?<!\s)\s++(?={either(topic(Clauses).begins)}\b)"
@@ -526,12 +526,12 @@ _LIMITS = lazy_re(lambda: rf"\W*(?:\w+\s+)?{either(topic(Clauses).limits)}\b", r
 _LEADS = lazy_re(lambda: rf"\W*{either(topic(Clauses).leads)}\b", re.IGNORECASE)
 _PLAIN = lazy_re(r"[^\W\d_]+(?=[\s,])")
 _REMARK = lazy_re(r"\s[-–—→]\s+\w+")
-"""A single word behind a dash, of which the rest was struck."""
+"""A single word after a dash, whose continuation was struck."""
 _REFERS = lazy_re(lambda: rf"\W*{either(topic(Clauses).refers)}\b", re.IGNORECASE)
 
 
 def _without(sentence: str, is_wrong: Callable[[str], bool]) -> str:
-    """`sentence` without its wrong clauses; empty where too little is left, or the meaning would change."""
+    """Remove the wrong clauses of `sentence`; empty if too little is left, or if the meaning would change."""
     for bracket in reversed(list(_BRACKETS.finditer(unquoted(sentence)))):
         if is_wrong(sentence[bracket.start() : bracket.end()]):
             sentence = sentence[: bracket.start()] + sentence[bracket.end() :]
@@ -563,9 +563,9 @@ def _joined(groups: Sequence[Sequence[str]], is_wrong: Callable[[str], bool]) ->
         first = wrong.index(True) if True in wrong else len(group)
         while 1 < first < len(group) and _REMARK.fullmatch(group[first - 1]):
             first -= 1
-        # What limits the rest, or only leads to it, says something else or nothing without it.
+        # Without a clause that limits it, or that it leads up to, the rest would say something else or nothing.
         limited = first < len(group) and bool(_LIMITS.match(group[first]) or (first == 1 and _LEADS.match(bare)))
-        # What speaks of something that was struck goes with it.
+        # A clause that refers to a struck one is struck too.
         before, stood = first > 0 and not limited, before
         before = before and (stood or not _REFERS.match(bare))
         if before:
@@ -575,6 +575,6 @@ def _joined(groups: Sequence[Sequence[str]], is_wrong: Callable[[str], bool]) ->
     if not kept:
         return ""
     ended = kept if kept[-1] in ".!?…" else f"{kept}."
-    # A word that was inside the sentence begins it now; a name stays as it is written.
+    # Capitalise a plain word that now begins the sentence.
     moved = not groups[0][0].lstrip().startswith(kept[0]) and _PLAIN.match(ended)
     return ended[0].upper() + ended[1:] if moved else ended

@@ -1,6 +1,6 @@
-"""What a text claims that can be looked up: paths, names, numbers, errors, commands, quotations, dates.
+"""Extract the verifiable claims of a text: paths, names, numbers, errors, commands, quotations, dates.
 
-Each is written in one way before it is compared: spaces, quotation marks, escapes, units and dates.
+Claims and sources are normalised before comparison: spaces, quotation marks, escapes, units and dates.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ _THOUSANDS = lazy_re(r"(?<=\d)[,_](?=\d{3}(?!\d))")
 
 
 def straight(text: str) -> str:
-    """`text` on one line, with plain quotation marks and dashes, and one space where there are several."""
+    """Put `text` on one line, with plain quotation marks and dashes, and single spaces."""
     return " ".join(text.split() if text.isascii() else text.translate(_STRAIGHT).split())
 
 
 def unescaped(text: str) -> str:
-    """`text` as it reads where it is a string inside JSON; what is no escape stays."""
+    """Resolve the escapes of a JSON string in `text`; anything else stays."""
     if "\\" not in text:
         return text
     return " ".join(_ESCAPE.sub(_meant, text).split())
 
 
 def unmarked(text: str) -> str:
-    """`text` without the marks for code and for stress."""
+    """Remove the Markdown marks for code and bold."""
     return text.replace("`", "").replace("**", "")
 
 
 def joined(text: str) -> str:
-    """`text` with its thousands written together: ``1,346`` becomes ``1346``."""
+    """Remove thousands separators: ``1,346`` becomes ``1346``."""
     return _THOUSANDS.sub("", text)
 
 
@@ -64,11 +64,10 @@ def _meant(escape: re.Match[str]) -> str:
 
 
 MAX_LENGTH = 160
-"""A longer run of name characters is data (a token, a minified line), not a name that anyone types again."""
+"""Longest artifact; a longer run of name characters is data, such as a token or a minified line."""
 
-# Each part is repeated possessively or ends where no other begins, and a path or a dotted name is looked for where its
-# chain of segments begins and not at each of them: where it fails there, it fails at all of them. So a text takes time
-# in proportion to its length, and not to its square.
+# Runs in linear time: parts are possessive or end where no other begins, and a path or a dotted name is only tried at
+# the start of its chain of segments, since if it fails there it fails at all of them.
 _ARTIFACT_PATH = r"/?(?:[\w.@~+-]++/)+(?:\.\.\.|[\w.@+-]*\w)"
 _ARTIFACT_FILE = r"[\w-]++(?:\.[\w-]++)*\.[a-z][a-z0-9]{0,5}\b"
 _ARTIFACT = lazy_re(
@@ -96,7 +95,7 @@ _ARTIFACT = lazy_re(
 
 
 def artifacts(text: str) -> list[str]:
-    """List the artifacts of `text` in the order in which they first stand there, each once."""
+    """List the artifacts of `text` in order of first occurrence, each once."""
     return [
         name
         for name in dict.fromkeys(whole or path or file for whole, path, file in _ARTIFACT.findall(text))
@@ -109,11 +108,11 @@ _PLAIN = r"(?:\d{1,3}(?:[,_]\d{3}){1,12}(?!\d)(?:\.\d+)?|\d+(?:\.\d+){0,12}(?:[e
 
 @from_data
 def number() -> str:
-    """A pattern for a figure with its unit, if it has one."""
+    """Return a pattern for a figure with its unit, if it has one."""
     return rf"{_PLAIN}(?:[ -]?(?P<unit>(?i:{unit_pattern()}))(?![A-Za-z0-9_]))?"
 
 
-# What stands before it may be a letter or a word (v1.2, L88, python3.11), but not the middle of a hash.
+# It may follow a letter or a word (v1.2, L88, python3.11), but not be in the middle of a hash.
 _IN_WORD = lazy_re(lambda: rf"(?<![A-Za-z0-9_.])[A-Za-z]{{0,12}}(?P<figure>{number()})")
 _APART = lazy_re(lambda: rf"(?<!\d)(?P<figure>{_PLAIN}) (?P<unit>(?i:{unit_pattern()}))(?![A-Za-z0-9_])")
 _PLAIN_FIGURE = lazy_re(_PLAIN)
@@ -123,9 +122,9 @@ _DIGITS = lazy_re(r"\d+")
 
 
 def without_gutter(text: str) -> tuple[str, frozenset[str]]:
-    """`text` without the line numbers that a tool wrote before its lines, and those numbers.
+    """Remove the line numbers that a tool wrote before the lines of `text`; also return those numbers.
 
-    They run from one to as many lines as there are, and would be evidence for any number.
+    They would be evidence for any number up to the number of lines.
     """
     numbers = line_numbers(text)
     if not numbers:
@@ -135,7 +134,7 @@ def without_gutter(text: str) -> tuple[str, frozenset[str]]:
 
 
 def units(text: str) -> dict[str, set[str]]:
-    """Every figure of `text` with the units that it stands with, the empty one where it stands alone."""
+    """Map every figure of `text` to its units; the empty unit if it has none."""
     out: dict[str, set[str]] = {}
     for figure, unit in figures(text):
         out.setdefault(figure, set()).add(unit)
@@ -143,7 +142,7 @@ def units(text: str) -> dict[str, set[str]]:
 
 
 def figures(text: str) -> Iterator[tuple[str, str]]:
-    """Each figure of `text` with its unit, as often as it stands there; with one that stands apart a second time."""
+    """Yield each occurrence of a figure with its unit; one separated by a space is yielded again with it."""
     for word in text.split():
         if _DIGIT.search(word):
             yield from _in_word(word)
@@ -152,31 +151,31 @@ def figures(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _in_word(word: str) -> Iterator[tuple[str, str]]:
-    """The figures of a word; of a date or time only the year, since its parts support no other number."""
+    """Yield the figures of a word; for a date only the year, since its parts support no other number."""
     if is_clock(word):
         return
     for found in _IN_WORD.finditer(without_dates(word)):
         figure = figure_of(found["figure"])
         yield figure, unit_of(found["unit"])
-        # Who has version 3.11.4 has 3.11.
+        # Version 3.11.4 is evidence for 3.11.
         while figure.count(".") > 1:
             figure = figure.rpartition(".")[0]
             yield figure, ""
 
 
 def read(told: str) -> tuple[str, str] | None:
-    """The figure and the unit of a single number, such as ``30 s`` or ``v1.2.3``; None where there is no figure."""
+    """Parse a single number, such as ``30 s`` or ``v1.2.3``, into figure and unit; None if there is no figure."""
     found = _NUMBER.search(told)
     return (figure_of(found[0]), unit_of(found["unit"])) if found else None
 
 
 def figure_of(number: str) -> str:
-    """The figure without its unit, its thousands written together."""
+    """Return the figure without its unit and thousands separators."""
     found = _PLAIN_FIGURE.match(number)
     return joined(found[0]) if found else number
 
 
-# Proper names in prose: capitalised words where a capital says something.
+# Proper names in prose: capitalised words where a capital is evidence.
 #
 # A capital at the beginning of a sentence, in a heading or in a language that writes all its nouns so says nothing.
 # There a name is not looked for: better one unchecked than a word taken for one.
@@ -294,7 +293,7 @@ _VERBATIM = lazy_re(
     r"|(?<![\w\"])\"(?P<plain>[^\"\n]{2,})\"(?![\w\"])"
 )
 _ADDRESS = lazy_re(r"\bhttps?://[^\s\"'<>()\[\]{}`\\,]+[\w/]")
-# Behind a file stand numbers of lines: `:88`, `:88-95`, `#L8-L9`, and ` (8, 9 and 11)`.
+# Line numbers after a file: `:88`, `:88-95`, `#L8-L9`, and ` (8, 9 and 11)`.
 _AT = (
     r"(?:(?::|\#L|[ ]\(?(?=\d+(?:[-–]|,[ ]|[ ]and[ ])\d))\d+"
     r"(?:(?:[-–]|,[ ]?|,?[ ]and[ ])L?\d+\b(?![.\w%])){0,20}){0,2}"
@@ -326,9 +325,9 @@ _IDENTIFIER = lazy_re(
     re.VERBOSE,
 )
 _NUMERONYM = lazy_re(r"[A-Za-z]\d{1,2}[A-Za-z]")
-"""e2e, i18n, k8s: jargon, and the name of nothing."""
+"""e2e, i18n, k8s: jargon, not names."""
 _ABBREVIATION = lazy_re(r"^(?:e\.g|i\.e|a\.k\.a|etc|vs|p\.m|a\.m|z\.B|d\.h|u\.a|U\.S)\b", re.IGNORECASE)
-# A figure that is a part of a word (3D, 16-bit) says no number.
+# A figure that is part of a word (3D, 16-bit) is not a number.
 _FIGURE = lazy_re(lambda: rf"(?<![\w.])(?:[vV](?=\d+\.))?{number()}(?!\d|…|\.\.\.|[\w-]{{0,60}}[A-Za-z_])")
 _LINES = lazy_re(
     lambda: (
@@ -342,9 +341,9 @@ _Found = tuple[int, TextClaim]
 
 
 def claims(text: str) -> list[TextClaim]:
-    """List what can be looked up in `text`, in order, each once.
+    """List the verifiable claims of `text`, in order, each once.
 
-    A claim belongs to one kind: what stands in a quotation or in code is that, and is not taken apart further.
+    A claim has one kind: quotations and code are claims as a whole and not analysed further.
     """
     rest = _NOT_CLAIMS.sub(_blank, text.replace(_HIDDEN, " "))
     found: list[_Found] = []
@@ -368,7 +367,7 @@ def _take(
 
 
 def _blank(match: re.Match[str]) -> str:
-    # Lines stay lines, so that what begins one still does.
+    # Keep line breaks, since patterns match at line starts.
     return re.sub(r"[^\n]", _HIDDEN, match[0])
 
 
@@ -384,7 +383,7 @@ def _of_verbatim(match: re.Match[str]) -> list[TextClaim]:
 
 
 def code_claims(code: str) -> list[TextClaim]:
-    """What is claimed by `code`, which stands between backticks: a path, a name, a number, or a command as it is."""
+    """Return the claims of code between backticks: a path, a name, a number, or else a command."""
     text = code.strip()
     if not re.search(r"\w", text):
         return []
@@ -402,7 +401,7 @@ def code_claims(code: str) -> list[TextClaim]:
 
 
 _NAMED_CODE = lazy_re(r"[\w.$@:#-]+(?:\((?:…|\.\.\.)?\))?(?:…|\.\.\.)?")
-"""A name, or a call of it that leaves out with what."""
+"""A name, or a call of it with elided arguments."""
 
 
 def _of_quotation(text: str) -> list[TextClaim]:
@@ -441,7 +440,7 @@ def _of_identifier(match: re.Match[str]) -> list[TextClaim]:
 
 
 def _of_lines(match: re.Match[str]) -> list[TextClaim]:
-    # That it is a line's number matters: a tool that shows a file writes one before each line of it.
+    # Marked as line numbers, since tools number the lines of the files they show.
     return [TextClaim("number", f"line {number}") for number in re.findall(r"\d+", match[0])]
 
 

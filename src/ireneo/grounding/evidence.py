@@ -1,7 +1,4 @@
-"""The sources of a statement.
-
-What of messages counts as evidence, whether it shows a claim, and what of it must not be lost.
-"""
+"""Evidence: what counts as a source, whether it supports a claim, and what of it must not be lost."""
 
 from __future__ import annotations
 
@@ -35,9 +32,9 @@ from ireneo.patterns import lazy_re
 
 
 def source_texts(messages: Iterable[Message]) -> list[str]:
-    """The texts of `messages` in order, calls as their arguments read, and the day and hour of each.
+    """Return the texts of `messages` in order, with the arguments of calls and the time of each message.
 
-    Thinking is left out, and so are another tool's compaction and what memory recalled, which are evidence for nothing.
+    Thinking, another tool's compaction, and what memory recalled are left out, since they are no evidence.
     """
     return [text for message in messages for text in _of_message(message) if text]
 
@@ -54,7 +51,7 @@ def _of_message(message: Message) -> Iterator[str]:
 
 
 def call_text(call: Call) -> str:
-    """A call on one page: its tool, and what it was given by name, each text as it is."""
+    """Render a call as text: its tool, and its arguments by name, strings verbatim."""
     if isinstance(call.arguments, str):
         return f"{call.name} {call.arguments}"
     return "\n".join([call.name, *_strings(call.arguments)])
@@ -86,30 +83,30 @@ _STATUS = lazy_re(
 )
 _ELISION = lazy_re(r"(?:(?<!\s)\s++)?\[?\.\.\.\]?\s*")
 _PRODUCT_ENDINGS = ("s", "ql", "sql", "js", "py", "db", "file", "d")
-"""What a name may end with in an identifier: Postgres is there where postgresql is."""
+"""Endings of a name in identifiers: "postgresql" is evidence for "Postgres"."""
 _INSERTED = lazy_re(r"\[[^\[\]]*\]")
-"""What a quotation explains in brackets."""
+"""Explanations inserted in a quotation."""
 _CODE = lazy_re(r"[(){}\[\]]|::|->|[:=]=|: | = ")
-"""What tells code from a command line."""
+"""What distinguishes code from a command line."""
 _CODE_WORD = lazy_re(r"[^\W\d]\w*|\d[\w.,]*\b")
 _PLACEHOLDER = lazy_re(r"<[a-zA-Z][\w -]*>|\[\w[\w -]*\]|\{\w[\w -]*\}")
 _STEPS = lazy_re(r"&&|\|\|?|;")
 _GAP = 60
-"""Characters that may stand between two words of a command that is told in a shorter form."""
+"""Most characters between two words of a command that is quoted in a shorter form."""
 _ATTRIBUTE_ENDINGS = (".env", ".log", ".db", ".conf")
-"""What ends like a file and is as often an attribute."""
+"""Endings of files that are as often attributes."""
 
 Free = Callable[[str, int, int], bool]
-"""Whether what stands in a text from one place to another is whole there."""
+"""Whether a match in a text, given by its start and end, is at suitable boundaries."""
 
 
 class SourceIndex:
-    """Texts that claims are looked up in. Built once; a question costs one search at the most."""
+    """An index of source texts in which claims are looked up. Derived sets are built when first needed."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._given = tuple(texts)
         written = tuple(dict.fromkeys(straight(text) for text in self._given))
-        # What is a string in JSON is looked into as it is written, and as it reads.
+        # JSON strings are searched both with and without their escapes.
         plain = tuple(unescaped(text) for text in written)
         self._texts = tuple(dict.fromkeys((*plain, *written)))
         self._plain = "\n".join(plain)
@@ -147,7 +144,7 @@ class SourceIndex:
 
     @cached_property
     def _units(self) -> dict[str, set[str]]:
-        """Every figure with the units that it has in the sources; empty where it has none."""
+        """The units of every figure in the sources; the empty unit if it has none."""
         if not self._lines:
             return units(self._plain)
         return units("\n".join(unescaped(straight(bare)) for bare, _ in self._unnumbered))
@@ -182,7 +179,7 @@ class SourceIndex:
         return tuple(dict.fromkeys(_worded(text) for text in self._quotable))
 
     def supports(self, claim: TextClaim) -> bool:
-        """Whether the sources show what `claim` says."""
+        """Whether the sources support `claim`."""
         if claim not in self._known:
             self._known[claim] = self._ask[claim.kind](straight(claim.text))
         return self._known[claim]
@@ -197,7 +194,7 @@ class SourceIndex:
             return all(self._stands(part, _anywhere) for part in wanted.split("*") if part)
         if wanted.endswith(_ATTRIBUTE_ENDINGS) and self._stands(wanted, _is_word):
             return True
-        # A file that was named beside the folder that it is in.
+        # The folder and the file may be named separately.
         folder, _, file = wanted.rpartition("/")
         while folder:
             if self._stands(folder, _is_folder) and self._stands(file, _is_whole_path):
@@ -219,9 +216,9 @@ class SourceIndex:
         if name[:1].isupper() and "_" not in name and name.casefold() in self._small_words:
             return True
         if name.startswith("_") and any(word.endswith(name) for word in self._words):
-            return True  # `TestParse_Empty, _Long`: the beginning is that of the name before it.
+            return True  # `TestParse_Empty, _Long`: the prefix is that of the name before it.
         parts = re.split(r"\.|::|->", name)
-        # A method named by its class stands apart from it where it is written.
+        # A method that is named with its class is defined without it.
         return len(parts) > 1 and all(part in self._words for part in parts)
 
     def _has_number(self, number: str) -> bool:
@@ -232,7 +229,7 @@ class SourceIndex:
         if number.startswith("line ") and figure in self._lines:
             return True
         known = self._units.get(figure, set())
-        # A figure that never has a unit may be given the one that is meant, but none may be changed for another.
+        # A unit may be added to a figure that has none in the sources, but not be changed.
         if unit in known or known == {""} or (known and not unit):
             return True
         return self._derived.holds(figure, unit)
@@ -250,7 +247,7 @@ class SourceIndex:
         if not wanted or self._has_quotation(wanted):
             return True
         if _CODE.search(wanted) and not _PLACEHOLDER.search(wanted):
-            # Code may be told shorter than it stands there, and in another order; but not with other names.
+            # Code may be shortened and reordered, but not use other names.
             return all(self._has_code_word(word) for word in _CODE_WORD.findall(wanted))
         return all(self._has_step(step) for step in _STEPS.split(wanted))
 
@@ -275,7 +272,7 @@ class SourceIndex:
         ) or ("..." in text and self._stands(text.strip(), _is_word))
 
     def holds(self, text: str) -> bool:
-        """Whether the words of `text` stand there one behind the other, in letters of either size."""
+        """Whether the words of `text` occur in the sources in sequence, ignoring case."""
         words = _worded(unmarked(straight(text)))
         return bool(words) and any(_has_pieces([words], source, False, False) for source in self._spoken)
 
@@ -413,16 +410,16 @@ def _in_order(words: Sequence[str], text: str) -> bool:
     return bool(ends)
 
 
-# Numbers that stand nowhere and follow from what does: counted, added up, rounded, or told in another unit.
+# Derived numbers: counts, sums, rounded numbers, and conversions to other units.
 
 FEW = 12
-"""So many things may be counted that nothing names as such: steps, findings, reasons."""
+"""Counts up to this number need no evidence: of steps, findings, reasons."""
 MAX_COUNT = 5_000
 MAX_ADDED = 4
-"""With more numbers on a line some of them would make any sum."""
+"""Most numbers on a line that are added up; more would support almost any sum."""
 MAX_BESIDE = 8
 ROUGH = 0.07
-"""A rounded number is not further from the exact one than this share of it."""
+"""Largest relative error of a rounded number."""
 
 _FAMILIES: tuple[dict[str, float], ...] = (
     {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3_600, "day": 86_400, "week": 604_800},
@@ -436,7 +433,7 @@ _COUNTED = lazy_re(r"(?<![\d,_.])(?P<figure>\d[\d,_]*+(?:\.\d++)?+)[ ]?(?P<label
 
 
 class Derived:
-    """What can be worked out from the numbers and things of some texts."""
+    """The numbers that can be derived from those in some texts."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._texts = tuple(texts)
@@ -446,9 +443,9 @@ class Derived:
         try:
             asked = float(figure)
         except ValueError:
-            return False  # A version: it is not worked out from anything.
+            return False  # A version can't be derived.
         if figure[0] == "0" and figure.isdigit():
-            return False  # Nor is what is written so: it is a part of a name or a date.
+            return False  # Part of a name or a date.
         if unit == "%":
             return any(_is_share(asked, figure, one, whole) for one, whole in self._pairs)
         if unit not in _SCALES:
@@ -517,7 +514,7 @@ class Derived:
         for text in self._texts:
             lines = [line.strip() for line in text.splitlines() if line.strip()]
             number += len(lines)
-            # The first or last line of an output is often its head or its sum.
+            # The first or last line of an output is often its header or total.
             counts.update((len(lines), len(lines) - 1))
             counts.update(len(_ITEM.findall(line)) + 1 for line in lines)
             begun.update(line.split(None, 1)[0] for line in lines[:1])
@@ -541,7 +538,7 @@ def _labelled(line: str) -> Iterator[tuple[str, float]]:
 
 
 def _things(line: str) -> list[tuple[str, float]]:
-    """The numbers of a line that count things."""
+    """Return the numbers of a line that count things."""
     return [(label, value) for label, value in _labelled(line) if label not in _SCALES and value.is_integer()]
 
 
@@ -564,7 +561,7 @@ def _is_rounded(asked: float, figure: str, exact: float) -> bool:
         place = 10.0**-decimals
     else:
         zeros = len(figure) - len(figure.rstrip("0"))
-        # A whole number is no other one, only what is left of a broken one or of a longer one.
+        # An exact integer is only rounded to one with trailing zeros.
         if exact == int(exact) and not zeros:
             return False
         place = 10.0**zeros
@@ -578,15 +575,15 @@ def _is_share(asked: float, figure: str, one: float, whole: float) -> bool:
 
 
 def _kibi(scale: float) -> float:
-    """The scale of a unit of bytes where a thousand is 1,024."""
+    """Return the scale of a unit of bytes with 1,024 in place of 1,000."""
     steps = round(len(f"{scale:.0f}") / 3 - 1 / 3)
     return float(scale * _KIBI**steps)
 
 
-# What of the sources must not be lost.
+# Critical artifacts, which a summary must not lose.
 
 MAX_CRITICAL = 24
-"""More would be a list of everything, and no summary has room for that."""
+"""Most critical artifacts; no summary has room for more."""
 
 _PATHS = ("file_path", "path", "filename", "file", "notebook_path", "target_file", "relative_path")
 _OLD = ("old_string", "old_str", "old_text", "oldText", "search")
@@ -609,15 +606,15 @@ _TEST = lazy_re(
 _FAILED_STATUS = lazy_re(r"\bexit(?:ed)?(?: with)?(?: code| status)? [1-9]\d{0,2}\b", re.IGNORECASE)
 _NAMED_ERROR = lazy_re(r"\b[A-Z]\w*(?:Error|Exception)\b|\bE(?:NOENT|ACCES|PERM|CONNREFUSED|ADDRINUSE)\b")
 
-# What each is worth: what the user named and what now fails before what was merely written.
+# Weights: what the user named and what still fails before what was merely written.
 _USER, _CHANGED, _COMMAND, _ERROR, _FAILING, _WRITTEN = 8.0, 10.0, 9.0, 7.0, 8.0, 1.0
 
 
 def critical(messages: Sequence[Message], limit: int = MAX_CRITICAL) -> list[str]:
-    """List the artifacts of `messages` that must not be lost, the most needed first.
+    """List the artifacts of `messages` that a summary must not lose, the most important first.
 
-    They are the files that were changed, the commands that failed when they were run last with their errors, statuses
-    and tests, the names that the user named, and the identifiers that the agent wrote in its edits.
+    These are the changed files, the commands that failed last with their errors, statuses and tests, the names that the
+    user mentioned, and the identifiers that the agent wrote in its edits.
     """
     worth: dict[str, float] = {}
 
@@ -654,7 +651,7 @@ def has_failed(call: Call, result: Result | None) -> bool:
 
 
 def command_of(call: Call) -> str:
-    """The command that `call` ran, without the moving about before it and the filters behind it; empty for none."""
+    """Return the command that `call` ran, without leading `cd` and the like and trailing filters; empty for none."""
     if isinstance(call.arguments, str):
         return straight(call.arguments) if runs_something(call) else ""
     command = next((value for key in _COMMANDS if isinstance(value := call.arguments.get(key), str)), "")
@@ -665,12 +662,12 @@ def command_of(call: Call) -> str:
 
 
 def failing_tests(output: str) -> list[str]:
-    """The tests that a test runner's `output` names as failing, each once."""
+    """Return the tests that a test runner's `output` names as failing, each once."""
     return list(dict.fromkeys(next(group for group in found if group) for found in _TEST.findall(output)))
 
 
 def _approach(call: Call) -> str:
-    """The key of an action: its command, or the tool with its file."""
+    """Return the key of an action: its command, or the tool with its file."""
     return command_of(call) or f"{call.name} {_first(call, _PATHS)}".strip()
 
 
@@ -713,27 +710,27 @@ def _first(call: Call, keys: Sequence[str]) -> str:
 
 
 def check_text(text: str, evidence: SourceIndex) -> list[TextClaim]:
-    """List the claims of `text` that nothing in `evidence` supports."""
+    """List the claims of `text` that `evidence` doesn't support."""
     return [claim for claim in claims(text) if not evidence.supports(claim)]
 
 
 def supported_rate(text: str, evidence: SourceIndex) -> float:
-    """Of the claims of `text` the share that `evidence` supports; 1 where it claims nothing that can be looked up."""
+    """Return the share of the claims of `text` that `evidence` supports; 1 if there are none."""
     made = claims(text)
     return sum(evidence.supports(claim) for claim in made) / len(made) if made else 1.0
 
 
 def lost(critical: Sequence[str], text: str) -> list[str]:
-    """List those of the `critical` artifacts of the sources that `text` does not name.
+    """List those of the `critical` artifacts that `text` doesn't mention.
 
-    A file is named by its last part, a command by its program and most of its words, an error by its name.
+    A file is mentioned by its last part, a command by its program and most of its words, an error by its name.
     """
     kept = " ".join(_words(text))
     return [artifact for artifact in critical if not _named(artifact, kept)]
 
 
 def recall(critical: Sequence[str], text: str) -> float:
-    """Of the `critical` artifacts the share that `text` names; 1 where there are none."""
+    """Return the share of the `critical` artifacts that `text` mentions; 1 if there are none."""
     return 1.0 - len(lost(critical, text)) / len(critical) if critical else 1.0
 
 

@@ -1,4 +1,4 @@
-"""Tool output is data: what in it is worded as an instruction to a model is made visibly inert."""
+"""Neutralise prompt injection: mark instructions in tool output visibly as quoted data."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ireneo.log.message import BLOCK_TAGS, BRIEF_TAG, PAD_TAG, PINS_TAG
 from ireneo.patterns import lazy_re
 
 OPEN, CLOSE = "⟦quoted: ", "⟧"
-"""What marks a span as quoted. It says nothing itself, and is closed by nothing inside it."""
+"""Delimiters of a quoted span; nothing inside can close it."""
 
 TAGS = (*BLOCK_TAGS, PINS_TAG, PAD_TAG, BRIEF_TAG)
-"""What our own blocks begin with: no tool may write one."""
+"""The tags of our own blocks, which tool output must not contain."""
 
 _MARK = rf"{re.escape(OPEN)}[^⟦⟧\n]*{CLOSE}"
 _ROLES = "system|user|assistant|human|developer|tool"
@@ -50,7 +50,7 @@ _MARK_OR_INSTRUCTION = lazy_re(lambda: f"(?P<mark>{_MARK})|{_instruction()}", re
 _STRAY = lazy_re(rf"(?P<mark>{_MARK})|[⟦⟧]")
 _BRACKETS = str.maketrans("⟦⟧", "[]")
 
-# They show nothing to a reader, and hide a word from whoever looks for it.
+# Invisible characters can hide a word from a search.
 _INVISIBLE = lazy_re(
     "[\u00ad\u200b\u2060-\u2064\ufeff\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
     "|(?<=[A-Za-z])[\u200c\u200d](?=[A-Za-z])"
@@ -58,15 +58,15 @@ _INVISIBLE = lazy_re(
 
 
 def neutralise(text: str, delimiters: Iterable[str] = ()) -> str:
-    """Write `text`, which comes from a tool, so that it can stand in a prompt as what it is: data.
+    """Make tool output safe to include in a prompt.
 
-    What is worded as an instruction, a speaker's label or a mark of a chat template is set in a visible mark, and so is
-    each of the `delimiters` between which the text will stand. All else stays as it is. Neutral text stays as it is.
+    Instructions, speaker labels, chat template tokens, and the `delimiters` that will enclose the text are marked as
+    quoted. Everything else is unchanged, and the function is idempotent.
     """
     pattern = _with(delimiters)
     neutral = _INVISIBLE.sub("", text)
     while True:
-        # A mark changes what its neighbours begin with, so that it is looked again until nothing is found.
+        # A mark may expose a match next to it, so repeat until nothing changes.
         once = _STRAY.sub(lambda found: found["mark"] or found[0].translate(_BRACKETS), pattern.sub(_quoted, neutral))
         if once == neutral:
             return once
@@ -74,12 +74,12 @@ def neutralise(text: str, delimiters: Iterable[str] = ()) -> str:
 
 
 def instruction_like(text: str) -> bool:
-    """Whether `text` carries something that is worded as an instruction to a model, and is not marked as quoted."""
+    """Whether `text` contains an instruction to a model that is not marked as quoted."""
     return any(True for _ in instructions(text))
 
 
 def instructions(text: str) -> Iterator[str]:
-    """What in `text` is worded as an instruction to a model, and is not marked as quoted."""
+    """Yield the instructions to a model in `text` that are not marked as quoted."""
     found = _MARK_OR_INSTRUCTION.finditer(_INVISIBLE.sub("", text))
     return (each[0] for each in found if each["mark"] is None)
 

@@ -1,8 +1,8 @@
-"""Whether the sources of a story show what a sentence says: its names, numbers, dates, and what it quotes.
+"""Check sentences about a story against its sources: names, numbers, dates and quotations.
 
-In a story every person is a name, many stand at the beginning of a sentence, and numbers are words. So here more is
-looked for than in the notes on an agent's work. In German, which writes all nouns large, a capital says little: there
-only what begins a sentence and does something is taken for a name, besides what a model itself calls one.
+Stories are full of names, many at the beginning of a sentence, and write numbers as words, so this checks more than is
+checked in notes on an agent's work. In German, which capitalises all nouns, only a word that begins a sentence and acts
+is taken for a name, besides those that the model itself lists.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ireneo.language.words import WORD, language_of
 from ireneo.patterns import lazy_re
 
 LONGEST_QUOTED = 600
-"""Characters up to which the sentences of one quotation are kept together; beyond, its end was forgotten."""
+"""Characters up to which the sentences of one quotation are kept together; a longer one was probably not closed."""
 
 _QUOTE = lazy_re(
     r"[“„](?P<a>[^“”„]*)[”“]|«(?P<b>[^«»]*)»|「(?P<c>[^「」]*)」|『(?P<d>[^『』]*)』"
@@ -50,13 +50,13 @@ _ROOT = 4
 _FORM = lazy_re(r"(?:ie|[yie])$")
 _LANGUAGE_SAMPLE = 20_000
 ENOUGH_WORDS = 5
-"""With fewer words of some length it isn't told whether a sentence speaks of its sources at all."""
+"""Least long words of a sentence that `is_foreign` can judge."""
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of `text` in order, each on one line, to be held to its sources by itself; a quotation is whole."""
+    """Return the sentences of `text`, each on one line, without splitting quotations."""
     lines = (split(line.strip(), longest_quoted=LONGEST_QUOTED) for line in text.splitlines())
-    # A quotation that has no end is none.
+    # A quotation that isn't closed is split.
     whole = (piece for line in lines for each in line for piece in ((each,) if balanced(each) else split(each)))
     return [" ".join(each.split()) for each in whole]
 
@@ -68,20 +68,20 @@ def quotations(text: str) -> list[str]:
 
 
 def with_quotation_marks(text: str) -> str:
-    """`text` with speech between apostrophes between quotation marks, so that it can be told from what is not said."""
+    """Replace the single quotes around speech in `text` by quotation marks."""
     return _SPEECH.sub(r"“\1”", text)
 
 
 class _StoryWord(Struct, frozen=True, kw_only=True):
     text: str
     opens: bool
-    """A capital says nothing here."""
+    """It begins a sentence, where a capital is no evidence."""
     follows: bool
-    """Nothing but a space stands between it and the word before."""
+    """Only a space separates it from the word before."""
     has: bool
-    """It stands in the genitive: Vera's."""
+    """It is in the genitive: Vera's."""
     joined: bool
-    """What comes after it is said of people: who …, and others of them."""
+    """A relative clause or a list of people follows."""
 
     @classmethod
     def of(cls, found: re.Match[str], text: str) -> _StoryWord:
@@ -108,17 +108,17 @@ class _StoryWord(Struct, frozen=True, kw_only=True):
 
 
 class StorySourceIndex:
-    """The texts of a story that sentences are held to."""
+    """The texts of a story that sentences are checked against."""
 
     def __init__(self, texts: Iterable[str], names: Iterable[str] = ()) -> None:
         """`names` are texts whose capitalised words, such as a cast, are evidence for names only."""
         given = list(texts)
         self._cast = frozenset(word for text in names for word in WORD.findall(text) if not word[0].islower())
-        # The stars round a deed or a stressed word are no part of what is said.
+        # Asterisks around actions and stressed words are markup.
         self._texts = [*given, *(bare for text in given if (bare := _STARS.sub("", text)) != text)]
         self._evidence = SourceIndex(self._texts)
         self.language = language_of(" ".join(given)[:_LANGUAGE_SAMPLE])
-        """The language of the texts, such as ``English``; None where that can't be told."""
+        """The language code of the texts, such as ``en``; None if unknown."""
 
     @cached_property
     def _large(self) -> frozenset[str]:
@@ -137,7 +137,7 @@ class StorySourceIndex:
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        """How the words begin that stand there."""
+        """The first letters of the words of the sources, in lower case."""
         return frozenset(word.casefold()[:_STEM] for word in self._words)
 
     @cached_property
@@ -150,9 +150,9 @@ class StorySourceIndex:
         return " ".join(" ".join(self._texts).casefold().split())
 
     def look(self, text: str, suspects: Iterable[str] = ()) -> tuple[int, list[TextClaim]]:
-        """How much one sentence claims that can be looked up, and what of it nothing supports.
+        """Return the number of claims in a sentence, and those that the sources don't support.
 
-        Each of `suspects` is a word of names, in small letters, that is known to stand nowhere; here it is one as well.
+        `suspects` are lower-case words of names already known to be unsupported; they are reported here as well.
         """
         made = list(dict.fromkeys([*self._claims(text), *_quoted(text), *_numbers(text)]))
         names, unknown = self._names(text)
@@ -164,7 +164,7 @@ class StorySourceIndex:
         return len(made) + names, [*wrong, *(TextClaim("name", name) for name in dict.fromkeys(unknown))]
 
     def has_name(self, name: str) -> bool:
-        """Whether all the words of `name` stand there: what is small there may be large here."""
+        """Whether the sources contain all the words of `name`, in either case."""
         known = topic(Names)
         words = [word for word in WORD.findall(name) if word.casefold() not in known.before_titles | known.openers]
         if not words:
@@ -172,12 +172,12 @@ class StorySourceIndex:
         return all(self._has(word) or (not _has_case(word) and word.casefold() in self._whole) for word in words)
 
     def is_foreign(self, text: str) -> bool:
-        """Whether nothing at all of what `text` says stands there; False where it is too short to tell."""
+        """Whether `text` shares no word with the sources; False if it is too short to tell."""
         long = {word.casefold() for word in WORD.findall(_blanked(text)) if len(word) >= _STEM and _has_case(word)}
         return len(long) >= ENOUGH_WORDS and not any(word[:_STEM] in self.stems for word in long)
 
     def _claims(self, text: str) -> Iterator[TextClaim]:
-        # Names are looked for by themselves, and what is in quotation marks is a quotation, however short.
+        # Names and quotations are handled separately; here a quotation may be of any length.
         yield from (claim for claim in claims(text) if claim.kind not in ("name", "quotation"))
 
     def _supports(self, claim: TextClaim) -> bool:
@@ -307,17 +307,17 @@ def _has_case(word: str) -> bool:
     return word[0].islower() or word[0].isupper()
 
 
-# What is left of a sentence of which a clause is wrong: it has to be a sentence, and as true as it was.
+# Striking wrong clauses: the rest must be a sentence, and no less true than before.
 #
-# A clause goes only where a comma, a semicolon or a verb after “and” shows where it begins, and never one that limits
-# what it is taken from. What was told of it goes too. Where that can't be known, nothing is left.
+# A clause is removed only if a comma, a semicolon or a verb after “and” shows where it begins, and never if it limits
+# the rest. What refers to it is removed too. If in doubt, the whole sentence is removed.
 
 LEAST_LEFT = 4
-"""Fewer words tell nothing without the rest."""
+"""Least words of a sentence that is kept."""
 _APART = lazy_re(lambda: rf"(?:;|,\s++{either(topic(Clauses).joins)})\s++(?={_LARGE})")
 _HANGS = lazy_re(
     lambda: (
-        # Blanks are taken from the first of a run on, and not given back.
+        # Possessive, so that a run of blanks is matched only from its first.
         rf",\s++(?={either([*topic(Clauses).joins, *topic(Clauses).begins, *topic(Clauses).relatives])}\b"
         rf"|\w+{either(topic(Names).participles)}\b)|(?<!\s)\s++(?={either(topic(Clauses).joins)}\s+{_does()}\b)"
     )
@@ -333,7 +333,7 @@ def _does() -> str:
 
 
 def standing_part(sentence: str, is_wrong: Callable[[str], bool]) -> str:
-    """`sentence` without the clauses that are wrong; empty where no true sentence would be left."""
+    """Remove the wrong clauses of `sentence`; empty if no true sentence would be left."""
     kept: list[str] = []
     lost = False
     start = 0
@@ -353,7 +353,7 @@ def standing_part(sentence: str, is_wrong: Callable[[str], bool]) -> str:
 
 
 def _right_part(clause: str, is_wrong: Callable[[str], bool]) -> str:
-    """The part of an independent clause before what is wrong with it, or the clause without a wrong aside."""
+    """Return the part of an independent clause before its first wrong piece, or the clause without a wrong aside."""
     hidden = unquoted(clause)
     aside = _ASIDE.search(hidden)
     if aside and "," not in hidden[: aside.start()]:
@@ -373,5 +373,5 @@ def _says(text: str) -> bool:
     """Whether `text` has a subject and a verb, so that it is a sentence by itself."""
     if len(WORD.findall(text)) < LEAST_LEFT or (_LEADS.match(text) and "," not in text):
         return False
-    # “The wounded man” has a word that ends as verbs do, too.
+    # “The wounded man” contains a word that looks like a verb.
     return any(found["before"].casefold() not in topic(Names).before_titles for found in _DOES.finditer(text))

@@ -1,7 +1,7 @@
-"""Words that are alike in meaning, as a small model of sentences places them: "car" and "vehicle", "boss" and "job".
+"""Words of similar meaning: "car" and "vehicle", "boss" and "job".
 
-The table was made once of some 14,000 English words (`benchmarks/word_neighbours.py`), so that no model is needed to
-read it, and nothing of what anybody said is in it.
+The table was computed once with a sentence encoder for some 14,000 English words (`benchmarks/word_neighbours.py`), so
+no model is needed to use it, and it contains no user data.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from msgspec import Struct
 
 TABLE = "en.alike.gz"
 SCALE = 250
-"""Cosines are kept as bytes."""
+"""Cosines are stored as bytes, multiplied by this."""
 
 
 class AlikeTable(Struct, frozen=True, kw_only=True):
-    """For each term those that are alike, the nearest first: a run of `near`, with their cosines."""
+    """The nearest terms of each term, as slices of `near` and `cosines`, the nearest first."""
 
     terms: str
-    """All of them, with blanks between."""
+    """All terms, separated by blanks."""
     starts: bytes
-    """Where each one's run begins, and where the last one's ends: four bytes each."""
+    """Where each term's slice begins, and where the last one ends: four bytes each."""
     near: bytes
-    """The places of terms: two bytes each."""
+    """Indices of terms: two bytes each."""
     cosines: bytes
 
 
 def alike(term: str, at_most: int) -> list[tuple[str, float]]:
-    """The terms most alike in meaning to `term`, the nearest first, each with its cosine; none for a rare word."""
+    """Return the terms closest in meaning to `term`, the nearest first, each with its cosine; empty for a rare word."""
     place, terms, starts, near, cosines = _table()
     at = place.get(term)
     if at is None:

@@ -1,11 +1,10 @@
-"""The data files of languages: a section is read when it is first asked for, and is checked as it is read.
+"""Load language data: each section is read and validated when it is first used.
 
-A language is one TOML file beside this module, a section of it one topic: a struct in `topics`, whose fields say what
-a language may bring. A file need not have every section, and a section not every field.
+A language is one TOML file next to this module. Each of its sections is a topic: a struct in `topics` that defines the
+fields. Sections and fields are optional.
 
-In a file, words may be written as one text with blanks between them. In a pattern, `{name}` stands for the part of
-that name in the section's own table `parts`: a pattern, or a list of which any may stand there. A pattern may be broken
-over several lines.
+In a file, words may be written as one string with blanks between them. In a pattern, `{name}` is replaced by that entry
+of the section's table `parts`: a pattern, or a list of alternatives. A pattern may span several lines.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from msgspec import Struct
 from ireneo.patterns import lazy_re
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "zh")
-"""The languages whose words are known, by the names of their files."""
+"""The codes of the known languages, which are the names of their files."""
 
 T = TypeVar("T", bound=Struct)
 V = TypeVar("V")
 
 MADE: list[Callable[[], object]] = []
-"""Every function whose value is made of data and kept; the tests of patterns call each."""
+"""Every function decorated with `from_data`; the tests of patterns call each."""
 
 _HEADING = lazy_re(r"^(?=\[\w+\]$)", re.MULTILINE)
 _LINE_BREAK = lazy_re(r"\n\s*")
@@ -39,14 +38,14 @@ _topics: dict[tuple[type[Struct], str], Struct] = {}
 
 
 def from_data(make: Callable[[], V]) -> Callable[[], V]:
-    """Keep what `make` gives once it was asked for: a module holds nothing of the data when it is imported."""
+    """Cache what `make` returns on its first call, so that importing a module loads no language data."""
     made = cache(make)
     MADE.append(made)
     return made
 
 
 def topic(kind: type[T]) -> T:
-    """What all languages bring to a topic, side by side: sets are united, rows are joined in the order of languages."""
+    """Return a topic over all languages: sets are united, rows are joined in the order of languages."""
     key = (kind, "")
     if key not in _topics:
         each = [of_language(kind, code) for code in LANGUAGES]
@@ -56,7 +55,7 @@ def topic(kind: type[T]) -> T:
 
 
 def of_language(kind: type[T], code: str) -> T:
-    """What one language brings to a topic; nothing, where its file has no such section."""
+    """Return a topic of one language; empty if its file has no such section."""
     key = (kind, code)
     if key not in _topics:
         _topics[key] = _read(kind, code)
@@ -64,19 +63,19 @@ def of_language(kind: type[T], code: str) -> T:
 
 
 def either(alternatives: Iterable[str]) -> str:
-    """A pattern for any of `alternatives`, each a pattern; of none, one that matches nothing."""
+    """Return a pattern for any of `alternatives`, each a pattern; without any it matches nothing."""
     return f"(?:{'|'.join(alternatives) or '(?!)'})"
 
 
 def fill(pattern: str, parts: Mapping[str, str]) -> str:
-    """`pattern` with the text of each part in the place of its name, and so on for what that names."""
+    """Replace each `{name}` in `pattern` by that part, recursively."""
     while _NAMED_PART.search(pattern):
         pattern = _NAMED_PART.sub(lambda found: parts[found[1]], pattern)
     return pattern
 
 
 def sections(code: str) -> Mapping[str, str]:
-    """The sections of a language's file, as they are written, by name."""
+    """Return the unparsed sections of a language file by name."""
     if code not in _sections:
         data = get_data(__package__, f"{code}.toml")
         assert data is not None, code
@@ -86,7 +85,7 @@ def sections(code: str) -> Mapping[str, str]:
 
 
 def _read(kind: type[T], code: str) -> T:
-    # Imported when used: a process that reads no text needs no parser.
+    # Imported lazily: a process that reads no text needs no parser.
     import tomllib
 
     name = kind.__name__.lower()
@@ -97,7 +96,7 @@ def _read(kind: type[T], code: str) -> T:
 
 
 def _value(value: object, parts: Mapping[str, str]) -> object:
-    """A field: words that are written as one text one by one, and patterns with their parts filled in."""
+    """Convert a field: split words that are written as one string, and fill the parts of patterns."""
     if isinstance(value, str):
         return value.split()
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Times that are told from now on ("last Saturday", "in three weeks"), and how a date writes them out."""
+"""Times relative to now ("last Saturday", "in three weeks"), and how to write them out as dates."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _DAYS = {"day": 1, "week": 7, "month": 30.44, "year": 365.25}
 
 
 class Moment(Struct, frozen=True, kw_only=True):
-    """A time that stands in a text."""
+    """A time in a text."""
 
     start: int
     end: int
     at: datetime
     """When it begins."""
     written: str
-    """As it reads to whoever doesn't know when the text was written."""
+    """Written out, independent of when the text was written."""
     since: bool = False
-    """A word before it says that it lasts from then on."""
+    """A word such as "since" is before it."""
 
 
 def moments(text: str, now: datetime, language: str = "en", *, ahead: bool | None = None) -> list[Moment]:
-    """The times that `text` tells from `now` on, in order; with `ahead` a bare "in May" lies ahead, else behind.
+    """Return the times in `text` that are relative to `now`, in order.
 
-    Where that isn't known, it is the nearest one.
+    `ahead` says whether a bare "in May" is in the future or in the past; if None it is the nearest one.
     """
     found: list[Moment] = []
     taken = [False] * len(text)
@@ -54,7 +54,7 @@ def moments(text: str, now: datetime, language: str = "en", *, ahead: bool | Non
 
 
 def _lies_ahead(match: re.Match[str], code: str, *, ahead: bool | None) -> bool | None:
-    """Whether a time without a year lies ahead: "until March" does, "since March" doesn't, "from March" may."""
+    """Whether a time without a year is in the future: "until March" is, "since March" isn't, "from March" may be."""
     known, lead = of_language(Moments, code), (match.groupdict().get("lead") or "").strip().casefold()
     first = lead.split()[0] if lead else ""
     if first in known.ahead_of:
@@ -65,20 +65,20 @@ def _lies_ahead(match: re.Match[str], code: str, *, ahead: bool | None) -> bool 
 
 
 def _is_range(match: re.Match[str]) -> bool:
-    """Whether a weekday is one end of a stretch that comes again each week: "Monday to Friday"."""
+    """Whether a weekday is one end of a recurring range: "Monday to Friday"."""
     around = match.string[max(0, match.start() - 14) : match.end() + 16].casefold()
     return sum(len(re.findall(rf"\b{name}", around)) for name in {day[:6] for day in weekday_numbers()}) > 1
 
 
 def dated(text: str, found: list[Moment]) -> str:
-    """`text` with its times written out."""
+    """Return `text` with its times written out."""
     for each in reversed(found):
         text = f"{text[: each.start]}{each.written}{text[each.end :]}"
     return text
 
 
 def written_date(at: datetime, grain: Grain, language: str) -> str:
-    """A date as it stands in a sentence, without a word before it."""
+    """Write a date as in a sentence, without a preposition."""
     names = of_language(Times, language).months or of_language(Times, "en").months
     month = names[at.month - 1].split()[0].capitalize()
     if grain == "year":
@@ -108,7 +108,7 @@ def _moment(match: re.Match[str], at: datetime, grain: Grain, bare: Grain, code:
 def _read(
     match: re.Match[str], kind: str, now: datetime, code: str, *, ahead: bool | None
 ) -> tuple[datetime, Grain, Grain] | None:
-    """When it is, how exactly that is told, and how the date is written."""
+    """Return when it is, how exact that is, and with which grain the date is written."""
     try:
         return _when(match, kind, now, code, ahead=ahead)
     except (ValueError, OverflowError):

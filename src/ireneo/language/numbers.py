@@ -1,6 +1,6 @@
-"""Numbers: what “three hundred and twenty” is worth, and the units that a figure stands with.
+"""Numbers in words (“three hundred and twenty”), and canonical names of units.
 
-“One” and “first” are mostly no numbers, and “second” is as often a part of a minute.
+“One”, “first” and “second” are left out: they are mostly not meant as numbers.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from ireneo.patterns import lazy_re
 _WORD = lazy_re(r"[^\W\d_]+|\S")
 _LETTERS = lazy_re(r"[^\W\d_]+")
 _MOST_READ = 6
-"""So many numbers are read as one figure at the most."""
+"""Most numbers that are read as one figure."""
 
 
 def spelled(text: str) -> list[tuple[str, int]]:
-    """The numbers that `text` has in words, in order: the words, and what they are worth."""
+    """Return the numbers in words in `text`, in order: the words, and their value."""
     small, large, inside = _small(), _large(), _inside()
     found: list[tuple[str, int]] = []
     run: list[str] = []
-    # The last sign ends what is still running.
+    # The added full stop ends a number at the end of the text.
     for word in [*_WORD.findall(text.casefold()), "."]:
         if word in small or word in large or (run and word in inside and small.get(run[-1], 0) >= 20):
             run.append(word)
@@ -34,14 +34,14 @@ def spelled(text: str) -> list[tuple[str, int]]:
             if word in _written_together():
                 found.append((word, _written_together()[word]))
         elif word == "and" and not (run[-1] in large or small.get(run[-1], 20) < 10):
-            # Twenty and thirty are two numbers; five and twenty, or a hundred and five, are one.
+            # "Twenty and thirty" are two numbers; "five and twenty" and "a hundred and five" are one.
             found.append((" ".join(run), _worth(run)))
             run = []
     return found
 
 
 def said_figures(text: str) -> set[str]:
-    """The digits that the numbers of `text` in words come to, read one behind the other: “two forty-nine” is 249."""
+    """Return the digits that adjacent numbers in words may spell: “two forty-nine” is 249."""
     runs: list[list[int]] = [[]]
     apart = 0
     for word in _LETTERS.findall(text.casefold()):
@@ -64,7 +64,7 @@ def said_figures(text: str) -> set[str]:
 
 
 def _parts(word: str) -> list[int]:
-    """The numbers that a word is made of: one of English, one or several of a language that writes them together."""
+    """Return the numbers that a word consists of: at most one in English, several in compounding languages."""
     known = _small() | _inside()
     if word in known:
         return [known[word]]
@@ -75,13 +75,13 @@ def _parts(word: str) -> list[int]:
             return []
         parts.append(_written_together().get(held, 1))
         word = word[len(held) :]
-        # “Eins” before another one.
+        # German “eins”, of which “ein” was matched.
         word = word[1:] if parts[-1] == 1 and word.startswith("s") else word
     return parts
 
 
 def unit_of(unit: str | None) -> str:
-    """The name under which a unit is compared; empty for none."""
+    """Return the canonical name of a unit; empty for None."""
     if unit is None:
         return ""
     return "million" if unit == "M" else _units().get(unit.lower(), unit.lower())
@@ -89,7 +89,7 @@ def unit_of(unit: str | None) -> str:
 
 @from_data
 def units() -> str:
-    """A pattern for any unit, the longest first."""
+    """Return a pattern for any unit, the longest first."""
     return "|".join(sorted((re.escape(alias) for alias in _units()), key=len, reverse=True))
 
 
@@ -103,7 +103,7 @@ def _worth(words: list[str]) -> int:
                 total, group = total + group, 0
             continue
         value = small.get(word, inside.get(word, 0))
-        # Nineteen forty-one is a year.
+        # "Nineteen forty-one" is a year.
         group = group * 100 + value if 10 <= group < 100 and value >= 10 else group + value
     return total + group
 

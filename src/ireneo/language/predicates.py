@@ -1,4 +1,4 @@
-"""A clause as it is said: its subject, its verb in plain form, what follows; and the same told of somebody else."""
+"""Parse English clauses into subject, verb and rest, and rewrite them from the first to the third person."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ _HAVE, _DO = ("have", "has", "had", "having"), ("do", "does", "did")
 _NOT = ("not", "never")
 _MODALS = ("can", "cannot", "must", "will", "shall", "gonna")
 _LONGEST_NAME = 6
-"""Words of a subject at most."""
+"""Most words of a subject."""
 
 
 class Predicate(Struct, frozen=True, kw_only=True):
-    """What a clause says of its subject."""
+    """A parsed clause."""
 
     subject: str
-    """As it stands there."""
+    """Verbatim; empty if the subject is the speaker and left out."""
     start: int
-    """Where the subject begins in the clause."""
+    """Offset of the subject in the clause."""
     verb_start: int
     rest_start: int
     verb: str
-    """Its plain form; what is denied begins with `not`."""
+    """The base form, with a modal or negation: "can ski", "do not like"."""
     rest: str
     tense: Tense
     negated: bool = False
     over: bool = False
-    """It was so, and is no longer."""
+    """It is no longer so."""
 
     @property
     def said(self) -> str:
-        """The verb's plain form and what follows it."""
+        """The verb's base form and what follows it."""
         return f"{self.verb} {self.rest}".strip()
 
 
 def and_also(clause: str, said: Predicate) -> tuple[str, str]:
-    """A clause up to an "and" behind which another verb follows, and that as a clause of the same subject.
+    """Split a clause at an "and" that is followed by another verb; the second clause gets the same subject.
 
-    The second is empty where there is none.
+    The second is empty if there is no such "and".
     """
     for found in _AND_VERB.finditer(clause, said.rest_start):
         kind = verb_forms().get(found["verb"].casefold(), ("", ""))[1]
@@ -62,7 +62,7 @@ def and_also(clause: str, said: Predicate) -> tuple[str, str]:
 
 
 class Token(Struct, frozen=True):
-    """A word or a sign, and where it stands."""
+    """A word or punctuation mark with its offsets."""
 
     word: str
     start: int
@@ -70,12 +70,12 @@ class Token(Struct, frozen=True):
 
     @property
     def low(self) -> str:
-        """The word in small letters, with a plain apostrophe."""
+        """The word in lower case, with a plain apostrophe."""
         return self.word.casefold().replace("’", "'")
 
 
 def tokens(text: str) -> list[Token]:
-    """The words and signs of a text."""
+    """Split a text into words and punctuation marks."""
     return [Token(found[0], found.start(), found.end()) for found in _TOKEN.finditer(text)]
 
 
@@ -98,13 +98,13 @@ _BARE_SHORT = {
 
 @from_data
 def verb_forms() -> dict[str, tuple[str, str]]:
-    """Every form of the verbs that are known, with its plain form and `base`, `s`, `past` or `ing`."""
+    """Map every form of the known verbs to its base form and `base`, `s`, `past` or `ing`."""
     known = of_language(Facts, "en")
     forms: dict[str, tuple[str, str]] = {}
     for verb in sorted({*known.verbs, *known.idle, *base_forms().values()}):
         for form, kind in verb_inflections(verb).items():
             forms.setdefault(form, (verb, kind))
-    # What is an irregular form of one verb is none of another: "found" is the past of "find".
+    # Irregular forms take precedence: "found" is the past of "find".
     return (
         forms
         | {form: (verb, "past") for form, verb in base_forms().items()}
@@ -119,12 +119,12 @@ def _is_adverb(word: str) -> bool:
 
 
 def predicate(clause: str, names: frozenset[str] = frozenset()) -> Predicate | None:
-    """What an English clause says, if its subject stands at its beginning, or is the speaker and left out."""
+    """Parse an English clause whose subject comes first, or is the speaker and left out; None otherwise."""
     words = tokens(clause)
     if not words:
         return None
     first = next((each.low for each in words if not _is_adverb(each.low)), "")
-    # "Left" is a side as well.
+    # "Left" is also a side.
     if verb_forms().get(first, ("", ""))[1] == "past" and first != "left" and (said := _elided(clause, words)):
         return said
     at = _subject_at(words, names)
@@ -139,7 +139,7 @@ _SAYS = ("s", "past")
 
 
 def until_next_verb(text: str) -> str:
-    """The text up to a second thing that is said of its subject: of "in Rome and works as a baker" the place alone."""
+    """Cut a text before a second verb of the same subject: "in Rome and works as a baker" → "in Rome"."""
     for found in _JOINED.finditer(text):
         if verb_forms().get(found["word"], ("", ""))[1] in _SAYS:
             return text[: found.start()]
@@ -147,7 +147,7 @@ def until_next_verb(text: str) -> str:
 
 
 def _subject_at(words: list[Token], names: frozenset[str]) -> tuple[int, int] | None:
-    """Where the subject begins and ends, in words."""
+    """Return the indices of the words at which the subject begins and ends."""
     for at, word in enumerate(words[:9]):
         low = word.low
         if not at and (low in topic(Attributes).bare or low in _kin()) and (end := _name_end(words, at)) == 1:
@@ -171,12 +171,12 @@ def _subject_at(words: list[Token], names: frozenset[str]) -> tuple[int, int] | 
 
 @from_data
 def _kin() -> frozenset[str]:
-    """Words for one's relations, as they are said without an article too: "mum called"."""
+    """Return the words for relatives, which need no article: "mum called"."""
     return frozenset(word for words in of_language(Facts, "en").relations.values() for word in words)
 
 
 def _name_end(words: list[Token], at: int) -> int:
-    """Behind the last word of a subject that is a name or a thing; 0 where no verb follows it."""
+    """Return the index after the last word of a subject that is a name or a thing; 0 if no verb follows it."""
     forms = verb_forms()
     first = at + (2 if words[at].low in ("my", "our", "the", "his", "her", "their") else 1)
     end = first
@@ -198,7 +198,7 @@ def _name_end(words: list[Token], at: int) -> int:
 
 
 class _Group(Struct):
-    """What was read of a verb so far."""
+    """The auxiliaries and adverbs of a verb read so far."""
 
     aux: list[str]
     negated: bool = False
@@ -206,7 +206,7 @@ class _Group(Struct):
 
 
 def _verb(clause: str, words: list[Token], start: int, behind: int) -> Predicate | None:
-    """What is said of the subject in `words[start:behind]`, by the verb that follows it."""
+    """Parse the verb that follows the subject `words[start:behind]`."""
     group = _Group(aux=[])
     queue, subject_end = _spelled_out(words, behind)
     first: Token | None = None
@@ -229,7 +229,7 @@ def _verb(clause: str, words: list[Token], start: int, behind: int) -> Predicate
 
 
 def _spelled_out(words: list[Token], behind: int) -> tuple[list[tuple[str, Token]], int]:
-    """What follows a subject, with "I'm" and "don't" as two words each; and where the subject ends."""
+    """Expand contractions after a subject ("I'm", "don't") into two words each; also return where the subject ends."""
     last = words[behind - 1]
     queue: list[tuple[str, Token]] = []
     short, end = re.search(r"'(?:m|ve|re|ll|s|d)$", last.low), last.end
@@ -307,7 +307,7 @@ def _tense(aux: list[str], kind: str) -> Tense:
 
 
 def _with_mode(lemma: str, group: _Group) -> str:
-    """A verb's plain form with what is said of it: that it can be, must be, is not so."""
+    """Prefix a verb's base form with its modal and negation."""
     if set(group.aux) & {"can", "cannot"}:
         return f"can {'not ' if group.negated or 'cannot' in group.aux else ''}{lemma}"
     if set(group.aux) & {"have", "has", "must"} and "to" in group.aux:
@@ -326,7 +326,7 @@ def _guess(word: str) -> str:
 
 
 def _elided(clause: str, words: list[Token]) -> Predicate | None:
-    """A clause whose subject is the speaker and left out: "moved to Porto last week"."""
+    """Parse a clause whose subject, the speaker, is left out: "moved to Porto last week"."""
     forms = verb_forms()
     at = 0
     while at < len(words) and (_is_adverb(words[at].low) or words[at].word == ","):
@@ -350,7 +350,7 @@ def _elided(clause: str, words: list[Token]) -> Predicate | None:
     )
 
 
-# The same clause told of somebody else: "I live with my sister" becomes "Maren lives with their sister".
+# From the first to the third person: "I live with my sister" becomes "Maren lives with their sister".
 
 _OTHERS = {
     "my": "their",
@@ -379,12 +379,12 @@ _THEY = {
 
 
 def _within(who: str) -> str:
-    """A name as it stands within a sentence: only "The user" begins with an article."""
+    """Return a name for use within a sentence: "The user" becomes "the user"."""
     return f"the{who[3:]}" if who.startswith("The ") else who
 
 
 def told_of(clause: str, said: Predicate | None, who: str) -> str:
-    """An English clause in which whoever speaks is called `who`."""
+    """Rewrite an English clause from the first person to the third, calling the speaker `who`."""
     words = tokens(clause)
     out: list[str] = []
     last = 0
@@ -424,7 +424,7 @@ def told_of(clause: str, said: Predicate | None, who: str) -> str:
 
 
 def _as_third(words: list[Token], at: int, who: str) -> tuple[str, int]:
-    """`who` with the verb that follows, in the third person; and the last word that this takes the place of."""
+    """Return `who` with the following verb in the third person, and the index of the last word that this replaces."""
     low = words[at].low
     joined = {"'m": "is", "'re": "is", "'ve": "has", "'ll": "will", "'d": "had"}
     if short := re.search(r"'(?:m|ve|re|ll|d)$", low):

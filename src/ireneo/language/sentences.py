@@ -1,4 +1,4 @@
-"""Prose cut into sentences: a full stop behind an abbreviation, an initial or an ordinal number ends none."""
+"""Split prose into sentences; a full stop after an abbreviation, an initial or an ordinal number doesn't end one."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ireneo.language.topics import Sentences
 from ireneo.patterns import lazy_re
 
 _END = lazy_re(r"(?:(?<![.!?…])[.!?…]+[\"'”“’»«)\]*_]*(?=\s)|[。！？]+[」』”’）]*|[।؟۔]+)\s*")
-# The same where no other sign can stand: it begins with a set, by which a search goes on much faster.
+# The same for ASCII text; it begins with a character set, which makes the search much faster.
 _ASCII_END = lazy_re(r"[.!?](?<![.!?]{2})[.!?]*[\"')\]*_]*(?=\s)\s*")
 _LONGEST = 12
-"""Characters before a full stop by which it is known that it ends nothing."""
+"""Characters before a full stop in which abbreviations are looked for."""
 _CLOSES = r"\.[\"'”“’»«)\]*_]*$"
 
 
 def breaks(text: str, *, small_opens: bool = False) -> Iterator[tuple[int, int]]:
-    """Where a sentence of `text` ends that another one follows: behind its last sign, and where the next begins.
+    """Yield for each boundary between sentences of `text` where one ends and where the next begins.
 
-    A small letter goes on with a sentence (“Where are you?” she asked), unless `small_opens` one: so people chat.
+    A lower-case letter continues a sentence (“Where are you?” she asked), unless `small_opens`, as in chats.
     """
     start = 0
     for found in (_ASCII_END if text.isascii() else _END).finditer(text):
@@ -34,7 +34,7 @@ def breaks(text: str, *, small_opens: bool = False) -> Iterator[tuple[int, int]]
 
 
 def sentences(text: str, *, longest_quoted: int = 0, small_opens: bool = False) -> Iterator[str]:
-    """The sentences of `text` in order; those of one quotation stand together, up to so many characters."""
+    """Yield the sentences of `text`; those in one quotation are kept together, up to `longest_quoted` characters."""
     held = ""
     for piece in _pieces(text, small_opens):
         whole = f"{held} {piece}" if held else piece
@@ -50,7 +50,7 @@ def sentences(text: str, *, longest_quoted: int = 0, small_opens: bool = False) 
 
 
 def balanced(text: str) -> bool:
-    """Whether every quotation that begins in `text` ends in it."""
+    """Whether every quotation opened in `text` is closed in it."""
     low = text.count("„")
     return (
         (low <= text.count("“") + text.count("”") if low else text.count("“") <= text.count("”"))
@@ -71,7 +71,7 @@ def _pieces(text: str, small_opens: bool) -> Iterator[str]:
 
 
 def _goes_on(text: str, start: int, mark: int, end: int, following: int) -> bool:
-    """Whether the full stop at `mark` stands behind an abbreviation, an initial or an ordinal number."""
+    """Whether the full stop at `mark` belongs to an abbreviation, an initial or an ordinal number."""
     if text[mark] != "." or (mark >= _SURE and text[mark - _SURE : mark].isalpha()):
         return False
     found = _DOUBTFUL.search(text, max(start, end - _LONGEST), end)
@@ -95,7 +95,7 @@ def _written(abbreviation: str) -> str:
 
 @from_data
 def _following_parts() -> dict[str, tuple[str, ...]]:
-    """By a part of an abbreviation that has several, the parts that may follow it."""
+    """Map each part of a multi-part abbreviation to the parts that may follow it."""
     parts: dict[str, tuple[str, ...]] = {}
     for abbreviation in _abbreviations():
         for one, other in pairwise(abbreviation.split(". ")):
@@ -104,10 +104,10 @@ def _following_parts() -> dict[str, tuple[str, ...]]:
 
 
 _SURE = 7
-"""A word of so many letters is no abbreviation."""
+"""A word with at least this many letters is no abbreviation."""
 _WORD = lazy_re(r"[^\W\d_]+")
 _LED = lazy_re(rf"(?<![^\W\d_])([^\W\d_]{{1,20}})\s\d{{1,3}}{_CLOSES}")
-# A title, an initial (the English I ends sentences as well), a figure, or a part of an abbreviation that has several.
+# A title, an initial (but the English "I" may end a sentence), a figure, or a part of a multi-part abbreviation.
 _DOUBTFUL = lazy_re(
     lambda: (
         rf"(?:(?P<never>\b{either(map(_written, _abbreviations()))}|(?<![\w'’])[A-HJ-ZÄÖÜ])"

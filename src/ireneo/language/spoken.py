@@ -1,4 +1,4 @@
-"""What a language's file may hold of how people speak of themselves: facts, times told from now on, attributes."""
+"""The sections of a language file on what people say about themselves: facts, relative times, attributes."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from ireneo.language.topics import Map, Row, Set, Topic
 
 
 class Predication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a predicate says: the attribute that it gives a value to, or ends."""
+    """A predicate that sets an attribute, or ends its value."""
 
-    pattern: str  # Matched at the beginning of the verb's plain form and what follows it; with the group `value`
-    attribute: str = ""  # Empty: it says something of a thing, and of no attribute
-    # Of `present past perfect progressive future used` those in which it says so; empty: in all but the future
-    # and what was
+    pattern: str  # Matched at the start of the verb's base form and what follows it; with the group `value`
+    attribute: str = ""  # Empty if it is about a thing rather than an attribute
+    # The tenses in which it applies, of `present past perfect progressive future used`; empty for all but future
+    # and past
     tense: str = ""
-    ends: bool = False  # It says that this is over
-    list: bool = False  # Several may be named side by side
-    value: str = ""  # The value, where the words have none of their own
+    ends: bool = False  # It ends the value
+    list: bool = False  # The value may be a list
+    value: str = ""  # The value if the pattern has no group for it
 
 
 class Facts(Topic, frozen=True, kw_only=True):
-    """How people say what is so of themselves and theirs; sentence by sentence, clause by clause."""
+    """How people state facts about themselves and theirs, sentence by sentence and clause by clause."""
 
     joke: Row = ()  # Anywhere in a sentence: it isn't meant
     takes_back: Row = ()  # A sentence of its own that takes back the one before: "just kidding"
@@ -124,7 +124,7 @@ class Facts(Topic, frozen=True, kw_only=True):
 
 
 class Moments(Topic, frozen=True, kw_only=True):
-    """Times told from now on, and how a time is written out. Patterns, but for `on`, `kept` and `since`."""
+    """Times relative to now, and how they are written out. Patterns, except for `on`, `kept` and `since`."""
 
     days: Map = field(default_factory=dict)  # By a number of days from today
     day_parts: Row = ()  # The part of a day, behind it
@@ -146,7 +146,7 @@ class Moments(Topic, frozen=True, kw_only=True):
 
 
 class Attributes(Topic, frozen=True, kw_only=True):
-    """What attributes are called, by their codes."""
+    """The names of attributes, by code."""
 
     names: Map = field(default_factory=dict)  # Words or, with a `*` before, what a name may end with
     # By how values of it hold (`set`, `series`): the last words of names that have no code

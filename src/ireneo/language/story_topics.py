@@ -1,4 +1,4 @@
-"""What a language's file may hold of stories: what opens a thread and ends it, who is who, what carries the story."""
+"""The sections of a language file that are about stories: threads, cast, and turns of the plot."""
 
 from __future__ import annotations
 
@@ -10,129 +10,129 @@ from ireneo.language.topics import Row, Set, Topic
 class Opening(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What opens a thread of a story.
 
-    In its pattern, the groups `who` and `whom` are the words that say whose thread it is and with whom: "I" and "we"
-    are whoever speaks, "you" is who is spoken to, a name is a name, and any other word is nobody in particular.
+    In its pattern, the groups `who` and `whom` match the two parties: "I" and "we" are the speaker, "you" is the
+    hearer, a name is a name, and any other word is nobody in particular.
     """
 
     kind: str
-    # Of each set, one word stands in whatever the pattern matches: bars between words, ampersands between sets
+    # A match contains one word of each set: `|` separates words, `&` sets
     words: str
     pattern: str
-    weight: float = 1.0  # How much such a thread matters, against the others
-    says: int = 0  # So many words that say something must stand in the sentence besides the cue's own
-    told: bool = True  # Whether it opens a thread in a narrator's prose, too, and not only where somebody speaks
-    named: bool = False  # Whether somebody or something must be named in what is carried, or a relative
-    maybe: bool = False  # Whether an "if" belongs to it
-    point: bool = False  # Whether what it is about stands in the next sentence, which then comes along
-    next: str = ""  # What that sentence must hold, as a pattern
+    weight: float = 1.0  # Importance relative to other threads
+    says: int = 0  # Least content words in the sentence besides the cue's own
+    told: bool = True  # Whether it also opens a thread in narration, not only in speech
+    named: bool = False  # Whether the thread must name somebody, something or a relative
+    maybe: bool = False  # Whether an "if" is part of it
+    point: bool = False  # Whether the next sentence says what it is about, and is included
+    next: str = ""  # A pattern that this sentence must match
 
 
 class Ending(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What says that a thread of some kinds has come to its end."""
+    """What resolves a thread of some kinds."""
 
     kinds: str
     words: str
     pattern: str
-    # Whether it says so of itself: then who says it to whom is enough to tell which, where only one fits
+    # Whether speaker and hearer suffice to identify the thread, if only one fits
     by_people: bool = False
-    death: bool = False  # Whether somebody is dead with it, whose name is the group `who`
+    death: bool = False  # Whether it reports a death; the group `who` is the name
 
 
 class Threads(Topic, frozen=True, kw_only=True):
-    """Promises, debts, quests, secrets and the other threads of a story: by what they are known, and their ends."""
+    """How promises, debts, quests, secrets and the other threads of a story are opened and resolved."""
 
     opens: tuple[Opening, ...] = ()
     ends: tuple[Ending, ...] = ()
-    backed: Row = ()  # A sentence that says of the one before it that it was a promise
+    backed: Row = ()  # A sentence that confirms the one before it as a promise
     backed_words: Set = frozenset()
     means_to: Row = ()  # Somebody says what they will do
     demand: Row = ()  # Somebody asks for a promise
     demand_words: Set = frozenset()
     consent: Row = ()  # At the beginning: somebody gives the promise that was asked for
-    answers: Row = ()  # One of these stands in what answers a question about somebody
-    fate: Row = ()  # What becomes of people
-    place: Row = ()  # Where people go, and are found
+    answers: Row = ()  # An answer to a question about somebody contains one of these
+    fate: Row = ()  # Somebody's fate
+    place: Row = ()  # Where somebody goes or is found
     why: Row = ()
     asks_fate: Row = ()
-    asks_place: Row = ()  # How a question asks for a reason, a fate, a place
+    asks_place: Row = ()  # How a question asks for a reason, a fate, or a place
     reason: Row = ()
-    may_be: Row = ()  # What is only supposed
+    may_be: Row = ()  # Supposition
     reply: Row = ()  # How an answer begins
-    conjunctions: Set = frozenset()  # Before a clause in which a long sentence may be shown from its middle
+    conjunctions: Set = frozenset()  # Before a clause from which a long sentence may be shown
     speaker: Set = frozenset()
     hearer: Set = frozenset()
-    nobody: Set = frozenset()  # Words for whoever speaks, whoever is spoken to, and nobody in particular
-    table: Row = ()  # Words of those who play or show a story, not of those in it
-    show: Row = ()  # Words of a show: what is said near them is said to those who watch
+    nobody: Set = frozenset()  # Words for the speaker, the hearer, and nobody in particular
+    table: Row = ()  # Words of players or performers, out of character
+    show: Row = ()  # Words about a show: what is said near them is addressed to its audience
     joke: Row = ()
-    not_so: Row = ()  # What is only supposed, or asked
-    trifle: Row = ()  # What is promised or owed in passing, and forgotten as soon
-    denies: Row = ()  # Right before a cue: what follows is denied
-    undone: Row = ()  # Before a deed: it is meant, wished or feared, and not done
-    passive: Row = ()  # Right before a deed that is done to whom it is said of
+    not_so: Row = ()  # Only supposed, or asked
+    trifle: Row = ()  # Promises and debts of no consequence
+    denies: Row = ()  # Right before a cue: negation
+    undone: Row = ()  # Before a verb: the act is intended, wished or feared, not done
+    passive: Row = ()  # Right before a verb in the passive
     have: Row = ()  # The auxiliaries of the perfect, with the blank or apostrophe before them
-    kind_words: Set = frozenset()  # Words that many threads of a kind have, whatever they are about
-    unchanged: Set = frozenset()  # Verbs whose past is written as they are
-    kin: Row = ()  # Relatives, who are as good as named
-    someone: Set = frozenset()  # Right behind a deed: it was done to whom or what was meant
-    # Verbs of what is done to the living: what has one of them is over once that person is dead
+    kind_words: Set = frozenset()  # Words that many threads of a kind share, whatever they are about
+    unchanged: Set = frozenset()  # Verbs whose past tense is spelled like the present
+    kin: Row = ()  # Relatives, which count as names
+    someone: Set = frozenset()  # Right after a verb: pronouns for the person or thing meant
+    # Verbs of violence: a thread with one of them is over once that person is dead
     lethal: Set = frozenset()
-    idle: Set = frozenset()  # Verbs of no deed: with them something is spoken or thought of, and not done
-    empty: Set = frozenset()  # Words that say nothing of what a sentence is about, besides the stop list
+    idle: Set = frozenset()  # Verbs of speech and thought, which are no deeds
+    empty: Set = frozenset()  # Function words besides the stop list
 
 
 class Cast(Topic, frozen=True, kw_only=True):
-    """Who somebody in a story is, and where it plays. In a pattern, `x` and `y` are names; they heed case."""
+    """Who the people of a story are, and where it is set. Patterns are case-sensitive; `x` and `y` match names."""
 
-    people: Set = frozenset()  # What somebody may be: the noun that such a phrase ends in
-    people_endings: Row = ()  # What other such nouns end with
-    relatives: Set = frozenset()  # Those of them that say nothing without whose relative it is
-    kinds: Set = frozenset()  # Those of them that say too little alone, without a word before or behind them
-    plain: Set = frozenset()  # Those that say nothing of whom it is of, unless it is said from where or of what
-    empty: Set = frozenset()  # What may stand before such a noun and says nothing either
-    determiners: Set = frozenset()  # What such a phrase begins with
+    people: Set = frozenset()  # Nouns for people: the head of a description
+    people_endings: Row = ()  # Endings of other such nouns
+    relatives: Set = frozenset()  # Those that need an owner: whose relative
+    kinds: Set = frozenset()  # Those that say too little alone
+    plain: Set = frozenset()  # Those that say nothing without a complement
+    empty: Set = frozenset()  # Modifiers that say nothing
+    determiners: Set = frozenset()  # The first word of a description
     mine: Set = frozenset()
-    theirs: Set = frozenset()  # Those of them that say whose it is: the speaker's, or another's
+    theirs: Set = frozenset()  # Possessive ones: the speaker's, or somebody else's
     definite: Set = frozenset()
-    # Those of them that stand between a name and what somebody is, and the one that may stand for any other
+    # Those that may follow a name directly, and the article that replaces a possessive
     article: Row = ()
-    tails: Set = frozenset()  # What may go on behind the noun
-    relative: Set = frozenset()  # What begins a clause behind it
-    ends: Set = frozenset()  # What ends such a phrase there
-    is_so: Row = ()  # Between a name and what they are
-    they_are: Row = ()  # The same behind a sentence on one alone, without the name
-    named: Row = ()  # Between what they are and the name
-    called: Set = frozenset()  # Words without one of which a sentence gives nobody another name
+    tails: Set = frozenset()  # Words that begin a complement after the noun
+    relative: Set = frozenset()  # Words that begin a relative clause after it
+    ends: Set = frozenset()  # Words that end the description
+    is_so: Row = ()  # Between a name and a description
+    they_are: Row = ()  # The same at the beginning of a sentence, with a pronoun
+    named: Row = ()  # Between a description and a name
+    called: Set = frozenset()  # A sentence with an alias contains one of these
     alias: Row = ()  # `x` is also called `y`
-    own_alias: Row = ()  # Who speaks is also called `y`
-    their_alias: Row = ()  # Who was spoken of is also called `y`
-    your_alias: Row = ()  # Who is spoken to is also called `y`
-    introduces: Row = ()  # Who speaks says that they are `x`
-    plays: Row = ()  # Who speaks plays `x`
-    fates: Set = frozenset()  # Words without one of which a sentence says nothing of the following
-    states: Set = frozenset()  # Verbs by which nobody does anything
-    wives: Set = frozenset()  # Titles before a name that is another's: Mrs Joe is not Joe
-    narrator: Row = ()  # What who tells the story in the first person is called
+    own_alias: Row = ()  # The speaker is also called `y`
+    their_alias: Row = ()  # The person mentioned before is also called `y`
+    your_alias: Row = ()  # The hearer is also called `y`
+    introduces: Row = ()  # The speaker says that they are `x`
+    plays: Row = ()  # The speaker plays `x`
+    fates: Set = frozenset()  # A sentence about a fate (`dead`, `alive`, `gone`) contains one of these
+    states: Set = frozenset()  # Verbs that are no acts
+    wives: Set = frozenset()  # Titles before a spouse's name: Mrs Joe is not Joe
+    narrator: Row = ()  # What a first-person narrator is called
     dead: Row = ()
     alive: Row = ()
     gone: Row = ()  # `x` died, lives again, or went away
-    jests: Row = ()  # In brackets in a line: nothing of it is meant
-    not_so: Row = ()  # Anywhere: it isn't so, or nobody says that it is
-    places: Set = frozenset()  # Where somebody may be
-    arrives: Row = ()  # Before the place where those whom the story is of come to
+    jests: Row = ()  # In brackets: the line is a joke
+    not_so: Row = ()  # Anywhere: negation or uncertainty
+    places: Set = frozenset()  # Nouns for places
+    arrives: Row = ()  # Before the place at which the characters arrive
     inside: Set = frozenset()  # Before the name of a place
 
 
 class Turns(Topic, frozen=True, kw_only=True):
-    """What a sentence does in a story."""
+    """What signals turns of the plot, recaps and chatter in a story."""
 
-    turns: Row = ()  # A turn of it that is worth keeping
-    recaps: Row = ()  # What begins a recap that somebody gives of the story so far
+    turns: Row = ()  # Words that signal a turn of the plot
+    recaps: Row = ()  # What begins a recap of the story so far
     recap_ends: Row = ()  # What ends one
-    signs: Row = ()  # The same, as signs
+    signs: Row = ()  # Characters that signal a turn, for Chinese and Japanese
     greetings: Row = ()  # Greetings, fillers and assents at the beginning
-    table: Row = ()  # The game and the show
+    table: Row = ()  # Words about the game and the show
     laughter: Row = ()
     points_back: Row = ()  # At the beginning: it says little without the sentence before it
-    first_person: Row = ()  # Who speaks of themselves; it heeds case
-    empty_signs: Row = ()  # Signs that are no part of a name
+    first_person: Row = ()  # First-person pronouns; case-sensitive
+    empty_signs: Row = ()  # Characters that are no part of a name

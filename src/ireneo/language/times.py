@@ -1,4 +1,4 @@
-"""Times in words: the stretch that a question names ("last May", "two weeks ago"), and dates as they are compared."""
+"""Times in words: the period that a question names ("last May", "two weeks ago"), and dates for comparison."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ireneo.language.topics import Map, Times
 from ireneo.patterns import lazy_re
 
 Date = tuple[int, int, int]
-"""Year, month and day; the year is 0 where none is said."""
+"""Year, month and day; the year is 0 if none is given."""
 
 ISO = r"(?<![\d-])\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?(?![\d-])"
 CLOCK = r"(?<![\d:.])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?![\d:])"
@@ -23,7 +23,7 @@ CLOCK = r"(?<![\d:.])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?![\d:])"
 _UNIT_DAYS = {"day": 1, "week": 7, "month": 30.44, "year": 365.25}
 _FIRST_MONTHS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 _LEAD_CHARACTERS = 100
-"""Of what stands before a time, so much is read; a text may hold thousands of them."""
+"""Characters before a time that are read; bounded since a text may have thousands of times."""
 
 _ISO = lazy_re(ISO)
 _ISO_PARTS = lazy_re(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
@@ -32,20 +32,20 @@ _LETTERS = lazy_re(r"[^\W\d_]+")
 
 
 class Window(Struct, frozen=True, kw_only=True):
-    """A stretch of time, open on a side that is None; `since` belongs to it, `until` no longer does. Aware."""
+    """A half-open period from `since` up to but excluding `until`, both aware; unbounded where one is None."""
 
     since: datetime | None
     until: datetime | None
 
     def holds(self, at: datetime) -> bool:
-        """Whether `at` is in it."""
+        """Whether `at` is inside."""
         return (self.since is None or self.since <= at) and (self.until is None or at < self.until)
 
 
 def time_window(text: str, now: datetime | None) -> Window | None:
-    """The stretch that holds all the times named in `text`, or None where it names none.
+    """Return the period that contains all the times named in `text`; None if it names none.
 
-    What is only told from now ("yesterday", "last May") needs `now`, which is aware; a date alone does not.
+    Relative times ("yesterday", "last May") need `now`, which is aware; a full date does not.
     """
     found: list[Window] = []
     taken = [False] * len(text)
@@ -63,7 +63,7 @@ def time_window(text: str, now: datetime | None) -> Window | None:
     since = [each.since for each in found]
     until = [each.until for each in found]
     if len(found) > 1 and None in since and None in until:
-        # "After May and before August": what each leaves open is closed by the other.
+        # "After May and before August": each bounds the other.
         return Window(
             since=max((each for each in since if each), default=None),
             until=min((each for each in until if each), default=None),
@@ -75,7 +75,7 @@ def time_window(text: str, now: datetime | None) -> Window | None:
 
 
 def dates(text: str) -> Iterator[Date]:
-    """Every date of `text`, once as it is written and once without its year."""
+    """Yield every date of `text`, once as written and once without its year."""
     for found in _ISO.finditer(text):
         year, month, day = (int(part) for part in found[0][:10].split("-"))
         yield year, month, day
@@ -87,7 +87,7 @@ def dates(text: str) -> Iterator[Date]:
 
 
 def worded(day: date) -> str:
-    """All that a text may call a day: as it is written in ISO, and the names of its month, its weekday, its season."""
+    """Return the words for a day: its ISO date, its year, and the names of its month, weekday and season."""
     names = [name.capitalize() for name, number in month_numbers().items() if number == day.month]
     names += [name.capitalize() for name, number in weekday_numbers().items() if number == day.weekday()]
     season = next(name for name, first in _FIRST_MONTHS.items() if (day.month - first) % 12 < 3)
@@ -95,7 +95,7 @@ def worded(day: date) -> str:
 
 
 def iso_window(text: str, zone: tzinfo | None) -> Window | None:
-    """The day, the month or the year that ``2026-03-06``, ``2026-03`` or ``2026`` names; None for anything else."""
+    """Return the day, month or year that ``2026-03-06``, ``2026-03`` or ``2026`` names; None for anything else."""
     found = _ISO_PARTS.fullmatch(text.strip())
     if found is None:
         return None
@@ -107,19 +107,19 @@ def iso_window(text: str, zone: tzinfo | None) -> Window | None:
 
 
 def without_dates(text: str) -> str:
-    """`text` with only the years of its dates left, so that a date's parts are no evidence for any other number."""
+    """Reduce the dates in `text` to their years, so that their other parts are no evidence for numbers."""
     iso = _ISO.sub(lambda found: f" {found[0][:4]} ", text)
     return _SPOKEN.sub(lambda found: f" {_spoken(found[0])[0] or ''} ", iso)
 
 
 def is_clock(word: str) -> bool:
-    """Whether `word` is nothing but a time of day."""
+    """Whether `word` is a time of day."""
     return bool(_CLOCK.fullmatch(word.strip("[]().,;\"'")))
 
 
 @from_data
 def spoken_dates() -> str:
-    """A pattern for a date in which the month is a word; it heeds case."""
+    """Return a case-sensitive pattern for a date in which the month is a word."""
     month = _any(name.capitalize() for name in month_numbers())
     return (
         rf"\b(?:(?:{month})\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?!\.\d)(?:,? \d{{4}}\b)?"
@@ -132,19 +132,19 @@ _SPOKEN = lazy_re(spoken_dates)
 
 @from_data
 def weekdays() -> str:
-    """A pattern for the name of a weekday, or of several; it heeds case."""
+    """Return a case-sensitive pattern for the name of a weekday, also in the plural."""
     return rf"\b(?:{_any(day.capitalize() for day in weekday_numbers())})s?\b"
 
 
 @from_data
 def month_numbers() -> dict[str, int]:
-    """Every name of a month, short or long and in small letters, with its number."""
+    """Map every lower-case name of a month, short or long, to its number."""
     return {name: at % 12 + 1 for at, names in enumerate(topic(Times).months) for name in names.split()}
 
 
 @from_data
 def weekday_numbers() -> dict[str, int]:
-    """Every name of a weekday in small letters; Monday is 0."""
+    """Map every lower-case name of a weekday to its number; Monday is 0."""
     return {name: at % 7 for at, name in enumerate(topic(Times).weekdays)}
 
 
@@ -159,7 +159,7 @@ _Reading: TypeAlias = "Callable[[re.Match[str], datetime | None], Window | None]
 
 
 def _read(read: _Reading, match: re.Match[str], now: datetime | None) -> Window | None:
-    """The window that `read` makes of a match; none where that reaches beyond the years that a date can have."""
+    """Return the window that `read` makes of a match; None if it is out of range for dates."""
     try:
         return read(match, now)
     except (ValueError, OverflowError):
@@ -167,12 +167,12 @@ def _read(read: _Reading, match: re.Match[str], now: datetime | None) -> Window 
 
 
 def _before(match: re.Match[str]) -> str:
-    """What stands right before it."""
+    """Return the text right before a match."""
     return match.string[max(0, match.start() - _LEAD_CHARACTERS) : match.start()]
 
 
 def _turned(before: str, window: Window) -> Window:
-    """`window`, or what lies before or after it, as the words in front of it say."""
+    """Return `window`, or the time before or after it, depending on the words in front of it."""
     if found := _TURNS_BACK.search(before):
         return Window(since=None, until=window.since if found["before"] and not found["end"] else window.until)
     if found := _TURNS_ON.search(before):
@@ -181,7 +181,7 @@ def _turned(before: str, window: Window) -> Window:
 
 
 def _date(match: re.Match[str], now: datetime | None) -> Window | None:
-    """A day or a month as the calendar names it; without its year, the last such one that has begun by `now`."""
+    """Read a calendar day or month; without a year, the latest one that has begun by `now`."""
     parts = match.groupdict()
     month, day = _month(parts["month"]), int(parts.get("day") or 0) or None
     if not _is_month(match):
@@ -201,14 +201,14 @@ def _date(match: re.Match[str], now: datetime | None) -> Window | None:
 
 
 def _bare_year(match: re.Match[str], now: datetime | None) -> Window | None:
-    """A year alone, where the word before it says that it is one, and no count of anything."""
+    """Read a bare year, if the word before it shows that it isn't a count of something."""
     return _year(int(match["year"]), now) if _LEADS.search(_before(match)) else None
 
 
 def _is_month(match: re.Match[str]) -> bool:
-    """Whether a word that may be another one is a month here: beside a day, a year or "in", "last".
+    """Whether an ambiguous word is a month here: next to a day or a year, or after "in" or "last".
 
-    "May" is one also where it is written large inside a sentence; "Mai" isn't, in Chiang Mai.
+    "May" is one also if it is capitalised inside a sentence; "Mai" isn't, as in Chiang Mai.
     """
     parts, known = match.groupdict(), topic(Times)
     month = parts["month"].lower()
@@ -253,7 +253,7 @@ def _season(match: re.Match[str], now: datetime | None) -> Window | None:
 
 
 def _ago(match: re.Match[str], now: datetime | None) -> Window | None:
-    """Around the time told: people count loosely, so half a unit to each side, and a day at the least."""
+    """Read a time some units ago; people count loosely, so with half a unit, at least a day, to each side."""
     if now is None:
         return None
     days = _unit_days(match)
@@ -270,7 +270,7 @@ def _past(match: re.Match[str], now: datetime | None) -> Window | None:
 
 
 def _named(match: re.Match[str], now: datetime | None) -> Window | None:
-    """Yesterday, last night, last week, this month, last Monday: whole days, weeks from Monday, whole months."""
+    """Read yesterday, last night, last week, this month, last Monday: whole days, weeks from Monday, whole months."""
     if now is None:
         return None
     parts = match.groupdict()
@@ -290,7 +290,7 @@ def _named(match: re.Match[str], now: datetime | None) -> Window | None:
     if name == "week":
         return Window(since=monday + 7 * step * day, until=monday + 7 * (step + 1) * day)
     if name == "weekend":
-        # The weekend that lies behind: on a Sunday, "this weekend" is the one it ends.
+        # The previous weekend; but on a weekend, "this weekend" is the current one.
         saturday = monday + 5 * day if (today.weekday() >= 5 and step == 0) or step > 0 else monday - 2 * day
         return Window(since=saturday, until=saturday + 2 * day)
     first = today.replace(day=1)
@@ -300,7 +300,7 @@ def _named(match: re.Match[str], now: datetime | None) -> Window | None:
 
 
 def _months_on(first: datetime, months: int) -> datetime:
-    """The first of the month that many months on; `first` is a first itself."""
+    """Return the first of the month `months` later; `first` is the first of a month."""
     count = first.year * 12 + first.month - 1 + months
     return first.replace(year=count // 12, month=count % 12 + 1)
 
@@ -310,7 +310,7 @@ def _iso(match: re.Match[str], now: datetime | None) -> Window | None:
 
 
 def _code(known: Map, word: str) -> str:
-    """The name under which a word stands; empty for one that stands nowhere."""
+    """Return the key under which a word is listed; empty if there is none."""
     return next((name for name, words in known.items() if word.lower() in words), "")
 
 
@@ -323,7 +323,7 @@ def _unit_days(match: re.Match[str]) -> float:
 
 
 def _any(words: Iterable[str]) -> str:
-    """Any of `words`, the longest first: a shorter one may begin it."""
+    """Return a pattern for any of `words`, the longest first, since a shorter one may be its prefix."""
     return "|".join(sorted((re.escape(word) for word in set(words)), key=lambda word: (-len(word), word)))
 
 
@@ -344,7 +344,7 @@ _YEAR = r"(?P<year>(?:19|20)\d\d)"
 
 
 def _between(end: str = "") -> str:
-    """What may stand between a word that turns a time and the time itself."""
+    """Return a pattern for what may be between a word such as "before" and the time."""
     known = topic(Times)
     last = f"(?P<{end}>{either(known.end_of)}\\s+)?" if end else ""
     return rf"\s+(?:{either(known.articles)}\s+)?{last}"
@@ -352,7 +352,7 @@ def _between(end: str = "") -> str:
 
 @from_data
 def _readings() -> tuple[tuple[re.Pattern[str], _Reading], ...]:
-    """What a time is told in, the most exact first: letters that one of them has read are not read again."""
+    """Return the patterns of times with their readers, the most exact first; text that one matched is not reread."""
     known = topic(Times)
     full = [name.split()[0] for name in known.months]
     units = _all(known.units)

@@ -1,6 +1,6 @@
-"""What a language's file may hold: a struct a section, a field each list of words or patterns.
+"""The schema of language files: a struct for each section, a field for each list of words or patterns.
 
-Patterns are searched without regard to case unless a field says otherwise, and take time linear in the text.
+Patterns are case-insensitive unless a field says otherwise, and must run in time linear in the text.
 """
 
 from __future__ import annotations
@@ -13,185 +13,184 @@ Map = dict[str, Row]
 
 
 class Topic(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A section of a language's file."""
+    """A section of a language file."""
 
 
 class Words(Topic, frozen=True, kw_only=True):
     """The words of every text."""
 
     name: Row = ()  # What the language is called, in English
-    # The commonest words, which hardly stand in a text of another language: by them a text's language is told
+    # Very common words that are rare in other languages: used to detect the language of a text
     telling: Set = frozenset()
-    stop: Set = frozenset()  # What stands in every other sentence, and so tells none of them apart. The one stop list.
-    irregular: Row = ()  # A word and its forms that a stemmer can't lead back to it; none that mostly is another word
-    articles: Set = frozenset()  # With and without these, a text says the same
-    contractions: Map = {}  # By the short form, the words that it stands for
-    contracted: Map = {}  # By the ending of a short form, what it stands for
-    endings: Row = ()  # What is taken off a word so that its forms meet, the longest first
-    # Where all nouns are written large: more of the commonest words, to tell the language of short texts by
+    stop: Set = frozenset()  # The stop list
+    irregular: Row = ()  # A word and its irregular forms that a stemmer misses; none that is mostly another word
+    articles: Set = frozenset()  # Words that change nothing of what a text says
+    contractions: Map = {}  # The words that a short form stands for
+    contracted: Map = {}  # What the ending of a short form stands for
+    endings: Row = ()  # Suffixes that are stripped for matching, the longest first
+    # In languages that capitalise all nouns: more common words, to detect the language of short texts
     nouns_large: Set = frozenset()
-    nouns_small: Set = frozenset()  # Where only names are: the same
-    # Where all nouns are written large: behind these a noun without an article is mostly a name
+    nouns_small: Set = frozenset()  # The same in languages that capitalise only names
+    # In languages that capitalise all nouns: a noun after one of these, without an article, is mostly a name
     before_names: Set = frozenset()
     no_names: Set = frozenset()
-    no_name_endings: Row = ()  # The commonest nouns that are none there, and what others end with
+    no_name_endings: Row = ()  # The commonest nouns that are no names there, and endings of others
 
 
 class Sentences(Topic, frozen=True, kw_only=True):
-    """Where a full stop ends no sentence."""
+    """Where a full stop doesn't end a sentence."""
 
-    # Written as they are, without the last full stop; one of several parts with a blank between them
+    # As they are written, without the last full stop; a blank separates several parts
     abbreviations: Row = ()
-    ordinal_before: Set = frozenset()  # A figure with a full stop behind one of these is an ordinal number
+    ordinal_before: Set = frozenset()  # A figure with a full stop after one of these is an ordinal number
     ordinal_after: Set = frozenset()  # So is one before one of these
 
 
 class Times(Topic, frozen=True, kw_only=True):
-    """How a time is told. In a pattern, `{month}`, `{day}`, `{year}`, `{count}` and `{unit}` are what is read."""
+    """Words for times. In patterns, `{month}`, `{day}`, `{year}`, `{count}` and `{unit}` are the parts to read."""
 
     months: Row = ()  # All twelve in order, each with its forms, the full name first
-    doubtful: Set = frozenset()  # Months that are as often another word, which is written small
-    led: Set = frozenset()  # Months that are as often a name: they are months behind a word that leads them alone
+    doubtful: Set = frozenset()  # Months that are as often another word, in lower case
+    led: Set = frozenset()  # Months that are as often a name: they need one of `leads` before them
     weekdays: Row = ()  # All seven in order, from Monday on
     seasons: Map = {}  # By `spring`, `summer`, `autumn` and `winter`
-    counts: Map = {}  # By the figure, numbers in words and what counts loosely
+    counts: Map = {}  # By the figure, numbers in words, also vague ones
     units: Map = {}  # By `day`, `week`, `month` and `year`
-    which: Map = {}  # By `last`, `this` and `next`: what stands before a unit, a season, a weekday
+    which: Map = {}  # By `last`, `this` and `next`: words before a unit, a season, or a weekday
     names: Map = {}  # By `today`, `yesterday`, `day_before`, `night`, `week`, `weekend`, `month` and `year`
     day_dates: Row = ()  # Patterns of a date to the day
     month_dates: Row = ()  # Patterns of a month of a year
-    season_of_year: Row = ()  # What may stand between a season, or a month, and its year
-    ago: Row = ()  # Patterns of a time so long ago
-    past: Row = ()  # Patterns of a stretch up to now
-    leads: Set = frozenset()  # Before a year or a doubtful month: it is one
+    season_of_year: Row = ()  # Words between a season or month and its year
+    ago: Row = ()  # Patterns of a time some units ago
+    past: Row = ()  # Patterns of a period up to now
+    leads: Set = frozenset()  # Words that confirm a year or a doubtful month after them
     joins: Set = frozenset()  # Between two months of one year
     before: Row = ()
     until: Row = ()
     after: Row = ()
-    # What stands before a time and turns it: all before it, all to its end, all after it, all from its
-    # beginning
+    # Words before a time: everything before it, up to its end, after it, or from its beginning
     since: Row = ()
-    articles: Set = frozenset()  # What may stand between these and the time
-    end_of: Row = ()  # The same, where the end of the time is meant
+    articles: Set = frozenset()  # Words that may be between these and the time
+    end_of: Row = ()  # The same, meaning the end of the time
 
 
 class Numbers(Topic, frozen=True, kw_only=True):
     """Numbers and units."""
 
-    units: Map = {}  # By the name under which a unit is compared, how it is written
-    lines: Row = ()  # What stands before the number of a line in a file
-    joins: Row = ()  # Between two of them
+    units: Map = {}  # By the canonical name of a unit, how it is written
+    lines: Row = ()  # Words before a line number
+    joins: Row = ()  # Between two line numbers
     cardinals: Row = ()  # From two to nineteen
     ordinals: Row = ()  # From third to nineteenth
     tens: Row = ()  # From twenty to ninety
     tenths: Row = ()  # Their ordinals
     dozens: Set = frozenset()
-    inside: Map = {}  # By the figure: numbers only behind a ten, as in twenty-one
+    inside: Map = {}  # By the figure: numbers that only follow a ten, as in twenty-one
     large: Map = {}  # By the figure: a hundred, a thousand and the like
-    together: Row = ()  # Where a number is one word: from one to nineteen, as they stand in longer ones
-    together_tens: Row = ()  # From twenty to ninety, there
-    together_and: Row = ()  # What stands between ones and tens, there
-    together_ends: Row = ()  # What an ordinal ends with, there
-    together_large: Map = {}  # By the figure, there
+    together: Row = ()  # In languages that write a number as one word: the parts from one to nineteen
+    together_tens: Row = ()  # The same from twenty to ninety
+    together_and: Row = ()  # The same between ones and tens
+    together_ends: Row = ()  # Endings of ordinals there
+    together_large: Map = {}  # By the figure, the same for hundreds and more
 
 
 class OwnWords(Topic, frozen=True, kw_only=True):
-    """By what one's own words are told from what one quotes or pastes."""
+    """What distinguishes users' own words from what they quote or paste."""
 
-    persons: Row = ()  # Who speaks and who is spoken to
+    persons: Row = ()  # Pronouns of the first and second person
     begging: Row = ()
     announces: Row = ()  # In a line that ends in a colon: somebody else's words follow
-    reports: Row = ()  # What a part of a report on a failure is headed by
-    steps: Row = ()  # In a line before a list: its items are to be worked through, each once
-    options: Row = ()  # In a question before a list: its items are what may be chosen
-    chooses: Row = ()  # Before the number of an option that is chosen
-    chosen: Row = ()  # Behind such a number
-    own_tags: Row = ()  # In the name of a tag: what stands in it is meant for who reads it
-    # In a story, behind a bracket or at the beginning of a line: what follows is said to whoever plays along
+    reports: Row = ()  # Headings of the parts of a bug report
+    steps: Row = ()  # In a line before a list: its items are tasks to do once
+    options: Row = ()  # In a question before a list: its items are options
+    chooses: Row = ()  # Before the number of a chosen option
+    chosen: Row = ()  # After such a number
+    own_tags: Row = ()  # In the name of a tag: its content is the user's own
+    # In a story, after a bracket or at the beginning of a line: what follows is said out of character
     asides: Row = ()
 
 
 class Constraints(Topic, frozen=True, kw_only=True):
-    """How people bind an assistant for good, and lift that; a clause begins behind a comma or a conjunction."""
+    """How people set lasting constraints for an assistant, and lift them; a comma or conjunction begins a clause."""
 
-    lead: Row = ()  # What may stand before the word that binds, at the beginning of a clause
+    lead: Row = ()  # At the beginning of a clause, before the word that binds
     conjunctions: Set = frozenset()  # Words between two clauses
-    turns: Row = ()  # Words behind which a new thought begins: before them a question may stand, and a rule behind
-    asks: Row = ()  # At the beginning: what is asked, or asked for, with a question mark or without
-    scope: Row = ()  # How far something reaches: such a sentence holds beyond the task at hand, whatever else it says
-    wide: Row = ()  # How far something reaches, where it binds; told of what happens, it binds nothing
-    never: Row = ()  # At the beginning of a clause: what must always be so, or never
-    forbid: Row = ()  # At the beginning of a clause: what is not to be done, is not wanted, or holds for all of a kind
-    keep: Row = ()  # At the beginning of a clause: what is to stay as it is, and what is preferred
-    # At the beginning of a clause: how something is to be done; for good in a short sentence or a firm one
+    turns: Row = ()  # Words that separate a question from a rule
+    asks: Row = ()  # At the beginning: a question or request, with or without a question mark
+    scope: Row = ()  # Anywhere: the sentence holds beyond the task at hand, whatever else it says
+    wide: Row = ()  # Words of scope that matter only in a sentence that binds
+    never: Row = ()  # At the beginning of a clause: always or never
+    forbid: Row = ()  # At the beginning of a clause: something is forbidden, unwanted, or holds for all of a kind
+    keep: Row = ()  # At the beginning of a clause: something is to stay as it is, or is preferred
+    # At the beginning of a clause: how something is to be done; lasting only in a short or firm sentence
     use: Row = ()
-    nothing: Row = ()  # A whole sentence: what is not to be, without a verb
-    bound: Row = ()  # Anywhere: what must stay as it is, is forbidden, or needs a permission
-    must: Row = ()  # Anywhere: what has to be so
-    should: Row = ()  # Anywhere: what ought to be so; for good where it is firm
-    firm: Row = ()  # What makes a sentence say how all of a kind is to be, or how it is not to be
-    guess: Row = ()  # A word that binds, used for what is supposed or wished for
-    once: Row = ()  # What is to be done now, once
-    scenes: Row = ()  # Anywhere: a scenario that is played through, in which nothing is forbidden for good
-    conditions: Set = frozenset()  # Before a clause that says when: its subject is not that of what follows
-    # In what stands before a word that binds: it has a subject, so that it tells of somebody and orders nothing
+    nothing: Row = ()  # A whole sentence: a ban without a verb
+    bound: Row = ()  # Anywhere: something must not change, is forbidden, or needs permission
+    must: Row = ()  # Anywhere: obligation
+    should: Row = ()  # Anywhere: weak obligation; lasting only if firm
+    firm: Row = ()  # Anywhere: makes a sentence general or firm
+    guess: Row = ()  # A word of obligation that expresses a guess or wish
+    once: Row = ()  # Something is to be done now, once
+    scenes: Row = ()  # Anywhere: a hypothetical scenario, which forbids nothing
+    conditions: Set = frozenset()  # Before a conditional clause, whose subject is not that of what follows
+    # Before a word that binds: a subject, which makes the clause a statement about somebody
     subject: Row = ()
-    tells: Row = ()  # Somebody did something, or something went wrong: the sentence tells of it
-    orders: Row = ()  # At the beginning of a clause: what the system tells an assistant to do, for good
-    limits: Row = ()  # Anywhere, where the system says it: what may be done, and how far
-    points_back: Row = ()  # A word for what was named before
-    choices: Row = ()  # In a question: the answer settles how something is to be, and not what is done next
-    lift: Row = ()  # Anywhere: what may lift a constraint that was set before
-    replaces: Row = ()  # Anywhere: what puts something in the place of another, and so may lift that as well
-    empty: Set = frozenset()  # Words that say nothing of what a constraint is about, besides the stop list
+    tells: Row = ()  # The sentence reports what happened
+    orders: Row = ()  # At the beginning of a clause, in a system prompt: a lasting order
+    limits: Row = ()  # Anywhere, in a system prompt: what is allowed, and how far
+    points_back: Row = ()  # Words that refer to something named before
+    choices: Row = ()  # In a question: the answer is a lasting decision, not the next step
+    lift: Row = ()  # Anywhere: may lift an earlier constraint
+    replaces: Row = ()  # Anywhere: replaces one thing by another, and so may lift a constraint as well
+    empty: Set = frozenset()  # Function words besides the stop list
 
 
 class Rulings(Topic, frozen=True, kw_only=True):
-    """How users tell an agent what holds in later work: beside what binds (`Constraints`), how they correct it."""
+    """How users tell an agent what holds in later work: besides `Constraints`, how they correct it."""
 
-    negates: Row = ()  # Anywhere: it says no
-    owed: Row = ()  # Anywhere: something is to be so
-    reaches: Row = ()  # Anywhere: it holds always, everywhere, for all of a kind, or whenever something is so
-    contrasts: Row = ()  # Anywhere: one thing, and not another; as it is done already
-    ours: Row = ()  # Anywhere: who does so is a team, and not a program
-    holds: Row = ()  # Anywhere: verbs in the present, by which things are said to be so
-    places: Row = ()  # Anywhere: where something belongs, what it is for
-    consults: Row = ()  # Anywhere: how the agent works with the user: what it asks for, what it waits for, who decides
-    blames: Row = ()  # Anywhere: what the agent did is not how it is to be
-    doubts: Row = ()  # Anywhere in a question: its answer is implied
-    reports: Row = ()  # Anywhere: somebody tells what they see or think, and rules nothing
-    happened: Row = ()  # Anywhere: it tells of what is past
-    at_hand: Row = ()  # Anywhere: it is of the task at hand alone
-    # Anywhere: it weighs, asks for words, or plans a step; whoever knows nothing of the task has no use for it
+    negates: Row = ()  # Anywhere: negation
+    owed: Row = ()  # Anywhere: obligation
+    reaches: Row = ()  # Anywhere: it holds always, everywhere, for all of a kind, or under a condition
+    contrasts: Row = ()  # Anywhere: one thing and not another, or as it is done already
+    ours: Row = ()  # Anywhere: a team's practice, not a program's behaviour
+    holds: Row = ()  # Anywhere: verbs in the present that state how things are
+    places: Row = ()  # Anywhere: where something belongs, or what it is for
+    consults: Row = ()  # Anywhere: how the agent works with the user: what it asks for, waits for, who decides
+    blames: Row = ()  # Anywhere: criticism of what the agent did
+    doubts: Row = ()  # Anywhere in a question: it is rhetorical
+    reports: Row = ()  # Anywhere: an observation or opinion, which rules nothing
+    happened: Row = ()  # Anywhere: it is about the past
+    at_hand: Row = ()  # Anywhere: it is about the task at hand alone
+    # Anywhere: it weighs, asks for words, or plans a step, and is of no use without the task
     hedges: Row = ()
     orders: Row = ()  # At the beginning: an order on how to work, or on what not to do
-    process: Row = ()  # Anywhere: what work itself consists of, whatever the task: commits, tests, reviews, documents
-    joins: Row = ()  # At the beginning: it goes on with what was said before
-    points: Row = ()  # Anywhere: words that stand for what was named before
-    open: Row = ()  # Anywhere: the same where what they stand for is not in the sentence
-    disputes: Row = ()  # Anywhere: that something said is not so
-    accepts: Row = ()  # Anywhere: praise, a go-ahead, and what was not done
-    asks: Row = ()  # At the beginning: a question, whether it is marked as one or not
-    stressed: Row = ()  # At the beginning: words in capitals that say how far something goes
-    concedes: Row = ()  # Anywhere in what an agent replies: that the user is right, and it was wrong
-    lasts: Row = ()  # Anywhere: that it is so from then on
-    definite: Set = frozenset()  # Words before one thing that both know of: what is done to it is a step
-    subjects: Set = frozenset()  # Words with which neither an order nor a statement on a kind of things begins
-    polite: Row = ()  # At the beginning: what makes a question of what is ordered
-    tags: Row = ()  # At the end of what is stated: with it the speaker asks to be agreed with
-    reasons: Row = ()  # At the beginning of a sentence, or behind a comma: it gives the reason of what was said before
-    refused: Row = ()  # Before what is not to be used, changed or run
-    chosen: Row = ()  # Before what is to be used or run
-    forbids: Row = ()  # Before an act that is not to be done
+    process: Row = ()  # Anywhere: parts of any work, whatever the task: commits, tests, reviews, documents
+    joins: Row = ()  # At the beginning: it continues what was said before
+    points: Row = ()  # Anywhere: words that refer to something named before
+    open: Row = ()  # Anywhere: the same if the referent is not in the sentence
+    disputes: Row = ()  # Anywhere: something said is wrong
+    accepts: Row = ()  # Anywhere: praise, a go-ahead, or what was not done
+    asks: Row = ()  # At the beginning: a question, with or without a question mark
+    stressed: Row = ()  # At the beginning: words of scope in capitals
+    concedes: Row = ()  # Anywhere in an agent's reply: the user is right
+    lasts: Row = ()  # Anywhere: from now on
+    definite: Set = frozenset()  # Words before one known thing: an act on it is a step, not a rule
+    subjects: Set = frozenset()  # Words that begin neither an order nor a general statement
+    polite: Row = ()  # At the beginning: makes an order a question
+    tags: Row = ()  # At the end: a tag question
+    reasons: Row = ()  # At the beginning of a sentence, or after a comma: it gives a reason
+    refused: Row = ()  # Before something not to be used, changed or run
+    chosen: Row = ()  # Before something to be used or run
+    forbids: Row = ()  # Before an act that is forbidden
     before: Row = ()  # Between what is to be done first and what comes after it
     acts: Map = {}  # By a command, the words for what it does
-    plain: Set = frozenset()  # Words that say nothing of what a ruling is about, beside the stop list
-    # At the beginning of a message: a program wrote it in the user's place, or the user pasted another's plan
+    plain: Set = frozenset()  # Words that say nothing about the subject of a ruling, besides the stop list
+    # At the beginning of a message: written by a program in the user's place, or a pasted plan
     harness: Row = ()
 
 
 class Binding(Topic, frozen=True, kw_only=True):
-    """What makes a sentence that a user said once bind later work, and what makes it one of its task."""
+    """What makes a sentence that a user said once a lasting rule, and what ties it to its task."""
 
     lead: Row = ()  # At the beginning: what a clause opens with, and that says nothing of it
     bans: Row = ()  # At the beginning of a clause: something is not to be done
@@ -249,7 +248,7 @@ class Binding(Topic, frozen=True, kw_only=True):
 
 
 class Wishes(Topic, frozen=True, kw_only=True):
-    """What users ask for after the work was done, and what there is to do unasked."""
+    """What users ask for after the work is done, and what should be done unasked."""
 
     uttered: Map = {}  # By kind: words that utter the wish, anywhere
     unasked: Map = {}  # By kind: what there is to do, as a lesson begins
@@ -259,14 +258,14 @@ class Wishes(Topic, frozen=True, kw_only=True):
 
 
 class Kinds(Topic, frozen=True, kw_only=True):
-    """By what the kind of a memory is told."""
+    """What decides the kind of a memory."""
 
     failed: Row = ()
     steps: Row = ()  # How something is done
     times: Row = ()  # When something was
-    had: Row = ()  # What was had and is over: an event, and nothing that was the case
-    present: Set = frozenset()  # Verbs of what is the case
-    no_past: Set = frozenset()  # Words that only look as if they stood in the past
+    had: Row = ()  # Something was had and is over: an event, not a fact
+    present: Set = frozenset()  # Verbs that state facts
+    no_past: Set = frozenset()  # Words that only look like a past tense
     be_past: Set = frozenset()  # What was, had or got
     got: Set = frozenset()  # Those of them that tell of an event alone
     did: Set = frozenset()
@@ -276,7 +275,7 @@ class Kinds(Topic, frozen=True, kw_only=True):
 
 
 class Questions(Topic, frozen=True, kw_only=True):
-    """What a question asks about, and of whom."""
+    """What a question asks about, and about whom."""
 
     asker: Set = frozenset()
     answerer: Set = frozenset()  # Words for the one who asks, and for the one who is asked
@@ -296,14 +295,14 @@ class Questions(Topic, frozen=True, kw_only=True):
 
 
 class Senses(Topic, frozen=True, kw_only=True):
-    """What questions want to know, by codes; where an attribute has one, by that."""
+    """What questions ask for, by codes: those of attributes where there are any."""
 
-    asks: Map = {}  # By a code, what asks for it
-    tells: Map = {}  # By a code, the words by which an answer tells it
+    asks: Map = {}  # By a code, patterns of questions for it
+    tells: Map = {}  # By a code, words of an answer to it
 
 
 class Persons(Topic, frozen=True, kw_only=True):
-    """How somebody is spoken of without a name."""
+    """How people are referred to without a name."""
 
     she: Set = frozenset()
     he: Set = frozenset()
@@ -318,7 +317,7 @@ class Persons(Topic, frozen=True, kw_only=True):
 
 
 class Serving(Topic, frozen=True, kw_only=True):
-    """What of all that is known serves a goal, by what goals ask for and what memories tell."""
+    """Which memories serve a goal, by the areas of life that both are about."""
 
     plain: Set = frozenset()  # What stands in any goal, and says nothing of what it is about
     standing: Row = ()  # What rules how the assistant is to answer, whatever is asked
@@ -336,7 +335,7 @@ class Serving(Topic, frozen=True, kw_only=True):
 
 
 class Names(Topic, frozen=True, kw_only=True):
-    """What decides whether a word written large is a name."""
+    """What decides whether a capitalised word is a name."""
 
     none: Set = frozenset()  # Never a name by itself, however it is written
     none_inside: Set = frozenset()  # Nor are these, within a sentence; as they are written
@@ -378,7 +377,7 @@ class Speech(Topic, frozen=True, kw_only=True):
 
 
 class Prose(Topic, frozen=True, kw_only=True):
-    """What an agent says of its work."""
+    """What agents say about their work."""
 
     lead: Row = ()  # What may stand before an intent, at the beginning of a sentence
     intent: Row = ()  # The sentence says what will be done
@@ -394,7 +393,7 @@ class Prose(Topic, frozen=True, kw_only=True):
 
 
 class Explaining(Topic, frozen=True, kw_only=True):
-    """By what a sentence is known to give a cause or a rule that binds others. Patterns of whole words."""
+    """What marks a sentence as giving a cause or a general rule. Patterns of whole words."""
 
     rules: Row = ()  # It says what has to be so, what works and what does not, or what stands in the place of something
     takes: Row = ()  # It says what the speaker has to use: a plan that is a rule as well
@@ -404,7 +403,7 @@ class Explaining(Topic, frozen=True, kw_only=True):
 
 
 class Voices(Topic, frozen=True, kw_only=True):
-    """Who speaks in a text, to whom, and what no summary says; in quotation marks all of it may stand."""
+    """Who speaks in a text, to whom, and what no summary may say outside quotation marks."""
 
     agent: Row = ()  # It tells of the agent from outside
     you: Row = ()  # It speaks to a reader of what was done
@@ -422,7 +421,7 @@ class Voices(Topic, frozen=True, kw_only=True):
 
 
 class Clauses(Topic, frozen=True, kw_only=True):
-    """How the clauses of a sentence hang together."""
+    """How the clauses of a sentence are connected."""
 
     joins: Row = ()  # Before a clause that could be a sentence by itself
     subjects: Row = ()  # What such a clause begins with
@@ -434,7 +433,7 @@ class Clauses(Topic, frozen=True, kw_only=True):
 
 
 class Verdicts(Topic, frozen=True, kw_only=True):
-    """What a status says of an outcome."""
+    """What a status says about an outcome."""
 
     status: Row = ()  # What a line of status is called
     good: Row = ()
@@ -448,7 +447,7 @@ class Verdicts(Topic, frozen=True, kw_only=True):
 
 
 class Instructions(Topic, frozen=True, kw_only=True):
-    """What is worded as an instruction to a model. A blank stands for any white space, also as JSON writes it."""
+    """Wordings of instructions to a model. A blank matches any white space, also as escaped in JSON."""
 
     worded: Row = ()
     addressed: Row = ()  # It speaks to a model; here a blank is a blank
@@ -456,7 +455,7 @@ class Instructions(Topic, frozen=True, kw_only=True):
 
 
 class Outcomes(Topic, frozen=True, kw_only=True):
-    """What came of something that somebody meant to do."""
+    """What became of an intention."""
 
     undone: Row = ()  # It did not come about: it was only wished or planned, it was called off, or it was not done
     fails: Row = ()  # It did, and went wrong
@@ -464,7 +463,7 @@ class Outcomes(Topic, frozen=True, kw_only=True):
 
 
 class TaskType(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How goals of a type of task are worded."""
+    """How goals of one type of task are worded."""
 
     name: str
     begins: Row = ()  # What such a goal begins with, behind words such as “can you please”

@@ -1,7 +1,6 @@
-"""The words of a text: as they stand there, and as they are searched, without the common ones and reduced to stems.
+"""Tokenisation: the words of a text, and the stemmed terms under which it is indexed and searched.
 
-Texts and questions are read by the same rules, so a change of `terms` asks for the index to be written anew: `FORMAT`
-tells.
+Documents and queries use the same rules, so a change of `terms` requires a rebuilt index and a new `FORMAT`.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from ireneo.language.topics import Words
 from ireneo.patterns import lazy_re
 
 FORMAT = 2
-"""The number of the rules of `terms`; an index that was written by others is to be written anew."""
+"""Version of the rules of `terms`; an index with another version must be rebuilt."""
 
 LONGEST = 40
-"""Letters of a term at the most; what is longer (a hash, a data URL) is cut there."""
+"""Most characters of a term; longer ones (a hash, a data URL) are cut."""
 
 WORD = lazy_re(r"[^\W\d_](?:[^\W_]|['’-](?=[^\W\d_]))*")
-"""A word: it begins with a letter, and what an apostrophe or a hyphen joins is one."""
+"""A word: it begins with a letter, and apostrophes and hyphens join its parts."""
 
 _LETTERS = lazy_re(r"[^\W\d_]+")
 _ASCII_WORD = lazy_re(r"[a-z0-9]+(?:'[a-z]+)?")
@@ -35,14 +34,14 @@ _RUN = lazy_re(f"([{_UNSPACED}]+)")
 
 
 def letters(text: str) -> list[str]:
-    """The words of `text` that are made of letters, in order; what anything else parts counts as two."""
+    """Return the runs of letters in `text`, in order."""
     return _LETTERS.findall(text)
 
 
 def light_stem(word: str, language: str = "en") -> str:
-    """A small word without its ending, so that `pushing` meets `push`, `files` `file` and `running` `run`."""
+    """Strip the ending of a lower-case word: `pushing` → `push`, `files` → `file`, `running` → `run`."""
     for ending in of_language(Words, language).endings:
-        # Friday is no word of one Frida, as dependencies are of a dependency.
+        # Not Friday → Frida.
         if word.endswith(ending) and len(word) - len(ending) >= 3 and word[-2:] not in ("ay", "ey", "oy"):
             word = word[: -len(ending)]
             break
@@ -50,7 +49,7 @@ def light_stem(word: str, language: str = "en") -> str:
 
 
 def terms(text: str) -> list[str]:
-    """The terms of `text`, in order and as often as they stand there; the common words of English are left out."""
+    """Return the terms of `text`, in order and with repetitions, without the stop words of English."""
     folded = text.casefold().replace("\u2019", "'")
     if folded.isascii():
         return [stem for word in _ASCII_WORD.findall(folded) if (stem := _stem(word))]
@@ -58,24 +57,24 @@ def terms(text: str) -> list[str]:
 
 
 def author_term(author: str) -> str:
-    """The term under which the messages of `author` stand in an index; no word of a text is ever equal to it."""
+    """Return the term that indexes the messages of `author`; it never equals a word of a text."""
     return "@" + " ".join(unicodedata.normalize("NFKC", author.casefold()).split())
 
 
 def document_terms(text: str, author: str | None = None) -> list[str]:
-    """What an index holds of a document: the terms of its text, and that of its author where it has one."""
+    """Return the terms that an index holds of a document: those of its text, and that of its author if any."""
     return [*terms(text), author_term(author)] if author else terms(text)
 
 
 @from_data
 def common_words() -> frozenset[str]:
-    """The stop list of English, whose words make no terms."""
+    """Return the stop words of English, which are no terms."""
     return of_language(Words, "en").stop
 
 
 @from_data
 def base_forms() -> dict[str, str]:
-    """Irregular forms of English words that a stemmer can't lead back, and the word of each."""
+    """Map irregular forms of English words, which a stemmer misses, to their base forms."""
     groups = [group.split() for group in of_language(Words, "en").irregular]
     return {form: base for base, *forms in groups for form in forms}
 
@@ -95,7 +94,7 @@ _UNCHANGED = frozenset("put cut hit let set shut hurt quit cost".split())
 
 @cache
 def verb_inflections(verb: str) -> dict[str, str]:
-    """The forms of an English verb, each with which it is: `base`, `s`, `past` or `ing`."""
+    """Map the forms of an English verb to `base`, `s`, `past` or `ing`."""
     if verb in _UNCHANGED:
         doing = verb if verb in ("hurt", "cost") else verb + verb[-1]
         return {third_person(verb): "s", f"{doing}ing": "ing", verb: "past"}
@@ -113,7 +112,7 @@ _IN_Y = lazy_re(r"[^aeiou]y$")
 
 
 def third_person(verb: str) -> str:
-    """The form of an English verb behind "she"."""
+    """Return the third person singular of an English verb."""
     irregular = {"have": "has", "be": "is"}
     if verb in irregular:
         return irregular[verb]
@@ -139,39 +138,39 @@ def _terms_of_any_script(folded: str) -> list[str]:
 
 @lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
-    """The stem of a folded word, or "" for a common one; a word of another language than English keeps its form."""
+    """Return the stem of a folded word, "" for a stop word; words that aren't English keep their form."""
     word = _POSSESSIVE.sub("", word)[:LONGEST]
     if word in common_words():
         return ""
     word = base_forms().get(word, word)
-    # Imported when used: with it come the stemmers of all languages.
+    # Imported lazily: it loads the stemmers of all languages.
     from snowballstemmer.english_stemmer import EnglishStemmer
 
-    # A stemmer keeps the word it is at in itself: one of its own each time, for several threads may be here at once.
+    # A stemmer has mutable state, so each call gets its own for thread safety.
     return str(EnglishStemmer().stemWord(word)) if word.isascii() and word.isalpha() else word
 
 
 @cache
 def _any_word() -> re.Pattern[str]:
-    r"""Letters, digits and the marks that go with them: `\w` alone would cut a Hindi word at every vowel sign."""
+    r"""Return a pattern of letters, digits and combining marks: `\w` alone would cut Hindi words at vowel signs."""
     marks = [code for code in range(0x300, 0x10000) if unicodedata.category(chr(code)) in ("Mn", "Mc")]
     held = "".join(f"\\u{code:04x}" for code in marks)
     return re.compile(f"(?:[^\\W_]|[{held}])+(?:'[^\\W\\d_]+)?")
 
 
-# Which language a text is in, and whether two texts are plainly in different ones: by script and commonest words.
+# Language detection by script and most common words.
 
 
 _QUOTED = lazy_re(r"`[^`]*`|“[^“”]{0,1000}+”|\"[^\"\n]*\"")
 ENOUGH_WORDS = 12
-"""A shorter text has no language that could be told."""
+"""Least words of a text whose language can be detected."""
 ENOUGH_COMMON = 4
 SCRIPT_SHARE = 0.3
-"""With so many letters of another script a text is in another language, whatever names it mentions."""
+"""Share of words in another script from which a text is in another language, whatever names it mentions."""
 
 
 def other_language(text: str, source: str) -> str | None:
-    """Say which language `text` is in where that is plainly not the one of `source`; None where it may be."""
+    """Return the language of `text` if that is clearly not the language of `source`, else None."""
     words, theirs = _words(text), _words(source)
     if len(words) < ENOUGH_WORDS or len(theirs) < ENOUGH_WORDS:
         return None
@@ -182,12 +181,12 @@ def other_language(text: str, source: str) -> str | None:
 
 
 def language_of(text: str) -> str | None:
-    """The code of the language of `text`, such as ``en``; None where its words don't tell."""
+    """Return the code of the language of `text`, such as ``en``; None if it can't be detected."""
     return _language(_words(text))
 
 
 def language_of_sentence(text: str) -> str:
-    """The code of the language that a sentence seems to be in, by its stop words; English where they don't tell."""
+    """Return the code of the likely language of a sentence, by its stop words; English by default."""
     words = letters(text.lower())
     counts = {code: sum(word in stop for word in words) for code, stop in _stop_words().items()}
     best = max(counts, key=lambda code: counts[code])
@@ -195,7 +194,7 @@ def language_of_sentence(text: str) -> str:
 
 
 def writes_nouns_large(text: str) -> bool:
-    """Whether `text` is in German, where a capital says no more than that a word is a noun."""
+    """Whether `text` is in a language that capitalises all nouns, such as German."""
     words = letters(text.lower())
     large, small = topic(Words).nouns_large, topic(Words).nouns_small
     found = sum(word in large for word in words)
@@ -209,7 +208,7 @@ def _telling() -> dict[str, frozenset[str]]:
 
 @from_data
 def _stop_words() -> dict[str, frozenset[str]]:
-    """Of the languages that have a stop list."""
+    """Map the languages that have a stop list to it."""
     return {code: stop for code in LANGUAGES if (stop := of_language(Words, code).stop)}
 
 
@@ -218,7 +217,7 @@ def _words(text: str) -> list[str]:
 
 
 def _foreign(words: list[str]) -> float:
-    """The share of words that are not in Latin letters."""
+    """Return the share of words that are not in Latin letters."""
     return sum(ord(word[0]) > 0x24F for word in words) / len(words)
 
 

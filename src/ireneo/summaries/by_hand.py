@@ -1,6 +1,6 @@
-"""What was written by hand into a story: threads, facts that always stand, and the words of summaries and threads.
+"""Edits by hand of a story: added threads, permanent facts (canon), and rewritten summaries and threads.
 
-All of it is annotations, so that it holds on the paths that go through their messages, and on no other.
+They are stored as annotations, so they apply on the paths that go through their messages, and on no others.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from ireneo.log.tree import Annotation
 from ireneo.summaries.summary import Line, Section, Summary, Thread, ThreadId, ThreadKind, Writing
 
 HAND_WEIGHT = 10.0
-"""What is written by hand weighs so much, more than whatever was found."""
+"""Weight of what is written by hand; above everything found by rules."""
 BY_WHOM = "by hand"
-"""What a summary that was written by hand has for its prompt."""
+"""`Writing.prompt` of a summary that was written by hand."""
 _HIDDEN: frozenset[str] = frozenset({"secret", "lie"})
-"""Of these only who hides it knows."""
+"""Kinds known only to the person who hides them."""
 THREAD_KINDS: tuple[ThreadKind, ...] = get_args(ThreadKind)
 
 
 def with_threads_by_hand(
     found: Sequence[Thread], closed: Collection[ThreadId], notes: Sequence[Annotation], seen_by: str
 ) -> tuple[Thread, ...]:
-    """The open threads: those that were `found`, as they are worded by hand, and those that were added by hand.
+    """Return the open threads: those that were `found`, with edits applied, and those added by hand.
 
-    None that was released, and of those by hand none among `closed`, and only what the character `seen_by` knows of.
+    Without released ones, added ones that are `closed`, and added ones that the character `seen_by` doesn't know of.
     """
     released = {note.about for note in notes if note.kind == "release"}
     worded = wordings(notes)
@@ -42,7 +42,7 @@ def with_threads_by_hand(
 
 
 def thread_of(note: Annotation) -> Thread:
-    """The thread that was added by hand."""
+    """Build the thread that an annotation adds."""
     kind: ThreadKind = next((each for each in THREAD_KINDS if each == note.sort), "question")
     return Thread(
         id=ThreadId(note.id),
@@ -57,7 +57,7 @@ def thread_of(note: Annotation) -> Thread:
 
 
 def canon(notes: Sequence[Annotation], seen_by: str) -> list[Annotation]:
-    """The facts that stand, in the order in which they were set, as they are worded now."""
+    """Return the canon facts that were not released, in the order they were set, with edits applied."""
     released = {note.about for note in notes if note.kind == "release"}
     worded = wordings(notes)
     return [
@@ -68,7 +68,7 @@ def canon(notes: Sequence[Annotation], seen_by: str) -> list[Annotation]:
 
 
 def is_known(note: Annotation, seen_by: str) -> bool:
-    """Whether a character knows of a thread or a fact by hand; without one, all is known."""
+    """Whether a character knows of a thread or fact added by hand; True if `seen_by` is empty."""
     if not seen_by:
         return True
     # One character may go by several names.
@@ -80,7 +80,7 @@ def is_known(note: Annotation, seen_by: str) -> bool:
 
 
 def wordings(notes: Iterable[Annotation]) -> dict[str, Annotation]:
-    """Of each thing that was worded by hand the wording that stands: the last one."""
+    """Return the latest wording by hand of each item, by the item's id."""
     out: dict[str, Annotation] = {}
     for note in notes:
         if note.kind == "wording" and (note.about not in out or out[note.about].number < note.number):
@@ -89,14 +89,14 @@ def wordings(notes: Iterable[Annotation]) -> dict[str, Annotation]:
 
 
 def standing_wordings(notes: Sequence[Annotation], seen_by: str) -> list[Annotation]:
-    """The wordings of summaries of that memory that no later dispute set aside."""
+    """Return the wordings of summaries, for one character's memory, that no later dispute overrules."""
     disputes: dict[str, set[str]] = {}
     for note in notes:
         if note.kind == "dispute":
             disputes.setdefault(note.about, set()).add(note.id)
     own = [note for note in notes if note.kind == "wording" and note.since >= 0 and note.seen_by == seen_by]
     found = [note for note in wordings(own).values() if disputes.get(note.about, set()) <= set(note.answers)]
-    # Of what lies in what was written as a whole nothing stands by itself.
+    # A later wording of a longer stretch replaces those inside it.
     return [
         note
         for note in found
@@ -108,7 +108,7 @@ def standing_wordings(notes: Sequence[Annotation], seen_by: str) -> list[Annotat
 
 
 def told_by_hand(summary: Summary, written: Sequence[Annotation]) -> Summary:
-    """The text of a stretch of a story with what was written by hand of it, or of parts of it."""
+    """Apply the wordings by hand of a summary, or of parts of it."""
     for note in written:
         if note.about == summary.stretch:
             return _whole(summary, note)
@@ -167,7 +167,7 @@ CANON = "What stands, as it was set by hand:"
 
 
 def canon_lines(facts: Sequence[Annotation], room: int, count: Callable[[str], int]) -> list[str]:
-    """The lines for the facts that stand, in their order, in `room` tokens; a line says how many more there are."""
+    """Return the lines for the canon facts, in order, in at most `room` tokens; a line says how many more there are."""
     lines: list[str] = []
     used = count(CANON) + 1
     for note in facts:

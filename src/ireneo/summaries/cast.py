@@ -1,8 +1,8 @@
-"""The cast of a story: who is who over all of its summaries, who plays whom, who is dead, and where it plays.
+"""The cast of a story over all of its summaries: identities, players, fates, and the current setting.
 
-Each leaf keeps what it found (`ireneo.summaries.find_cast`) as lines of its section "cast": for a name how often it
-acts and who answers when it is called, and beside that plain statements. A deep summary has the sums of those below it,
-as many as it has room for. Who is who is settled over the summaries that a context shows.
+Each leaf keeps its findings (`ireneo.summaries.find_cast`) as lines of its section "cast": for each name how often it
+acts and who answers when it is called, and explicit statements. A deeper summary holds the sums of those below it, up
+to a limit. Identities are resolved over the summaries that a context shows.
 """
 
 from __future__ import annotations
@@ -20,51 +20,51 @@ from ireneo.summaries.summary import Line, Mention, Section, Summary
 
 LEAF_LINES = 20, 30
 DEEP_LINES = 40, 80
-"""So many names, and so many statements on them, a leaf and a deep summary keep."""
+"""Most names, and most statements about them, in a leaf and in a deeper summary."""
 STATEMENTS = 6
-"""So many of one kind on one name."""
+"""Most statements of one kind about one name."""
 ANSWERING = 4
-"""So many who answer for a name."""
+"""Most authors kept who answer to a name."""
 FATES = ("dead", "alive", "gone")
 FACTS = ("is", "alias", "full", "where", *FATES)
 OF_TEXT = frozenset({"is", "alias", "full"})
-"""Statements that say something; of the others only the newest counts."""
+"""Kinds of statements that are told apart by their text; of the others only the newest counts."""
 SAID = 2
-"""Who speaks is more surely somebody than who does something."""
+"""Weight of speaking against acting."""
 PLAYED, PLAYED_SHARE = 4.0, 0.5
-"""A name is an author's character where that author answered so often, and for so much of all answers."""
+"""Least answers, and share of all answers, by which a name is an author's character."""
 PLAYING, NAMED = 0.1, 0.2
-"""What a line of an author counts for the character, and being named, against a deed told of somebody."""
+"""Weights of a player's line and of being named, against acting."""
 DESCRIBED = 5.0
-"""So many deeds it is worth to keep a name of whom it is said what they are."""
+"""Bonus, in acts, for keeping a name that has a description."""
 SURE = 2
-"""What nobody but one who may jest has said once isn't told."""
+"""Least weight of a statement that is shown; something said once, perhaps in jest, has 1."""
 ACTS_ON = 5
-"""Who acts so often after a death is alive."""
+"""Acts after a death by which somebody is alive after all."""
 SEEN, OFTEN = 2, 5
-"""Somebody is of the story who comes and acts in so many leaves, or acts so often in one."""
+"""Leaves and acts, or acts alone, that make somebody part of the cast."""
 PRESENT = 2
-"""So many of the newest summaries tell where it plays now."""
+"""Newest summaries that are searched for the current setting."""
 TELLING = 40
-"""Characters of a line that tells something by itself."""
+"""Least characters of a line that is informative by itself."""
 LATELY_ROOM = 250
-"""In less room than this the cast has it for itself."""
+"""Least room, in tokens, in which "Lately" is shown besides the cast."""
 ALONE = 2
-"""What somebody is besides says something in more words than these."""
+"""A further description needs more words than this."""
 LONGEST_NAME = 4
-"""Words of a name as it is shown."""
+"""Most words of a name that is shown."""
 PASSING = 0.05
-"""Of whom nothing but the player is known, who does less than this share of what the first one does isn't told."""
+"""Least weight, as a share of the main character's, at which somebody without a description is shown."""
 MAIN = 24
-"""So many are shown at the most."""
+"""Most people shown."""
 
 
 def cast_section(stretches: Sequence[Sequence[Line]], most: tuple[int, int]) -> Section | None:
-    """The section "cast" with the sums of adjacent `stretches`: at most so many names and statements on them."""
+    """Return the section "cast" with the sums of adjacent `stretches`; `most` limits names and statements."""
     people: dict[str, list[Line]] = defaultdict(list)
     facts: dict[tuple[str, str, str], Line] = {}
     for lines in stretches:
-        # What a stretch says of somebody's deeds comes before what it says of somebody's fate.
+        # Acts first: a fate in the same stretch comes after them.
         for line in lines:
             if line.verbs[0][0] not in FACTS:
                 people[line.subject].append(line)
@@ -87,14 +87,14 @@ def cast_section(stretches: Sequence[Sequence[Line]], most: tuple[int, int]) -> 
         of_one[line.verbs[0][0], line.subject] += 1
         if of_one[line.verbs[0][0], line.subject] <= STATEMENTS:
             out.append(line)
-    # Aliases, fates and the place outlast what somebody is; and of all the statements those on who acts most.
+    # Aliases, fates and places outlast descriptions, and statements about those who act most outlast others.
     out.sort(key=lambda line: (line.verbs[0][0] == "is", -worth.get(line.subject, 0.0) - line.weight, -line.position))
     lines = (*kept, *out[: most[1]])
     return Section(name="cast", lines=lines) if lines else None
 
 
 def person_line(name: str, counts: Mapping[str, int], answers: Mapping[str, int], position: int) -> Line:
-    """What a stretch counts for a name: how often it acts, speaks and so on, and who answers when it is called."""
+    """Build the line of a name: how often it acts, speaks and so on, and who answers when it is called."""
     ranked = sorted(((who, times) for who, times in answers.items() if times), key=lambda each: (-each[1], each[0]))
     kept = ranked if len(ranked) <= 2 * ANSWERING else [*ranked[:ANSWERING], *ranked[-ANSWERING:]]
     return Line(
@@ -124,7 +124,7 @@ def _weighed(line: Line) -> Line:
 
 
 def _joined(before: Line, line: Line) -> Line:
-    """Join two statements of one kind; of places and fates the newer one counts."""
+    """Join two statements of one kind; for places and fates the newer one counts."""
     kind, times = line.verbs[0]
     if kind not in OF_TEXT and kind != before.verbs[0][0]:
         return _weighed(line)
@@ -149,25 +149,25 @@ def _told(line: Line, verbs: tuple[tuple[str, int], ...], weight: float) -> Line
     )
 
 
-# Who is who: the names of one person, put together.
+# Resolving identities: which names belong to one person.
 
 
 _QUOTES = '"“„«‘「『'
-"""What is said by nobody in particular says nothing by itself."""
+"""A line that begins with speech says little without its speaker."""
 _SHOW = lazy_re(lambda: rf"\b{either(topic(Threads).show)}\b")
 
 
 class CastMember(Struct, kw_only=True):
-    """Somebody in a story."""
+    """A person in a story."""
 
     name: str
-    """The name that they speak under, or are mostly called by."""
+    """The name they speak under, or are called by most."""
     names: tuple[str, ...]
-    """All of them, the commonest first."""
+    """All names, the commonest first."""
     full: str = ""
     """The longest form of the name."""
     aliases: tuple[str, ...] = ()
-    """Other names that are no form of it."""
+    """Names that share no word with it."""
     player: str = ""
     is_so: tuple[str, ...] = ()
     fate: str = ""
@@ -175,25 +175,25 @@ class CastMember(Struct, kw_only=True):
 
 
 class KnownCast(Struct, kw_only=True):
-    """All that summaries know of who is who."""
+    """The cast as far as summaries know it."""
 
     people: tuple[CastMember, ...] = ()
-    """Those of the story, who do most first."""
+    """The most active first."""
     where: str = ""
     narrator: str = ""
-    """The author who tells the story to those who play in it."""
+    """The author who narrates to the players."""
     lately: str = ""
-    """What the newest summaries tell first."""
+    """The weightiest line of the newest summaries."""
 
 
 def known_cast(nodes: Sequence[Summary]) -> KnownCast:
-    """Who is who after adjacent summaries of a story."""
+    """Return the cast after adjacent summaries of a story."""
     section = cast_section([node.lines("cast") for node in nodes], (10_000, 10_000))
     if section is None:
         return KnownCast()
     cast = _WholeCast(section.lines, sum(node.leaves for node in nodes))
     people = sorted(cast.people(), key=lambda each: (-each.weight, each.name))
-    # Where they came to long ago is where they are no more.
+    # An old place is out of date.
     newest = [line for node in nodes[-PRESENT:] for line in node.lines("cast") if line.verbs[0][0] == "where"]
     where = max(newest, key=_position, default=None)
     told = [
@@ -212,10 +212,7 @@ def known_cast(nodes: Sequence[Summary]) -> KnownCast:
 
 
 def aliases(nodes: Sequence[Summary]) -> dict[str, str]:
-    """By each name that somebody has after these summaries, the one that they speak under, or are mostly called by.
-
-    Its keys are all the names and aliases of people that the summaries know.
-    """
+    """Map every name and alias that the summaries know to the person's main name."""
     return {name: each.name for each in reversed(known_cast(nodes).people) for name in each.names}
 
 
@@ -224,7 +221,7 @@ def _position(line: Line) -> int:
 
 
 class _WholeCast:
-    """The cast that follows from the lines of all summaries of a path."""
+    """Resolves the cast from the lines of all summaries of a path."""
 
     def __init__(self, lines: Sequence[Line], leaves: int) -> None:
         self._leaves = leaves
@@ -241,12 +238,12 @@ class _WholeCast:
 
     @property
     def narrator(self) -> str:
-        """The author who narrates to players; empty where none does."""
+        """The author who narrates to players; empty if there is none."""
         telling = [name for name, counts in self._counts.items() if counts["tells"] > counts["speaks"]]
         return max(telling, key=lambda name: self._counts[name]["tells"]) if telling and self._players else ""
 
     def people(self) -> Iterator[CastMember]:
-        """Everybody of the story."""
+        """Yield the people of the story."""
         for names in self._groups():
             if (found := self._person(names)) is not None:
                 yield found
@@ -274,7 +271,7 @@ class _WholeCast:
         return out
 
     def _as_themselves(self) -> Counter[str]:
-        """How often each author acts or answers under their own name, and so is in the story themselves."""
+        """Count how often each author acts or answers under their own name, and so is a character themselves."""
         own: Counter[str] = Counter()
         for author in self._speaking:
             for name, counts in self._counts.items():
@@ -328,7 +325,7 @@ class _WholeCast:
         for words, forms in same.items():
             titles = {title for name in forms if (title := _title(name))}
             alone = [name for name in forms if not _title(name)]
-            # Mr Holm and Mrs Holm are two, and whose name Holm is then isn't known.
+            # Mr Holm and Mrs Holm are two people, and a bare "Holm" is ambiguous.
             if len(titles) > 1 or (titles & topic(Cast).wives and alone):
                 by_title: dict[str, list[str]] = defaultdict(list)
                 for name in forms:
@@ -341,7 +338,7 @@ class _WholeCast:
             yield from self._short_forms(words, forms, longer, same)
 
     def _bearer(self, by_title: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
-        """Whose the name without a title is: the one named by far the most."""
+        """Pair the name without a title with the bearer who is named by far the most."""
         weights = {title: sum(map(self._weight, names)) for title, names in by_title.items() if title}
         best = max(sorted(weights.keys() - topic(Cast).wives), key=lambda title: weights[title], default="")
         if best and "" in by_title and weights[best] >= 3 * (sum(weights.values()) - weights[best]):
@@ -367,14 +364,14 @@ class _WholeCast:
             yield forms[0], same[found[0]][0]
 
     def _weight(self, name: str) -> float:
-        """How much a name is used; one known only as the longer form of another weighs less than that."""
+        """Return how much a name is used; one known only as a longer form weighs little."""
         return self._named[name].weight if name in self._named else self._full[name] / 100
 
     def _is_player(self, name: str) -> bool:
         return bool(self._players) and name in self._speaking
 
     def _person(self, names: Sequence[str]) -> CastMember | None:
-        """The person of these names; None where it is nobody of the story."""
+        """Build the person of these names; None if it is not a person of the story."""
         counts: Counter[str] = sum((self._counts.get(name, Counter()) for name in names), Counter())
         real = {bare_name(author)[:1] for author in self._players}
         if any(self._is_player(name) or (self._players and bare_name(name)[:1] in real) for name in names):
@@ -387,13 +384,13 @@ class _WholeCast:
         fate = self._fate([line for line in facts if line.verbs[0][0] in FATES], names)
         seen = max((self._counts[name]["leaves"] for name in names if name in self._counts), default=0)
         recurs = seen >= min(SEEN, self._leaves)
-        # What somebody plainly is says that they are somebody, too.
+        # A description is evidence for a person, too.
         if not (recurs and (is_so or fate)) and (acting < SEEN or not (recurs or acting >= OFTEN)):
             return None
         if counts["inside"] * 2 > acting or counts["thing"] > acting + counts["named"] / 2:
             return None
         player = next((self._characters[name] for name in names if name in self._characters), "")
-        # Who speaks under a name keeps it, whatever they are called since.
+        # The name somebody speaks under stays, whatever else they are called.
         name = next((each for each in names if each in self._speaking), names[0])
         full = self._fullest(name, names)
         own = self._own_words([each for each in names if self._is_form(name, each)])
@@ -409,7 +406,7 @@ class _WholeCast:
         )
 
     def _fate(self, told: Sequence[Line], names: Sequence[str]) -> str:
-        """The last certain fate of somebody who doesn't go on acting under any name."""
+        """Return the last certain fate of somebody who doesn't go on acting under any name."""
         line = max(told, key=_position, default=None)
         if line is None or line.weight < SURE or line.verbs[0][0] == "alive":
             return ""
@@ -417,12 +414,12 @@ class _WholeCast:
         acts = dict(line.verbs).get("after", 0) + sum(
             _acting(self._counts[name]) for name in others if self._named[name].position > line.position
         )
-        # What one of those in the story says may be a lie.
+        # A character may be lying.
         teller = self._players.get(line.text, line.text)
         return f"{line.verbs[0][0]}{f' (says {teller})' if teller else ''}" if acts < ACTS_ON else ""
 
     def _other_names(self, names: Sequence[str], own: set[str]) -> tuple[str, ...]:
-        """The names that share no word with the name that is shown, nor with one another."""
+        """Return the names that share no word with the name that is shown, nor with one another."""
         out: list[str] = []
         words = set(own)
         for each in names:
@@ -439,7 +436,7 @@ class _WholeCast:
         return set(bare_name(name)) <= words
 
     def _fullest(self, name: str, names: Sequence[str]) -> str:
-        """The longest plausible form of a name."""
+        """Return the longest plausible form of a name."""
         own = bare_name(name)
         known = [
             other
@@ -451,7 +448,7 @@ class _WholeCast:
         return max(known, key=lambda each: (len(bare_name(each)), self._full[each], self._weight(each), each))
 
     def _is_so(self, told: Sequence[Line], forms: set[str]) -> list[str]:
-        """The most frequent descriptions of somebody: whose relative, and what else, each once."""
+        """Return the most frequent descriptions of somebody: at most one as a relative, and others."""
         of_kin: list[str] = []
         other: list[str] = []
         for line in sorted(told, key=lambda line: (-line.weight, line.position, line.text)):
@@ -475,7 +472,7 @@ class _WholeCast:
 
 
 def bare_name(name: str) -> tuple[str, ...]:
-    """The words of a name in small letters, without titles and particles."""
+    """Return the lower-case words of a name, without titles and particles."""
     words = [word.rstrip(".").casefold().replace("’", "'").removesuffix("'s") for word in name.split()]
     return tuple(word for word in words if word and word not in topic(Names).titles | topic(Names).particles)
 
@@ -489,7 +486,7 @@ HEADING = "Who is who:"
 
 
 def say_cast(known: KnownCast, room: int, count: Callable[[str], int]) -> list[str]:
-    """The lines on the cast and the place, those who do most first; they take at most `room` tokens together."""
+    """Return the lines on the cast and the setting, the most active people first, in at most `room` tokens."""
     left = room - count(HEADING) - 1
     present: list[str] = []
     told = (
@@ -512,7 +509,7 @@ def say_cast(known: KnownCast, room: int, count: Callable[[str], int]) -> list[s
 
 
 def say_person(person: CastMember) -> str:
-    """One line on somebody; empty where there is nothing to say but the name."""
+    """Return one line on somebody; empty if only the name is known."""
     notes = [f"played by {person.player}"] if person.player else []
     notes += [f"also {name}" for name in person.aliases]
     said = "; ".join([*person.is_so, *([person.fate] if person.fate else [])])

@@ -1,8 +1,7 @@
-"""Who acts in a stretch of a story, what is plainly said of them, and where it plays: found by rules, for its leaf.
+"""Find, by rules alone, the cast of a stretch of a story: who acts, what is said of them, and where the story is set.
 
-Nothing that can be counted is taken from one line alone: a name is somebody's if it acts, and a player's character is
-whoever is called when that player answers. So a leaf keeps counts, and who is who is settled over all of them
-(`ireneo.summaries.cast`).
+A leaf keeps counts rather than conclusions: a name is a person if it acts, and a player's character is the one whose
+name that player answers to. Identities are resolved over the counts of all leaves (`ireneo.summaries.cast`).
 """
 
 from __future__ import annotations
@@ -28,21 +27,21 @@ from ireneo.summaries.summary import Line, Section
 from ireneo.summaries.tell_story import key_words, names_in, sentences
 
 PLAYS, INTRODUCES = 12, 4
-"""What it counts for a name's being an author's character that the author says so, or speaks as that character in the
-first person; an answer when the name is called counts 1."""
+"""Evidence that a character is an author's: the author says so, or speaks as the character in the first person. An
+answer when the name is called counts 1."""
 SURE = 2
-"""What a narrator says of somebody, or an author of themselves, counts so much; what others say, who may jest, 1."""
+"""Weight of what a narrator says of somebody, or authors of themselves; what others say, perhaps in jest, counts 1."""
 LONGEST = 70
-"""Characters of what somebody is."""
+"""Longest description of somebody, in characters."""
 PHRASE_WORDS, TAIL_WORDS = 5, 8
 SHORT = 300
-"""Characters of a text all of which is meant by a laughter in it."""
+"""Characters; in a text up to this length, a note of laughter marks all of it as a joke."""
 NEAR = 120
-"""Characters round a sentence in which talk of the game makes it a part of that."""
+"""Characters around a sentence in which talk about the show makes the sentence part of that talk."""
 LONGEST_SENTENCE = 1_000
-"""Characters; what is longer is no sentence."""
+"""Characters; longer sentences are not searched for statements."""
 FEWEST = 4
-"""A sentence of fewer words says nothing of anybody but by the way."""
+"""Words; a shorter sentence states nothing about anybody."""
 
 _JEST = lazy_re(lambda: rf"[(\[][^()\[\]]{{0,40}}{either(topic(Cast).jests)}[^()\[\]]{{0,40}}[)\]]", re.IGNORECASE)
 _TOKEN = lazy_re(r"[^\W\d_][\w’'-]*|[^\w\s]|\d+")
@@ -72,7 +71,7 @@ _IS = lazy_re(lambda: rf"{either(topic(Cast).is_so)}\s+")
 _THEY_ARE = lazy_re(lambda: rf"{either(topic(Cast).they_are)}\s+")
 _OWNED = lazy_re(r"(?P<owner>[A-ZÀ-Þ][\w’'.-]{0,30}(?: [A-ZÀ-Þ][\w’'.-]{0,30}){0,3})['’]s ")
 _CALLED = lazy_re(lambda: rf",? {either(topic(Cast).named)} $")
-# For small letters: a pattern that heeds no case tries every branch at every word, and takes five times as long.
+# Matched against lower-cased text: five times as fast as a case-insensitive pattern.
 _TABLE = lazy_re(lambda: rf"\b{either(topic(Turns).table)}\b")
 _SHOW = lazy_re(lambda: rf"\b{either(topic(Threads).show)}\b")
 _ARRIVES = lazy_re(lambda: rf"{either(topic(Cast).arrives)}\s+")
@@ -85,25 +84,25 @@ class _CastSentence(Struct, kw_only=True, dict=True):
     author: str
     narrated: bool
     quoted: bool
-    """It stands in prose in which somebody speaks, where "my" and "his" are nobody's known."""
+    """Part of prose with quoted speech, where the referent of "my" and "his" is unknown."""
     place: int
-    """Which of the texts it stands in."""
+    """Index of the text it is from."""
     position: int
     source: MessageId
     said: str
-    """All of the text that it stands in."""
+    """The whole text it is from."""
     sure: bool
-    """What it says is told by a narrator, or in a story in which nobody narrates and nobody jests."""
+    """Said by a narrator, or in a story without a narrator, where nobody jests."""
     names: tuple[str, ...] = ()
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Its words in small letters."""
+        """Its words in lower case."""
         return frozenset(letters(self.text.lower()))
 
     @cached_property
     def idle(self) -> bool:
-        """It is laughed at, or of the game and the show: no news of anybody."""
+        """Whether it is a joke or about the game or the show, and so says nothing about the cast."""
         place = max(self.said.find(self.text), 0)
         near = self.said[max(0, place - NEAR) : place + len(self.text) + NEAR].lower()
         return bool(
@@ -122,19 +121,19 @@ class _CastFindings:
         self._fates: dict[str, int] = {}
 
     def count(self, kind: str, name: str, position: int) -> None:
-        """Count a use of a name."""
+        """Count one use of a name."""
         self.counts[name][kind] += 1
         if kind in ("acts", "said", "speaks"):
             self.last[name] = position
             if name in self._fates:
-                # Who goes on acting isn't dead.
+                # Somebody who goes on acting isn't dead.
                 line = self.facts[self._fates[name]]
                 fate, *after = line.verbs
                 times = after[0][1] + 1 if after else 1
                 self.facts[self._fates[name]] = replace(line, verbs=(fate, ("after", times)))
 
     def fact(self, kind: str, subject: str, text: str, each: _CastSentence, times: int = 1) -> None:
-        """Keep a statement on somebody."""
+        """Record a statement about somebody."""
         if each.idle:
             return
         if kind in FATES:
@@ -145,7 +144,7 @@ class _CastFindings:
 
 
 def find_cast(messages: Sequence[Message]) -> Section | None:
-    """The section "cast" of a leaf over `messages`; None where nobody is found."""
+    """Return the section "cast" of a leaf over `messages`; None if nobody is found."""
     heard = VoicedTexts(messages)
     told = list(_sentences(heard, narrators(messages)))
     for each, names in zip(told, names_in([each.text for each in told]), strict=True):
@@ -167,13 +166,13 @@ def find_cast(messages: Sequence[Message]) -> Section | None:
 
 
 def _full_names(name: str, found: _CastFindings) -> None:
-    """Record the longer names of the stretch that a single name is part of."""
+    """Record the longer names in the stretch that contain a single name."""
     words = bare_name(name)
     if len(words) != 1:
         return
     for other in found.counts:
         longer = bare_name(other)
-        # A name that has a title alone is no longer than the name.
+        # A title doesn't make a name longer.
         if (len(longer) > 1 and words[0] in (longer[0], longer[-1])) or (
             len(longer) == 1 and longer[0].partition("'")[0] == words[0] != longer[0] and len(words[0]) > 2
         ):
@@ -184,7 +183,7 @@ def _full_names(name: str, found: _CastFindings) -> None:
 
 
 def authors(author: str) -> list[str]:
-    """Those who speak as one author."""
+    """Split an author field into its names."""
     return [name.strip() for name in _SPLIT_AUTHORS.split(author) if name.strip()]
 
 
@@ -208,12 +207,12 @@ def _sentences(heard: VoicedTexts, telling: frozenset[str]) -> Iterator[_CastSen
 
 
 def _joint(name: str) -> bool:
-    """Whether a run of capitalised words is no name: Mr. Holm's Hall, Holm'd."""
+    """Whether a run of capitalised words is not one name: Mr. Holm's Hall, Holm'd."""
     return "'s " in name or "’s " in name or _SHORTENED.search(name) is not None
 
 
 def _with_title(name: str, text: str) -> str:
-    """A name with the title before it, where that is a common word by itself: Miss Holm."""
+    """Return a name with the title before it, where that is a common word by itself: Miss Holm."""
     lead = text[: max(text.find(name), 0)]
     word = lead.rstrip().rpartition(" ")[2].strip('"“(')
     is_title = word[:1].isupper() and word.rstrip(".").lower() in topic(Names).titles and lead.endswith(f"{word} ")
@@ -242,7 +241,7 @@ def _count(each: _CastSentence, before: _CastSentence | None, found: _CastFindin
 
 
 def _acts(after: str) -> bool:
-    """Whether a verb of doing follows a name, directly or behind one adverb."""
+    """Whether a verb of action follows a name, directly or after one adverb."""
     words = after[:40].split()[:2]
     if not words or after[:1] != " ":
         return False
@@ -257,7 +256,7 @@ def _acts(after: str) -> bool:
 
 
 def _read_answers(told: Sequence[_CastSentence], found: _CastFindings) -> None:
-    """Count who answers when a name is called; who calls a name doesn't answer to it."""
+    """Count who answers when a name is called; the caller counts against."""
     for one, other in zip_longest(told, told[1:]):
         called = [name for name in one.names if _is_called(one.text, name)] if one.author else []
         answering = authors(other.author) if called and other and other.author != one.author else []
@@ -274,7 +273,7 @@ def _is_called(text: str, name: str) -> bool:
     return bare == name or bare.startswith(f"{name},") or bare.endswith(f", {name}")
 
 
-# What is plainly said of somebody.
+# Explicit statements about somebody.
 
 
 def _statements(each: _CastSentence, before: _CastSentence | None, heard: VoicedTexts, found: _CastFindings) -> None:
@@ -308,7 +307,7 @@ def _characters(each: _CastSentence, author: str, found: _CastFindings) -> None:
 
 def _fortunes(each: _CastSentence, found: _CastFindings) -> None:
     """Record who died, lives again, or is gone."""
-    # In a novel it is said of the living, and of who is thought dead.
+    # In the dialogue of a novel, people are called dead who are not.
     if each.quoted or each.words.isdisjoint(topic(Cast).fates):
         return
     said_by = "" if each.narrated else each.author
@@ -318,14 +317,14 @@ def _fortunes(each: _CastSentence, found: _CastFindings) -> None:
 
 
 def _is_so(text: str, match: re.Match[str]) -> bool:
-    """Whether nothing in the clause of a match negates it or leaves it open."""
+    """Whether nothing in the clause of a match negates it or makes it uncertain."""
     start = max((found.end() for found in _STOP.finditer(text, 0, match.start())), default=0)
     stop = _STOP.search(text, match.end())
     return not _NOT_SO.search(text, start, stop.end() if stop else len(text))
 
 
 def _presented(each: _CastSentence) -> bool:
-    """Whether an author says here who they are, or whom they play."""
+    """Whether an author introduces themselves or their character."""
     return bool(_plays().search(each.text) or _introduces().search(each.text))
 
 
@@ -351,12 +350,12 @@ def _aliases(each: _CastSentence, before: _CastSentence | None, heard: VoicedTex
 
 
 def _name(match: re.Match[str], which: str, each: _CastSentence) -> str:
-    """The name in the group `x` or `y` of a match, as the stretch spells it; empty where it is none."""
+    """Return the name in the group `x` or `y` of a match, as the stretch spells it; empty if it is no known name."""
     found = next((value for name, value in match.groupdict().items() if name[0] == which and value), "").rstrip("-'’")
     if found in each.names or found.endswith(("'s", "’s")):
         return found if found in each.names else ""
     words = set(key_words(found))
-    # What only begins a sentence was taken for a part of it: So Holm died.
+    # A capitalised first word was matched as part of the name: So Holm died.
     within = [known for known in each.names if set(key_words(known)) < words]
     if within:
         return max(within, key=len)
@@ -364,7 +363,7 @@ def _name(match: re.Match[str], which: str, each: _CastSentence) -> str:
 
 
 def _place(text: str) -> str:
-    """The place at which the characters arrive, if a sentence names one that can be told from others."""
+    """Return the place at which the characters arrive, if the sentence names a specific one."""
     match = _ARRIVES.search(text.lower())
     if match is None:
         return ""
@@ -381,7 +380,7 @@ def _place(text: str) -> str:
 
 
 def _tail(tokens: Sequence[re.Match[str]], end: int) -> tuple[int, bool]:
-    """Where a noun phrase ends that may go on behind its noun ("of the herd"), and whether it was cut there."""
+    """Return where a noun phrase ends, including a complement ("of the herd"), and whether it was cut short."""
     if not tokens or tokens[0][0].lower() not in topic(Cast).tails:
         return end, False
     best = whole = end
@@ -390,10 +389,10 @@ def _tail(tokens: Sequence[re.Match[str]], end: int) -> tuple[int, bool]:
         if not token[0][0].isalpha() or (low in topic(Cast).ends and low not in topic(Names).beside):
             return best, False
         if number > TAIL_WORDS or low in topic(Cast).mine | topic(Cast).theirs:
-            # It goes on and on, or is of somebody who isn't named: up to the last of its parts that is whole.
+            # Too long, or about somebody unnamed: cut after the last complete part.
             return whole, True
         if low in topic(Names).beside:
-            # The goddess of healing and redemption; but a man of a robust and fiery nature.
+            # Keep "the goddess of healing and redemption"; cut "a man of a robust and fiery nature".
             last = tokens[number + 1 : number + 3]
             one = bool(last) and last[0][0].islower() and not any(each[0][0].isalpha() for each in last[1:])
             return (last[0].end(), False) if one else (whole, True)
@@ -404,7 +403,7 @@ def _tail(tokens: Sequence[re.Match[str]], end: int) -> tuple[int, bool]:
     return best, False
 
 
-# What somebody is: "Grog, a goliath barbarian", "the gunslinger Percy", "Holm is the queen's spy".
+# Descriptions: "Grog, a goliath barbarian", "the gunslinger Percy", "Holm is the queen's spy".
 
 
 def _descriptions(each: _CastSentence) -> Iterator[tuple[str, tuple[str, bool]]]:
@@ -427,7 +426,7 @@ def _descriptions(each: _CastSentence) -> Iterator[tuple[str, tuple[str, bool]]]
         called = _CALLED.search(lead)
         before = lead[: called.start()] if called else lead
         if each.quoted and before.endswith(", "):
-            # Holm may as well be spoken to.
+            # Holm may be the one addressed.
             continue
         if (what := _phrase_before(before, called=bool(called), follows=after)) and (said := _whose(what, each, name)):
             yield name, said
@@ -436,7 +435,7 @@ def _descriptions(each: _CastSentence) -> Iterator[tuple[str, tuple[str, bool]]]
 def _of_the_last(
     each: _CastSentence, before: _CastSentence, *, presented: bool
 ) -> Iterator[tuple[str, tuple[str, bool]]]:
-    """Yield the description that a sentence gives of the person of the sentence before, without the name."""
+    """Yield the description that a sentence gives of the person named in the sentence before."""
     if len(before.names) != 1 or each.names or _NOT_SO.search(each.text):
         return
     name = before.names[0]
@@ -450,10 +449,10 @@ def _of_the_last(
 
 
 def _phrase(text: str, *, closed: bool = False, definite: bool = False, fragment: bool = False) -> str:
-    """The noun phrase at the beginning of `text` that says who somebody is; empty where there is none.
+    """Return the noun phrase at the start of `text` that says who somebody is; empty if there is none.
 
-    `closed` says that a sign must end it, and no list of others follow; `definite` that it is "the" one; `fragment`
-    that it stands for a sentence.
+    `closed`: it must end at punctuation and not start a list. `definite`: it must begin with "the". `fragment`: it is
+    the whole sentence.
     """
     head, _, _ = text[:LONGEST].partition(" ")
     known = topic(Cast)
@@ -461,7 +460,7 @@ def _phrase(text: str, *, closed: bool = False, definite: bool = False, fragment
     if not tokens or (definite and head.lower() not in known.definite):
         return ""
     if not _determines(head):
-        # Without an article only what is of something says who somebody is: Holm, keeper of the light.
+        # Without an article it needs a complement: Holm, keeper of the light.
         if not is_person(tokens[0][0]) or not any(token[0].lower() in known.tails for token in tokens[1:2]):
             return ""
         return _nominal(text, tokens, 1, closed=closed, fragment=fragment)
@@ -474,24 +473,24 @@ def _phrase(text: str, *, closed: bool = False, definite: bool = False, fragment
 
 
 def _nominal(text: str, tokens: Sequence[re.Match[str]], place: int, *, closed: bool, fragment: bool) -> str:
-    """The phrase whose noun ends before token `place`, with its complement."""
+    """Return the phrase whose noun ends before token `place`, with its complement."""
     known = topic(Cast)
     end, rest = tokens[place - 1].end(), tokens[place:]
     whole, cut = _tail(rest, end)
     following = next((token[0] for token in rest if token.start() >= whole), "") if not cut else ""
-    # Of what goes on behind the noun, "of healing and redemption" may be cut.
+    # A complement such as "of healing and redemption" may be cut.
     ends = cut or whole > end or _END.match(text, whole)
     if closed and (not ends or _lists(text[whole:])):
         return ""
     goes_on = following[:1].isalpha() and following.lower() not in (known.ends | topic(Names).none)
     if goes_on or (fragment and following[:1].isalpha() and following.lower() not in known.relative):
-        # A noun that goes on with another one is no person: a dwarf tavern, the king's men.
+        # A noun followed by another one is not a person: a dwarf tavern, the king's men.
         return ""
     return text[:whole] if whole <= LONGEST else ""
 
 
 def _lists(text: str) -> bool:
-    """Whether an enumeration of others goes on: Holm, the keeper, and Vera; Holm, the keeper, Vera."""
+    """Whether a list of others follows: Holm, the keeper, and Vera; Holm, the keeper, Vera."""
     rest = text[1:].lstrip() if text.startswith(",") else ""
     word = rest.partition(" ")[0].strip(",.")
     return bool(word) and (word.lower() in topic(Names).beside or word[:1].isupper())
@@ -502,7 +501,7 @@ def _determines(word: str) -> bool:
 
 
 def _phrase_before(lead: str, *, called: bool, follows: str) -> str:
-    """The noun phrase at the end of `lead`, right before a name that is followed by `follows`."""
+    """Return the noun phrase at the end of `lead`, right before a name that is followed by `follows`."""
     if not called and not lead.endswith((" ", ", ")):
         return ""
     word = lead.rstrip(" ,").rpartition(" ")[2]
@@ -517,7 +516,7 @@ def _phrase_before(lead: str, *, called: bool, follows: str) -> str:
     for size in range(2, min(len(tokens), PHRASE_WORDS + 2) + 1):
         first = tokens[-size]
         if _determines(first):
-            # Behind a comma a determined noun may as well be one of several: the dwarf, Grog, and the bear.
+            # After a comma it may be an item of a list: the dwarf, Grog, and the bear.
             related = first.lower() in (known.mine | known.theirs) or first.endswith(("'s", "’s"))
             while (
                 first[:1].isupper()
@@ -538,15 +537,15 @@ def _modifies(word: str) -> bool:
 
 
 def is_person(word: str) -> bool:
-    """Whether a noun says what somebody is."""
+    """Whether a noun denotes a person."""
     low = word.lower()
     return low in topic(Cast).people or low.endswith(topic(Cast).people_endings)
 
 
 def _whose(what: str, each: _CastSentence, name: str) -> tuple[str, bool] | None:
-    """What somebody is, with whose relative in the place of "my" and "his"; None where that isn't known.
+    """Resolve "my" and "his" in a description; None if that is impossible or it says too little.
 
-    And whether it is said in relation to who speaks.
+    The second value says whether it is relative to the speaker.
     """
     known = topic(Cast)
     first, _, rest = what.partition(" ")
@@ -561,7 +560,7 @@ def _whose(what: str, each: _CastSentence, name: str) -> tuple[str, bool] | None
         return (f"{owner}’s {rest}", True) if owner else None
     if low in known.theirs and related:
         others = [other for other in each.names if other != name]
-        # His dear sister may be anybody's whom he calls so.
+        # "His dear sister" may be a form of address.
         fond = not known.empty.isdisjoint(rest.lower().split())
         if fond or each.quoted or len(others) != 1 or each.text.find(others[0]) > each.text.find(what):
             return None

@@ -1,4 +1,4 @@
-"""Find, without a model, which threads a stretch of a story opens, and which it resolves: by words and by deeds."""
+"""Find, by rules alone, the threads that a stretch of a story opens and resolves."""
 
 from __future__ import annotations
 
@@ -20,45 +20,45 @@ from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind, thread_id
 
 STEMS = 8_192
-"""Words whose stems are known: each is asked for again and again."""
+"""Size of the cache of word stems."""
 _BETWEEN: frozenset[ThreadKind] = frozenset({"promise", "debt", "secret", "lie", "threat", "question"})
-"""Kinds that are with whoever listens, where nobody else is named."""
+"""Kinds whose other party is the listener unless somebody else is named."""
 AROUND = 60
-"""Within so many characters before a cue, an "if" makes it none."""
+"""Characters before a cue in which an "if" cancels it."""
 MAX_CHARACTERS = 240
-"""A longer sentence is shown from the clause on in which it opens a thread."""
+"""Longest thread text; a longer sentence is shortened to start at the clause with the cue."""
 LEAD = 100
-"""Of a long sentence, at the most so many characters stand before what opens the thread."""
+"""Most characters kept before the cue in a long sentence."""
 NOBODYS = 0.6
-"""A thread that is of nobody who is named weighs so much of what another does."""
+"""Weight factor for a thread that belongs to nobody named."""
 NAMED = 0.2
-"""A thread that names somebody or something weighs so much more."""
+"""Extra weight of a thread that names somebody or something."""
 
-# The words that open a thread and end one, whole in a few tables, and the patterns for what stands round them.
+# Cues: the words that open or end a thread, compiled from the language data, and patterns for their surroundings.
 
 
 Row = TypeVar("Row", bound=Opening | Ending)
 
 
 class Cue(Struct, Generic[Row], frozen=True, kw_only=True):
-    """A compiled row of the data: what opens a thread of a kind, or ends one of some kinds."""
+    """A compiled row of the language data: a pattern that opens a thread of one kind or ends threads of some kinds."""
 
     row: Row
     kinds: tuple[ThreadKind, ...]
     words: tuple[frozenset[str], ...]
-    """Of each set, one word stands in whatever the pattern matches: a text that lacks them needs no closer look."""
+    """A text can only match if it contains a word of every set; a cheap test before the pattern is tried."""
     pattern: re.Pattern[str]
 
 
 class Cues(Struct, Generic[Row], frozen=True, kw_only=True):
-    """Cues in the order in which they are tried, and the places of those with each first word."""
+    """Cues in the order in which they are tried, indexed by the words of their first set."""
 
     all: tuple[Cue[Row], ...]
     by_word: dict[str, tuple[int, ...]]
 
     @classmethod
     def of(cls, rows: Iterable[Row], kinds: Callable[[Row], str]) -> Cues[Row]:
-        """Compile `rows`; bars separate the words of a set, ampersands the sets."""
+        """Compile `rows`; in `words`, ``|`` separates the words of a set and ``&`` the sets."""
         cues = tuple(
             Cue(
                 row=row,
@@ -75,12 +75,12 @@ class Cues(Struct, Generic[Row], frozen=True, kw_only=True):
         return cls(all=cues, by_word=places)
 
     def of_words(self, words: frozenset[str]) -> list[Cue[Row]]:
-        """Those that may match a text of these words, in the order in which they are tried."""
+        """Return the cues that may match a text of these words, in the order in which they are tried."""
         numbers = sorted({number for word in words & self.by_word.keys() for number in self.by_word[word]})
         return [self.all[at] for at in numbers if not any(words.isdisjoint(each) for each in self.all[at].words[1:])]
 
 
-# Of a sentence that may open several kinds, the first one stands.
+# In order of precedence, for a sentence that could open several kinds.
 _KINDS: tuple[ThreadKind, ...] = (
     "promise", "debt", "lie", "secret", "threat", "wound", "quest", "relation", "possession", "question",
 )  # fmt: skip
@@ -88,7 +88,7 @@ _KINDS: tuple[ThreadKind, ...] = (
 
 @from_data
 def _openings() -> Cues[Opening]:
-    # What has its point in the next sentence is not to be carried without it.
+    # Cues that need the next sentence come first, so that the thread is not opened without it.
     rows = sorted(_words().opens, key=lambda row: (not row.point, _KINDS.index(_kind(row.kind))))
     return Cues.of(rows, lambda row: row.kind)
 
@@ -159,41 +159,41 @@ _NAME = lazy_re(r"(?<![.!?…\"“”:(*_] )(?<!^)\b[A-ZÀ-Þ][a-zà-þ][\w’-]
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a text in small letters; what an apostrophe parts counts as two."""
+    """Return the lower-case words of a text, split at apostrophes."""
     return frozenset(_PLAIN_WORD.findall(text.lower()))
 
 
 def about(text: str) -> frozenset[str]:
-    """The stems of what a text speaks of."""
+    """Return the stems of the content words of a text."""
     return frozenset(_stem(word) for word in _said(text) if len(word) > 1 and word not in _empty())
 
 
 def _said(text: str) -> list[str]:
-    """The words of a text in lower case, without possessive endings."""
+    """Return the lower-case words of a text without possessive endings."""
     words = (word.strip("’'-") for word in _SAID_WORD.findall(text.lower()))
     return [word.removesuffix("'s").removesuffix("’s") for word in words]
 
 
 @lru_cache(maxsize=STEMS)
 def _stem(word: str) -> str:
-    # Of married the word is marry.
+    # married → marry
     word = f"{word[:-3]}y" if word.endswith("ied") else word
     return light_stem(base_forms().get(word, word))
 
 
 def names(text: str) -> frozenset[str]:
-    """The proper names of a text, in small letters; a word that only begins its sentence is none."""
+    """Return the proper names of a text in lower case; a capital at the start of a sentence doesn't count."""
     found = (name.removesuffix("’s") for name in _NAME.findall(text.strip().lstrip("\"“«'‘")))
     return frozenset(name.lower() for name in found if name not in topic(Names).none_inside)
 
 
 def may_open(words: frozenset[str]) -> bool:
-    """Whether a text of these words may open a thread, at a glance."""
+    """Whether a text of these words could open a thread: a cheap test."""
     return not words.isdisjoint(_asking()) or bool(_openings().of_words(words))
 
 
 def opening(sentence: Sentence, following: str = "") -> Thread | None:
-    """The thread that a sentence opens, if it opens one; `following` is what its speaker says next."""
+    """Return the thread that a sentence opens, if any; `following` is what its speaker says next."""
     words = words_of(sentence.text)
     backs = not words.isdisjoint(_words().backed_words) and _BACKED.match(sentence.text.strip(" \"“”'’"))
     cues = () if backs else _openings().of_words(words)
@@ -206,14 +206,14 @@ def opening(sentence: Sentence, following: str = "") -> Thread | None:
         if found is None or not _holds(cue, found, sentence):
             continue
         made = _made(cue, found, sentence, following)
-        # What lacks its point is not to be carried for another cue.
+        # A cue that needs the next sentence and lacks it rules out the cues after it.
         if made is not None or (cue.row.point and not cue.row.next):
             return made
     return None
 
 
 def thread(kind: ThreadKind, text: str, voiced: Voiced, who: str, whom: str, weight: float) -> Thread:
-    """A thread that is opened in `voiced`."""
+    """Build a thread that is opened in `voiced`."""
     words = " ".join(text.split()).strip(' "“”«»')
     words = words if len(words) <= MAX_CHARACTERS else clip(words, MAX_CHARACTERS)
     return Thread(
@@ -229,7 +229,7 @@ def thread(kind: ThreadKind, text: str, voiced: Voiced, who: str, whom: str, wei
 
 
 def _table(sentence: Sentence) -> bool:
-    """Whether the players speak, and not their characters."""
+    """Whether the players are talking out of character."""
     return bool(_JOKE.search(sentence.voiced.text) or _TABLE.search(sentence.text))
 
 
@@ -256,36 +256,39 @@ def _made(cue: Cue[Opening], found: re.Match[str], sentence: Sentence, following
     if words is None or _TRIFLE.search(words):
         return None
     named = bool(any(map(_is_name, meant)) or names(words))
-    # Who is whose brother must be said, by name.
+    # A relation needs a name; elsewhere a word of kinship counts as one.
     named = named or bool(_KIN.search(words) and cue.kinds[0] != "relation") or _opens_with_name(words)
     if cue.row.named and not named:
         return None
     quoted = sentence.voiced.quoted(sentence.start + found.start())
     who = _person(meant[0], sentence.voiced, quoted=quoted, default="speaker")
-    # A wound that names nobody who struck it wasn't struck by whoever listens.
+    # The listener is not assumed to have caused a wound.
     whom = _person(meant[1], sentence.voiced, quoted=quoted, default="hearer" if cue.kinds[0] in _BETWEEN else "")
     if any(name.startswith("whom") for name in found.groupdict()) and meant[0] is None and whom == who:
         who = ""
-    # Of nobody who is known a reader can do little with it.
+    # A thread of unknown people is of little use to a reader.
     weight = cue.row.weight * (1.0 if who or whom or named else NOBODYS)
     return thread(cue.kinds[0], words, sentence.voiced, who, whom, weight)
 
 
 def _opens_with_name(words: str) -> bool:
-    """Whether the first word is capitalised and no word of the language."""
+    """Whether the first word is capitalised and not a common word."""
     first = next(iter(_said(words)), "")
     known = first in _empty() or first in _words().nobody or first in topic(Names).openers
     return bool(first) and not known and words.lstrip(" \"“'")[:1].isupper()
 
 
 def _meant(found: re.Match[str], group: str) -> str | None:
-    """The match of the group `who` or `whom`, of which each alternative of a pattern may have a numbered one."""
+    """Return the match of the group `who` or `whom`, which may be numbered (`who2`) in an alternative."""
     groups = found.groupdict().items()
     return next((word for name, word in groups if word and name.rstrip("0123456789") == group), None)
 
 
 def _with_point(cue: Cue[Opening], found: re.Match[str], sentence: Sentence, following: str) -> str | None:
-    """The sentence of a thread with the neighbour that says what it is about; None where none does."""
+    """Return the thread's sentence, with the neighbouring one where that is needed to understand it.
+
+    None if neither sentence says what it is about.
+    """
     text = sentence.text
     with_next = f"{text} {following}".strip()
     if cue.row.point:
@@ -299,7 +302,7 @@ def _with_point(cue: Cue[Opening], found: re.Match[str], sentence: Sentence, fol
         fits = len(wider) <= MAX_CHARACTERS and "?" not in wider and sentence.before != sentence.start
         return wider if fits and len(about(wider) - names(wider)) > cue.row.says else None
     words = _around(text, found.start())
-    # Of whom it is said may stand before it, or behind it.
+    # The person it is about may be named in the sentence before or after.
     if names(words) or not (cue.row.named or words_of(words) & _words().nobody):
         return words
     for wider in (sentence.with_before, *([with_next] if cue.row.named else [])):
@@ -309,7 +312,7 @@ def _with_point(cue: Cue[Opening], found: re.Match[str], sentence: Sentence, fol
 
 
 def _backed(sentence: Sentence) -> Thread | None:
-    """The promise of the sentence before, where this one says that it was one."""
+    """Return the promise in the sentence before, where this one confirms it."""
     voiced = sentence.voiced
     said = sentence.with_before
     before = said[: sentence.start - sentence.before]
@@ -339,13 +342,13 @@ def _is_name(word: str | None) -> bool:
 
 
 def _name_in(word: str) -> str:
-    """The rest of `word` behind an article or the like."""
+    """Strip a leading article or the like."""
     first, _, rest = word.partition(" ")
     return rest if rest and first.lower() in _empty() else word
 
 
 def _around(text: str, place: int) -> str:
-    """A sentence, or of a long one the clauses around `place`."""
+    """Return a sentence, or for a long one the clauses around `place`."""
     if len(text) <= MAX_CHARACTERS or place <= LEAD:
         return text
     starts = [found.end() for found in _CLAUSE.finditer(text, 0, place) if place - found.end() <= LEAD]
@@ -353,49 +356,49 @@ def _around(text: str, place: int) -> str:
 
 
 _DEEDS: frozenset[ThreadKind] = frozenset({"promise", "quest", "debt", "threat"})
-"""Kinds that are over once something is done."""
+"""Kinds that are resolved by a deed."""
 DONE = 0.4
-"""Of what such a thread speaks of, so much must be told with its verb in the past."""
+"""Share of such a thread's content words that must recur with its verb in the past tense."""
 MOSTLY = 0.7
-"""And so much, where another verb tells it."""
+"""The same where another verb is used."""
 _THINGS: frozenset[ThreadKind] = frozenset({"wound", "possession", "lie"})
-"""Kinds of which the thing itself tells: the arm that is healed, the ring that is lost."""
+"""Kinds identified by their object: the arm that is healed, the ring that is lost."""
 BESIDE = 25
-"""So many characters beside its end the thing is named."""
+"""Characters around an ending or a verb within which its object is looked for."""
 ENOUGH = 0.5
-"""Of what a thread speaks of, so much must be spoken of again where its end comes."""
+"""Share of a thread's content words that must recur where it ends."""
 
 CLOSE = 30
-"""What becomes of somebody is said within so many characters after the name."""
+"""Characters after a name within which somebody's fate or place is looked for."""
 ALONE = 1_500
-"""Within so many messages, an end is taken to be of the only thread of its kind that its speaker has."""
+"""Messages within which an ending may resolve the speaker's only thread of its kind."""
 TOGETHER = 5_000
-"""Within so many, to be of the only one that its speaker and hearer have with each other."""
+"""Messages within which it may resolve the only one between its speaker and hearer."""
 
 
 class KnownThread(Struct, frozen=True, kw_only=True):
-    """An open thread, with what it speaks of."""
+    """An open thread with its words precomputed."""
 
     thread: Thread
     about: frozenset[str]
     names: frozenset[str]
     words: frozenset[str]
-    """Its words that say something, as they stand there."""
+    """Content words, not stemmed."""
     said: frozenset[str]
-    """All of its words, as they stand there."""
+    """All words, not stemmed."""
     stems: frozenset[str]
     who: frozenset[str]
     whom: frozenset[str]
-    """Those whose it is, by the words of their names, in small letters."""
+    """The two parties, as the lower-case words of their names."""
 
     @property
     def people(self) -> frozenset[str]:
-        """Both of them."""
+        """The words of both parties' names."""
         return self.who | self.whom
 
 
 def known(thread: Thread) -> KnownThread:
-    """An open thread, read once for all the sentences that may end it."""
+    """Precompute the words of an open thread."""
     said = frozenset(_said(thread.text))
     return KnownThread(
         thread=thread,
@@ -410,12 +413,12 @@ def known(thread: Thread) -> KnownThread:
 
 
 def _named(who: str) -> frozenset[str]:
-    """The significant words of a name."""
+    """Return the significant words of a name."""
     return frozenset(word for word in _said(who) if word not in _empty())
 
 
 def may_end(words: frozenset[str], threads: Sequence[KnownThread]) -> bool:
-    """Whether a text of these words may end one of `threads`, at a glance."""
+    """Whether a text of these words could end one of `threads`: a cheap test."""
     if not threads:
         return False
     if not words.isdisjoint(_endings().by_word):
@@ -425,7 +428,7 @@ def may_end(words: frozenset[str], threads: Sequence[KnownThread]) -> bool:
 
 
 def ended(sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThread]:
-    """Those of `threads` that a sentence resolves; none is resolved in the message that opened it, or by its point."""
+    """Return the threads that a sentence resolves, never one that its own message opened."""
     text = sentence.text
     plain = " ".join(text.split())
     earlier = [
@@ -449,7 +452,7 @@ def ended(sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThrea
 
 
 def _dies_with(each: KnownThread, dead: str) -> bool:
-    """Whether a death ends a thread: of those whose it is, or of whom it was to kill."""
+    """Whether a death ends a thread: the death of one of its parties, or of its intended victim."""
     if each.thread.kind == "debt":
         return dead in each.people
     if each.thread.kind == "relation":
@@ -465,19 +468,19 @@ class _Deed(Struct, frozen=True, kw_only=True):
     word: str
     stem: str
     unchanged: bool
-    """It is written so in the present as well."""
+    """Its present tense is spelled the same."""
     passive: bool
-    """It was done to whom it is said of."""
+    """It is in the passive."""
     near: frozenset[str]
-    """What is spoken of near it."""
+    """Content stems within `AROUND` characters."""
     beside: frozenset[str]
-    """What is spoken of right beside it."""
+    """Content stems within `BESIDE` characters."""
     behind: frozenset[str]
-    """The words right behind it."""
+    """The words within `BESIDE` characters after it."""
 
 
 class _TellsOf:
-    """The contents of a sentence, parsed once for all threads that it may end."""
+    """A sentence parsed once for all threads that it may end."""
 
     def __init__(self, sentence: Sentence) -> None:
         self.text = sentence.text
@@ -486,7 +489,7 @@ class _TellsOf:
 
     @cached_property
     def here(self) -> frozenset[str]:
-        """Who and what is named in the message."""
+        """The words of the message and of its speaker's name."""
         return words_of(self.voiced.text) | _named(self.voiced.speaker)
 
     @cached_property
@@ -496,7 +499,7 @@ class _TellsOf:
 
     @cached_property
     def deeds(self) -> list[_Deed]:
-        """What it says was done."""
+        """The verbs in the past tense that are not negated or only intended."""
         out = []
         for found in _SAID_WORD.finditer(self.text):
             word = found[0].lower()
@@ -524,7 +527,7 @@ class _TellsOf:
         return out
 
     def does(self, each: KnownThread) -> bool:
-        """Whether it tells the deed that a thread is of: its verb in the past, with what it was to be done to."""
+        """Whether it reports the deed that a thread is about: its verb in the past tense, with its object."""
         if each.thread.kind not in _DEEDS:
             return False
         about_it = each.about - each.people - _idle()
@@ -537,15 +540,15 @@ class _TellsOf:
         both = both and not each.whom.isdisjoint(words_of(self.text))
         named = frozenset(map(_stem, each.names))
         for deed in self.deeds:
-            # What it was done to stands near.
+            # The object of the deed is near its verb.
             others = deed.near & shared - {deed.stem}
             if deed.stem in each.stems and (deed.word not in each.said or deed.unchanged):
-                # To whom it was done stands beside it, by name or not, and the name in the sentence beside.
+                # The person it was done to, by name or pronoun, follows the verb and is named in the message.
                 beside = bool(deed.behind & (each.names | _words().someone)) and not each.names.isdisjoint(self.here)
                 told = 1 + len((others & deed.beside) - (frozenset() if deed.passive else named)) + beside + both
                 if each.thread.kind != "debt" and told > 1 and told >= DONE * len(about_it):
                     return True
-            # Another verb tells it, where all the rest is there again.
+            # Another verb counts too if nearly all the other words recur.
             things = {each for each in others - named if not each.isdecimal()}
             enough = len(things) >= (2 if both else 4) and len(others) + 1 >= MOSTLY * len(about_it)
             if enough or ((len(things) >= 2 or (both and things)) and about_it <= others | {deed.stem}):
@@ -553,7 +556,7 @@ class _TellsOf:
         return False
 
     def reveals(self, each: KnownThread) -> bool:
-        """Whether it tells what was hidden: by who hid it, to whom it was hidden from."""
+        """Whether it reveals a secret or a lie to the person it was kept from."""
         if each.thread.kind not in ("secret", "lie") or not each.whom or not _named(self.voiced.speaker) & each.who:
             return False
         shared = (each.about & self.about) - each.people
@@ -569,7 +572,7 @@ def _undone(text: str, place: int) -> bool:
 
 
 def answers(text: str, question: KnownThread) -> bool:
-    """Whether a sentence says who, where, why or what, of whom or what the question names."""
+    """Whether a sentence answers a question about the people or things that it names."""
     said = words_of(text)
     if "?" in text or not question.names <= said:
         return False
@@ -584,7 +587,7 @@ def answers(text: str, question: KnownThread) -> bool:
 
 
 def _said_of(words: re.Pattern[str], text: str, question: KnownThread) -> bool:
-    """Whether such words stand close behind a name of the question."""
+    """Whether `words` match shortly after a name of the question."""
     if _MAY_BE.search(text):
         return False
     low = text.lower()
@@ -595,9 +598,9 @@ def _said_of(words: re.Pattern[str], text: str, question: KnownThread) -> bool:
 def _which(
     end: Cue[Ending], sentence: Sentence, place: tuple[int, int], threads: Sequence[KnownThread]
 ) -> list[KnownThread]:
-    """Of the threads that an end may be of, the one that it is of; none where that isn't plain.
+    """Return the one of `threads` that an ending resolves; none if that is ambiguous.
 
-    `place` is where in the sentence the end is said.
+    `place` is the span of the ending in the sentence.
     """
     said = about(sentence.with_before)
     voiced = sentence.voiced
@@ -611,21 +614,21 @@ def _which(
     things -= _idle() | frozenset(map(_stem, end.words[0]))
     for each in threads:
         both = each.about & said
-        # Those who are named in it are in half of a story: something else must be said again, too.
+        # Its people are named all over the story, so another word must recur as well.
         shared = len(both) if both - each.names - each.people - _idle() else 0
         if gives and not end.row.by_people and each.thread.kind == "debt" and _named(voiced.speaker) & each.whom:
-            # Who is owed pays for something else.
+            # The creditor is paying for something else.
             continue
         theirs = bool(each.people & here)
         if each.people and is_somebody and not theirs:
             continue
-        # Where nobody knows who speaks, only the same name or a good many of the same words tell.
+        # Where the speaker is unknown, require the same name or many of the same words.
         least = 3 if each.thread.kind in _THINGS else 2
         enough = (1 if end.row.by_people else least) if theirs or each.names & named or end.row.by_people else 4
         age = voiced.position - each.thread.position
         both_here = bool(each.who & here and each.whom & here) and age <= TOGETHER
         beside = theirs and bool(things & (both - each.names - each.people)) and each.thread.kind in _THINGS
-        # Of a relation the two are all that it is about.
+        # A relation is about nothing but its two people.
         beside = beside or (both_here and each.thread.kind == "relation")
         if (beside or (shared >= enough and shared >= ENOUGH * len(each.about))) and (best is None or shared > best[0]):
             best = (shared, each)
@@ -637,22 +640,19 @@ def _which(
     return ours if end.row.by_people and len(ours) == 1 else []
 
 
-# Find, without a model, which threads a stretch of a story opens and which it resolves.
-#
-# Better none than a wrong one: a thread that nobody meant is carried for long, and one that was missed still stands in
-# its leaf.
+# Precision over recall: a wrong thread is carried for long, while a missed one is still in its leaf.
 
 
 SOON = 3
-"""A question that is answered within so many lines, and a promise that isn't given within them, opens nothing."""
+"""Lines: a question answered within them opens no thread, nor does a request whose promise takes longer."""
 TABLE_NEAR = 4
-"""Among so many lines before and after, talk about the game or the show makes a line part of it."""
+"""Lines before and after in which talk about the show makes a line part of that talk."""
 AGAIN = 0.7
-"""Threads of one kind and one person that share so much of what they speak of are one, taken up again."""
+"""Share of common content words from which two threads of one kind and person are the same thread."""
 
 
 def find_threads(messages: Sequence[Message], before: Sequence[Thread]) -> ThreadChanges:
-    """What `messages` open and leave open, and which of the threads that were open `before` they resolve."""
+    """Return the threads that `messages` open and leave open, and which of those open `before` they resolve."""
     heard = VoicedTexts(messages)
     tale = _Tale(before)
     for place, text in enumerate(heard.texts):
@@ -671,7 +671,7 @@ def find_threads(messages: Sequence[Message], before: Sequence[Thread]) -> Threa
 
 
 class _Tale:
-    """The open threads while a stretch is read from its beginning to its end."""
+    """The open threads while a stretch is read in order."""
 
     def __init__(self, before: Sequence[Thread]) -> None:
         self._open = {thread.id: known(thread) for thread in before}
@@ -686,7 +686,7 @@ class _Tale:
         return ThreadChanges(opened=opened, closed=tuple(self._closed), ends=tuple(filter(None, self._closed.values())))
 
     def begin(self, thread: Thread) -> None:
-        """Open a thread; one that is only said in other words gives way to it, and one in the same words stays."""
+        """Open a thread, replacing an older wording of it; does nothing if the same words are known."""
         if _plain(thread.text) in self._said:
             return
         new = known(thread)
@@ -696,7 +696,7 @@ class _Tale:
         self.open.append(new)
 
     def end(self, resolved: Sequence[KnownThread], by: Sentence | None = None) -> None:
-        """Resolve threads; `by` is what resolves them, where they aren't only taken up again."""
+        """Resolve threads; `by` is the resolving sentence, or None if they were only reworded."""
         for each in resolved:
             name = each.thread.id
             if self._open.pop(name, None) is not None and name in self._before:
@@ -711,7 +711,7 @@ def _end(name: ThreadId, by: Sentence) -> ThreadEnd:
 
 
 def _again(old: KnownThread, new: KnownThread) -> bool:
-    """Whether a thread takes up an older one."""
+    """Whether `new` is `old` in other words."""
     if old.thread.kind != new.thread.kind:
         return False
     shared = len(old.about & new.about)
@@ -722,7 +722,7 @@ def _again(old: KnownThread, new: KnownThread) -> bool:
 
 
 def _asked_for(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | None:
-    """The promise that a sentence asks for and somebody gives soon after."""
+    """Return the promise that a sentence asks for and somebody gives soon after."""
     found = _DEMAND.search(sentence.text)
     voiced = sentence.voiced
     if (

@@ -1,7 +1,7 @@
-"""Notes that a model wrote: the statements of a reply, and the sections that they make of a block, at every depth.
+"""Notes that a model wrote: parsing the statements of a reply, and building a block's sections from them.
 
-A block that a model wrote says the model's statements, by their worth, and of the offline record what is verbatim: the
-user's words, and what is pinned in them. Deeper blocks are rolled up from these without asking anybody again.
+A block written by a model has the model's statements, by worth, and the verbatim parts of the offline record: the
+user's words and pins. Deeper blocks are rolled up from these without another model call.
 """
 
 from __future__ import annotations
@@ -30,42 +30,41 @@ KINDS: Mapping[str, SectionName] = MappingProxyType(
         "state": "status",
     }
 )
-"""What a note may begin with, and the section that its statement is for."""
+"""The kinds of notes, and the section of each."""
 BESIDE: SectionName = "beside"
-"""What is noted of words of the user that stand verbatim beside the block: shown where a block takes their place."""
+"""Notes on words of the user that are shown verbatim next to the block; used once a deeper block replaces them."""
 REPLACED: SectionName = "replaced"
-"""The statements that hold no longer since another took their place; they are never shown."""
+"""Superseded statements; never shown."""
 VERBATIM: tuple[SectionName, ...] = ("goal", "direction", "constraints", "lifted", "state")
-"""What of the offline record stands beside a model's statements, whatever these say; names alone say nothing there."""
+"""Sections of the offline record that are kept next to a model's statements."""
 FOUND_BESIDE = 0.02
-"""Of its worth, so much is left to what the structure shows where a model spoke: it fills what room is left, and no
-note waits for it."""
+"""Weight factor for offline lines in a block written by a model: they only fill the room that is left."""
 SAID_BESIDE = 0.03
-"""The same of the user's words where a block takes their place."""
+"""The same for the user's words in a block that replaces them."""
 STANDS_BESIDE = 0.4
-"""The same of where things stand by the structure, where a model said that too."""
+"""The same for the offline status, where the model gave one too."""
 WORTH = 3
-"""Of a statement whose writer gives none."""
+"""Default worth of a statement."""
 WEIGHT_OF_WORTH = 2.0
 MOST_LINES = 240
-"""Statements that one record holds, so that it is bounded however much it covers: the weightiest."""
+"""Most statements in one record, which bounds it however much it covers; the weightiest are kept."""
 MOST_OF: Mapping[SectionName, int] = MappingProxyType({"direction": 64, "asked": 64, BESIDE: 64, REPLACED: 48})
-"""Lines of a section that are counted apart."""
+"""Sections with a limit of their own."""
 UNCAPPED: frozenset[SectionName] = frozenset({"goal", "constraints", "lifted", "status", "state"})
-"""What its own rules hold small."""
+"""Sections that other rules keep small."""
 _BULLETS = "-*•> \t"
 
 
 class Note(Struct, frozen=True, kw_only=True):
-    """One note, as its writer gave it."""
+    """One note, as the model gave it."""
 
     kind: str
     text: str
     worth: int = WORTH
     at: tuple[int, ...] = ()
-    """The numbers of the messages that it rests on, where they are given."""
+    """The numbers of the messages that support it, if given."""
     replaces: tuple[str, ...] = ()
-    """The ids of earlier notes that hold no longer."""
+    """The ids of earlier notes that it supersedes."""
 
     @property
     def section(self) -> SectionName:
@@ -74,14 +73,14 @@ class Note(Struct, frozen=True, kw_only=True):
 
 
 def note_id(text: str) -> str:
-    """The short id of a statement, by which a later one says that it takes its place."""
+    """Return the short id of a statement, by which a later one may supersede it."""
     return f"n{digest('n', text.encode())[2:6]}"
 
 
 def read_note(line: str, otherwise: str = "") -> Note | None:
-    """Read one line of a reply: kind, worth, what it rests on, and the statement; None for what is no note.
+    """Parse one line of a reply: kind, worth, supporting messages, and the statement; None if it is not a note.
 
-    A line that begins with no kind is one of the kind `otherwise`, where that is given.
+    A line without a kind is read as one of the kind `otherwise`, if given.
     """
     head, _, rest = line.strip().lstrip(_BULLETS).partition(" ")
     kind = head.strip("*:,.`").lower()
@@ -108,13 +107,13 @@ def read_note(line: str, otherwise: str = "") -> Note | None:
 
 
 def _numbers(name: str) -> tuple[int, ...]:
-    """The numbers that `name` stands for: one, or the ends of a range."""
+    """Parse a number, or the ends of a range."""
     ends = [end.strip() for end in name.replace("–", "-").split("-")]
     return tuple(int(end) for end in ends if end.isdecimal() and end.isascii())
 
 
 def line_of(statement: Note, position: int, sources: Sequence[MessageId]) -> Line:
-    """The statement as a line that rests on these messages, the last of which stands at `position`."""
+    """Turn a statement into a line with these sources, the last of which is at `position`."""
     weight = WEIGHT_OF_WORTH * statement.worth
     return Line(text=statement.text, weight=weight, position=position, sources=tuple(sources))
 
@@ -124,9 +123,9 @@ Noted = Sequence[tuple[SectionName, Line]]
 
 
 def noted(offline: Summary, lines: Noted, known: Callable[[int], bool]) -> list[Section]:
-    """The sections of a block of which `lines` were said.
+    """Build the sections of a block from the statements `lines` and its offline record.
 
-    `known` tells of a position whether the writer knew what stands there: of the rest the offline lines count in full.
+    `known` says whether the model saw the message at a position; offline lines on other messages keep their weight.
     """
     gathered = {name: list(offline.lines(name)) for name in VERBATIM}
     for section in offline.sections:
@@ -137,7 +136,7 @@ def noted(offline: Summary, lines: Noted, known: Callable[[int], bool]) -> list[
                 if not instruction_like(line.text)
             ]
     for name, line in lines:
-        # What the user said before the block stands beside it in the user's own words.
+        # What the user said before the block is shown next to it verbatim.
         beside = name == "asked" and line.position < offline.first_position and offline.level == "turn"
         gathered.setdefault(BESIDE if beside else name, []).append(line)
     gathered["status"] = [line for name, line in lines if name == "status"]
@@ -145,35 +144,35 @@ def noted(offline: Summary, lines: Noted, known: Callable[[int], bool]) -> list[
 
 
 def rolled_up(offline: Summary, parts: Sequence[Summary]) -> list[Section]:
-    """The sections of a deeper block over `parts`, of which a model wrote some; its offline record is `offline`."""
+    """Build the sections of a deeper block over `parts`, some of them written by a model, and its offline record."""
     gathered = {name: list(offline.lines(name)) for name in VERBATIM}
-    # What was noted of the user's words says in fewer what they want.
+    # The notes on the user's words are shorter.
     gathered["direction"] = [replace(line, weight=line.weight * SAID_BESIDE) for line in gathered["direction"]]
     for part in parts:
         for section in part.sections:
-            # The user's words stand beside a block of a turn; one that covers complete turns takes their place.
+            # A turn block is shown next to the user's words; a block of complete turns replaces them.
             name = "asked" if section.name == BESIDE and offline.level != "turn" else section.name
             if section.name not in UNCAPPED and (section.name != "names" or not part.is_written):
                 gathered.setdefault(name, []).extend(section.lines)
-    # Where things stand is what was said of it last.
+    # The latest status counts.
     gathered["status"] = next((list(part.lines("status")) for part in reversed(parts) if part.lines("status")), [])
     return _sections(gathered)
 
 
 def with_later(text: Summary, lines: Noted) -> Summary:
-    """The text of a block that says as well what was noted of the messages behind it, `lines`."""
+    """Add to a block the statements `lines` on the messages after it."""
     gathered = {section.name: list(section.lines) for section in text.sections}
     for name, line in lines:
         if name == "status":
             gathered[name] = [line]
         else:
-            # The user's words stand there themselves.
+            # The user's own words are shown there.
             gathered.setdefault(BESIDE if name == "asked" else name, []).append(line)
     return replace(text, sections=tuple(_sections(gathered)))
 
 
 def without_replaced(row: Sequence[Summary]) -> dict[str, Summary]:
-    """Of adjacent blocks, by their ids, those that say what a later one replaced, without it."""
+    """Return the adjacent blocks that contain superseded statements, without those, by id."""
     out: dict[str, Summary] = {}
     gone: dict[str, int] = {}
     for block in reversed(row):
@@ -186,7 +185,7 @@ def without_replaced(row: Sequence[Summary]) -> dict[str, Summary]:
 
 
 def statements_of(summaries: Iterable[Summary], *, replaced: bool = False) -> list[tuple[SectionName, Line]]:
-    """What was noted in these blocks, in the order of time; with what it `replaced`, where that is asked for."""
+    """Return the statements in these blocks in order of time; optionally with the superseded (`replaced`) ones."""
     hidden = ("goal", "constraints", "lifted", *(() if replaced else (REPLACED,)))
     told = [
         (section.name, line)
@@ -201,7 +200,7 @@ def statements_of(summaries: Iterable[Summary], *, replaced: bool = False) -> li
 
 
 def _sections(gathered: Mapping[SectionName, Sequence[Line]]) -> list[Section]:
-    """Build sections with each statement once, without replaced ones, and of very many only the weightiest."""
+    """Build sections with each statement once, without superseded ones, within the limits on their number."""
     gone = {line.text: line.position for line in gathered.get(REPLACED, ())}
     kept: dict[SectionName, dict[Line | str, Line]] = {}
     for name, lines in gathered.items():

@@ -1,4 +1,4 @@
-"""Who speaks in a story: its texts with who says them, to whom and where, and its sentences in one voice."""
+"""Speakers in a story: its texts with speaker and hearer, its sentences, and its recaps."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ireneo.log.message import Message, MessageId, Text
 from ireneo.patterns import lazy_re
 
 NEXT = 2
-"""What somebody goes on with is looked for among so many messages."""
+"""Messages in which the continuation of what somebody said is looked for."""
 NEAR = 4
-"""Whom a line is said to is looked for among so many messages before and after it."""
+"""Messages before and after a line in which its hearer is looked for."""
 
 _TAG = lazy_re(
     lambda: (
@@ -42,16 +42,16 @@ class Voiced(Struct, frozen=True, kw_only=True):
 
     text: str
     speaker: str
-    """Who says it; empty where that isn't known."""
+    """Empty if unknown."""
     hearer: str
-    """To whom; empty where that isn't known."""
+    """Empty if unknown."""
     authored: bool
-    """It has an author: it is a line of one voice, and no prose with several voices in quotation marks."""
+    """It has an author, so it is a line in one voice, not prose with quoted dialogue."""
     position: int
     source: MessageId
 
     def quoted(self, place: int) -> bool:
-        """Whether somebody speaks at `place`: everywhere in a line, and between quotation marks in prose."""
+        """Whether offset `place` is speech: everywhere in a line, and between quotation marks in prose."""
         return self.authored or self.text.translate(_QUOTES).count('"', 0, place) % 2 == 1
 
 
@@ -62,21 +62,21 @@ class Sentence(Struct, frozen=True, kw_only=True):
     start: int
     end: int
     before: int
-    """Where the sentence before it starts; `start` where it is the first."""
+    """Where the sentence before it starts; equal to `start` for the first."""
 
     @property
     def text(self) -> str:
-        """The sentence, word for word."""
+        """The sentence, verbatim."""
         return self.voiced.text[self.start : self.end]
 
     @property
     def with_before(self) -> str:
-        """The sentence with the one before it, word for word."""
+        """The sentence with the one before it, verbatim."""
         return self.voiced.text[self.before : self.end]
 
 
 class VoicedTexts:
-    """The texts that are told or spoken in a stretch; what no role or voice of the story says is left out."""
+    """The texts that users and assistants wrote in a stretch of a story."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self._rows = [
@@ -91,11 +91,11 @@ class VoicedTexts:
         self.texts = [part.text for _, part in self._rows]
 
     def message(self, place: int) -> Message:
-        """The message of the text at `place`."""
+        """Return the message of the text at `place`."""
         return self._rows[place][0]
 
     def voiced(self, place: int) -> Voiced:
-        """The text at `place`, with who says it and to whom."""
+        """Return the text at `place` with its speaker and hearer."""
         message, part = self._rows[place]
         hearer = ""
         if part.author:
@@ -110,9 +110,9 @@ class VoicedTexts:
         )
 
     def said_next(self, place: int, end: int) -> str:
-        """The sentence that follows `end` of the text at `place`, or begins what its speaker says next, if near.
+        """Return the sentence after offset `end` of the text at `place`, or the first of its speaker's next text.
 
-        Nothing where there is none.
+        Empty if there is none nearby.
         """
         rest = self.texts[place][end:].strip()
         if not rest:
@@ -124,7 +124,7 @@ class VoicedTexts:
 
 
 def sentences(voiced: Voiced) -> Iterator[Sentence]:
-    """The sentences of a text in order, with their places."""
+    """Yield the sentences of a text in order, with their offsets."""
     before = start = 0
     for end, following in [*breaks(voiced.text), (len(voiced.text), len(voiced.text))]:
         if voiced.text[start:end].strip():
@@ -134,7 +134,7 @@ def sentences(voiced: Voiced) -> Iterator[Sentence]:
 
 
 def _tagged(text: str) -> str:
-    """The only speaker whom a paragraph of prose names (“said Holm”); empty where there are several or none."""
+    """Return the only speaker that a paragraph of prose names (“said Holm”); empty if there are several or none."""
     if not any(mark in text for mark in '"”»'):
         return ""
     found = {
@@ -144,13 +144,13 @@ def _tagged(text: str) -> str:
 
 
 def _named(text: str, author: str | None, names: dict[str, str]) -> str:
-    """The author whom a line addresses by name."""
+    """Return the author whom a line addresses by name; empty if none."""
     words = [word for word in re.findall(r"[^\W\d_]+", text) if word[0].isupper()] if len(text) < 400 else []
     return next((names[low] for word in words if (low := word.casefold()) in names and names[low] != author), "")
 
 
 def _other(authors: Sequence[str], place: int) -> str:
-    """The other author who spoke last before a line, or speaks first after it."""
+    """Return the other author who spoke last before a line, or speaks first after it."""
     own = authors[place]
     earlier = [name for name in reversed(authors[max(0, place - NEAR) : place]) if name not in ("", own)]
     later = [name for name in authors[place + 1 : place + 1 + NEAR] if name not in ("", own)]
@@ -158,12 +158,12 @@ def _other(authors: Sequence[str], place: int) -> str:
 
 
 def spoken(message: Message) -> Sequence[tuple[str, str]]:
-    """What is said in a message, by whom: (author, text); the author is empty where none is given."""
+    """Return the texts of a message as (author, text); the author is empty if none is given."""
     return [(part.author or "", part.text) for part in message.parts if isinstance(part, Text)]
 
 
 def narrators(messages: Sequence[Message]) -> frozenset[str]:
-    """The authors who tell the story and aren't in it: named so, or who say most and least of themselves."""
+    """Return the authors who narrate: named so, or who say most and least about themselves."""
     said: Counter[str] = Counter()
     of_self: Counter[str] = Counter()
     for message in messages:
@@ -183,7 +183,7 @@ def narrators(messages: Sequence[Message]) -> frozenset[str]:
 
 
 def label(author: str, message: Message, two_roles: bool) -> str:
-    """Who is named before what this author says; the role, where two roles talk and nobody is named."""
+    """Return the name shown before what this author says: the role if two roles talk and nobody is named."""
     return author or (_ROLES.get(message.role, "") if two_roles else "")
 
 
@@ -207,21 +207,21 @@ def speaks_of_itself(sentence: str) -> bool:
     return any(word.lower().replace("’", "'") in topic(Speech).selves for word in _WORD.findall(outside))
 
 
-# The recaps that somebody gives of a story: what happened so far, in order and with its causes, in one voice.
+# Recaps: one speaker's account of the story so far, in order and with its causes.
 #
-# Nothing else in a long play tells so much in so few words. A recap is a long message behind words such as "last we
-# left off", or before "and that is where we left off"; what the others throw in doesn't end it.
+# Nothing else in a long play is as dense. A recap is a long message after words such as "last we left off", or before
+# "and that is where we left off"; interjections by others don't end it.
 
 MIN_RECAP = 400
-"""Characters: what is shorter is no recap by itself."""
+"""Characters; a shorter text is not a recap."""
 MIN_FURTHER = 150
-"""Characters of a further message that goes on with one."""
+"""Least characters of a further message that continues one."""
 RECAP_NEAR = 8
-"""Messages: so far behind the last one of a recap the next is looked for."""
+"""Messages after a recap in which its continuation is looked for."""
 RECAP_LEAD = 60
-"""Characters behind the words that begin a recap; where less is left of their sentence, it begins with the next."""
+"""Characters; if less of the opening sentence is left after the opening words, the recap begins with the next one."""
 SPOKEN_TO = 0.04
-"""Who recaps says less often than this, of all words, "you": who plays on says it all the time."""
+"""Most share of the word "you" in a recap; in play it is far more frequent."""
 
 _OPENS = lazy_re(lambda: rf"\b{either(topic(Turns).recaps)}", re.IGNORECASE)
 _ENDS = lazy_re(lambda: rf"\b{either(topic(Turns).recap_ends)}\b", re.IGNORECASE)
@@ -233,7 +233,7 @@ Span = tuple[int, int]
 
 
 def recaps(messages: Sequence[Message]) -> dict[tuple[str, int], Span]:
-    """Where a recap stands, from which character to which: by the message's id and the number of its text."""
+    """Return the spans of recaps as (start, end) offsets, by message id and index of the text in it."""
     texts = [
         ((message.id, number), place, author, text)
         for place, message in enumerate(messages)
@@ -256,7 +256,7 @@ def recaps(messages: Sequence[Message]) -> dict[tuple[str, int], Span]:
 
 
 def _recap_span(text: str) -> Span | None:
-    """The span of a recap in a text that opens or ends one."""
+    """Return the span of a recap in a text that opens or ends one."""
     if len(text) < MIN_RECAP:
         return None
     ends = [found.span() for found in _ENDS.finditer(text)]
@@ -278,7 +278,7 @@ def _recap_span(text: str) -> Span | None:
 
 
 def _further(text: str, *, broken: bool, ended: bool) -> Span | None:
-    """The span of a text that continues a recap given shortly before, which was `broken` off or seemed `ended`."""
+    """Return the span of a text that continues a recent recap, which was `broken` off or seemed `ended`."""
     ends = [found.end() for found in _ENDS.finditer(text)]
     end = _ends_of(text, ends[-1]) if ends else len(text)
     if broken and text.startswith(_BROKEN):
@@ -292,7 +292,7 @@ def _further(text: str, *, broken: bool, ended: bool) -> Span | None:
 
 
 def _begins(text: str, start: int, end: int) -> int:
-    """The start of the sentence that opens a recap, or of the next one where that does nothing else."""
+    """Return the start of the sentence that opens a recap, or of the next one if that says nothing else."""
     first = 0
     for last, following in breaks(text):
         if last >= end:
@@ -303,5 +303,5 @@ def _begins(text: str, start: int, end: int) -> int:
 
 
 def _ends_of(text: str, place: int) -> int:
-    """The end of the sentence that holds `place`."""
+    """Return the end of the sentence that contains `place`."""
     return next((last for last, _ in breaks(text) if last >= place), len(text))

@@ -1,4 +1,4 @@
-"""Where a story is cut into leaves, which summaries are merged, and the canonical summaries themselves."""
+"""The canonical summaries of a story: how it is cut into leaves, and which summaries are merged."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ from ireneo.summaries.summary import (
 from ireneo.summaries.tell_story import tell_deeper, tell_leaf
 from ireneo.summaries.threads import join
 
-# Where a leaf of a story ends: at a whole turn, once enough messages have come together.
+# A leaf ends at a whole turn, once it has enough messages.
 #
-# Whether a leaf ends depends on the leaf and on the one atom after it, and on nothing that comes later. So the same
-# path is cut in the same places, whether it is cut after every message or all at once.
+# Whether it ends depends only on the leaf and on the atom after it. So a path is always cut in the same places,
+# whether after every message or all at once.
 
 
 SOFT = 0.75
-"""From this share of its tokens on a leaf ends at the next turn, so that few are cut inside of one."""
+"""Share of its tokens from which a leaf ends at the next turn, so that few are cut inside one."""
 LONG_TURN = 2
-"""A turn that alone is so many leaves long is cut inside."""
+"""A turn that alone is as long as this many leaves is cut inside."""
 
 
 class Leaves(Struct, frozen=True, kw_only=True):
-    """What messages are cut into: whole leaves, and the rest that waits for its own."""
+    """Messages cut into whole leaves, and the rest."""
 
     leaves: tuple[tuple[Message, ...], ...]
     rest: tuple[Message, ...]
 
 
 def plan_leaves(messages: Sequence[Message], story: StorySettings, strategy: Strategy | None = None) -> Leaves:
-    """Cut consecutive `messages` into leaves, as far as enough of the newest ones stay live behind them."""
+    """Cut consecutive `messages` into leaves, keeping at least `story.live_messages` of the newest live."""
     strategy = strategy or StoryStrategy(story)
     out: list[tuple[Message, ...]] = []
     leaf: list[Atom] = []
@@ -68,7 +68,7 @@ def plan_leaves(messages: Sequence[Message], story: StorySettings, strategy: Str
 
 
 class StoryStrategy:
-    """A story: leaves of so many messages, told in sentences of their own, and deeper summaries over them."""
+    """The strategy for stories: leaves of chosen sentences, and deeper summaries over them."""
 
     name = "story"
 
@@ -87,23 +87,23 @@ class StoryStrategy:
         return full and following[0].opens_turn
 
     def leaf(self, messages: Sequence[Message], goal: str = "", *, ends_turn: bool = False) -> Sequence[Section]:
-        """The sentences that tell most, in the words of the story, and the names in it."""
+        """Return the sentences that matter most, verbatim, and the names."""
         return tell_leaf(as_said(messages))
 
     def roll_up(self, parts: Sequence[Summary | Message], *, turns: bool = False) -> Sequence[Section]:
-        """Of the sentences below those that tell most."""
+        """Return the sentences of `parts` that matter most, and the names."""
         return tell_deeper([part for part in parts if isinstance(part, Summary)])
 
     def sections(self, level: SummaryLevel) -> Mapping[SectionName, SectionStyle]:
-        """Prose, and the names that stand in none of it."""
+        """Prose, and the names that it doesn't mention."""
         return _SECTIONS
 
     def worth(self, section: SectionName) -> float:
-        """Every sentence is worth what it tells."""
+        """Every section counts the same."""
         return 1.0
 
     def say(self, section: SectionName, line: Line, names: Sequence[str]) -> str:
-        """A line as a sentence, with a full stop where the story had none; or the names, in a row."""
+        """Render a line as a sentence, with a full stop where the story had none; or the names as a list."""
         if section == "artifacts":
             return ", ".join(names)
         text = line.text.strip()
@@ -111,25 +111,24 @@ class StoryStrategy:
 
 
 _NO_LETTERS = 0x2E80
-"""From here on signs stand for words, and a sentence needs no full stop."""
+"""Code point from which characters stand for words, and a sentence needs no full stop."""
 _SECTIONS = {"story": SectionStyle("", prose=True, apart=True), "artifacts": SectionStyle("Names: ", prose=True)}
 
 
 def story_strategy(policy: Policy) -> Strategy:
-    """How the story of a policy is told: as it says itself, or as ours are."""
+    """Return the policy's own strategy, or else `StoryStrategy`."""
     return policy.strategy or StoryStrategy(settings(policy))
 
 
-# Which summaries of a story are shown, and which are merged: a count of the leaves, in base `fan_in`.
+# Merging works like counting the leaves in base `fan_in`.
 #
-# The oldest adjacent summaries of a depth are merged as soon as there are more than `limit` of it. So the summary
-# number
-# k of depth d covers the leaves from k·f^(d-1) to before (k+1)·f^(d-1), with f the fan-in, on every path and in every
-# process; and of n leaves some `limit`·log(n) summaries are shown.
+# The oldest adjacent summaries of a depth are merged as soon as there are more than `limit` of it. So summary number k
+# of depth d covers the leaves from k·f^(d-1) to before (k+1)·f^(d-1), with f the fan-in, on every path and in every
+# process, and n leaves are shown as about `limit`·log(n) summaries.
 
 
 def shown_depths(leaves: int, story: StorySettings) -> list[int]:
-    """The depths of the summaries that so many leaves are shown as, from the oldest to the newest."""
+    """Return the depths of the summaries that `leaves` leaves are shown as, from the oldest to the newest."""
     out: list[int] = []
     depth, count = 1, leaves
     while count:
@@ -140,9 +139,9 @@ def shown_depths(leaves: int, story: StorySettings) -> list[int]:
 
 
 def finest(leaves: int, blocks: int, story: StorySettings) -> StorySettings:
-    """The same settings with the highest limit at which so many leaves are shown as `blocks` summaries at the most.
+    """Return the settings with the highest limit at which the leaves are shown as at most `blocks` summaries.
 
-    A wide context has room for more than the limit of each depth: there the past is shown more finely.
+    A wide context has room for more than the limit of each depth, and shows the past in more detail.
     """
     low, high = story.limit, max(leaves, story.limit)
     while low < high:
@@ -155,9 +154,9 @@ def finest(leaves: int, blocks: int, story: StorySettings) -> StorySettings:
 
 
 def due_merge(depths: Sequence[int], story: StorySettings) -> int | None:
-    """The place of the first of the `fan_in` summaries that are to be merged next; None where no depth has too many.
+    """Return the index of the first of the `fan_in` summaries to merge next; None if no depth has too many.
 
-    `depths` are those of a row from its oldest summary to its newest, which never grow.
+    `depths` are those of a row from its oldest summary to its newest; they never increase.
     """
     for depth in sorted(set(depths)):
         if depths.count(depth) > story.limit:
@@ -166,25 +165,24 @@ def due_merge(depths: Sequence[int], story: StorySettings) -> int | None:
 
 
 def leaves_at(depth: int, story: StorySettings) -> int:
-    """How many leaves a summary of this depth covers."""
+    """Return how many leaves a summary of this depth covers."""
     return int(story.fan_in ** (depth - 1))
 
 
-# From what a deep summary is written: a fact dies by being retold, so from what was retold least.
+# Sources of a deep summary: every retelling loses facts, so it is written from the least retold ones.
 #
 # A summary of depth d could be written from the summaries of any depth below it. It is written from those of the least
 # depth that fit into the summariser's window together: from the leaves, as long as they do. With a window of w
-# summaries
-# and a fan-in of f a summary of depth d is then retold 1 + ⌈(d - 1) / ⌊log_f w⌋⌉ times, against n / 150 times for a
-# summary that is folded again and again.
+# summaries and a fan-in of f, a summary of depth d is then retold 1 + ⌈(d - 1) / ⌊log_f w⌋⌉ times, against n / 150
+# times for a running summary.
 
 
 TOLD_TOKENS = 340
-"""What a summary of 250 words costs, with what is said about it."""
+"""Tokens of a summary of 250 words in a prompt, with its header."""
 
 
 def source_depth(depth: int, story: StorySettings) -> int:
-    """The depth of the summaries that one of `depth` is written from, at least 2."""
+    """Return the depth of the summaries that one of `depth` (at least 2) is written from."""
     fits = max(story.window_tokens // TOLD_TOKENS, story.fan_in)
     below = depth - 1
     while below > 1 and story.fan_in ** (depth - below + 1) <= fits:
@@ -193,30 +191,30 @@ def source_depth(depth: int, story: StorySettings) -> int:
 
 
 def retellings(depth: int, story: StorySettings) -> int:
-    """How many times the least lucky message under a summary of `depth` has been retold to make it."""
+    """Return how many times a message under a summary of `depth` was retold at most."""
     return 1 if depth <= 1 else 1 + retellings(source_depth(depth, story), story)
 
 
 RUNNING_WORDS = 250
-"""What a running summary holds."""
+"""Most words of a running summary."""
 MAX_LIFTS = 24
-"""So many sentences that may lift a constraint are carried, the newest."""
+"""Most sentences that may lift a constraint; the newest are kept."""
 
 
 def settings(policy: Policy) -> StorySettings:
-    """How the story of a policy fades. Raises BadInput where the policy is for no story."""
+    """Return the story settings of a policy. Raises BadInput if it has none."""
     if policy.story is None:
         raise BadInput(f"The preset {policy.name!r} is for no story; take 'story'.")
     return policy.story
 
 
 def is_answered(messages: Sequence[Message]) -> bool:
-    """Whether a model speaks among these messages: where none does, nobody is told what to do, and no "never" binds."""
+    """Whether a model speaks among these messages; if none does, there is nobody whom constraints could bind."""
     return any(message.role == "assistant" for message in messages)
 
 
 def make_leaf(messages: Sequence[Message], before: Sequence[Thread], policy: Policy) -> Summary:
-    """Write the leaf over `messages`; `before` are the threads that are open at its start."""
+    """Write the leaf over `messages`; `before` are the threads open at its start."""
     first, last = messages[0], messages[-1]
     heard = as_said(messages)
     told = story_strategy(policy).leaf(messages, "", ends_turn=False)
@@ -241,7 +239,7 @@ def make_leaf(messages: Sequence[Message], before: Sequence[Thread], policy: Pol
 
 
 def make_deeper(children: Sequence[Summary], told: Sequence[Summary], policy: Policy) -> Summary:
-    """Merge the adjacent `children` into the summary above them, written from `told`: them, or what is under them."""
+    """Merge the adjacent `children` into one summary, written from `told`: the children, or summaries under them."""
     first, last = children[0], children[-1]
     threads = join([child.threads for child in children], settings(policy).open_threads)
     cast = cast_section([part.lines("cast") for part in told], DEEP_LINES)
@@ -266,7 +264,7 @@ def make_deeper(children: Sequence[Summary], told: Sequence[Summary], policy: Po
 
 
 def make_running(before: Summary, leaf: Summary, policy: Policy) -> Summary:
-    """Fold the next stretch into the one summary of all that came before it."""
+    """Fold the next leaf into the running summary of all that came before it."""
     parts = [before, leaf]
     folded = make_deeper(parts, parts, policy)
     return replace(folded, depth=1, sections=tuple(_shortened(section) for section in folded.sections))
@@ -289,7 +287,7 @@ def _shortened(section: Section) -> Section:
 
 
 def _constraints(items: Sequence[Summary | Message]) -> list[Section]:
-    """The constraints in the words of who set them, and what may lift them."""
+    """Return the constraints in the words of who set them, and the sentences that may lift them."""
     pins, lifts = constraints(items, in_story=True)
     found: dict[SectionName, list[Line]] = {"constraints": standing(pins, lifts), "lifted": lifts[-MAX_LIFTS:]}
     return [Section(name=name, lines=tuple(lines)) for name, lines in found.items() if lines]

@@ -1,9 +1,8 @@
-"""The summaries of a story along one path: those that are stored, opened as finely as they are shown, and new ones.
+"""The summaries of a story along one path: find the stored ones, open them as needed, and write those that are due.
 
-What is due follows from what is there: the messages that no summary covers yet. Nothing is marked and nothing queued,
-so nothing can be lost, and whoever comes first writes what everybody else would have written. The branches of a session
-share what was written before they parted. A leaf that another branch wrote may end here where none ends on this path:
-after a rewind just behind it, say. Then it is left out here, and nothing else is.
+What is due follows from the messages that no summary covers yet. There are no marks or queues, so nothing can be lost,
+and every process would write the same summaries. Branches share what was written before they parted. A leaf written on
+another branch may end where none ends on this path, such as after a rewind to just behind it; it is then skipped here.
 """
 
 from __future__ import annotations
@@ -33,18 +32,18 @@ from ireneo.summaries.summary import PathReader, RecentValues, Summary, SummaryI
 from ireneo.summaries.threads import follow
 
 RECORDS = 128
-"""Summaries: those that stand over a million messages, and those under them that a wide context shows."""
+"""Cached summaries: enough for those shown of a million messages, and those under them in a wide context."""
 PLACES = 512
 
 
 class StoryRecords:
-    """What is at hand of one session."""
+    """A cache of one session's summaries."""
 
     def __init__(self) -> None:
         self.records: RecentValues[Summary] = RecentValues(RECORDS)
-        """Summaries, by their ids."""
+        """Summaries by id."""
         self.sound: RecentValues[bool] = RecentValues(PLACES)
-        """Whether a summary ends where the message that follows it lets it end, by the ids of both."""
+        """Whether a summary may end before a message, by the ids of both."""
 
 
 class Waiting(Struct, frozen=True, kw_only=True):
@@ -57,16 +56,16 @@ class Waiting(Struct, frozen=True, kw_only=True):
 
     @property
     def messages(self) -> int:
-        """How many they are."""
+        """The number of messages."""
         return self.last_position - self.first_position + 1
 
 
 AHEAD = 16
-"""Messages that are read behind a leaf to see which atom comes next, at first; more where they don't tell."""
+"""Messages read behind a leaf at first to find the next atom; more if needed."""
 OPENING = 16
-"""So many messages at the most are looked at for what was said to the model before the story began."""
+"""Most messages searched for system messages before the story."""
 TAIL = 2
-"""Of what has fallen behind, so many leaves at the end are read besides, to show the newest of it."""
+"""Leaves of the newest messages that are read in addition when the summaries lag behind."""
 
 
 class Grown(Struct, frozen=True, kw_only=True):
@@ -74,30 +73,30 @@ class Grown(Struct, frozen=True, kw_only=True):
 
     system: tuple[Message, ...]
     nodes: tuple[Summary, ...]
-    """The canonical summaries that are shown, from the oldest to the newest."""
+    """The canonical summaries that are shown, oldest first."""
     made: tuple[Summary, ...]
-    """Those that had to be written, each after those that it was made from."""
+    """Summaries that had to be written, each after its sources."""
     waiting: Waiting | None
-    """What is due and was not reached."""
+    """What is due and wasn't reached."""
     fresh: tuple[Message, ...]
     """The newest messages that the character was present for."""
     behind: int
-    """How many messages are due to be summarised and are not."""
+    """Messages that are due to be summarised but are not."""
     threads: tuple[Thread, ...] = ()
-    """What is open at the end of the summaries."""
+    """The threads open at the end of the summaries."""
     forgotten: int = 0
-    """How many open threads gave way to weightier ones."""
+    """Open threads dropped in favour of weightier ones."""
 
 
 class _Added(Struct, frozen=True, kw_only=True):
     """The leaves found in a stretch of messages."""
 
     written: int
-    """Leaves that were not stored."""
+    """Leaves that were not yet stored."""
     passed: int
-    """Those, and the ones that were."""
+    """All leaves passed, stored or not."""
     due: int
-    """Messages of the leaves that were not reached."""
+    """Messages of the leaves that weren't reached."""
     rest: tuple[Message, ...]
 
 
@@ -105,7 +104,7 @@ class StoryPath:
     """The story along one path."""
 
     def __init__(self, reader: PathReader, policy: Policy, recalled: StoryRecords | None = None) -> None:
-        """Nothing is read yet; `recalled` has what was read of the session before."""
+        """Read nothing yet; `recalled` caches what was read of the session before."""
         self.reader = reader
         self._policy = policy
         self._settings = settings(policy)
@@ -114,9 +113,9 @@ class StoryPath:
         self._new: dict[SummaryId, Summary] = {}
 
     def grow(self, most: int, blocks: int = 0) -> Grown:
-        """Carry the story on to the head; at most `most` leaves are written on the way.
+        """Bring the summaries up to the head, writing at most `most` leaves.
 
-        Where there is room for more `blocks` than are kept of each depth, the newest deep ones are opened.
+        If there is room for more `blocks` than the limit of each depth, the newest deep ones are opened.
         """
         system = self._system()
         row = self._row(len(system), self._settings.live_messages)
@@ -136,7 +135,7 @@ class StoryPath:
                 waiting, fresh = self._waiting(row[-1].last_position + 1, tail)
                 behind = waiting.messages
                 break
-            # Stored leaves were passed, or so many messages make none: a single atom, or what nobody heard.
+            # Only stored leaves were passed, or the stretch makes none: a single atom, or messages nobody heard.
             size = size if added.passed else size * 2
         return Grown(
             system=tuple(system),
@@ -148,16 +147,16 @@ class StoryPath:
         )
 
     def whole(self) -> Grown:
-        """All of it as it was said, where a context has room for that."""
+        """Return all messages verbatim, without summaries."""
         messages = self._visible(0, self.reader.head.position)
         return Grown(system=(), nodes=(), made=(), waiting=None, fresh=tuple(messages), behind=0)
 
     def row(self) -> list[Summary]:
-        """The canonical summaries that are stored, as they are shown for so many leaves."""
+        """Return the stored canonical summaries, at the depths at which they are shown."""
         return self._row(len(self._system()))
 
     def opened(self, row: Sequence[Summary], blocks: int) -> list[Summary]:
-        """Open what was merged for a longer path than this one, or has room to be shown as what is under it."""
+        """Open summaries that were merged for a longer path, or that there is room to show in more detail."""
         if self._settings.running:
             return list(row)
         leaves = sum(node.leaves for node in row)
@@ -178,16 +177,16 @@ class StoryPath:
         return out
 
     def under(self, node: Summary, depth: int) -> list[Summary]:
-        """The summaries of `depth` under a deeper one, or the least deep that are there."""
+        """Return the summaries of `depth` under a deeper one, or the least deep ones that exist."""
         children = self._children(node) if node.depth > depth else []
         if not children:
             return [node]
         return [each for child in children for each in self.under(child, depth)]
 
     def _row(self, start: int, live: int = 0) -> list[Summary]:
-        """The summaries from position `start` on, as they are shown for so many leaves.
+        """Return the summaries from position `start` on, at the depths at which they are shown.
 
-        The newest `live` messages stay out of them.
+        The newest `live` messages are left out.
         """
         row: list[Summary] = []
         found = self.reader.frontier(self.reader.head.position)
@@ -195,7 +194,7 @@ class StoryPath:
             if not self._touch(start, node):
                 break
             follows = place + 1 < len(found) and self._touch(node.last_position + 1, found[place + 1])
-            # What was written from the next message on was written behind the same leaf.
+            # A stored summary that begins right after it proves that the leaf ends here.
             if not follows and not self._ends_here(node):
                 row += self._without_last_leaf(node)
                 break
@@ -204,13 +203,13 @@ class StoryPath:
         return self.opened(self._behind(row, live), 0)
 
     def _children(self, node: Summary) -> list[Summary]:
-        """The summaries right under a deeper one; empty where one of them is gone."""
+        """Return the summaries right under a deeper one; empty if one of them is missing."""
         missing = [name for name in node.sources if name not in self._new]
         there = {**self._new, **{each.id: each for each in self._get(missing)}}
         return [there[name] for name in node.sources] if all(name in there for name in node.sources) else []
 
     def _get(self, names: Sequence[SummaryId]) -> Sequence[Summary]:
-        """The stored ones of these summaries, from the cache where it has them."""
+        """Return those of these summaries that are stored, using the cache."""
         records = self._recalled.records
         found = {name: known for name in names if (known := records.find(name))}
         for summary in self._stored([name for name in names if name not in found]):
@@ -222,12 +221,12 @@ class StoryPath:
         return self.reader.get(names) if names else ()
 
     def _unstored(self) -> list[Summary]:
-        """The new summaries that are not stored, each after those that it was made from."""
+        """Return the new summaries that are not stored, each after its sources."""
         stored = {each.id for each in self._stored(list(self._new))}
         return [each for each in self._new.values() if each.id not in stored]
 
     def _system(self) -> list[Message]:
-        """The system messages before the story begins."""
+        """Return the system messages before the story begins."""
         out: list[Message] = []
         for message in self.reader.path(0, min(OPENING, self.reader.head.position + 1) - 1):
             if message.role != "system":
@@ -236,18 +235,18 @@ class StoryPath:
         return out
 
     def _visible(self, first: int, last: int) -> list[Message]:
-        """The messages of a stretch of the path that the character was present for."""
+        """Return the messages of a stretch that the character was present for."""
         character, messages = self._policy.seen_by, self.reader.path(first, last)
         return [each for each in messages if not character or heard_by(each.draft, character)]
 
     def _touch(self, start: int, node: Summary) -> bool:
-        """Whether no message that is to be summarised lies between position `start` and a summary."""
+        """Whether no visible message lies between position `start` and a summary."""
         if node.first_position <= start or not self._policy.seen_by:
             return node.first_position == start
         return not self._visible(start, node.first_position - 1)
 
     def _ends_here(self, node: Summary) -> bool:
-        """Whether the last leaf of `node` ends there on this path, too."""
+        """Whether the last leaf of `node` ends in the same place on this path."""
         last = node.last_position
         name = (node.id, *(message.id for message in self._visible(last + 1, last + 1)))
         if len(name) > 1 and self._recalled.sound.find(name):
@@ -261,7 +260,7 @@ class StoryPath:
                 break
             ahead *= AHEAD
         if not behind or behind[0][0].position <= last:
-            # Nothing goes on behind it; or a result came that belongs to a call in it.
+            # Nothing follows, or what follows is the result of a call inside the leaf.
             return not behind
         leaf = [message for message in messages if message.position <= last]
         ends = self._strategy.ends(atoms(leaf), behind[0])
@@ -270,14 +269,14 @@ class StoryPath:
         return ends
 
     def _behind(self, row: list[Summary], live: int) -> list[Summary]:
-        """The summaries of `row` behind which at least `live` messages are left."""
+        """Return the summaries of `row` after which at least `live` messages remain."""
         edge = self._live_edge(live) if row and live else self.reader.head.position + 1
         while row and row[-1].last_position >= edge:
             row = [*row[:-1], *self._without_last_leaf(row[-1])]
         return row
 
     def _live_edge(self, live: int) -> int:
-        """The position of the first of the newest `live` messages."""
+        """Return the position of the first of the newest `live` messages."""
         first, found = self.reader.head.position + 1, 0
         while first > 0 and found < live:
             size = (live - found) * (AHEAD if self._policy.seen_by else 1)
@@ -301,11 +300,11 @@ class StoryPath:
         return self._first_of_last_leaf(children[-1]) if children else node.first_position
 
     def _waiting(self, first: int, tail: int) -> tuple[Waiting, Sequence[Message]]:
-        """What is not reached from position `first` on, and the newest messages behind it, in whole atoms."""
+        """Return what is not reached from position `first` on, and the newest messages after it, in whole atoms."""
         edge = self.reader.head.position - tail + 1
         split = torn(newest := self.reader.path(edge, self.reader.head.position))
         while split == len(newest) and edge > first + 1:
-            # They are all of one atom, which begins before them.
+            # They all belong to one atom, which begins earlier.
             edge = max(first + 1, edge - len(newest))
             split = torn(newest := self.reader.path(edge, self.reader.head.position))
         edge += split if split < len(newest) else 0
@@ -314,7 +313,7 @@ class StoryPath:
         return waiting, self._visible(edge, self.reader.head.position)
 
     def _add_leaves(self, row: list[Summary], messages: Sequence[Message], most: int, *, ends: bool) -> _Added:
-        """Take in the leaves of the messages that come after `row`, and what they make deep; `most` are written.
+        """Add the leaves of the messages after `row`, merging as due; at most `most` are written.
 
         `ends` says that the path ends with them, so that the newest stay live.
         """
@@ -353,7 +352,7 @@ class StoryPath:
 
 
 def open_threads(nodes: Sequence[Summary], cap: int) -> tuple[tuple[Thread, ...], int]:
-    """The threads that are open at the end of adjacent summaries, and how many gave way to weightier ones."""
+    """Return the threads open at the end of adjacent summaries, and how many were dropped for weightier ones."""
     threads: tuple[Thread, ...] = ()
     forgotten = 0
     for node in nodes:

@@ -1,4 +1,4 @@
-"""The summaries of a story that need no model: its sentences, names and turning points, chosen by what they tell."""
+"""Offline summaries of stories: choose the sentences, names and turning points that matter most."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ from ireneo.summaries.speech import label, narrators, recaps, speaks_of_itself, 
 from ireneo.summaries.summary import BestFirst, Line, Mention, Section, Summary
 
 TELLING = 6.0
-"""The factor for what a sentence tells, against the names in it: a story is read, not looked up."""
+"""Weight of what happens in a sentence, against the names in it."""
 AGAIN = 0.2
-"""The share of its worth that a name has in a further sentence."""
+"""Factor on a name's worth once a chosen sentence has it."""
 UNEVEN = 1.5
-"""Of an even share, so much a stretch of time may give: in some more happens than in others."""
+"""Most that one slot may give, as a multiple of its even share."""
 PER_CHARACTERS = 160
-"""A sentence of this many characters costs twice as much as an empty one would."""
+"""Fixed cost of a sentence, in characters."""
 
 
 class Choosable(Struct, frozen=True, kw_only=True):
-    """A sentence with what its choice depends on."""
+    """What the choice of a sentence depends on."""
 
     worth: float
-    """Its worth apart from names."""
+    """Worth apart from names."""
     size: int
     """Characters."""
     names: Mapping[str, float]
-    """What the names in it are worth, by the words that make them out."""
+    """Worth of its names, by their key words."""
     slot: int = 0
-    """The part of the time that it tells of."""
+    """Index of the period of the story it is from."""
 
 
 def choose(sentences: Sequence[Choosable], most: int, *, slots: int = 1, known: Collection[str] = ()) -> list[int]:
-    """The places of the chosen sentences, in order: greedily by what each adds for its size.
+    """Return the indices of at most `most` sentences, in order, chosen greedily by gain per size.
 
-    No slot gives much more than its even share as long as others have something to tell. The names of the words `known`
-    are told already.
+    No slot gives much more than its even share as long as others have candidates. The names with the key words `known`
+    count as mentioned already.
     """
     if len(sentences) <= most:
         return list(range(len(sentences)))
@@ -76,7 +76,7 @@ def choose(sentences: Sequence[Choosable], most: int, *, slots: int = 1, known: 
 
 
 MAX_SENTENCE = 280
-"""Characters; a longer sentence is cut at a clause, with a mark."""
+"""Characters; a longer sentence is cut at the end of a clause, with an ellipsis."""
 MAX_QUOTED = 420
 """Characters up to which the sentences of one quotation are kept together."""
 
@@ -87,7 +87,7 @@ _LEAD = lazy_re(r"^[\s*_#>|~•–—-]+|[\s*_#|~•]+$")
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of `text` in order, each on one line; code, markup round them and stage directions left out."""
+    """Yield the sentences of `text`, each on one line, without code, surrounding markup and stage directions."""
     for paragraph in _BREAK.split(_FENCE.sub("\n\n", text)):
         words = " ".join(paragraph.split())
         if words:
@@ -99,7 +99,7 @@ def _bare_sentence(sentence: str) -> str:
 
 
 def clipped(sentence: str, limit: int = MAX_SENTENCE) -> str:
-    """Shorten a sentence to `limit` characters: at the end of a clause where there is one, with a mark."""
+    """Shorten a sentence to `limit` characters, at the end of a clause if possible, with an ellipsis."""
     if len(sentence) <= limit:
         return sentence
     cut = max(sentence.rfind(sign, limit // 2, limit - 1) for sign in (", ", "; ", ": ", " – ", "—", "，", "、", ". "))
@@ -108,14 +108,14 @@ def clipped(sentence: str, limit: int = MAX_SENTENCE) -> str:
     return sentence[: cut if cut > 0 else limit - 1].rstrip(" ,;:–—") + "…"
 
 
-# Who and what a stretch of a story names: people, places, things.
+# Names of people, places and things.
 #
-# Whether a capital says something is settled over the whole stretch: a word is a name where it is written large within
-# sentences, and hardly ever small. What begins a sentence is counted once the word is known for a name.
+# Evidence is collected over the whole stretch: a word is a name if it is capitalised within sentences and hardly ever
+# in lower case. At the start of a sentence it counts once it is known as a name.
 
 
 GERMAN_EVERY = 20
-"""The most words per article or the like in a German text."""
+"""Most words per determiner in a German text."""
 _OPENS = lazy_re(r"(?:^|[.!?:;…\"“”„«»‘(\[*]|--|—|(?<![^\W_])')[\s\"“”„«»‘'(\[*_]*$")
 _POSSESSIVE = lazy_re(r"['’]s?$")
 _DOES = lazy_re(lambda: rf"{either(topic(Names).does)}$")
@@ -126,15 +126,15 @@ class _NameWord(Struct, frozen=True, array_like=True):
     start: int
     end: int
     opens: bool
-    """It begins a sentence or a quotation, where a capital says nothing."""
+    """It begins a sentence or a quotation, where a capital is no evidence."""
 
 
 def names_in(sentences: Sequence[str]) -> Sequence[tuple[str, ...]]:
-    """The names of each sentence, recognised by the evidence of all of them."""
+    """Return the names in each sentence, recognised by the evidence of all of them."""
     return _names_in(tuple(sentences))
 
 
-# A leaf asks twice for the names of the same sentences: for what is told, and for the cast.
+# Cached because a leaf needs the names of the same sentences twice: for its story and for its cast.
 @lru_cache(maxsize=2)
 def _names_in(sentences: Sequence[str]) -> Sequence[tuple[str, ...]]:
     text = " ".join(sentences)
@@ -148,7 +148,7 @@ def _names_in(sentences: Sequence[str]) -> Sequence[tuple[str, ...]]:
 
 
 def key_words(name: str) -> tuple[str, ...]:
-    """The words that identify a name, with or without a title."""
+    """Return the words that identify a name, in lower case and without particles."""
     words = [word for word in name.casefold().replace("’", "'").split() if word not in topic(Names).particles]
     return tuple(_bare(word.rstrip(".")) for word in words)
 
@@ -162,7 +162,7 @@ def _words(sentence: str) -> Iterator[_NameWord]:
 
 
 def _bare(word: str) -> str:
-    """A word without a possessive ending."""
+    """Return a word without a possessive ending."""
     return _POSSESSIVE.sub("", word) if "'" in word[-2:] or "’" in word[-2:] else word
 
 
@@ -177,7 +177,7 @@ def _is_german(text: str, sentences: Sequence[Sequence[_NameWord]]) -> bool:
 
 
 def _known(sentences: Sequence[Sequence[_NameWord]], *, large_nouns: bool) -> frozenset[str]:
-    """The words that are names, or parts of names."""
+    """Return the words that are names, or parts of names."""
     small: Counter[str] = Counter()
     large: Counter[str] = Counter()
     opening: Counter[str] = Counter()
@@ -249,7 +249,7 @@ def _joins(sentence: str, words: Sequence[_NameWord], first: int, place: int) ->
 
 
 def shortest_forms(counts: Mapping[str, float]) -> dict[str, float]:
-    """Put the forms of one name together: what is a part of a longer form that is common enough counts for that."""
+    """Merge the forms of a name: a short form counts for the longer one that contains it, if that is common enough."""
     out = dict(counts)
     longer: dict[str, list[str]] = {}
     for name in counts:
@@ -265,7 +265,7 @@ def shortest_forms(counts: Mapping[str, float]) -> dict[str, float]:
     return out
 
 
-# Names in scripts without capitals: words that come back within a stretch, and yet not everywhere.
+# Names in scripts without capitals: words that recur within a stretch, but not everywhere.
 
 _DENSE = lazy_re(r"[\u3040-\u30ff\u3400-\u9fff]+")
 _KATAKANA = lazy_re(r"[\u30a0-\u30ff]{2,}")
@@ -287,12 +287,12 @@ def has_case(text: str) -> bool:
 
 
 def rare_words(sentences: Sequence[str]) -> list[tuple[str, ...]]:
-    """The words of each sentence that come back in others, but in less than a quarter of them."""
+    """Return the words of each sentence that recur in others, but in less than a quarter of them."""
     found = [_rare_candidates(sentence) for sentence in sentences]
     spread = Counter(word for words in found for word in dict.fromkeys(words))
     most = max(len(sentences) // 4, 3)
     kept = {word for word, times in spread.items() if 2 <= times <= most}
-    # Of pieces of one word the longest stands, unless the shorter comes by itself as well.
+    # Drop parts of longer words, unless they also occur alone.
     parts = {
         word[start:end]
         for word in kept
@@ -306,7 +306,7 @@ def rare_words(sentences: Sequence[str]) -> list[tuple[str, ...]]:
 def _rare_candidates(sentence: str) -> list[str]:
     out = _KATAKANA.findall(sentence)
     if _has_kana(sentence):
-        # Kana set the words apart that Chinese writes together.
+        # In Japanese, kana separate the words that Chinese writes together.
         return [*out, *_KANJI.findall(sentence)]
     for run in _DENSE.findall(_KATAKANA.sub(" ", sentence)):
         for size in (2, 3):
@@ -320,11 +320,11 @@ def _has_kana(text: str) -> bool:
     return any("\u3040" <= char <= "\u309f" for char in text)
 
 
-# For small letters: a pattern that heeds no case tries every branch at every word, and takes five times as long.
+# Matched against lower-cased text: five times as fast as a case-insensitive pattern.
 _TURN = lazy_re(lambda: rf"\b{either(topic(Turns).turns)}\b")
 _TURN_SIGNS = lazy_re(lambda: f"[{''.join(topic(Turns).signs)}]")
 SHORTEST = 5
-"""Words; a shorter sentence tells nothing by itself."""
+"""Words; a shorter sentence says too little by itself."""
 SHORTEST_STUMP = 9
 """The same for questions and broken-off sentences."""
 SHORTEST_DENSE = 6
@@ -338,7 +338,7 @@ _FIRST_PERSON = lazy_re(lambda: rf"\b{either(topic(Turns).first_person)}\b")
 
 
 def without_greeting(sentence: str) -> str:
-    """What is left of a sentence when greetings, fillers and assents at its beginning are taken off."""
+    """Strip greetings, fillers and assents from the beginning of a sentence."""
     while found := _GREETING.match(sentence):
         if found.end() == 0:
             break
@@ -347,11 +347,11 @@ def without_greeting(sentence: str) -> str:
 
 
 def is_chatter(sentence: str) -> bool:
-    """Whether nothing is told: a greeting, an assent, laughter, a stump."""
+    """Whether a sentence is only a greeting, an assent, laughter or a fragment."""
     rest = without_greeting(sentence)
     if _LAUGHTER.search(sentence):
         return True
-    # A sign of Chinese or Japanese is worth about three letters.
+    # A Chinese or Japanese character is worth about three letters.
     dense = 0 if rest.isascii() else sum(char > "\u3000" for char in rest)
     if dense * 3 > len(rest):
         return dense < SHORTEST_DENSE
@@ -362,21 +362,21 @@ def is_chatter(sentence: str) -> bool:
 
 
 def is_heading(sentence: str) -> bool:
-    """Whether it is a heading: nearly every word of it is capitalised."""
+    """Whether a sentence is a heading: nearly every word of it is capitalised."""
     words = [word for word in letters(sentence) if len(word) > 3]
     large = sum(word[0].isupper() for word in words)
     return large * 3 > len(words) * 2 and not sentence.startswith(('"', "“", "„", "«"))
 
 
 def turns_in(sentence: str) -> frozenset[str]:
-    """The words of a sentence that tell of a turn of the story."""
+    """Return the words of a sentence that signal a turn of the story."""
     return frozenset(_TURN.findall(sentence.lower())) | frozenset(_TURN_SIGNS.findall(sentence))
 
 
 def salience(sentence: str, turns: Mapping[str, float] | None = None) -> float:
-    """How much of a turn of the story the sentence seems to tell, by itself: about 0 for idle talk, 3 at the most.
+    """Rate how much of a turn of the story a sentence contains: about 0 for idle talk, at most 3.
 
-    `turns` are the words in it that tell of one, with what each counts; without them each counts 1.
+    `turns` weights the words that signal one; by default each counts 1.
     """
     small = sentence.lower()
     # An exact sum, since the order of a set differs from one process to the next.
@@ -396,45 +396,45 @@ def salience(sentence: str, turns: Mapping[str, float] | None = None) -> float:
 
 
 USUAL = 3
-"""In more sentences of a stretch than this a word tells of no turn; the more there are, the less."""
+"""Sentences of a stretch from which on a word is discounted as a signal of a turn."""
 LEAF_LINES = 40
-"""Lines of a leaf: as many as a wide context has room for."""
+"""Most lines of a leaf: as many as a wide context has room for."""
 LEAF_NAMES = 120
-"""Names of a leaf."""
+"""Most names of a leaf."""
 FIRST = 0.4
-"""What a sentence is worth more for each name that it brings in, up to two, as a share of what it tells."""
+"""Bonus for each new name in a sentence, up to two, as a share of its salience."""
 IDLE = 0.12
-"""What tells less than this is talk beside the story: dice, questions about nothing."""
+"""Salience below which a sentence is idle talk, such as about dice."""
 BESIDE = 0.25
-"""The same in a recap, where everything else belongs to it."""
+"""The same in a recap."""
 NARRATED = 1.3
-"""A narrator's sentence is so many times as likely to tell what happens as one of a player."""
+"""Factor for a narrator's sentences."""
 ASIDE = 0.3
-"""What a narrator says of themselves is worth so much: a story is told of others."""
+"""Factor for what narrators say about themselves."""
 PLAYED = 0.5
-"""Where several speak, what one of those says who don't tell the story is worth so much."""
+"""Factor for what players say, where several speak."""
 FEW = 2
-"""Speakers: where there are no more, each tells the story as well as the other."""
+"""Speakers; up to this number nobody counts as a player."""
 SPEAKING = 0.25
-"""Of being named: what it counts for a name that one speaks."""
+"""Weight of speaking, against being named, for a name."""
 GOOD_LENGTH = 130, 280
-"""Characters between which a sentence says something, and not too much at once."""
+"""Ideal length of a line, in characters."""
 RECAP_PASSAGE = 200, 420
-"""Characters from which on a passage of a recap ends with its sentence, and that it has at the most."""
+"""Characters from which a passage of a recap ends with its sentence, and its most."""
 PASSAGE = 140, 280
-"""The same elsewhere: neighbouring sentences of a message say in which order and for what reason."""
+"""The same elsewhere. Neighbouring sentences are kept together since they give order and reasons."""
 SHORT_PASSAGE = 100
-"""Characters: what is left over of a text and is shorter stays with the passage before it."""
+"""Characters; a shorter rest of a text is joined to the passage before it."""
 MAX_RECAPPED = 600
-"""Characters of a sentence of a recap: its end is what came of it."""
+"""Most characters of a sentence of a recap, whose end tells the outcome."""
 TOGETHER = 0.75
-"""What sentences are worth in one passage, of what each would be by itself."""
+"""Factor for sentences that share a passage."""
 RECAP = 6.0
-"""What a passage of a recap is worth at the least; nothing else is worth as much."""
+"""Least worth of a passage of a recap; above everything else."""
 EVENTFUL = 5.9
-"""What any other passage is worth at the most."""
+"""Most worth of any other passage."""
 RECAPPED = 2.5
-"""What else it is worth, against what its sentences tell."""
+"""Factor for the worth of a recap's sentences, added to `RECAP`."""
 
 
 class _ToldSentence(Struct, kw_only=True):
@@ -445,24 +445,24 @@ class _ToldSentence(Struct, kw_only=True):
     """Whether the speaker is named, and not just a role."""
     message: Message
     stretch: int
-    """Which text it stands in, or which part of it."""
+    """Index of the text, or the part of a text, that it is from."""
     recap: bool = False
     aside: bool = False
-    """Who tells the story and isn't in it speaks of themselves: beside it."""
+    """A narrator speaks of themselves."""
     names: tuple[str, ...] = ()
     turns: frozenset[str] = frozenset()
-    """Its words that tell of a turn."""
+    """Its words that signal a turn."""
     telling: float = 0.0
-    """How much of a turn of the story it tells."""
+    """Its salience."""
     weight: float = 0.0
-    """Its worth by itself."""
+    """Its worth apart from its neighbours."""
 
 
 def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
     """Write the sections of a leaf: "story", passages in story order, and "artifacts", the names, weightiest first.
 
-    Each sentence stands word for word in its message, with its speaker's name before it where it is said by someone
-    in the story; one that is too long is cut, with a mark. A stretch without words has no sections.
+    Sentences are verbatim, prefixed with the speaker's name if that is somebody in the story; long ones are cut, with
+    an ellipsis. A stretch without words has no sections.
     """
     stretch = list(_sentences(messages))
     for each, names in zip(stretch, names_in([each.text for each in stretch]), strict=True):
@@ -483,7 +483,7 @@ def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
 
 
 def _weigh(stretch: Sequence[_ToldSentence]) -> None:
-    """Note for each sentence how much of a turn it tells."""
+    """Set the salience of each sentence."""
     for each in stretch:
         each.turns = turns_in(each.text)
     usual = Counter(word for each in stretch for word in each.turns)
@@ -523,10 +523,7 @@ def _sentences(messages: Sequence[Message]) -> Iterator[_ToldSentence]:
 
 
 def _weights(stretch: Sequence[_ToldSentence]) -> dict[str, float]:
-    """How much each name is spoken of: by the messages that name it, and more so the more there are, but ever less.
-
-    What is named beside the story, among dice or by the way, is spoken of the less.
-    """
+    """Weigh each name by the square root of the messages that name it; idle talk counts less."""
     counts: dict[str, float] = defaultdict(float)
     seen: set[tuple[str, str]] = set()
     narrated = any(each.narrated for each in stretch)
@@ -534,7 +531,7 @@ def _weights(stretch: Sequence[_ToldSentence]) -> dict[str, float]:
     for each in stretch:
         named = [(name, 1.0) for name in each.names]
         if narrated and each.authored:
-            # Players call one another by name; who is in the story is named by who tells it.
+            # Players call one another by their own names; characters are named by the narrator.
             named = [(name, times) for name, times in named if not authors.intersection(key_words(name))]
         elif each.authored:
             named += [(speaker.strip(), SPEAKING) for speaker in each.speaker.split(",")]
@@ -546,7 +543,7 @@ def _weights(stretch: Sequence[_ToldSentence]) -> dict[str, float]:
 
 
 def _lines(stretch: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Iterator[Line]:
-    """Yield the passages of a stretch in order: neighbouring sentences of one text that tell something."""
+    """Yield the passages of a stretch in order: neighbouring sentences of one text that are worth anything."""
     known: set[str] = set()
     run: list[_ToldSentence] = []
     for each in stretch:
@@ -563,7 +560,7 @@ def _lines(stretch: Sequence[_ToldSentence], weights: Mapping[str, float]) -> It
 
 
 def _passages(run: Sequence[_ToldSentence]) -> list[list[_ToldSentence]]:
-    """Split neighbouring sentences into passages that can be read by themselves."""
+    """Split neighbouring sentences into passages that can be understood alone."""
     enough, most = RECAP_PASSAGE if run[0].recap else PASSAGE
     out: list[list[_ToldSentence]] = []
     size = 0
@@ -582,7 +579,7 @@ def _passages(run: Sequence[_ToldSentence]) -> list[list[_ToldSentence]]:
 
 
 def _worth(each: _ToldSentence, new: int) -> float:
-    """The worth of a sentence with `new` new names; 0 where it tells nothing."""
+    """Return the worth of a sentence with `new` new names; 0 for idle talk."""
     if is_heading(each.text) or each.telling < (BESIDE if each.recap else IDLE):
         return 0.0
     if each.recap:
@@ -619,19 +616,19 @@ def _choosable(line: Line) -> Choosable:
 
 
 DEEP_LINES = 96
-"""Lines of a deeper summary: as many as a wide context has room for."""
+"""Most lines of a deeper summary: as many as a wide context has room for."""
 RECAPS_SHARE = 0.6
-"""The most recaps among the lines of a deeper summary; the others tell more closely."""
+"""Most recaps among the lines of a deeper summary, as a share; the others give more detail."""
 DEEP_NAMES = 200
-"""Names of a deeper summary."""
+"""Most names of a deeper summary."""
 SLOTS = 12
-"""Into so many stretches of time a summary is parted, each of which has its share of the sentences and names."""
+"""Periods into which a summary is divided, each with its share of the sentences and names."""
 CONSIDERED = 1_200
-"""The most sentences that are weighed against one another: the weightiest of each part."""
+"""Most sentences that are compared: the weightiest of each part."""
 
 
 def tell_deeper(parts: Sequence[Summary]) -> tuple[Section, ...]:
-    """Write the sections of a summary over adjacent story summaries: "story" and "artifacts", as those of a leaf."""
+    """Write the sections of a summary over adjacent story summaries: "story" and "artifacts", as in a leaf."""
     slots = min(len(parts), SLOTS)
     slot_of = [number * slots // len(parts) for number in range(len(parts))]
     by_slot: list[dict[str, float]] = [{} for _ in range(slots)]
@@ -660,7 +657,7 @@ def _names(part: Summary) -> Sequence[Mention]:
 def _story(
     parts: Sequence[Summary], slot_of: Sequence[int], slots: int, totals: Mapping[str, float], known: Collection[str]
 ) -> tuple[Line, ...]:
-    """Choose the lines that tell most: recaps first, and of the rest from every stretch of time."""
+    """Choose the lines that matter most: recaps first, then others from every period."""
     each = max(CONSIDERED // max(len(parts), 1), 6)
     heard = _AlreadyTold()
     recapped: set[str] = set()
@@ -694,28 +691,28 @@ def _story(
 
 
 LEAST_NEW = 0.25
-"""A line of whose runs of words fewer than this weren't told before is a repetition: of an advertisement, say."""
+"""Least share of new word runs; a line with fewer is a repetition, such as of an advertisement."""
 OLD = 0.2
-"""What a passage of a recap is worth that speaks of nothing but what earlier ones spoke of."""
+"""Factor for a passage of a recap without any new term."""
 RUN = 3
-"""Words of such a run."""
+"""Words in a run."""
 UNKNOWN, MUCH = 0.3, 1.3
-"""What speaks of nothing that any recap speaks of is worth so much: most of it is talk beside the story."""
+"""Factors for a line that shares no terms with any recap, mostly idle talk, and for one that shares many."""
 SHARED = 0.6
-"""Of what a line speaks of, this share is much."""
+"""Share of a line's terms that counts as many."""
 
 
 _HEARD = lazy_re(r"\w+")
 
 
 class _AlreadyTold:
-    """The runs of words that were told before, however they were split into lines."""
+    """The word runs seen so far, independent of how they were split into lines."""
 
     def __init__(self) -> None:
         self._runs: set[int] = set()
 
     def new(self, text: str) -> float:
-        """The share of a text that wasn't told before, from 0 to 1; from now on it was."""
+        """Return the share of a text's word runs that are new, from 0 to 1, and add them."""
         words = _HEARD.findall(text.lower())
         runs = {hash(tuple(words[place : place + RUN])) for place in range(max(len(words) - RUN + 1, 1))}
         new = len(runs - self._runs) / len(runs)
@@ -724,12 +721,12 @@ class _AlreadyTold:
 
 
 def recapped_terms(lines: Iterable[Line]) -> frozenset[str]:
-    """What recaps speak of: of all that is said, what the story is about."""
+    """Return the terms of all recaps, which say what the story is about."""
     return frozenset(term for line in lines if line.weight >= RECAP for term in terms(line.text))
 
 
 def of_the_story(said: Collection[str], known: Collection[str]) -> float:
-    """How likely a line that `said` these terms tells of the story, by those among them that a recap knows."""
+    """Return a factor for how likely a line with the terms `said` belongs to the story, by those that a recap knows."""
     if not known or not said:
         return 1.0
     shared = sum(term in known for term in said) / len(said)
@@ -737,14 +734,14 @@ def of_the_story(said: Collection[str], known: Collection[str]) -> float:
 
 
 def recapped_names(lines: Iterable[Line]) -> frozenset[str]:
-    """The words of the names that recaps name."""
+    """Return the key words of the names in recaps."""
     return frozenset(
         word for line in lines if line.weight >= RECAP for mention in line.names for word in key_words(mention.name)
     )
 
 
 def name_worth(name: str, known: Collection[str]) -> float:
-    """How likely somebody or something by this name is in the story: more so where a recap knows it."""
+    """Return a factor for how likely a name belongs to the story, by whether a recap knows it."""
     return 1.0 if not known or any(word in known for word in key_words(name)) else UNKNOWN
 
 
@@ -753,7 +750,7 @@ def _of_the_story(worth: Mapping[str, float], known: Collection[str]) -> dict[st
 
 
 def _kept_names(totals: Mapping[str, float], by_slot: Sequence[Mapping[str, float]]) -> tuple[Mention, ...]:
-    """Half of the room for the weightiest names of all, the rest in turns for those of each stretch of time."""
+    """Keep the weightiest names in half of the room, and in the rest those of each period in turns."""
     ranked = sorted(totals, key=lambda name: (-totals[name], name))
     kept = dict.fromkeys(ranked[: DEEP_NAMES // 2])
     of_slots = [

@@ -1,4 +1,4 @@
-"""The threads of a story: found by rules, carried while they are open, and shown word for word."""
+"""The open threads of a story: which are kept, and how they are shown."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 from ireneo.log.message import short
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind
 
-# Which threads are open after a stretch of a story, and which give way where too many are.
+# An open thread is carried verbatim until it is resolved. Beyond a cap the least valuable are dropped. A dropped thread
+# is counted, and stays in the leaf that opened it.
 #
-# An open thread is carried word for word until it is resolved. Only so many can be: beyond the cap the least weighty
-# are forgotten. A forgotten thread is counted, and the leaf that it was opened in still has it.
-#
-# **Who gives way.** A thread is worth its kind's worth times its weight, and that fades with the messages since it was
-# opened. Debts and relations fade over thousands of messages, questions over a few hundred. A thread that is taken up
-# again in new words is opened anew and so is young again; a question that nobody takes up fades first. While others
-# want the room, no kind has more than half of it and no pair of people more than a quarter: one loud quarrel doesn't
-# push out all else. What room is then left goes by worth again.
+# The value of a thread is its kind's worth times its weight, and decays with the messages since it was opened: debts
+# and relations over thousands of messages, questions over a few hundred. A thread that is taken up again in new words
+# is reopened and so counts as new. While there is competition, no kind gets more than half of the room and no pair of
+# people more than a quarter, so that one quarrel doesn't crowd out everything else; the rest is assigned by value.
 
 
 WORTH: dict[ThreadKind, tuple[float, float]] = {
@@ -32,17 +29,17 @@ WORTH: dict[ThreadKind, tuple[float, float]] = {
     "possession": (1.8, 4_000.0),
     "question": (1.5, 500.0),
 }
-"""Of each kind: what a thread that was just opened is worth, and after how many messages it is worth half of that."""
+"""For each kind: the worth of a new thread, and the messages after which it has halved."""
 KIND_SHARE = 0.5
-"""Of the room, what one kind may have while others want it."""
+"""Most share of the room for one kind while there is competition."""
 PAIR_SHARE = 0.25
-"""Of the room, what the threads between the same two people may have while others want it."""
+"""The same for the threads between one pair of people."""
 
 
 def follow(before: Sequence[Thread], changes: ThreadChanges, cap: int) -> tuple[tuple[Thread, ...], int]:
-    """What is open after a stretch, in order, and how many had to be forgotten: within it, and now for the cap.
+    """Return the threads open after a stretch, in order, and how many were dropped, within it or now for the cap.
 
-    `before` is what was open at its beginning, `cap` how many may be open at its end.
+    `before` are those open at its start, `cap` how many may be open at its end.
     """
     closed = set(changes.closed)
     still = [thread for thread in before if thread.id not in closed]
@@ -51,10 +48,10 @@ def follow(before: Sequence[Thread], changes: ThreadChanges, cap: int) -> tuple[
 
 
 def join(stretches: Sequence[ThreadChanges], cap: int) -> ThreadChanges:
-    """What became of threads within adjacent stretches, the oldest first, as if they were one stretch.
+    """Merge the thread changes of adjacent stretches, the oldest first, as if they were one stretch.
 
-    What one of them opened and a later one resolved leaves no trace. Below the cap it doesn't matter which neighbours
-    are joined first. Above it, what is forgotten may differ: a late joining sees more that was resolved meanwhile.
+    A thread opened by one and resolved by a later one leaves no trace. Below the cap this is associative. Above it,
+    which threads are dropped may depend on the order of merging.
     """
     opened: dict[ThreadId, Thread] = {}
     closed: dict[ThreadId, None] = {}
@@ -73,7 +70,7 @@ def join(stretches: Sequence[ThreadChanges], cap: int) -> ThreadChanges:
 
 
 def within(threads: Sequence[Thread], cap: int) -> tuple[tuple[Thread, ...], int]:
-    """Those of `threads` that may stay where only `cap` can, in their order, and how many must go."""
+    """Return at most `cap` of `threads`, in their order, and how many were dropped."""
     if len(threads) <= cap:
         return tuple(threads), 0
     chosen = _seated(threads, max(cap, 0))
@@ -81,21 +78,21 @@ def within(threads: Sequence[Thread], cap: int) -> tuple[tuple[Thread, ...], int
 
 
 def weightiest(threads: Iterable[Thread]) -> list[Thread]:
-    """The threads by what they are worth at the newest of them, the worthiest first; of equals the older first."""
+    """Return the threads by their value at the position of the newest, the highest first; of equals the older first."""
     row = list(threads)
     now = max((thread.position for thread in row), default=0)
     return sorted(row, key=lambda thread: (-_worth(thread, now), thread.position, thread.id))
 
 
 def _seated(threads: Sequence[Thread], cap: int) -> set[ThreadId]:
-    """The ids of the threads that stay: by worth, within the shares of a kind and of a pair of people."""
+    """Return the ids of the threads that stay: by value, within the shares of a kind and of a pair of people."""
     kinds: Counter[ThreadKind] = Counter()
     pairs: Counter[frozenset[str]] = Counter()
     seated: dict[ThreadId, None] = {}
     waiting: list[ThreadId] = []
     for thread in weightiest(threads):
         pair = frozenset((thread.who, thread.whom)) - {""}
-        # Of nobody in particular there may be many: that they are said of the same people is not known.
+        # Threads without known people are not limited: they may be about different ones.
         crowds = bool(pair) and pairs[pair] >= max(1, int(cap * PAIR_SHARE))
         if crowds or kinds[thread.kind] >= max(1, int(cap * KIND_SHARE)):
             waiting.append(thread.id)
@@ -123,19 +120,19 @@ Count = Callable[[str], int]
 
 
 def say_thread(thread: Thread) -> str:
-    """One thread on one line: its kind, who has it with whom, its own words, and the message that it comes from."""
+    """Render a thread as one line: its kind, its people, its text, and its message."""
     words = " ".join(thread.text.split())
-    # A model's own words name them; then they needn't be named twice.
+    # A thread written by a model names its people in the text.
     named = bool(thread.who) and thread.who in words and thread.whom in words
     said = f"{thread.kind}: “{words}”" if named else f"{thread.kind} · {_between(thread)}: “{words}”"
     return f"{said} · {short(thread.source)}" if thread.source else said
 
 
 def thread_lines(threads: Sequence[Thread], forgotten: int, room: int, count: Count) -> list[str]:
-    """The lines for `threads`, in their order; `room` is the tokens that they may take all together.
+    """Return the lines for `threads`, in their order, in at most `room` tokens.
 
-    Where they don't all fit, the weightiest stand, and a line says how many more there are; `forgotten` is how many
-    gave way before. A room that has no place for anything gives no lines.
+    If they don't all fit, the most valuable are shown, and a line says how many more there are; `forgotten` is how many
+    were dropped before. Empty if there is no room for anything.
     """
     let_go = f"({forgotten} older ones were let go; open the story to find them.)" if forgotten > 0 else ""
     lines = {thread.id: f"- {say_thread(thread)}" for thread in threads}
