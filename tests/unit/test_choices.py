@@ -41,6 +41,30 @@ def test_a_number_is_told_with_what_it_stands_for(answer: str) -> None:
     assert f"- {asked}The user chose 2: A file a month: old months can be put away\n" in blocks
 
 
+def test_a_question_that_waits_is_told_with_its_options() -> None:
+    messages: list[dict[str, object]] = [{"role": "user", "content": "Look at the ledger and say what could be done."}]
+    for number in range(12):
+        call = {
+            "id": f"c{number}",
+            "type": "function",
+            "function": {"name": "read_file", "arguments": '{"path": "a.py"}'},
+        }
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": f"row {number} of it\n" * 60})
+    question = "There are two ways:\n\n1. Split the ledger\n2. Leave it as it is\n\nWhich of them do you want?"
+    messages += [{"role": "assistant", "content": question}, {"role": "user", "content": "2"}]
+    for number in range(12, 20):
+        call = {
+            "id": f"c{number}",
+            "type": "function",
+            "function": {"name": "read_file", "arguments": '{"path": "b.py"}'},
+        }
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": f"row {number} of it\n" * 60})
+    blocks = "\n".join(row.text for row in ireneo.compact(messages, 900).view if row.what == "summary")
+    assert "I asked: Which of them do you want? 1. Split the ledger; 2. Leave it as it is" in blocks
+
+
 def test_several_may_be_chosen() -> None:
     chosen = "The user chose 1: One file - simple, and slow from a million rows; 3: Leave it as it is\n"
     for answer in ("1 and 3", "1+3", "1, 3 please"):

@@ -126,6 +126,21 @@ def test_it_does_not_stand_there(kind: ClaimKind, text: str) -> None:
     assert not SourceIndex(SOURCES).supports(TextClaim(kind, text))
 
 
+def test_two_names_with_a_slash_between_them_are_two_names() -> None:
+    sources = SourceIndex(["I call GitStore.WriteTemporary and s.WriteTemporaryTask(x).", "edited go.mod, then go.sum"])
+    for told in ("GitStore.WriteTemporary/WriteTemporaryTask", "go.mod/go.sum"):
+        assert sources.supports(TextClaim("path", told))
+    for told in ("go.mod/go.work", "GitStore.WriteTemporary/WriteTemporaryBlob", "cmd/go.sum"):
+        assert not sources.supports(TextClaim("path", told))
+
+
+def test_the_common_beginning_of_tests_is_the_name_of_what_runs_them() -> None:
+    sources = SourceIndex(["func TestLedger_Empty(t *testing.T)", "func TestLedger_Long(t *testing.T)"])
+    for kind in ("identifier", "error"):
+        assert sources.supports(TextClaim(kind, "TestLedger"))
+        assert not sources.supports(TextClaim(kind, "TestLedge"))
+
+
 def test_a_quotation_is_not_put_together_from_two_texts() -> None:
     evidence = SourceIndex(["never push", "to main again"])
     assert not evidence.supports(TextClaim("quotation", "never push … to main"))

@@ -91,6 +91,8 @@ _CODE = lazy_re(r"[(){}\[\]]|::|->|[:=]=|: | = ")
 _CODE_WORD = lazy_re(r"[^\W\d]\w*|\d[\w.,]*\b")
 _PLACEHOLDER = lazy_re(r"<[a-zA-Z][\w -]*>|\[\w[\w -]*\]|\{\w[\w -]*\}")
 _STEPS = lazy_re(r"&&|\|\|?|;")
+_TEST_FAMILY = lazy_re(r"Test[A-Z][A-Za-z0-9]{3,}")
+_CAMEL = lazy_re(r"[A-Za-z]+[a-z][A-Z]")
 _GAP = 60
 """Most characters between two words of a command that is quoted in a shorter form."""
 _ATTRIBUTE_ENDINGS = (".env", ".log", ".db", ".conf")
@@ -194,6 +196,10 @@ class SourceIndex:
             return all(self._stands(part, _anywhere) for part in wanted.split("*") if part)
         if wanted.endswith(_ATTRIBUTE_ENDINGS) and self._stands(wanted, _is_word):
             return True
+        # Two names of a kind with a slash between them ("go.mod/go.sum") are no path.
+        one, _, other = wanted.rpartition("/")
+        if _are_alternatives(one, other) and self._has_identifier(one) and self._has_identifier(other):
+            return True
         # The folder and the file may be named separately.
         folder, _, file = wanted.rpartition("/")
         while folder:
@@ -217,6 +223,8 @@ class SourceIndex:
             return True
         if name.startswith("_") and any(word.endswith(name) for word in self._words):
             return True  # `TestParse_Empty, _Long`: the prefix is that of the name before it.
+        if _TEST_FAMILY.fullmatch(name) and any(word.startswith(f"{name}_") for word in self._words):
+            return True  # What `-run TestParse` runs: `TestParse_Empty` and others.
         parts = re.split(r"\.|::|->", name)
         # A method that is named with its class is defined without it.
         return len(parts) > 1 and all(part in self._words for part in parts)
@@ -235,6 +243,8 @@ class SourceIndex:
         return self._derived.holds(figure, unit)
 
     def _has_error(self, error: str) -> bool:
+        if _TEST_FAMILY.fullmatch(error):
+            return self._has_identifier(error)
         number = re.search(r"(?<!\d)\d+$", error)
         if number and error.lower().startswith("exit"):
             return number[0] in self._statuses
@@ -297,6 +307,14 @@ class SourceIndex:
 
     def _stands(self, wanted: str, free: Free) -> bool:
         return bool(wanted) and any(True for _ in _finds(wanted, self._whole, free))
+
+
+def _are_alternatives(one: str, other: str) -> bool:
+    """Whether two names look like two of a kind: with a dot, or in camel case, and with the same first letters."""
+    last = one.rpartition(".")[2] if "." not in other else one
+    if "/" in one or not other or last == other or last[:3] != other[:3]:
+        return False
+    return "." in other or all(_CAMEL.match(each) for each in (last, other))
 
 
 def _finds(wanted: str, text: str, free: Free) -> Iterator[int]:

@@ -233,7 +233,11 @@ def _asked(messages: Sequence[Message], *, ends_turn: bool) -> list[Line]:
     if not ends_turn or last is None:
         return []
     asked = [text for text in prose(last.text) if asks(text)]
-    return [Line(text=f"I asked: {asked[-1]}", weight=ASKED, position=last.position, sources=(last.id,))]
+    text = f"I asked: {asked[-1]}"
+    if options := options_line(last):
+        # An answer such as "2" means nothing without them.
+        text = f"{text} {options.text.removeprefix(LIST)}"
+    return [Line(text=text, weight=ASKED, position=last.position, sources=(last.id,))]
 
 
 def _last_question(messages: Sequence[Message]) -> Message | None:
