@@ -700,9 +700,12 @@ def cues_of_longer_texts() -> dict[str | bytes, int]:
     }
 
 
-def held_up(found: Iterable[Found]) -> Iterator[tuple[Found, Text]]:
-    """Where a pattern of bounded texts takes long for one of them: hard ones, and ones of the pattern's own words."""
-    for each in found:
+def held_up(found: Iterable[Found], part: int = 0, parts: int = 1) -> Iterator[tuple[Found, Text]]:
+    """Where a pattern of bounded texts takes long for one of them: hard ones, and ones of the pattern's own words.
+
+    Of `parts` parts of these texts one is tried, which begins at another text for each pattern.
+    """
+    for number, each in enumerate(found):
         longest = OF_BOUNDED_TEXTS.get(each.place.partition(":")[0])
         if longest is None:
             continue
@@ -710,7 +713,7 @@ def held_up(found: Iterable[Found]) -> Iterator[tuple[Found, Text]]:
         pattern = compiled(each)
         words = sorted(set(re.findall(r"(?<![\\\w])[a-zäöü]{2,}", pattern.pattern)))
         own = [Text(f"{word} ") for word in words[:: max(1, len(words) // 12)]]
-        for text in [*HARD, *own, Text("a1 A-b, ", before="i ")]:
+        for text in [*HARD, *own, Text("a1 A-b, ", before="i ")][(number + part) % parts :: parts]:
             # What grew faster than with the cube of its text would take far longer for a quarter of it already.
             if 4**3 * seconds(pattern, "finditer", text.of(longest // 4), 1.0) <= BOUNDED_SECONDS:
                 continue

@@ -118,7 +118,7 @@ def end(process: subprocess.Popen[str]) -> tuple[str, str]:
 
 @pytest.mark.parametrize("database", ["file", "server"], indirect=True)
 def test_several_processes_write_all_that_is_due_and_nothing_twice(database: str) -> None:
-    fill(database)
+    fill(database, 310)
     with (
         LoopbackModel("openai", told) as model,
         at_work(database, model, "--processes", "2", "--until-idle") as process,
