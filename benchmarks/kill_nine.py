@@ -25,7 +25,8 @@ from pathlib import Path
 import apsw
 from msgspec import Struct, to_builtins
 
-from ireneo.adapters.sqlite.store import Durability, SqliteStore, open_sqlite
+from ireneo.adapters.sqlite.opening import Durability, open_sqlite
+from ireneo.adapters.sqlite.store import SqliteStore
 from ireneo.log.message import Draft, Message, Native, Part, Text, chain
 from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.store import Transaction

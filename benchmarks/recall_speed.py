@@ -26,7 +26,7 @@ from pathlib import Path
 import apsw
 
 import ireneo
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.language.words import common_words
 from ireneo.log.message import digest
 from ireneo.memories.record import Evidence, MemoryId, Record

@@ -24,7 +24,7 @@ from typing import Literal
 import apsw
 from msgspec import Struct
 
-from ireneo.adapters.sqlite.store import Durability, open_sqlite
+from ireneo.adapters.sqlite.opening import Durability, open_sqlite
 from ireneo.log.message import Draft, Native, Part, Text, chain
 from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.store import Transaction

@@ -24,7 +24,7 @@ from pathlib import Path
 from msgspec import Struct
 
 import ireneo
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Transaction
 from ireneo.summaries.policy import STORY

@@ -40,7 +40,7 @@ from tests.postgres_server import empty_database, server_url
 import ireneo
 import ireneo.adapters.postgres.ports as on_server
 from ireneo.adapters.postgres.store import open_postgres
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.engine.vectors import HeldVectors
 from ireneo.log.message import Text
 from ireneo.memories.nearest import Vectors

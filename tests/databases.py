@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 
 
 def new_database(path: Path) -> Path:

@@ -34,8 +34,18 @@ from ireneo.engine.tree import OpenThread, TreeBranch, TreeNode
 from ireneo.engine.vectors import Embedded
 from ireneo.engine.work import WorkKind
 from ireneo.engine.writing import WritingOutcome
-from ireneo.formats.chat.format import ChatFormat, FormatName, Json, Payload, Repair, ThinkingRule
-from ireneo.formats.chat.rules import Outlines, Rule, UnmatchedPairs, Violation
+from ireneo.formats.chat.format import (
+    ChatFormat,
+    FormatName,
+    Json,
+    Outlines,
+    Payload,
+    Repair,
+    Rule,
+    ThinkingRule,
+    UnmatchedPairs,
+    Violation,
+)
 from ireneo.formats.logs.format import LogFault, LoggedNode
 from ireneo.formats.logs.registry import LogFormatName
 from ireneo.lessons.guard import GuardAdvice

@@ -15,7 +15,7 @@ from tests.postgres_server import empty_database, own_database
 
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.postgres.store import open_postgres
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store
 from ireneo.testing.conformance import CAPABILITIES, CHECKS, check_store

@@ -20,7 +20,7 @@ from tests.e2e.test_cli_command import AGENT, answer, run, spawn
 from tests.golden.ferry import COUNT, told_story
 
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources, SystemClock
 from ireneo.engine.tree import Tree

@@ -13,7 +13,7 @@ import pytest
 
 import ireneo
 from ireneo import Draft
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.errors import NotFound
 from ireneo.lessons.run import DiaryEntry, DiaryLine, LearnedRun, Observation
 from ireneo.log.message import MessageId, Text

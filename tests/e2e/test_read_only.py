@@ -13,7 +13,7 @@ import pytest
 from tests.property.verbs import READING, RUN, STORY, WRITING, furnish, memory_with_all
 from tests.unpermitted import need_permissions, run, start
 
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 
 COMMANDS = """
 import contextlib, io, json, sys

@@ -14,7 +14,7 @@ import pytest
 from tests.examples import times
 from tests.property.verbs import READING, VERBS, Verb, furnish, memory_with_all
 
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.errors import IreneoError
 from ireneo.ports.store import Store, Transaction
 

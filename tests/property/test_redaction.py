@@ -11,8 +11,8 @@ from tests.examples import times
 from tests.planted import KINDS, planted
 
 from ireneo.adapters.redact import SecretRedactor
+from ireneo.engine.resources import redacted
 from ireneo.log.message import Call, Draft, Media, Text
-from ireneo.log.redaction import redacted
 
 NAMES_OF_SECRETS = ["password", "api_key", "token", "secret", "Cookie: ", "--token ", "Bearer ", "is ", "://", "sk-"]
 MARKS = ["[REDACTED ", "[REDACTED password]", "-----BEGIN ", "PRIVATE KEY-----", "\\n", "İ", "\ud800", "hunter2x9"]

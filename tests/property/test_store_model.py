@@ -19,7 +19,7 @@ from tests.examples import times
 from tests.property.store_model import Model, drafts_of, total
 
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.errors import BadInput
 from ireneo.log.message import Message, chain, head_of
 from ireneo.log.tree import SessionKey

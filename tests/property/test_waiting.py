@@ -16,7 +16,7 @@ from tests.examples import times
 from tests.property.verbs import READING, RUN, STORY, VERBS, furnish, memory_with_all, tried
 
 from ireneo import Memory, Session
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.ports.store import Store
 
 STUCK_SECONDS = 60

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from ireneo.adapters.sqlite.store import apply_migration, load_migrations, open_sqlite
+from ireneo.adapters.sqlite.opening import apply_migration, load_migrations, open_sqlite
 from ireneo.ports.store import Transaction
 
 LOG = ("sessions", "segments", "messages", "payloads", "branches", "summaries")

@@ -21,7 +21,7 @@ from tests.unit.test_secrets_at_each_door import run_with
 from ireneo import Memory
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.redact import SecretRedactor
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.engine.resources import Resources
 from ireneo.formats.logs.registry import log_format
 from ireneo.log.tree import SessionKey

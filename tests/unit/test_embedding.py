@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.engine import vectors as embedding
 from ireneo.engine.vectors import Embedded, HeldVectors, embed_due
 from ireneo.errors import EmbedderError, MissingExtra

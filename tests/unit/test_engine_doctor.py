@@ -14,7 +14,7 @@ from tests.golden.ferry import COUNT, KEY, SUMMARIZER, deeper, drafts, leaf, tel
 from tests.golden.material import session as material
 
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.engine.doctor import MOST_NAMED, Finding
 from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources

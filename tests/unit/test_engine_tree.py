@@ -12,7 +12,7 @@ from tests.golden.material import session as material
 
 import ireneo
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources, SystemClock
 from ireneo.engine.tree import tree_paths

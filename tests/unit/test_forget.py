@@ -15,12 +15,11 @@ from tests.property.invariants.material import TINY, Teller
 
 from ireneo import Draft, Memory
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.errors import BadInput, MessageNotFound, NotFound, SessionNotFound
-from ireneo.log.message import MessageId, Text
-from ireneo.log.redaction import ERASED
+from ireneo.log.message import ERASED, MessageId, Text
 from ireneo.log.tree import ROOT, SessionKey
 from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.kinds import KINDS

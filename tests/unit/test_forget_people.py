@@ -9,7 +9,7 @@ from tests.unit.test_forget import every_store, kept, live, talk
 
 from ireneo import Memory
 from ireneo.errors import NotFound
-from ireneo.log.redaction import ERASED
+from ireneo.log.message import ERASED
 from ireneo.memories.persons import Person, Told
 from ireneo.ports.store import Store
 

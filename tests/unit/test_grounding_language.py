@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ireneo.language.sentences import sentences
-from ireneo.language.words import other_language
+from ireneo.language.words import other_language, sentences
 
 TEXTS = {
     "English": "I read the file and found that the loop was not closed, and it is now the way that it was meant to be.",

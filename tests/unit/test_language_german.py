@@ -10,9 +10,8 @@ from tests.unit.waiting import waited
 
 import ireneo
 from ireneo.language.numbers import spelled
-from ireneo.language.sentences import sentences
 from ireneo.language.times import time_window
-from ireneo.language.words import language_of
+from ireneo.language.words import language_of, sentences
 from ireneo.log.message import Draft, Message, Text, chain
 from ireneo.memories.extract import told_fact
 from ireneo.memories.facts import holding_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ireneo.engine.resources import redacted
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Result, Text, Thinking
-from ireneo.log.redaction import redacted
 
 MARK = "[REDACTED it]"
 

@@ -21,7 +21,7 @@ from tests.postgres_server import at, bare_database, empty_database, server_url
 import ireneo
 from ireneo.adapters.postgres.connection import QUERIES, PostgresTransaction
 from ireneo.adapters.postgres.store import load_migrations, open_postgres
-from ireneo.adapters.sqlite.connection import SQL as SQLITE
+from ireneo.adapters.sqlite.store import SQL as SQLITE
 from ireneo.errors import NotADatabase, SessionNotFound, StoreBusy, StoreError, Unreachable
 from ireneo.log.message import Draft, Text
 from ireneo.log.tree import SessionKey

@@ -12,8 +12,8 @@ import apsw
 import pytest
 
 from ireneo.adapters.sql.database import LONGEST_SECONDS, SHORTEST_SECONDS
-from ireneo.adapters.sqlite.connection import BusyHandler
-from ireneo.adapters.sqlite.store import SqliteStore, open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
+from ireneo.adapters.sqlite.store import BusyHandler, SqliteStore
 from ireneo.errors import StoreBusy
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Transaction

@@ -8,8 +8,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ireneo.adapters.sqlite.connection import MEANINGS, SqliteTransaction, translate
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
+from ireneo.adapters.sqlite.store import MEANINGS, SqliteTransaction, translate
 from ireneo.errors import NotADatabase, StoreBusy, StoreError
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Transaction

@@ -11,7 +11,7 @@ import pytest
 
 from ireneo.adapters.sql.search import MOST_NAMED
 from ireneo.adapters.sql.upkeep import SENTENCES
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.ports.store import Transaction
 from ireneo.testing.conformance.material import (
     KEY,

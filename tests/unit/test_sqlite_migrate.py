@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 from tests.unit.earlier_files import written_by
 
-from ireneo.adapters.sqlite.store import apply_migration, load_migrations, open_sqlite
+from ireneo.adapters.sqlite.opening import apply_migration, load_migrations, open_sqlite
 from ireneo.log.message import Message
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Lease, Spent, Transaction

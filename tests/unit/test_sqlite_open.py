@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.errors import BadInput, NewerDatabase, NotADatabase, StoreError
 from ireneo.log.tree import SessionKey
 
@@ -169,7 +169,7 @@ def test_a_store_may_serve_several_event_loops_in_turn(tmp_path: Path) -> None:
 
 CREATE = """
 import asyncio, sys
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.log.tree import SessionKey
 
 async def main():

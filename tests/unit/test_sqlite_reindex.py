@@ -11,8 +11,8 @@ import pytest
 from tests.unit.earlier_files import written_by
 
 from ireneo.adapters.sql.search import WORD_SENTENCES
-from ireneo.adapters.sqlite.connection import SqliteDatabase
-from ireneo.adapters.sqlite.store import apply_migration, is_current, load_migrations, open_sqlite, reindex
+from ireneo.adapters.sqlite.opening import apply_migration, is_current, load_migrations, open_sqlite, reindex
+from ireneo.adapters.sqlite.store import SqliteDatabase
 from ireneo.log.tree import SessionKey
 from ireneo.memories.index import place_of
 from ireneo.ports.store import Store, Transaction

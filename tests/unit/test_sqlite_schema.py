@@ -11,8 +11,8 @@ import apsw
 import pytest
 
 from ireneo.adapters.sql.database import in_postgres, in_sqlite, parse_queries
-from ireneo.adapters.sqlite.connection import SQL
-from ireneo.adapters.sqlite.store import APPLICATION_ID, load_migrations
+from ireneo.adapters.sqlite.opening import APPLICATION_ID, load_migrations
+from ireneo.adapters.sqlite.store import SQL
 
 PACKAGE = files("ireneo.adapters.sqlite")
 OF_ALL_SPACES = ("file.sql", "connection.sql", "faults.sql", "checksums.sql")

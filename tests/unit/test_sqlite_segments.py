@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.log.tree import SessionKey
 from ireneo.testing.conformance.material import KEY, numbered, say, tell, tell_after
 

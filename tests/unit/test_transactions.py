@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.errors import StoreError
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import SessionInfo, Store, Transaction

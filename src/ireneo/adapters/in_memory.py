@@ -9,8 +9,8 @@ from pathlib import Path
 import apsw
 
 from ireneo.adapters.pool import Cancellation
-from ireneo.adapters.sqlite.connection import Connection
-from ireneo.adapters.sqlite.store import READERS, SqliteStore, bring_up_to_date
+from ireneo.adapters.sqlite.opening import bring_up_to_date
+from ireneo.adapters.sqlite.store import READERS, Connection, SqliteStore
 from ireneo.ports.store import Scrubbed
 
 NOWHERE = Path(":memory:")

@@ -29,7 +29,7 @@ async def open_store(url: str, *, durability: Literal["full", "normal"] = "full"
         except ModuleNotFoundError as missing:
             raise MissingExtra(EXTRA) from missing
         return await open_postgres(url, durability=durability, busy_seconds=busy_seconds)
-    from ireneo.adapters.sqlite.store import open_sqlite
+    from ireneo.adapters.sqlite.opening import open_sqlite
 
     return await open_sqlite(url.removeprefix("sqlite:///"), durability=durability, busy_seconds=busy_seconds)
 
@@ -42,6 +42,6 @@ async def migrate_store(url: str, *, dry_run: bool) -> Migrated:
         except ModuleNotFoundError as missing:
             raise MissingExtra(EXTRA) from missing
         return await asyncio.to_thread(migrate_postgres, url, dry_run=dry_run)
-    from ireneo.adapters.sqlite.store import migrate_sqlite
+    from ireneo.adapters.sqlite.opening import migrate_sqlite
 
     return await migrate_sqlite(url.removeprefix("sqlite:///"), dry_run=dry_run)

@@ -28,9 +28,8 @@ from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import BadInput, EmbedderError, MemoryNotFound, StoreError
 from ireneo.grounding.neutral import neutralise
 from ireneo.language.files import topic
-from ireneo.language.sentences import sentences
 from ireneo.language.topics import Serving
-from ireneo.language.words import terms
+from ireneo.language.words import sentences, terms
 from ireneo.lessons.lessons import (
     applies,
     cues_to_read,

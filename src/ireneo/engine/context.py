@@ -261,7 +261,7 @@ def is_pruned(tx: Transaction, key: SessionKey, summary: Summary) -> bool:
 
 def was_erased(tx: Transaction, key: SessionKey, erased: int | None) -> bool:
     """Whether messages of a session were erased since `erased` were counted."""
-    return erased is not None and tx.erasure.count(key) != erased
+    return erased is not None and tx.sessions.erased(key) != erased
 
 
 class StoredReader:
@@ -354,7 +354,7 @@ def due_ahead(
     reached = reached or WorkPath(reader_of(tx, key, head, policy), policy).stored(head.position)
     if head.position - reached.position < BEHIND:
         return None
-    return DueBlocks(head=head, reached=reached, erased=tx.erasure.count(key))
+    return DueBlocks(head=head, reached=reached, erased=tx.sessions.erased(key))
 
 
 async def write_ahead(store: Store, key: SessionKey, policy: Policy, due: DueBlocks) -> AsyncIterator[Reached]:
@@ -529,7 +529,7 @@ def _cut(
         return _Cut(context=make_context(options.budget, 0, chat, chat.encode(()), (), options.count))
     policy = options.policy
     with cache.lock:
-        erased = tx.erasure.count(key)
+        erased = tx.sessions.erased(key)
         cache.renew(erased)
         notes = tuple(tx.annotations.on_path(key, head.id))
         options = replace(options, notes=notes, thinking=options.ruled(chat.thinking))

@@ -12,10 +12,9 @@ from ireneo.context.assemble import Assembled, WorkComposer
 from ireneo.context.compose import ContextOptions
 from ireneo.context.view import ContextItem, ViewKind, drafts, without_thinking
 from ireneo.errors import BadInput, BudgetTooSmall
-from ireneo.formats.chat.format import ChatFormat, FormatName, Payload, ThinkingRule
+from ireneo.formats.chat.format import THINKING_MISSING, ChatFormat, FormatName, Payload, ThinkingRule, Violation
 from ireneo.formats.chat.registry import OBJECTS, made_into_objects, without_thoughts
 from ireneo.formats.chat.repairs import losses, without_dangling
-from ireneo.formats.chat.rules import THINKING_MISSING, Violation
 from ireneo.log.message import Count, Draft, MessageId, Thinking, arguments_text, chain, short, texts, weigh
 from ireneo.summaries.policy import Explained, Policy
 from ireneo.summaries.summary import ListReader, SummaryLevel

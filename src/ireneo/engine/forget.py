@@ -32,8 +32,7 @@ from ireneo.engine.forgetting import (
 from ireneo.engine.resources import Resources
 from ireneo.engine.tree import all_annotations, all_messages, memory_named, only_match, shortest_ids
 from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, SessionNotFound
-from ireneo.language.sentences import sentences
-from ireneo.language.words import terms
+from ireneo.language.words import sentences, terms
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.persons import Person, Told

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from ireneo.engine.provenance import update_staleness
 from ireneo.engine.tree import all_annotations, all_messages, all_summaries
 from ireneo.lessons.run import LearnedRun, Observation
-from ireneo.log.message import Call, Media, Message, MessageId, Opaque, Part, Result, Text, Thinking
-from ireneo.log.redaction import erase
+from ireneo.log.message import Call, Media, Message, MessageId, Opaque, Part, Result, Text, Thinking, erase
 from ireneo.log.tree import Annotation, AnnotationId, SessionKey
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import Evidence, MemoryId, Record

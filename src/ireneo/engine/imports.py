@@ -369,7 +369,7 @@ class _SessionImport:
         Returns no runs where all of it is stored already.
         """
         find = partial(tx.log.find, self._key)
-        has_erased = tx.erasure.count(self._key) > 0
+        has_erased = tx.sessions.erased(self._key) > 0
         naming = Naming(self._cleaning, find, has_erased=has_erased, given=self._uncleaned)
         runs: list[list[Message]] = []
         begins = self._joins and self._base is None and not len(self.heads)

@@ -13,8 +13,7 @@ from msgspec import Struct
 from ireneo.engine.lessons import Lesson
 from ireneo.lessons.observe import DEMANDED, ENDS_IN, EXPLAINED, GOT_OVER
 from ireneo.lessons.relevance import SaidAlready, content_of, first_of_each
-from ireneo.summaries.own_words import own_words
-from ireneo.summaries.pins import binding_strength
+from ireneo.summaries.pins import binding_strength, own_words
 
 MOST_LINES = 15
 """Lines of one project: more than that nobody reads before each task."""

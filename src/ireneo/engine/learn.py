@@ -88,7 +88,7 @@ def due_runs(tx: Transaction, space: str, sessions: Iterable[str] | None = None)
     for info in infos:
         head = tx.log.head(info.key, MAIN)
         if head is not None and not _is_learned(known.get(info.key.session), head):
-            out.append(DueRun(info=info, head=head, erased=tx.erasure.count(info.key)))
+            out.append(DueRun(info=info, head=head, erased=tx.sessions.erased(info.key)))
     # By the times of the log, so that the order of import makes no difference.
     return sorted(out, key=lambda due: (due.info.first_at or _NEVER, due.info.key.session))
 
@@ -98,7 +98,7 @@ def still_due(tx: Transaction, due: DueRun) -> bool:
     key = due.info.key
     known = tx.runs.get(key.space, [key.session])
     now = tx.log.head(key, MAIN)
-    if now is None or now.id != due.head.id or tx.erasure.count(key) != due.erased:
+    if now is None or now.id != due.head.id or tx.sessions.erased(key) != due.erased:
         return False
     return not (known and _is_learned(known[0], due.head))
 

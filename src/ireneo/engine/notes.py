@@ -422,7 +422,7 @@ def _take(
     reply: str,
 ) -> _Taken:
     job, made = _own_job(tx, key, branch, options, voice)
-    erased = tx.erasure.count(key)
+    erased = tx.sessions.erased(key)
     asking = {each.position for each in job.evidence if _asks(each, reply)}
     job = replace(job, evidence=tuple(each for each in job.evidence if each.position not in asking))
     on = [each for each in job.messages if each.position not in asking]

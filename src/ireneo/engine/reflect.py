@@ -24,10 +24,9 @@ from ireneo.errors import BadInput, ModelError
 from ireneo.grounding.check import error_text
 from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.language.files import either, topic
-from ireneo.language.sentences import sentences
 from ireneo.language.times import worded
 from ireneo.language.topics import Outcomes
-from ireneo.language.words import other_language, terms
+from ireneo.language.words import other_language, sentences, terms
 from ireneo.lessons.lessons import projects_of
 from ireneo.memories.record import NAMES, TRUST, MemoryDraft, MemoryId, Record
 from ireneo.memories.reflect import (

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from functools import partial
-from typing import TypeVar, cast
+from types import MappingProxyType
+from typing import TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -20,8 +21,24 @@ from msgspec.structs import replace
 from ireneo.engine.models import Limits, Models, Spending
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import LogFault, Spool
-from ireneo.log.message import Count, CountParts, Draft, Head, Message, MessageId, chain, head_of, message_id
-from ireneo.log.redaction import cleaned_fields, redacted
+from ireneo.log.message import (
+    Call,
+    Count,
+    CountParts,
+    Draft,
+    Head,
+    Media,
+    Message,
+    MessageId,
+    Native,
+    Part,
+    Result,
+    Text,
+    Thinking,
+    chain,
+    head_of,
+    message_id,
+)
 from ireneo.log.tree import SessionKey
 from ireneo.memories.intake import MemoryDetails
 from ireneo.ports.files import LogPlace, LogSource, OpensLog, OpensWorkers, Workers
@@ -29,6 +46,170 @@ from ireneo.ports.models import Clock, Embedder, Redactor
 from ireneo.ports.store import Store, Transaction
 from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import CODING, Policy
+
+# Secrets are removed from every text of a message. Its shape stays the same, so that the path remains valid in every
+# chat format.
+
+Clean: TypeAlias = Callable[[str, str], str]
+"""Returns a text without its secrets, the same object where it has none. The second argument names the text: a key
+of an object, an option of a command, or empty."""
+
+SEALS = frozenset({"signature", "thoughtSignature", "thought_signature", "encrypted_content"})
+"""Fields of a payload with signed or sealed content, which becomes invalid when something beside it changes."""
+
+_THINKING = frozenset({"thinking", "reasoning"})
+"""Providers' names for a block of thinking."""
+
+PASSES = 8
+"""Most passes over a draft; the second one knows every secret that another text reveals."""
+
+StructT = TypeVar("StructT", bound=Struct)
+PartT = TypeVar("PartT", bound=Part)
+
+
+def redacted(draft: Draft, clean: Clean, clean_record: Clean | None = None) -> Draft:
+    """`draft` with every text cleaned: parts, provider's payload, and log record; the same draft where all is clean.
+
+    Ids that pair calls with results, media data and sealed content stay. Cleaned thinking loses its signature. It is
+    repeated until nothing changes, since a secret that one text reveals may stand bare in an earlier one. The parts are
+    cleaned by themselves, because they make the message's id, and the same message may come with another payload;
+    `clean_record` cleans payload and record, where it is given.
+    """
+    draft = _settled(draft, lambda each: _parts_cleaned(each, clean))
+    record = clean_record or clean
+    return _settled(
+        draft, lambda each: _changed(each, native=_native(each.native, record), record=_native(each.record, record))
+    )
+
+
+def cleaned_value(value: object, clean: Clean, name: str = "") -> object:
+    """One of our JSON values with every text cleaned by its field's name; the same object where nothing was found."""
+    if isinstance(value, str):
+        return clean(value, name)
+    if isinstance(value, dict):
+        return cleaned_fields(value, clean)
+    if isinstance(value, list | tuple):
+        items = [cleaned_value(held, clean, name) for held in value]
+        return value if _same(items, value) else items
+    return value
+
+
+def cleaned_fields(
+    held: dict[str, object], clean: Clean, under: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, object]:
+    """The fields of an object cleaned, `under` other names where given; the same object where nothing was found."""
+    fields = {clean(key, ""): cleaned_value(value, clean, under.get(key, key)) for key, value in held.items()}
+    return held if all(key in fields and fields[key] is value for key, value in held.items()) else fields
+
+
+def _settled(draft: Draft, once: Callable[[Draft], Draft]) -> Draft:
+    for _ in range(PASSES):
+        cleaned = once(draft)
+        if cleaned is draft:
+            break
+        draft = cleaned
+    return draft
+
+
+def _parts_cleaned(draft: Draft, clean: Clean) -> Draft:
+    parts = tuple(_part(part, clean) for part in draft.parts)
+    return draft if _same(parts, draft.parts) else replace(draft, parts=parts)
+
+
+def _part(part: PartT, clean: Clean) -> PartT:
+    """`part` cleaned, or the same object."""
+    if isinstance(part, Text):
+        author = part.author and clean(part.author, "")
+        return _changed(part, text=clean(part.text, ""), author=author, present=_names(part.present, clean))
+    if isinstance(part, Thinking):
+        text = clean(part.text, "")
+        return part if text is part.text else replace(part, text=text, signature=None, sealed=None)
+    if isinstance(part, Call):
+        return _changed(part, arguments=cast("dict[str, object] | str", _value(part.arguments, "", clean)))
+    if isinstance(part, Result):
+        parts = tuple(_part(each, clean) for each in part.parts)
+        return part if _same(parts, part.parts) else replace(part, parts=parts)
+    if isinstance(part, Media):
+        return _changed(part, url=part.url and clean(part.url, ""), name=part.name and clean(part.name, ""))
+    return _changed(part, payload=cast("dict[str, object]", _value(part.payload, "", clean)))
+
+
+def _names(names: tuple[str, ...] | None, clean: Clean) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    cleaned = tuple(clean(name, "") for name in names)
+    return names if _same(cleaned, names) else cleaned
+
+
+def _native(native: Native | None, clean: Clean) -> Native | None:
+    return native and _changed(native, payload=_value(native.payload, "", clean))
+
+
+def _value(value: object, name: str, clean: Clean) -> object:
+    """A provider's JSON value cleaned, including keys; the same object where nothing was found."""
+    if isinstance(value, str):
+        return clean(value, name)
+    if isinstance(value, dict):
+        return _object(value, clean)
+    if isinstance(value, (list, tuple)):
+        return _list(value, name, clean)
+    return value
+
+
+def _object(held: dict[str, object], clean: Clean) -> dict[str, object]:
+    out: dict[str, object] = {}
+    changed = False
+    for key, value in held.items():
+        new_key = _unused(clean(key, ""), out)
+        new = value if key in SEALS else _value(value, key, clean)
+        changed = changed or new is not value or new_key is not key
+        out[new_key] = new
+    if not changed:
+        return held
+    return {key: value for key, value in out.items() if key not in SEALS}
+
+
+def _unused(key: str, taken: dict[str, object]) -> str:
+    """`key`, numbered where it is taken."""
+    number = 1
+    unused = key
+    while unused in taken:
+        number += 1
+        unused = f"{key} {number}"
+    return unused
+
+
+def _list(held: list[object] | tuple[object, ...], name: str, clean: Clean) -> object:
+    out: list[object] = []
+    under = name
+    for value in held:
+        out.append(_value(value, under, clean))
+        # In a list of command arguments, an option names the one behind it.
+        under = value if isinstance(value, str) and value.startswith("-") else name
+    if _same(out, held):
+        return held
+    return [new for new, old in zip(out, held, strict=True) if new is old or not _is_signed_thinking(old)]
+
+
+def _is_signed_thinking(block: object) -> bool:
+    """Whether a provider takes the block back only as it wrote it: it is dropped once cleaned."""
+    if not isinstance(block, dict) or not any(block.get(seal) for seal in SEALS):
+        return False
+    return bool(_THINKING.intersection(str(block.get(key)) for key in ("type", "part_kind")) or block.get("thought"))
+
+
+def _changed(struct: StructT, **fields: object) -> StructT:
+    """`struct` with these fields; the same object where they didn't change."""
+    if all(value is getattr(struct, name) for name, value in fields.items()):
+        return struct
+    return replace(struct, **fields)
+
+
+def _same(new: list[object] | tuple[object, ...], old: list[object] | tuple[object, ...]) -> bool:
+    return all(one is other for one, other in zip(new, old, strict=True))
+
+
+# What a message is stored as: without its secrets, or as it is stored already.
 
 S = TypeVar("S", bound=Struct)
 
@@ -203,7 +384,7 @@ def chain_named(
     """Make messages behind `head`, each with the id that it has in the store."""
     if not given and all(len(each.drafts) == 1 for each in listed):
         return chain(head, [each.drafts[0] for each in listed], count)
-    naming = Naming(cleaning, partial(tx.log.find, key), has_erased=tx.erasure.count(key) > 0, given=given)
+    naming = Naming(cleaning, partial(tx.log.find, key), has_erased=tx.sessions.erased(key) > 0, given=given)
     out: list[Message] = []
     for each in listed:
         out.append(naming.message(head_of(out[-1]) if out else head, each, count))

@@ -17,10 +17,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ireneo.engine.exchange import settle_record
-from ireneo.engine.resources import Cleaning, Resources
+from ireneo.engine.resources import Cleaning, Resources, cleaned_value
 from ireneo.engine.tree import all_annotations, all_messages, all_summaries
-from ireneo.log.message import Draft, Message, MessageId, message_id, weigh
-from ireneo.log.redaction import cleaned_value, erase
+from ireneo.log.message import Draft, Message, MessageId, erase, message_id, weigh
 from ireneo.log.tree import Annotation, AnnotationId, SessionKey, annotation_id
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import MemoryId, Record

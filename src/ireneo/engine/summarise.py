@@ -98,7 +98,7 @@ def due_texts(
         ready=(*disputed, *ready),
         missing=len(missing) + len(disputed),
         options=options,
-        erased=tx.erasure.count(key),
+        erased=tx.sessions.erased(key),
     )
 
 
@@ -221,4 +221,4 @@ def _due_summaries(
         return DueTexts(options=options), []
     options = replace(options, notes=tuple(tx.annotations.on_path(key, head.id)))
     due, made = due_stretches(tx, key, head, options, voice)
-    return DueTexts(ready=tuple(due), missing=len(due), options=options, erased=tx.erasure.count(key)), made
+    return DueTexts(ready=tuple(due), missing=len(due), options=options, erased=tx.sessions.erased(key)), made

@@ -17,8 +17,8 @@ from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, call_text, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like
 from ireneo.language.files import either, topic
-from ireneo.language.sentences import sentences
 from ireneo.language.topics import Instructions
+from ireneo.language.words import sentences
 from ireneo.lessons.commands import main_step, shell_steps
 from ireneo.lessons.observe import limited
 from ireneo.lessons.rulings import ruling_cue
@@ -29,7 +29,7 @@ from ireneo.log.message import Message, without_recalled
 from ireneo.memories.record import likeness_key
 from ireneo.patterns import lazy_re
 from ireneo.prompts.replies import LessonKind, LessonSaid
-from ireneo.summaries.own_words import said_in_results
+from ireneo.summaries.pins import said_in_results
 from ireneo.summaries.steps import Step
 
 MOST_WORDS, MOST_WHY_WORDS = 70, 45

@@ -212,14 +212,12 @@ class TextWriter:
         )
         try:
             written = await ask(summary)
-        except SpendingLimit as error:
-            self.failures = math.inf
-            return replace(worked, reason=str(error))
         except ModelError as error:
             if not self.failures:
                 _LOG.warning("%s The offline text stands for what no model wrote.", error)
             self.failures = self.failures + 1 if isinstance(error, (BadReply, ModelRefused)) else math.inf
-            await self.worker.failed(lease, str(error))
+            if not isinstance(error, SpendingLimit):
+                await self.worker.failed(lease, str(error))
             return replace(worked, reason=str(error))
 
         def keep_it(tx: Transaction) -> bool:
@@ -386,7 +384,7 @@ class SummaryWork:
             head = tx.log.head(self._key, self._writer.branch)
             if head is None:
                 return None
-            self._writer.erased = tx.erasure.count(self._key)
+            self._writer.erased = tx.sessions.erased(self._key)
             return StoryPath(StoredReader(tx, self._key, head, self._options), self._policy).grow(most)
 
         return await self._store.read(grow)

@@ -18,9 +18,8 @@ from ireneo.grounding.claims import TextClaim, claims, straight, unmarked
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instructions
 from ireneo.language.files import either, topic
-from ireneo.language.sentences import breaks
 from ireneo.language.topics import Clauses, Verdicts, Voices
-from ireneo.language.words import terms
+from ireneo.language.words import breaks, terms
 from ireneo.log.message import Message, without_recalled
 from ireneo.patterns import lazy_re
 

@@ -19,10 +19,9 @@ from ireneo.grounding.claims import TextClaim, claims, number, read
 from ireneo.grounding.evidence import SourceIndex
 from ireneo.language.files import either, of_language, topic
 from ireneo.language.numbers import spelled
-from ireneo.language.sentences import balanced
-from ireneo.language.sentences import sentences as split
 from ireneo.language.topics import Clauses, Names
-from ireneo.language.words import WORD, language_of
+from ireneo.language.words import WORD, balanced, language_of
+from ireneo.language.words import sentences as split
 from ireneo.patterns import lazy_re
 
 LONGEST_QUOTED = 600

@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from ireneo.grounding.neutral import instruction_like
 from ireneo.language.files import either, topic
-from ireneo.language.sentences import sentences
 from ireneo.language.topics import Explaining, Words
+from ireneo.language.words import sentences
 from ireneo.log.message import Message, MessageId, Text, Thinking
 from ireneo.patterns import lazy_re
 from ireneo.summaries.statements import asks, gives_reason, is_intent, prose

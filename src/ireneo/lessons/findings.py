@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like
-from ireneo.language.sentences import sentences
-from ireneo.language.words import terms
+from ireneo.language.words import sentences, terms
 from ireneo.lessons.commands import main_step
 from ireneo.lessons.explanations import (
     TICKED,

@@ -38,8 +38,7 @@ from ireneo.lessons.told_once import stands_alone
 from ireneo.lessons.user_words import FEW, UserWords, is_work, said_by_user, stems_of
 from ireneo.memories.record import Record, is_kept
 from ireneo.patterns import lazy_re
-from ireneo.summaries.own_words import OwnSentence, own_words
-from ireneo.summaries.pins import STRONG, binding_strength, in_context, lifts_in, points_back
+from ireneo.summaries.pins import STRONG, OwnSentence, binding_strength, in_context, lifts_in, own_words, points_back
 
 AGAINST = "-"
 """Marks, in a cue, the stem of something that is not to be used."""

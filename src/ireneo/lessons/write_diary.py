@@ -17,8 +17,7 @@ from ireneo.errors import BadInput
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like
-from ireneo.language.sentences import sentences
-from ireneo.language.words import terms
+from ireneo.language.words import sentences, terms
 from ireneo.lessons.attempts import (
     MOST_OF_AN_ERROR,
     Attempt,

@@ -1,4 +1,4 @@
-"""Messages: their parts, ids, authors and weights, and what in them only repeats recalled memory.
+"""Messages: their parts, ids, authors and weights, what in them only repeats recalled memory, and what erasure leaves.
 
 A message's id is the hash of its parent's id, its role and its parts, so that it names the whole path to it.
 """
@@ -563,3 +563,38 @@ def strings(value: object) -> Iterator[str]:
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from strings(item)
+
+
+# Erasure leaves the shape of a message, so that the path remains valid in every chat format.
+
+ERASED = "[erased]"
+"""Replaces erased content."""
+
+
+def erase(message: Message) -> Message:
+    """`message` without its content, its authors, and what its log and provider wrote of it.
+
+    Its id stays, since those of all later messages depend on it, as do role, turn, time and token counts; calls keep id
+    and tool name, results their call's id, so that the path remains valid in every chat format.
+    """
+    draft = message.draft
+    bare = Draft(role=draft.role, parts=_bare(draft.parts), origin=draft.origin, at=draft.at, joined=draft.joined)
+    return replace(message, draft=bare, erased=True)
+
+
+def _bare(parts: Sequence[Part]) -> tuple[Part, ...]:
+    kept = tuple(_frames(parts))
+    return kept or (Text(text=ERASED),)
+
+
+def _frames(parts: Sequence[Part]) -> Iterator[Part]:
+    """The frames of calls and results, and one text for everything else."""
+    told = False
+    for part in parts:
+        if isinstance(part, Call):
+            yield Call(id=part.id, name=part.name, arguments={}, server=part.server)
+        elif isinstance(part, Result):
+            yield Result(call_id=part.call_id, parts=(Text(text=ERASED),), name=part.name)
+        elif not told:
+            told = True
+            yield Text(text=ERASED)

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from ireneo.language.files import of_language
-from ireneo.language.sentences import sentences
 from ireneo.language.topics import Words
-from ireneo.language.words import language_of_sentence, letters, writes_nouns_large
+from ireneo.language.words import language_of_sentence, letters, sentences, writes_nouns_large
 from ireneo.memories.cues import FactCues, all_cues, cues, says
 from ireneo.patterns import lazy_re
 

@@ -12,11 +12,10 @@ from functools import lru_cache
 
 from ireneo.language.alike import alike
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
-from ireneo.language.sentences import sentences
 from ireneo.language.spoken import Facts
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Numbers, Words
-from ireneo.language.words import terms, writes_nouns_large
+from ireneo.language.words import sentences, terms, writes_nouns_large
 from ireneo.memories.cues import all_cues, says
 from ireneo.memories.facts import holding_of
 from ireneo.memories.record import MemoryDraft, Record, slot

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from ireneo.language.files import either, topic
-from ireneo.language.sentences import sentences
 from ireneo.language.topics import Persons
+from ireneo.language.words import sentences
 from ireneo.patterns import lazy_re
 
 CHAIN = 12

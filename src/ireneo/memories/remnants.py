@@ -10,10 +10,9 @@ import re
 from itertools import pairwise
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
-from ireneo.language.sentences import sentences
 from ireneo.language.spoken import Facts
 from ireneo.language.topics import Numbers
-from ireneo.language.words import terms, writes_nouns_large
+from ireneo.language.words import sentences, terms, writes_nouns_large
 from ireneo.memories.cues import says
 from ireneo.memories.endings import NAMES_LISTED, figures, is_part, named_as_over, telling, words_of
 from ireneo.patterns import lazy_re

@@ -14,10 +14,9 @@ from datetime import datetime
 from msgspec import Struct
 
 from ireneo.language.files import either, from_data, of_language, topic
-from ireneo.language.sentences import sentences
 from ireneo.language.times import weekday_numbers
 from ireneo.language.topics import Persons, Serving, Words
-from ireneo.language.words import language_of_sentence, terms, writes_nouns_large
+from ireneo.language.words import language_of_sentence, sentences, terms, writes_nouns_large
 from ireneo.patterns import lazy_re
 
 LONGEST_GOAL = 600

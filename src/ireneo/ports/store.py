@@ -132,15 +132,8 @@ class ErasurePort(Protocol):
     def begin(self) -> None:
         """Mark this transaction as an erasure, before it deletes anything; the store then needs a scrub."""
 
-    def count(self, key: SessionKey) -> int:
-        """The number of erased messages that keep their place in a session; it only grows.
-
-        A caller that stores something derived from messages compares it with the count at the time of reading: if it
-        has grown, an erasure happened in between.
-        """
-
     def messages(self, key: SessionKey, messages: Sequence[Message]) -> int:
-        """Replace messages by their erased form (see `ireneo.log.redaction`); return how many.
+        """Replace messages by their erased form (see `ireneo.log.message.erase`); return how many.
 
         Their payloads, records, source ids and index entries are deleted. Positions, turns, tokens and times stay as
         stored. Raises MessageNotFound, and BadInput for a message that is not marked as erased.
@@ -336,6 +329,13 @@ class SessionsPort(Protocol):
 
     def get(self, key: SessionKey) -> SessionInfo | None:
         """One session as it is listed; None if it doesn't exist."""
+
+    def erased(self, key: SessionKey) -> int:
+        """The number of erased messages that keep their place in a session; it only grows.
+
+        A caller that stores something derived from messages compares it with the count at the time of reading: if it
+        has grown, an erasure happened in between.
+        """
 
     def set_project(self, key: SessionKey, project: str) -> None:
         """Set the project that a session worked on; empty for none. Raises SessionNotFound."""

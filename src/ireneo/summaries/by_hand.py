@@ -10,7 +10,7 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from ireneo.language.sentences import sentences
+from ireneo.language.words import sentences
 from ireneo.log.tree import Annotation
 from ireneo.summaries.summary import Line, Section, Summary, Thread, ThreadId, ThreadKind, Writing
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from ireneo.language.files import either, topic
-from ireneo.language.sentences import breaks
 from ireneo.language.story_topics import Threads, Turns
 from ireneo.language.topics import Speech
+from ireneo.language.words import breaks
 from ireneo.log.message import Message, MessageId, Text
 from ireneo.patterns import lazy_re
 

@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from ireneo.grounding.claims import artifacts
 from ireneo.language.files import either, from_data, topic
-from ireneo.language.sentences import sentences
 from ireneo.language.topics import Prose
+from ireneo.language.words import sentences
 from ireneo.log.message import Message, strings
 from ireneo.log.outcome import GUTTER, without_reminders
 from ireneo.patterns import lazy_re

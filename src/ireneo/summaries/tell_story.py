@@ -11,11 +11,10 @@ from functools import lru_cache
 from msgspec import Struct
 
 from ireneo.language.files import either, from_data, topic
-from ireneo.language.sentences import balanced
-from ireneo.language.sentences import sentences as split
 from ireneo.language.story_topics import Turns
 from ireneo.language.topics import Names
-from ireneo.language.words import WORD, letters, terms, writes_nouns_large
+from ireneo.language.words import WORD, balanced, letters, terms, writes_nouns_large
+from ireneo.language.words import sentences as split
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 from ireneo.summaries.speech import label, narrators, recaps, speaks_of_itself, spoken, told, two_roles

@@ -11,7 +11,7 @@ from tests.property.invariants.material import FORMATS, TINY, Teller, places, sc
 from tests.property.invariants.promises import bounded, exactly_once, in_place, strings, user_words, valid, whole_atoms
 
 from ireneo import Memory, Message, Session
-from ireneo.log.redaction import erase
+from ireneo.log.message import erase
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store, Transaction
 

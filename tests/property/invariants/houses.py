@@ -17,7 +17,7 @@ from tests.examples import times
 import ireneo
 from ireneo import Draft, Memory, chat_format
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.engine.resources import Resources
 from ireneo.ports.store import Store
 from ireneo.testing.scripted import ManualClock

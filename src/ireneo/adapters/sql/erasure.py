@@ -13,7 +13,6 @@ from ireneo.adapters.sql.database import (
     Port,
     between,
     read_time,
-    reads,
     with_checksum,
     write_json,
     write_time,
@@ -101,17 +100,13 @@ class SqlErasure(Port, ErasurePort):
         self._database.rows("overwrite_deleted")
         self._database.send("add_scrub", mark=secrets.token_hex(8))
 
-    @reads
-    def count(self, key: SessionKey) -> int:
-        return self._of(key.space).number("count_erased", key=find_session(self._of(key.space), key))
-
     @writes
     def messages(self, key: SessionKey, messages: Sequence[Message]) -> int:
         """Overwrite messages with their erased form, and delete their payloads."""
         database, session = self._of(key.space), need_session(self._of(key.space), key)
         for message in messages:
             if not message.erased:
-                wanted = "hand in what `ireneo.log.redaction` leaves"
+                wanted = "hand in what `ireneo.log.message.erase` leaves"
                 raise BadInput(f"Message {message.id} is not marked as erased; {wanted}.")
             place = need_place(database, session, key, message.id)
             forget_documents(database, key.space, session, place.segment, place.position, place.position)

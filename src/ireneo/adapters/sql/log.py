@@ -512,6 +512,10 @@ class SqlSessions(Port, SessionsPort):
         return None if row is None else _info(key.space, row)
 
     @reads
+    def erased(self, key: SessionKey) -> int:
+        return self._of(key.space).number("count_erased", key=find_session(self._of(key.space), key))
+
+    @reads
     def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
         rows = self._of(key.space).rows("list_branches", key=need_session(self._of(key.space), key))
         return {branch: None if head[0] is None else read_head(*head) for branch, *head in rows}

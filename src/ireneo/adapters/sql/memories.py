@@ -1,4 +1,4 @@
-"""What was learned, in a database: memories, scratchpads, runs with their observations, learned files, traps."""
+"""What was learned, in a database: memories, runs with their observations, learned files, traps."""
 
 from __future__ import annotations
 
@@ -29,13 +29,11 @@ from ireneo.lessons.needles import VERSION
 from ireneo.lessons.run import ClaimTotals, LearnedRun, Observation
 from ireneo.memories.index import terms_of_memory
 from ireneo.memories.record import Kind, MemoryId, Record, project_of
-from ireneo.memories.scratchpad import Pad
 from ireneo.ports.memories import (
     LearnedFile,
     LedgerPort,
     MemoriesPort,
     MemoryFilter,
-    PadsPort,
     RunsPort,
     TrapsPort,
     folded,
@@ -206,36 +204,6 @@ def _shortest_way(wanted: MemoryFilter) -> str:
         (wanted.kind, "list_memories_of_kind"),
     )
     return next((query for narrows, query in ways if narrows), "list_memories")
-
-
-_PAD = msgspec.json.Decoder(Pad)
-
-
-class SqlPads(Port, PadsPort):
-    """`ireneo.ports.memories.PadsPort` in a database."""
-
-    @reads
-    def read(self, space: str, task: str) -> Pad | None:
-        row = self._of(space).row("read_pad", space=space, task=task)
-        return None if row is None else _PAD.decode(row[0])
-
-    @writes
-    def write(self, space: str, pad: Pad) -> None:
-        row: Bindings = {
-            "space": space,
-            "task": pad.task,
-            "written": microseconds(pad.written),
-            "record": write_json(pad),
-        }
-        self._of(space).send("write_pad", **with_checksum("pads", row))
-
-    @writes
-    def remove(self, space: str, task: str) -> bool:
-        return self._of(space).change("remove_pad", space=space, task=task) > 0
-
-    @reads
-    def list(self, space: str) -> Sequence[Pad]:
-        return list(map(_PAD.decode, self._of(space).column("list_pads", space=space)))
 
 
 NEVER = -(2**63)

@@ -1,4 +1,4 @@
-"""What is attached to a session's tree, in a database: summaries, rebuild marks, annotations, read marks."""
+"""What goes with a session, in a database: summaries, rebuild marks, annotations, read marks, scratchpads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from functools import lru_cache
 
 import msgspec
 
-from ireneo.adapters.sql.database import Bindings, Database, Port, reads, with_checksum, write_json, writes
+from ireneo.adapters.sql.database import (
+    Bindings,
+    Database,
+    Port,
+    microseconds,
+    reads,
+    with_checksum,
+    write_json,
+    writes,
+)
 from ireneo.adapters.sql.log import (
     StoredPlace,
     find_path,
@@ -21,6 +30,8 @@ from ireneo.adapters.sql.log import (
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, PathRange, SessionKey
+from ireneo.memories.scratchpad import Pad
+from ireneo.ports.memories import PadsPort
 from ireneo.ports.store import AnnotationsPort, ReadMarksPort, Rebuild, RebuildsPort, Span, SummariesPort
 from ireneo.summaries.summary import Summary, SummaryId
 
@@ -250,3 +261,33 @@ class SqlReadMarks(Port, ReadMarksPort):
     def of_session(self, key: SessionKey) -> Sequence[tuple[str, MessageId]]:
         rows = self._of(key.space).rows("list_read_marks", key=find_session(self._of(key.space), key))
         return [(reader, last) for reader, last in rows]
+
+
+_PAD = msgspec.json.Decoder(Pad)
+
+
+class SqlPads(Port, PadsPort):
+    """`ireneo.ports.memories.PadsPort` in a database."""
+
+    @reads
+    def read(self, space: str, task: str) -> Pad | None:
+        row = self._of(space).row("read_pad", space=space, task=task)
+        return None if row is None else _PAD.decode(row[0])
+
+    @writes
+    def write(self, space: str, pad: Pad) -> None:
+        row: Bindings = {
+            "space": space,
+            "task": pad.task,
+            "written": microseconds(pad.written),
+            "record": write_json(pad),
+        }
+        self._of(space).send("write_pad", **with_checksum("pads", row))
+
+    @writes
+    def remove(self, space: str, task: str) -> bool:
+        return self._of(space).change("remove_pad", space=space, task=task) > 0
+
+    @reads
+    def list(self, space: str) -> Sequence[Pad]:
+        return list(map(_PAD.decode, self._of(space).column("list_pads", space=space)))

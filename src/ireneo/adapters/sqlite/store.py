@@ -1,205 +1,349 @@
-"""The store in one SQLite file, for any number of processes of one machine: opening, migrating and scrubbing it."""
+"""The store in one SQLite file, for any number of processes of one machine: connections, transactions, scrubbing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cache, partial
-from os import PathLike
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Concatenate, Literal, ParamSpec, TypeVar
+from types import MappingProxyType
+from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
+from urllib.parse import quote
 
 import apsw
-from msgspec.structs import replace
 
 from ireneo.adapters.pool import Cancellation, PooledStore
-from ireneo.adapters.sql.database import Database, Migration, read_migrations
-from ireneo.adapters.sql.search import forget_words, index_session, reindex_memories
-from ireneo.adapters.sqlite.claim_codes import rename_claims
-from ireneo.adapters.sqlite.connection import (
-    READ_ONLY,
-    BusyHandler,
-    Connection,
-    ReadOnlyConnection,
-    SqliteDatabase,
-    SqliteTransaction,
-    is_writable,
+from ireneo.adapters.sql.database import (
+    BUSY,
+    TOO_BIG,
+    UNPARSABLE,
+    Database,
+    ErrorMeaning,
+    SqlTransaction,
+    Value,
+    in_sqlite,
+    load_queries,
+    pause_seconds,
+    unreadable,
 )
-from ireneo.errors import BadInput, NewerDatabase, NotADatabase, ReadOnlyStore, StoreError, Unreachable
-from ireneo.language.words import FORMAT
-from ireneo.ports.store import Migrated, Scrubbed, Transaction
+from ireneo.errors import NotADatabase, ReadOnlyStore, StoreError, Unreachable
+from ireneo.ports.store import Scrubbed, Transaction
 
-APPLICATION_ID = int.from_bytes(b"Irno", "big")
+SQL = load_queries(Path(__file__).with_name("queries"), in_sqlite)
 
-HEADER_BYTES = 100
 
-EARLIER = (
-    "was written by an earlier Ireneo and may not be written to, so that it can't be brought up to date; copy it to "
-    "where you may write, and open the copy."
+class BusyHandler:
+    """A busy handler for one connection: SQLite calls it with the number of tries, and retries if it returns True.
+
+    SQLite's own handler pauses equally long for everyone, so that simultaneous writers collide at each try, and the one
+    waiting longest tries least often. Here a pause is random, and its ceiling so low that an old waiter tries nearly as
+    often as a new one.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._began = 0.0
+        self.given_up = threading.Event()
+        """Set by another thread when the transaction was cancelled; the wait then ends at once."""
+
+    def __call__(self, tries: int) -> bool:
+        """Pause, and return whether to try again; False after the time limit or a cancellation."""
+        if tries == 0:
+            self._began = time.monotonic()
+        left = self._began + self._seconds - time.monotonic()
+        if left <= 0:
+            return False
+        return not self.given_up.wait(min(pause_seconds(tries), left))
+
+
+FOREIGN = ErrorMeaning(NotADatabase, "is not an Ireneo database; name another file, or a new one.")
+DAMAGED = ErrorMeaning(StoreError, "is damaged; restore it from a copy.")
+UNOPENED = ErrorMeaning(Unreachable, "can't be opened; check that its folder exists and that you may write to it.")
+READ_ONLY = ErrorMeaning(ReadOnlyStore, "may not be written to; check its permissions and those of its folder.")
+UNREADABLE = ErrorMeaning(StoreError, "can't be read or written; the disk or its file system reports a fault.")
+FULL = ErrorMeaning(StoreError, "can't grow; the disk is full.")
+NO_MEMORY = ErrorMeaning(StoreError, "can't be worked on; there is no memory left.")
+CLOSED = ErrorMeaning(StoreError, "was closed while it was in use; open the store again.")
+FORKED = ErrorMeaning(StoreError, "was opened before this process was forked; open the store after the fork.")
+OUR_FAULT = ErrorMeaning(
+    StoreError, "was asked for something that it can't do; this is a fault in Ireneo, please report it."
 )
 
-Durability = Literal["full", "normal"]
-"""What a committed write survives: "full", a power failure; "normal", only the end of the process."""
+MEANINGS: Mapping[type[apsw.Error], ErrorMeaning] = {
+    error: meaning
+    for meaning, errors in (
+        (BUSY, (apsw.BusyError, apsw.LockedError, apsw.ProtocolError)),
+        (FOREIGN, (apsw.NotADBError, apsw.FormatError)),
+        (DAMAGED, (apsw.CorruptError,)),
+        (UNOPENED, (apsw.CantOpenError,)),
+        (READ_ONLY, (apsw.PermissionsError, apsw.ReadOnlyError, apsw.AuthError)),
+        (UNREADABLE, (apsw.IOError, apsw.NoLFSError)),
+        (FULL, (apsw.FullError,)),
+        (TOO_BIG, (apsw.TooBigError,)),
+        (NO_MEMORY, (apsw.NoMemError,)),
+        (CLOSED, (apsw.ConnectionClosedError, apsw.ConnectionNotClosedError)),
+        (CLOSED, (apsw.CursorClosedError, apsw.VFSFileClosedError)),
+        (FORKED, (apsw.ForkingViolationError,)),
+        (OUR_FAULT, (apsw.AbortError, apsw.BindingsError, apsw.ConstraintError, apsw.EmptyError)),
+        (OUR_FAULT, (apsw.ExecTraceAbort, apsw.ExecutionCompleteError, apsw.ExtensionLoadingError)),
+        (OUR_FAULT, (apsw.IncompleteExecutionError, apsw.InternalError, apsw.InterruptError)),
+        (OUR_FAULT, (apsw.InvalidContextError, apsw.MismatchError, apsw.MisuseError, apsw.NoFTS5Error)),
+        (OUR_FAULT, (apsw.NotFoundError, apsw.RangeError, apsw.SQLError, apsw.SchemaChangeError)),
+        (OUR_FAULT, (apsw.ThreadingViolationError, apsw.VFSNotImplementedError)),
+    )
+    for error in errors
+}
+"""All error classes of apsw; a test fails when a new one is missing here."""
 
 
-STEPS: Mapping[int, Callable[[SqliteDatabase], None]] = {10: rename_claims}
-"""What a migration does besides its SQL, by its number."""
-
-
-@cache
-def load_migrations() -> tuple[Migration, ...]:
-    """The migrations that ship with the package, ordered by number."""
-    found = read_migrations(Path(__file__).with_name("migrations"))
-    return tuple(replace(each, step=STEPS.get(each.number)) for each in found)
-
-
-def check_place(path: Path) -> None:
-    """Check a path before opening it. Raises BadInput, NotADatabase or Unreachable."""
-    try:
-        if path.is_dir():
-            raise NotADatabase(f"{path} is a folder; name a file in it.")
-        if not path.parent.is_dir():
-            raise BadInput(f"There is no folder {path.parent}; make it first, or name a file elsewhere.")
-        size = path.stat().st_size if path.exists() else 0
-    except OSError as fault:
-        raise Unreachable(f"{path} can't be reached: {fault.strerror}.") from fault
-    if 0 < size < HEADER_BYTES:
-        # SQLite treats a file that is shorter than its header as empty, and would overwrite it.
-        raise NotADatabase(f"{path} is not an Ireneo database; name another file, or a new one.")
-
-
-def prepare_writer(connection: apsw.Connection, busy: BusyHandler, path: Path, durability: Durability) -> None:
-    """Prepare a connection for writing, and create or migrate its file.
-
-    Several processes may do this at once. Raises NotADatabase or NewerDatabase, and then leaves the file unchanged.
-    """
-    # First of all, so that a foreign database isn't even switched to WAL.
-    read_applied(connection, path)
-    _switch_to_wal(connection, busy, path)
-    connection.execute("PRAGMA synchronous = FULL" if durability == "full" else "PRAGMA synchronous = NORMAL")
-    if durability == "full":
-        # Only matters on macOS, where fsync alone doesn't reach the disk.
-        connection.execute("PRAGMA fullfsync = ON")
-    connection.execute("PRAGMA trusted_schema = OFF")
-    bring_up_to_date(connection, path)
-
-
-def bring_up_to_date(connection: apsw.Connection, path: Path) -> None:
-    """Apply missing migrations, and index messages that are not indexed."""
-    applied = read_applied(connection, path)
-    for migration in load_migrations():
-        if migration.number not in applied:
-            apply_migration(connection, migration, path)
-    while not is_current(SqliteDatabase(connection)):
-        reindex(SqliteDatabase(connection), BATCH)
-
-
-def prepare_reader(connection: apsw.Connection, busy: BusyHandler) -> None:
-    """Prepare a connection for reading a file that a writer has prepared."""
-    connection.execute("PRAGMA query_only = ON")
-    connection.execute("PRAGMA trusted_schema = OFF")
-
-
-def prepare_read_only(connection: apsw.Connection, busy: BusyHandler, path: Path) -> None:
-    """Prepare a connection for reading a read-only file. Raises as `prepare_writer` does.
-
-    Raises ReadOnlyStore for a file of an earlier version, which can't be migrated.
-    """
-    prepare_reader(connection, busy)
-    applied = read_applied(connection, path)
-    missing = any(migration.number not in applied for migration in load_migrations())
-    if missing or not is_current(SqliteDatabase(connection)):
-        raise ReadOnlyStore(f"{path} {EARLIER}")
-
-
-def apply_migration(connection: apsw.Connection, migration: Migration, path: Path) -> None:
-    """Apply a migration and record it, unless another process has done so meanwhile."""
-    database = SqliteDatabase(connection)
-    with database.writing():
-        if migration.number not in read_applied(connection, path):
-            connection.execute(migration.sql)
-            if migration.step is not None:
-                migration.step(database)
-            database.change("record_migration", number=migration.number, name=migration.name)
-
-
-def read_applied(connection: apsw.Connection, path: Path) -> set[int]:
-    """The numbers of the migrations that were applied to the file; none for a new one."""
-    database = SqliteDatabase(connection)
-    ((application, things),) = database.rows("recognise")
-    if application == 0 and things == 0:
-        return set()
-    if application != APPLICATION_ID:
-        raise NotADatabase(f"{path} is a database of another program; name another file, or a new one.")
-    applied = set(database.column("find_migrations"))
-    if applied - {migration.number for migration in load_migrations()}:
-        raise NewerDatabase(f"{path} was written by a newer Ireneo; upgrade with `pip install -U ireneo`.")
-    return applied
-
-
-def _switch_to_wal(connection: apsw.Connection, busy: BusyHandler, path: Path) -> None:
-    """Switch the file to WAL permanently.
-
-    SQLite upgrades from a read to a write lock for this. If another process is writing, it doesn't call the busy
-    handler, since two processes could then wait for each other. Hence the loop.
-    """
-    tries = 0
-    while True:
-        try:
-            ((mode,),) = connection.execute("PRAGMA journal_mode = WAL")
-        except apsw.BusyError:
-            if not busy(tries):
-                raise
-            tries += 1
-        else:
-            if mode != "wal":
-                raise StoreError(f"{path} lies on a file system without shared memory; move it to a local disk.")
-            return
-
-
-BATCH = 20_000
-"""How many messages are indexed in one transaction, which blocks other writers for a few seconds."""
-
-
-def is_current(database: SqliteDatabase) -> bool:
-    """Whether everything in the file is indexed, by the rules of this version."""
-    return database.number("read_format") == FORMAT
-
-
-def reindex(database: SqliteDatabase, limit: int) -> int:
-    """Index up to `limit` messages that are not indexed yet, or by other rules, in one transaction; return how many.
-
-    Several processes may do this at once, and an interrupted one is continued by the next. SQLite's `user_version`
-    holds the version of the rules that the file is indexed by, and 0 while some messages may not be indexed.
-    """
-    with database.writing():
-        return 0 if is_current(database) else _step(database, limit)
-
-
-def _step(database: SqliteDatabase, limit: int) -> int:
-    sessions = database.rows("list_all_sessions")
-    if database.number("read_format") != 0:
-        for space in database.column("list_all_spaces"):
-            reindex_memories(database, space)
-        for key, _ in sessions:
-            forget_words(database, key)
-        _write_format(database, 0)
-    indexed = 0
-    for key, space in sessions:
-        indexed += index_session(database, key, space, limit - indexed)
-        if indexed >= limit:
-            return indexed
-    _write_format(database, FORMAT)
-    return indexed
-
-
-def _write_format(database: SqliteDatabase, number: int) -> None:
-    # A pragma takes no parameters.
-    database.connection.execute(f"PRAGMA user_version = {number:d}")
+def translate(fault: apsw.Error, path: Path) -> StoreError:
+    """Translate an error of the driver for the file at `path`; raise the result ``from fault``."""
+    # A later apsw may have classes that are not in the table.
+    meaning = MEANINGS.get(type(fault), OUR_FAULT)
+    detail = f" ({fault})" if meaning in (OUR_FAULT, DAMAGED, UNREADABLE) else ""
+    return meaning.error(f"{path} {meaning.sentence}{detail}")
 
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+class SqliteDatabase(Database):
+    """`ireneo.adapters.sql.database.Database` over a connection of the driver."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        """Use a connection."""
+        self.connection = connection
+
+    def scan(self, query: str, /, **bindings: Value) -> apsw.Cursor:
+        """Iterate over the rows of a query. Raises BindingsError for an unknown query or a missing value."""
+        try:
+            return self.connection.execute(SQL[query], bindings)
+        except (KeyError, TypeError) as fault:
+            raise apsw.BindingsError(f"query {query}: {fault}") from fault
+
+    def change(self, query: str, /, **bindings: Value) -> int:
+        """Run a statement that writes; return how many rows it changed."""
+        self.scan(query, **bindings)
+        return self.connection.changes()
+
+    def send(self, query: str, /, **bindings: Value) -> None:
+        """Run a statement that writes."""
+        self.change(query, **bindings)
+
+    def send_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
+        """Run a statement for each of `rows`."""
+        try:
+            self.connection.executemany(SQL[query], rows)
+        except (KeyError, TypeError) as fault:
+            raise apsw.BindingsError(f"query {query}: {fault}") from fault
+
+    def savepoint(self) -> apsw.Connection:
+        """A block that is rolled back if it raises: a savepoint, or a transaction if none is open."""
+        return self.connection
+
+    def of(self, space: str) -> SqliteDatabase:
+        """The same: keys are unique in the whole file."""
+        return self
+
+    def scopes(self) -> Sequence[SqliteDatabase]:
+        """The whole file at once."""
+        return (self,)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """A block in a write transaction."""
+        self.change("begin_write")
+        try:
+            yield
+            self.change("commit")
+        finally:
+            if self.connection.in_transaction:
+                self.change("roll_back")
+
+
+class Connection:
+    """A connection that is opened when it is first used."""
+
+    def __init__(
+        self, path: Path, busy_seconds: float, prepare: Callable[[apsw.Connection, BusyHandler], None]
+    ) -> None:
+        """Prepare a connection to `path`; `prepare` is called when it has been opened."""
+        self._path = path
+        self._prepare = prepare
+        self._busy_seconds = busy_seconds
+        self._busy = BusyHandler(busy_seconds)
+        self._database: apsw.Connection | None = None
+
+    @property
+    def database(self) -> apsw.Connection:
+        """The driver's connection, opened if necessary."""
+        if self._database is None:
+            database = self._open()
+            try:
+                database.set_busy_handler(self._busy)
+                self._prepare(database, self._busy)
+            except BaseException:
+                database.close(True)
+                raise
+            self._database = database
+        return self._database
+
+    def execute(self, query: str) -> None:
+        """Run a query without parameters and ignore its rows. Raises as `run` does."""
+        self.run(lambda: SqliteDatabase(self.database).rows(query))
+
+    def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call `work`, and raise StoreError for any error of the driver."""
+        try:
+            return work(*args, **kwargs)
+        except apsw.Error as fault:
+            raise translate(fault, self._path) from fault
+        except UNPARSABLE as fault:
+            raise unreadable(fault, self._path) from fault
+
+    def waiting_at_most(self, seconds: float) -> Connection:
+        """Another connection to the same file, which waits at most `seconds` for locks."""
+        return Connection(self._path, min(seconds, self._busy_seconds), self._prepare)
+
+    def heed(self, cancellation: Cancellation) -> None:
+        """Stop waiting for locks when `cancellation` is requested."""
+        self._busy.given_up = cancellation.requested
+
+    def commit(self) -> None:
+        """Commit. Raises as `run` does."""
+        self.execute("commit")
+
+    def finish(self) -> None:
+        """End a read; raise StoreError if what was read may be inconsistent."""
+
+    def roll_back(self) -> None:
+        """Roll back any open transaction."""
+        if self._database is None or not self._database.in_transaction:
+            return
+        try:
+            self._database.execute(SQL["roll_back"])
+        except apsw.Error:
+            # Closing rolls back as well, and the next use opens the connection again.
+            self.close()
+
+    def close(self) -> None:
+        """Close the connection; the next use opens it again."""
+        database, self._database = self._database, None
+        if database is not None:
+            database.close(True)
+
+    def _open(self) -> apsw.Connection:
+        if self._path != Path(":memory:"):
+            # A new file is accessible to its owner only. If this fails, SQLite reports why when it opens the file.
+            with suppress(OSError):
+                os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        return apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+
+
+CHANGED = "was written to while it was read; ask again."
+WITHOUT_LOCKS = ("unix-none", "win32-none")
+"""SQLite's VFSs that take no locks, for where lock files can't be created."""
+
+_Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
+
+
+class ReadOnlyConnection(Connection):
+    """A connection to a file that is read-only, or in a read-only folder: no file is created beside it.
+
+    Reading a database in WAL mode also writes, to the ``-shm`` file through which readers and writers coordinate. If
+    that exists, SQLite can use it even without write access. Otherwise no process has the file open:
+
+    - Without a WAL, or with an empty one, everything is in the file, which is read as immutable.
+    - With a WAL that a killed process left behind, the WAL is read into this connection's memory, without locks.
+
+    Neither notices a writer. So the file is opened for each transaction, closed after it, and checked for changes at
+    the end: what was read from a file that changed meanwhile is not returned.
+    """
+
+    def __init__(
+        self, path: Path, busy_seconds: float, prepare: Callable[[apsw.Connection, BusyHandler], None]
+    ) -> None:
+        """Prepare a connection to `path`."""
+        super().__init__(path, busy_seconds, prepare)
+        self._stamp: _Stamp | None = None
+        """The state of the file when it was opened; None if SQLite itself guarantees a consistent snapshot."""
+
+    def finish(self) -> None:
+        """Raise StoreError if the file was changed since the transaction began."""
+        if self._stamp is not None and _stamp(self._path) != self._stamp:
+            raise StoreError(f"{self._path} {CHANGED}")
+
+    def _open(self) -> apsw.Connection:
+        self._stamp = None
+        if _beside(self._path, "-shm").exists():
+            return apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READONLY)
+        self._stamp = _stamp(self._path)
+        if not _size(_beside(self._path, "-wal")):
+            flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+            return apsw.Connection(f"file:{quote(str(self._path))}?immutable=1", flags)
+        vfs = next((name for name in WITHOUT_LOCKS if name in apsw.vfs_names()), None)
+        if vfs is None:
+            raise Unreachable(f"{self._path} has a WAL beside it, which can't be read along here; copy both elsewhere.")
+        database = apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READONLY, vfs=vfs)
+        # Only in this mode does SQLite keep the index of a WAL in its own memory.
+        database.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
+        # Otherwise closing would try to checkpoint the WAL.
+        database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        return database
+
+    def roll_back(self) -> None:
+        """Roll back any open transaction, and close the file."""
+        super().roll_back()
+        self.close()
+
+
+def is_writable(path: Path) -> bool:
+    """Whether a file is empty, missing or writable, judging by its permissions."""
+    return not _size(path) or os.access(path, os.W_OK)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def _stamp(path: Path) -> _Stamp:
+    """What changes about a file and its WAL when either is written to."""
+    return tuple(_times(each) for each in (path, _beside(path, "-wal")))
+
+
+def _times(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return (found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+class SqliteTransaction(SqlTransaction):
+    """All ports over a transaction that is open on a connection."""
+
+    ports = MappingProxyType({**SqlTransaction.ports, "upkeep": ("ireneo.adapters.sqlite.upkeep", "SqliteUpkeep")})
+
+    def __init__(self, connection: Connection, *, writes: bool) -> None:
+        """Use the transaction that was begun on `connection`."""
+        super().__init__(SqliteDatabase(connection.database), writes=writes)
+        self.connection = connection
+
+    def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call `work`, and raise StoreError for any error of the driver."""
+        return self.connection.run(work, *args, **kwargs)
+
 
 READERS = 4
 """How many connections read; each is opened when the others are in use."""
@@ -287,73 +431,18 @@ def _alone(work: Callable[[SqliteDatabase], T], connection: Connection, cancella
         connection.roll_back()
 
 
-async def open_sqlite(
-    path: str | PathLike[str], *, durability: Durability = "full", busy_seconds: float = 30.0, readers: int = READERS
-) -> SqliteStore:
-    """Open the store in the file at `path`, creating it if necessary; close it with `close()`.
-
-    A read-only file, or one in a read-only folder, can be opened and read; writing raises ReadOnlyStore.
-
-    With `durability="full"` a commit survives a power failure. With "normal" it survives the end of the process, kill
-    -9 included, but a power failure or a crash of the operating system may undo the last commits (whole transactions
-    only; the file stays intact). It is several times faster on a disk.
-
-    `busy_seconds` is how long a transaction waits for other processes; `readers` is how many may read at a time. Raises
-    NotADatabase, NewerDatabase, StoreBusy, Unreachable, or StoreError if the file can't be opened.
-    """
-    if str(path) in ("", ":memory:"):
-        raise BadInput("A SQLite store needs a file; for one in memory, take ireneo.adapters.in_memory.")
-    place = Path(path).absolute()
-    check_place(place)
-    writer = Connection(place, busy_seconds, partial(prepare_writer, path=place, durability=durability))
-    if is_writable(place):
-        to_read = [Connection(place, busy_seconds, prepare_reader) for _ in range(readers)]
-        try:
-            return await _opened(SqliteStore(place, writer, to_read))
-        except (ReadOnlyStore, Unreachable):
-            # The file is writable but its folder is not. A new file can't be read either.
-            if not place.exists():
-                raise
-    look = partial(prepare_read_only, path=place)
-    to_look = [ReadOnlyConnection(place, busy_seconds, look) for _ in range(readers)]
-    return await _opened(SqliteStore(place, writer, to_look))
-
-
-async def migrate_sqlite(path: str | PathLike[str], *, dry_run: bool) -> Migrated:
-    """Migrate the file at `path`, or only report what would be done (`dry_run`). Raises as `open_sqlite` does."""
-    place = Path(path).absolute()
-    check_place(place)
-    looking = ReadOnlyConnection(place, 0.0, lambda connection, busy: None)
-    try:
-        held = looking.run(lambda: read_applied(looking.database, place)) if place.exists() else set()
-    finally:
-        looking.close()
-    due = [each for each in load_migrations() if each.number not in held]
-    if due and not dry_run:
-        await (await open_sqlite(place)).close()
-    applied = tuple(each.name for each in due)
-    return Migrated(before=max(held, default=0), after=load_migrations()[-1].number, applied=applied)
-
-
-async def _opened(store: SqliteStore) -> SqliteStore:
-    try:
-        await store.open()
-    except BaseException:
-        await store.close()
-        raise
-    return store
-
-
 # The scrub: it overwrites the bytes that an erasure leaves behind in the file and its WAL.
 
 WAIT_SECONDS = 5.0
 """How long a scrub waits for other processes."""
 
-AGAIN = "forget again, or run `ireneo doctor --repair`, when they are done"
-LEFT = "An erasure may have left its bytes in the file or its WAL; forget again, or run `ireneo doctor --repair`."
-READ = f"Another reader still holds an old state of the file, so that its WAL can't be emptied yet; {AGAIN}."
-BUSY = f"Another process is at the file, so that it can't be written anew; {AGAIN}."
-FULL = (
+TRY_AGAIN = "forget again, or run `ireneo doctor --repair`, when they are done"
+SCRUB_DUE = "An erasure may have left its bytes in the file or its WAL; forget again, or run `ireneo doctor --repair`."
+SCRUB_BLOCKED_BY_READER = (
+    f"Another reader still holds an old state of the file, so that its WAL can't be emptied yet; {TRY_AGAIN}."
+)
+SCRUB_BLOCKED = f"Another process is at the file, so that it can't be written anew; {TRY_AGAIN}."
+SCRUB_NO_ROOM = (
     "There is no room to write the file anew, which takes twice its size; free some, and forget again or run "
     "`ireneo doctor --repair`."
 )
@@ -362,7 +451,7 @@ FULL = (
 def _look_at_scrubs(database: Database) -> Scrubbed:
     """Report whether a scrub is due."""
     waiting = database.rows("list_scrubs")
-    return Scrubbed(complete=not waiting, note=LEFT if waiting else "")
+    return Scrubbed(complete=not waiting, note=SCRUB_DUE if waiting else "")
 
 
 def _scrub_file(database: Database) -> Scrubbed:
@@ -379,12 +468,12 @@ def _scrub_file(database: Database) -> Scrubbed:
         for query in ("settle_message_words", "settle_memory_words", "vacuum"):
             database.change(query)
         if database.number("empty_wal"):
-            return Scrubbed(complete=False, note=READ)
+            return Scrubbed(complete=False, note=SCRUB_BLOCKED_BY_READER)
         # Only the marks seen above: erasures that came since need another scrub.
         with database.savepoint():
             database.send_all("delete_scrub", ({"mark": mark} for mark in marks))
     except (apsw.BusyError, apsw.LockedError):
-        return Scrubbed(complete=False, note=BUSY)
+        return Scrubbed(complete=False, note=SCRUB_BLOCKED)
     except apsw.FullError:
-        return Scrubbed(complete=False, note=FULL)
+        return Scrubbed(complete=False, note=SCRUB_NO_ROOM)
     return Scrubbed(complete=True)

@@ -9,7 +9,7 @@ import apsw
 from ireneo.adapters.sql.database import END
 from ireneo.adapters.sql.search import rebuild_words
 from ireneo.adapters.sql.upkeep import SqlUpkeep, is_sound
-from ireneo.adapters.sqlite.connection import SqliteTransaction
+from ireneo.adapters.sqlite.store import SqliteTransaction
 from ireneo.patterns import lazy_re
 
 _INDEX = lazy_re(r"(?:missing from|entries in|entry in) index (\w+)")

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from ireneo.formats.chat import repairs, rules
+from ireneo.formats.chat import repairs
 from ireneo.formats.chat.format import (
     ANTHROPIC,
     LANGCHAIN,
@@ -17,19 +17,30 @@ from ireneo.formats.chat.format import (
     WORDLESS_ERROR,
     ChatFormat,
     Json,
+    Outline,
     Payload,
     Repair,
+    Rule,
     ThinkingRule,
+    Violation,
+    call_without_id,
     cast_summaries,
+    each,
     filtered,
+    first_not_user,
+    fitting_names,
     flatten_summaries,
     halves,
     media_note,
     read_draft,
     text_block,
+    thinking_missing,
+    unique_calls,
+    unknown_role,
+    unpaired,
+    unreadable,
     with_parts,
 )
-from ireneo.formats.chat.rules import Outline, Rule, Violation, each
 from ireneo.formats.values import (
     copied_messages,
     detached,
@@ -400,20 +411,20 @@ def _calls(seen: Outline) -> list[Json]:
 
 
 _LOCAL_RULES: tuple[Rule, ...] = (
-    rules.unknown_role(_ROLES),
+    unknown_role(_ROLES),
     each(
         "system-in-list",
         "a system prompt stands apart, under `system`, not in the list.",
         lambda seen: seen.role == "system",
     ),
-    rules.unreadable(_read_blocks, _ROLES),
-    rules.call_without_id,
+    unreadable(_read_blocks, _ROLES),
+    call_without_id,
     each(
         "bad-call-id",
         "the id {0!r} may only hold letters, digits, underscores and hyphens.",
         lambda seen: [name for name in (*seen.calls, *seen.results) if name and not _FITTING_ID.fullmatch(name)],
     ),
-    rules.fitting_names(lambda seen: [block.get("name") for block in _blocks_of(seen, _CALL)]),
+    fitting_names(lambda seen: [block.get("name") for block in _blocks_of(seen, _CALL)]),
     each("empty-text", "a text block is blank; leave it out.", _blank_texts),
     each("empty-content", "{0}", _empty_content),
     each(
@@ -437,9 +448,9 @@ _LOCAL_RULES: tuple[Rule, ...] = (
 )
 _RULES = (
     *_LOCAL_RULES,
-    rules.unique_calls(lambda seen: [text_or(call.get("id")) for call in _calls(seen)]),
-    rules.first_not_user,
-    rules.unpaired,
+    unique_calls(lambda seen: [text_or(call.get("id")) for call in _calls(seen)]),
+    first_not_user,
+    unpaired,
 )
 
 
@@ -453,7 +464,7 @@ class AnthropicMessages(ChatFormat):
     name = ANTHROPIC
     thinking: ThinkingRule = "prefix"
     local_rules = _LOCAL_RULES
-    thinking_rules = (rules.thinking_missing,)
+    thinking_rules = (thinking_missing,)
     rules = _RULES
     strict_names = True
 

@@ -12,16 +12,24 @@ import msgspec
 from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat import repairs, rules
+from ireneo.formats.chat import repairs
 from ireneo.formats.chat.format import (
     GEMINI,
     UNNAMED,
     ChatFormat,
     Json,
+    Outline,
+    Outlines,
     Payload,
     Repair,
+    Rule,
     ThinkingRule,
+    Violation,
+    breach,
     cast_summaries,
+    duplicate_id_in_message,
+    each,
+    first_not_user,
     flatten_summaries,
     halves,
     joined_text,
@@ -29,9 +37,11 @@ from ireneo.formats.chat.format import (
     placed_messages,
     read_draft,
     recognise_summaries,
+    unknown_role,
+    unpaired,
+    unreadable,
     with_parts,
 )
-from ireneo.formats.chat.rules import Outline, Outlines, Rule, Violation, breach, each
 from ireneo.formats.values import (
     copied_messages,
     detached,
@@ -438,9 +448,9 @@ def _unsigned_call(outlines: Outlines) -> Iterator[Violation]:
 
 
 _LOCAL_RULES: tuple[Rule, ...] = (
-    rules.unknown_role(_ROLES),
-    rules.unreadable(_read_content, _ROLES),
-    rules.duplicate_id_in_message,
+    unknown_role(_ROLES),
+    unreadable(_read_content, _ROLES),
+    duplicate_id_in_message,
     each("empty-content", "it has no parts.", lambda seen: not _parts(seen.message)),
     each("empty-part", "a part says nothing; leave it out.", _empty_parts),
     each("thought-alone", "it holds nothing but thoughts.", _only_thoughts),
@@ -460,8 +470,8 @@ _LOCAL_RULES: tuple[Rule, ...] = (
 )
 _RULES = (
     *_LOCAL_RULES,
-    rules.first_not_user,
-    rules.unpaired,
+    first_not_user,
+    unpaired,
     _answers_differ,
     _call_not_after_user,
     _unsigned_call,

@@ -11,21 +11,31 @@ import msgspec
 from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat import anthropic, openai, repairs, rules
+from ireneo.formats.chat import anthropic, openai, repairs
 from ireneo.formats.chat.format import (
     LANGCHAIN,
     ChatFormat,
     Json,
+    Outline,
     Payload,
     Repair,
+    Rule,
     ThinkingRule,
+    call_without_id,
     cast_summaries,
+    duplicate_id_in_message,
+    each,
     filtered,
+    first_not_user,
     flatten_summaries,
     origin_of,
+    outline_of,
+    thinking_missing,
+    unique,
+    unpaired,
+    unreadable,
     words_or_blocks,
 )
-from ireneo.formats.chat.rules import Outline, Rule, each, outline_of
 from ireneo.formats.values import (
     copied_messages,
     kind,
@@ -398,10 +408,10 @@ def _misfits(seen: Outline) -> list[str]:
 
 _LOCAL_RULES: tuple[Rule, ...] = (
     each("unknown-type", "{0}", _unknown_type),
-    rules.unreadable(_read, ("system", "user", "assistant", "tool")),
+    unreadable(_read, ("system", "user", "assistant", "tool")),
     each("misfit", "its {0} can't be loaded.", _misfits),
-    rules.call_without_id,
-    rules.duplicate_id_in_message,
+    call_without_id,
+    duplicate_id_in_message,
 )
 _RULES = (
     *_LOCAL_RULES,
@@ -410,7 +420,7 @@ _RULES = (
         "it has no id, so that it can't be replaced or removed.",
         lambda seen: not _named(seen.message),
     ),
-    rules.unique(
+    unique(
         "duplicate-id",
         "the id {0!r} is that of a message before it.",
         lambda seen: [_named(seen.message)] if message_type(seen.message) != "remove" else [],
@@ -420,8 +430,8 @@ _RULES = (
         "a system message may only stand first, and alone.",
         lambda seen: seen.role == "system" and seen.index > 0,
     ),
-    rules.first_not_user,
-    rules.unpaired,
+    first_not_user,
+    unpaired,
 )
 
 
@@ -436,7 +446,7 @@ class LangChainMessages(ChatFormat):
     name = LANGCHAIN
     thinking: ThinkingRule = "prefix"
     local_rules = _LOCAL_RULES
-    thinking_rules = (rules.thinking_missing,)
+    thinking_rules = (thinking_missing,)
     rules = _RULES
     answering = ("tool",)
 

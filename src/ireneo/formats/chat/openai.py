@@ -8,20 +8,31 @@ from typing import Final
 
 import msgspec
 
-from ireneo.formats.chat import repairs, rules
+from ireneo.formats.chat import repairs
 from ireneo.formats.chat.format import (
     OPENAI,
     ChatFormat,
     Json,
+    Outline,
+    Outlines,
     Payload,
     Repair,
+    Rule,
     ThinkingRule,
+    Violation,
+    breach,
+    call_without_id,
     cast_summaries,
+    duplicate_id_in_message,
+    each,
+    first_not_user,
     flatten_summaries,
     read_draft,
+    unknown_role,
+    unpaired,
+    unreadable,
     words_or_blocks,
 )
-from ireneo.formats.chat.rules import Outline, Outlines, Rule, Violation, breach, each
 from ireneo.formats.values import (
     copied_messages,
     mapping,
@@ -272,10 +283,10 @@ def _alternate(outlines: Outlines) -> Iterator[Violation]:
 
 
 _LOCAL_RULES: tuple[Rule, ...] = (
-    rules.unknown_role(ROLES),
-    rules.unreadable(_read, ROLES),
-    rules.call_without_id,
-    rules.duplicate_id_in_message,
+    unknown_role(ROLES),
+    unreadable(_read, ROLES),
+    call_without_id,
+    duplicate_id_in_message,
     each(
         "bad-arguments",
         "the {0} of a call must be a string.",
@@ -288,7 +299,7 @@ _LOCAL_RULES: tuple[Rule, ...] = (
     ),
     each("empty-content", "{0}", _empty_content),
 )
-_RULES = (*_LOCAL_RULES, rules.unpaired)
+_RULES = (*_LOCAL_RULES, unpaired)
 
 
 class OpenAIChat(ChatFormat):
@@ -305,7 +316,7 @@ class OpenAIChat(ChatFormat):
 
     def __init__(self, *, alternate: bool = False) -> None:
         self._alternate = alternate
-        self.rules = (*_RULES, rules.first_not_user, _alternate) if alternate else _RULES
+        self.rules = (*_RULES, first_not_user, _alternate) if alternate else _RULES
 
     @staticmethod
     def _outline(message: Json, before: Json | None) -> Outline:

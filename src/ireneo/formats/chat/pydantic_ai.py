@@ -11,22 +11,31 @@ import msgspec
 from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat import repairs, rules
+from ireneo.formats.chat import repairs
 from ireneo.formats.chat.format import (
     PYDANTIC_AI,
     UNNAMED,
     ChatFormat,
     Json,
+    Outline,
     Payload,
     Repair,
+    Rule,
     ThinkingRule,
+    call_without_id,
     cast_summaries,
+    duplicate_id_in_message,
+    each,
     filtered,
+    first_not_user,
     flatten_summaries,
     origin_of,
+    outline_of,
+    thinking_missing,
+    unpaired,
+    unreadable,
     words_or_blocks,
 )
-from ireneo.formats.chat.rules import Outline, Rule, each, outline_of
 from ireneo.formats.values import (
     copied_messages,
     kind,
@@ -336,13 +345,13 @@ _LOCAL_RULES: tuple[Rule, ...] = (
         "its kind {0!r} is unknown; expected request or response.",
         lambda seen: [] if seen.role else [seen.message.get("kind")],
     ),
-    rules.unreadable(_read, ("system", "user", "assistant")),
+    unreadable(_read, ("system", "user", "assistant")),
     each("misplaced-part", "{0}", _misplaced),
     each("result-not-first", "the results must stand before all else in the request.", _result_not_first),
-    rules.call_without_id,
-    rules.duplicate_id_in_message,
+    call_without_id,
+    duplicate_id_in_message,
 )
-_RULES = (*_LOCAL_RULES, rules.first_not_user, rules.unpaired)
+_RULES = (*_LOCAL_RULES, first_not_user, unpaired)
 
 
 class PydanticAIMessages(ChatFormat):
@@ -357,7 +366,7 @@ class PydanticAIMessages(ChatFormat):
     name = PYDANTIC_AI
     thinking: ThinkingRule = "prefix"
     local_rules = _LOCAL_RULES
-    thinking_rules = (rules.thinking_missing,)
+    thinking_rules = (thinking_missing,)
     rules = _RULES
 
     @staticmethod

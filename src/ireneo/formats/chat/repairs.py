@@ -23,12 +23,13 @@ from ireneo.formats.chat.format import (
     UNANSWERED,
     ChatFormat,
     Payload,
+    Violation,
+    breach,
     call_note,
     media_note,
     result_note,
     with_parts,
 )
-from ireneo.formats.chat.rules import Violation, breach
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Part, Result, Text, Thinking
 from ireneo.patterns import lazy_re
 

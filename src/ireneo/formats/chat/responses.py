@@ -11,23 +11,35 @@ import msgspec
 from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat import openai, repairs, rules
+from ireneo.formats.chat import openai, repairs
 from ireneo.formats.chat.format import (
     RESPONSES,
     ChatFormat,
     Json,
+    Outline,
+    Outlines,
     Payload,
     Repair,
+    Rule,
     ThinkingRule,
+    Violation,
     blocks_of,
+    breach,
+    call_without_id,
     cast_summaries,
+    each,
+    fitting_names,
     flatten_summaries,
     joined_text,
     placed_messages,
     read_draft,
     recognise_summaries,
+    unique_calls,
+    unknown_role,
+    unpaired,
+    unreadable,
+    violations,
 )
-from ireneo.formats.chat.rules import Outline, Outlines, Rule, Violation, breach, each
 from ireneo.formats.values import (
     copied_messages,
     kind,
@@ -421,18 +433,16 @@ def _misplaced(seen: Outline) -> list[str]:
 
 
 _LOCAL_RULES: tuple[Rule, ...] = (
-    rules.unknown_role(_SIDES),
-    rules.unreadable(_read_item, _SIDES),
-    rules.call_without_id,
+    unknown_role(_SIDES),
+    unreadable(_read_item, _SIDES),
+    call_without_id,
     each(
         "reasoning-without-summary",
         "the reasoning has no `summary`; an empty list will do.",
         lambda seen: _kind(seen.message) == _REASONING and not isinstance(seen.message.get("summary"), list),
     ),
     each("bad-arguments", "the {0} of a call must be a string.", _no_string),
-    rules.fitting_names(
-        lambda seen: [seen.message.get("name")] if _kind(seen.message) in (_CALL, _CUSTOM_CALL) else []
-    ),
+    fitting_names(lambda seen: [seen.message.get("name")] if _kind(seen.message) in (_CALL, _CUSTOM_CALL) else []),
     each(
         "bad-call-id",
         f"the id {{0!r}}… is longer than {_LONGEST_ID} letters.",
@@ -445,8 +455,8 @@ _LOCAL_RULES: tuple[Rule, ...] = (
 _RULES = (
     *_LOCAL_RULES,
     _reasoning_alone,
-    rules.unique_calls(lambda seen: seen.calls),
-    rules.unpaired,
+    unique_calls(lambda seen: seen.calls),
+    unpaired,
     _wrong_kind,
 )
 
@@ -500,7 +510,7 @@ class OpenAIResponses(ChatFormat):
 
     def _read_native(self, payload: object) -> list[Draft] | None:
         items = _listed(payload)
-        if rules.violations(self._outlined(items), self.local_rules):
+        if violations(self._outlined(items), self.local_rules):
             return None
         return self._read_items(("native", item) for item in items)
 

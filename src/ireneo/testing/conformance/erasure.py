@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
 from ireneo.language.words import terms
-from ireneo.log.message import Draft, Message, Text, head_of
-from ireneo.log.redaction import ERASED, erase
+from ireneo.log.message import ERASED, Draft, Message, Text, erase, head_of
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Spent, Store, Transaction
 from ireneo.testing.conformance.check import Place, expect, expect_error
@@ -119,11 +118,11 @@ class ErasureChecks:
     def the_erased_messages_are_counted(self, store: Place) -> None:
         """A session knows how many of its messages were erased; one that is erased twice counts once."""
         m = store.write(tell, numbered(5))
-        expect(store.erasure.count(KEY), 0, "how many were erased at first")
-        expect(store.erasure.count(OTHER), 0, "how many in a session that was never made")
+        expect(store.sessions.erased(KEY), 0, "how many were erased at first")
+        expect(store.sessions.erased(OTHER), 0, "how many in a session that was never made")
         for message in (m[1], m[3], m[1]):
             store.write(erase_one, message)
-        expect(store.erasure.count(KEY), 2, "how many were erased")
+        expect(store.sessions.erased(KEY), 2, "how many were erased")
 
     def only_what_is_marked_as_erased_is_taken(self, store: Place) -> None:
         """A message that is not marked, one that is not stored and a session that was never made are refused."""

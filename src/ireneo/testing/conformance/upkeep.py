@@ -8,8 +8,7 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
-from ireneo.log.message import Message, head_of
-from ireneo.log.redaction import erase
+from ireneo.log.message import Message, erase, head_of
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Pruned, Transaction
 from ireneo.summaries.summary import SummaryId

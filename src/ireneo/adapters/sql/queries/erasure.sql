@@ -1,8 +1,5 @@
 -- What is taken out for good.
 
--- name: count_erased
-SELECT count(*) FROM messages WHERE {space = :space AND} session = :key AND erased = 1;
-
 -- name: message_to_erase
 SELECT
     session AS key, segment, position, id, parent, role, origin, turn, tokens, thinking_tokens, total_tokens, at, joined

@@ -3,6 +3,9 @@
 -- name: find_session
 SELECT key, first_at, last_at FROM sessions WHERE space = :space AND session = :session;
 
+-- name: count_erased
+SELECT count(*) FROM messages WHERE {space = :space AND} session = :key AND erased = 1;
+
 -- name: create_session
 INSERT INTO sessions (space, {key,} session, source, appended)
 VALUES (

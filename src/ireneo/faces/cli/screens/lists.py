@@ -27,8 +27,7 @@ from ireneo.faces.cli.output import (
     show_labelled,
     write,
 )
-from ireneo.language.sentences import sentences
-from ireneo.language.words import terms
+from ireneo.language.words import sentences, terms
 
 if TYPE_CHECKING:
     from ireneo.types import ArchiveCandidate, Fact, Finding, Lesson, MemoryPage, RecallHit, Record
