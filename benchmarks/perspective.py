@@ -36,8 +36,8 @@ from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import Resources, SystemClock
 from ireneo.errors import BadReply, IreneoError, ModelError, ModelRefused, SpendingLimit
+from ireneo.language.topics import Voice
 from ireneo.ports.models import LanguageModel, Prompt, Reply
-from ireneo.prompts.replies import Voice
 from ireneo.wiring import models
 from valid_cuts import DATA, path_of, sessions
 

@@ -12,9 +12,9 @@ from msgspec import Meta, Struct
 from acting.voices import OWN, revoiced
 from ireneo import Context, chat_format
 from ireneo.formats.chat.format import NOTES, Payload
+from ireneo.language.topics import Voice
 from ireneo.log.message import Call, Draft, arguments_text
 from ireneo.ports.models import Prompt
-from ireneo.prompts.replies import Voice
 from ireneo.summaries.outcomes import approach
 from ireneo.summaries.steps import CHANGES, understand
 from ireneo.summaries.summary import Line

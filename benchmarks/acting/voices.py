@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from types import MappingProxyType
 
-from ireneo.prompts.replies import Voice
+from ireneo.language.topics import Voice
 from ireneo.summaries.work import WORK
 
 NAMES = WORK.sections("turn")["names"].heading

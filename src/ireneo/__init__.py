@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ireneo.engine.models import Limits
     from ireneo.engine.session import Session
     from ireneo.engine.tree import Tree
-    from ireneo.engine.work import Summarised, WorkResult
+    from ireneo.engine.work import WorkResult
     from ireneo.errors import (
         BadInput,
         BadReply,
@@ -105,7 +105,6 @@ __all__ = [
     "SpendingLimit",
     "StoreBusy",
     "StoreError",
-    "Summarised",
     "Summary",
     "SummaryNotFound",
     "Text",
@@ -135,7 +134,7 @@ _NAMES = {
     "ireneo.engine.models": "Limits",
     "ireneo.engine.session": "Session",
     "ireneo.engine.tree": "Tree",
-    "ireneo.engine.work": "Summarised WorkResult",
+    "ireneo.engine.work": "WorkResult",
     "ireneo.errors": (
         "BadInput BadReply BudgetTooSmall EmbedderError IreneoError MemoryNotFound MessageNotFound "
         "MissingExtra ModelError ModelRefused ModelTimeout ModelUnavailable NewerDatabase NotADatabase "

@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from datetime import datetime
 
-    from ireneo.engine.instructions import InstructionPage
-    from ireneo.engine.lessons import Lesson
+    from ireneo.engine.lessons import InstructionPage, Lesson
 
 GENERAL = "*"
 """The project of what applies to all projects."""
@@ -62,7 +61,7 @@ def project_here(folder: str) -> str:
 
 def said_once(lessons: Sequence[Lesson]) -> list[Lesson]:
     """Return `lessons` in their order, without those that repeat another in other words."""
-    from ireneo.engine import instructions as page
+    from ireneo.engine import lessons as page
 
     return page.said_once(lessons)
 
@@ -71,6 +70,6 @@ def instructions(
     lessons: Iterable[Lesson], said: Iterable[str], offered: Collection[str], since: datetime | None, project: str
 ) -> list[InstructionPage]:
     """Return the lessons for the instructions of projects, by page, without what is `said` or `offered` there."""
-    from ireneo.engine import instructions as page
+    from ireneo.engine import lessons as page
 
     return page.instructions(lessons, said=said, offered=offered, since=since, project=project)

@@ -15,10 +15,9 @@ from ireneo.engine.exchange import Exported, FileFormat, FileState, MemoriesImpo
 from ireneo.engine.expand import Tool
 from ireneo.engine.forget import ErasureCounts, ErasureReceipt, MayAlso
 from ireneo.engine.imports import Imported
-from ireneo.engine.instructions import InstructionPage
 from ireneo.engine.learn import LearnedSession
 from ireneo.engine.learn_logs import GivenLog, LearnStep, LogLearned
-from ireneo.engine.lessons import Cited, Lesson, Verdict
+from ireneo.engine.lessons import Cited, InstructionPage, Lesson, Verdict
 from ireneo.engine.lookup import LookupResult
 from ireneo.engine.merging import MergedLessons
 from ireneo.engine.models import Models
@@ -48,6 +47,7 @@ from ireneo.formats.chat.format import (
 )
 from ireneo.formats.logs.format import LogFault, LoggedNode
 from ireneo.formats.logs.registry import LogFormatName
+from ireneo.language.topics import Voice
 from ireneo.lessons.guard import GuardAdvice
 from ireneo.lessons.run import Category, ClaimTotals, DiaryAuthor, DiaryEntry, DiaryLine, LearnedRun, RunOutcome
 from ireneo.log.message import Head, Media, MessageId, Native, Opaque, Origin, Part, Role, Thinking
@@ -63,7 +63,6 @@ from ireneo.memories.scratchpad import Pad, PlanStep
 from ireneo.ports.files import LogPlace
 from ireneo.ports.models import Embedder, LanguageModel, Prompt, Reply, Task, Tokenizer, Usage
 from ireneo.ports.store import Migrated, Pruned
-from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import Explained, StorySettings
 from ireneo.summaries.story import StoryStrategy
 from ireneo.summaries.summary import (

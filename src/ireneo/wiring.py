@@ -19,7 +19,7 @@ from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import KEEP_MEMORIES, Resources, SystemClock
 from ireneo.errors import BadInput
-from ireneo.prompts.replies import Voice
+from ireneo.language.topics import Voice
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.policy import preset as preset_named
 

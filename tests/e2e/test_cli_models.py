@@ -114,7 +114,7 @@ def test_an_answer_that_can_t_be_trusted_is_not_taken(folder: Path) -> None:
         told = answer(*asking(server), cwd=folder)
     assert isinstance(told, dict)
     (found,) = told["summaries"]
-    assert found["outcome"] == "offline"
+    assert found["did"] == "offline"
     # Where nothing of it is true it isn't asked again.
     assert (told["due"], told["tokens_in"], told["tokens_out"]) == (DUE, 100, 20)
     assert set(told) == {"session", "budget", "due", "tokens_in", "tokens_out", "summaries"}

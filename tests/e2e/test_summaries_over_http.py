@@ -19,7 +19,7 @@ from tests.progress import progress_of
 from tests.property.hostile.checks import written as texts
 
 import ireneo
-from ireneo import Context, Limits, Policy, Session, Summarised, Summary
+from ireneo import Context, Limits, Policy, Session, Summary, WorkResult
 from ireneo.adapters.llm.model import open_model
 from ireneo.grounding.check import error_text
 from ireneo.ports.models import LanguageModel
@@ -94,7 +94,7 @@ async def look(session: Session) -> Context:
     return await session.context(BUDGET, to="openai", preset=FINE)
 
 
-async def summarised(session: Session) -> list[Summarised]:
+async def summarised(session: Session) -> list[WorkResult]:
     return await progress_of(session.summarise, BUDGET, preset=FINE)
 
 
@@ -124,7 +124,7 @@ def test_a_model_that_fails_changes_nothing(
             # Each ask ends within its timeout, and after three that failed no more are made.
             assert time.monotonic() - begun < 3 * 0.5 + 2
             assert 1 <= len(came) <= 3
-            assert {each.outcome for each in came} == {"failed"}
+            assert {each.did for each in came} == {"failed"}
             assert all(each.reason for each in came)
             assert (await look(session)).messages == before.messages
             assert await texts(session) == []
@@ -146,7 +146,7 @@ def test_of_a_worthless_answer_nothing_is_shown(
         async with living(tmp_path, server.model()) as session:
             before = await look(session)
             came = await summarised(session)
-            assert {each.outcome for each in came} == {"offline"}
+            assert {each.did for each in came} == {"offline"}
             after = await look(session)
             # The offline text stands for it, word for word; only its name is another.
             assert [_body(row.text) for row in after.view] == [_body(row.text) for row in before.view]
@@ -167,8 +167,8 @@ def _can_be_written_later(kind: Kind, path: Path) -> None:
         async with living(path, server.model(timeout_seconds=5)) as session:
             came = await summarised(session)
             assert came
-            assert {each.outcome for each in came} <= {"written", "repaired"}
-            assert len(await texts(session)) == sum(each.blocks for each in came)
+            assert {each.did for each in came} <= {"written", "repaired"}
+            assert len(await texts(session)) == sum(each.summaries for each in came)
             assert await summarised(session) == []
             sees_no_error(await texts(session))
 
@@ -180,7 +180,7 @@ def _can_be_written_later(kind: Kind, path: Path) -> None:
 def test_what_was_written_is_shown_where_a_context_is_made(kind: Kind, tmp_path: Path) -> None:
     async def written(server: LoopbackModel) -> None:
         async with living(tmp_path, server.model(timeout_seconds=5)) as session:
-            assert {each.outcome for each in await summarised(session)} == {"written"}
+            assert {each.did for each in await summarised(session)} == {"written"}
             shown = " ".join(row.text for row in (await look(session)).view)
             assert NOTE in shown
 
@@ -194,14 +194,14 @@ def test_the_spending_limit_stops_hard_with_a_sentence(tmp_path: Path, caplog: p
         async with living(tmp_path, server.model(timeout_seconds=5), limits) as session:
             before = await look(session)
             came = await summarised(session)
-            assert [each.outcome for each in came] == ["written", "failed"]
+            assert [each.did for each in came] == ["written", "failed"]
             assert "raise calls_per_session to go on with a model." in came[-1].reason
             assert (await look(session)).messages == before.messages
             assert len(await texts(session)) == 1
-            assert [each.outcome for each in await summarised(session)] == ["failed"]
+            assert [each.did for each in await summarised(session)] == ["failed"]
         # The account is in the store: another process has no more either.
         async with living(tmp_path, server.model(timeout_seconds=5), limits) as session:
-            assert [each.outcome for each in await summarised(session)] == ["failed"]
+            assert [each.did for each in await summarised(session)] == ["failed"]
 
     with LoopbackModel("openai", good) as server:
         asyncio.run(limited(server))
@@ -216,7 +216,7 @@ def test_a_cancelled_run_loses_nothing_and_can_be_done_again(tmp_path: Path) -> 
     async def cancelled(server: LoopbackModel) -> None:
         async with living(tmp_path, server.model(timeout_seconds=30)) as session:
             before = await look(session)
-            came: list[Summarised] = []
+            came: list[WorkResult] = []
 
             task = asyncio.create_task(session.summarise(BUDGET, preset=FINE, on_progress=came.append))
             async with asyncio.timeout(20):
@@ -225,12 +225,12 @@ def test_a_cancelled_run_loses_nothing_and_can_be_done_again(tmp_path: Path) -> 
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            assert [each.outcome for each in came] == ["written"]
+            assert [each.did for each in came] == ["written"]
             assert [each.id for each in await texts(session)] == [came[0].id]
             assert (await look(session)).messages == before.messages
             again = await summarised(session)
             assert again
-            assert {each.outcome for each in again} <= {"written", "repaired"}
+            assert {each.did for each in again} <= {"written", "repaired"}
             assert came[0].id not in {each.id for each in again}
             assert await summarised(session) == []
 
@@ -245,7 +245,7 @@ def test_two_runs_at_once_on_one_file_store_each_text_once(tmp_path: Path) -> No
             await look(first)
             mine, yours = await asyncio.gather(summarised(first), summarised(second))
             ids = {each.id for each in [*mine, *yours]}
-            assert {each.outcome for each in [*mine, *yours]} <= {"written", "repaired"}
+            assert {each.did for each in [*mine, *yours]} <= {"written", "repaired"}
             assert ids <= {each.id for each in await texts(first)}
             assert await texts(first) == await texts(second)
             assert await summarised(first) == await summarised(second) == []

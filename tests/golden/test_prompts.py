@@ -18,8 +18,8 @@ from ireneo import Memory, Policy, Session
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
+from ireneo.language.topics import Voice
 from ireneo.ports.models import Prompt
-from ireneo.prompts.replies import Voice
 from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM
 
 FOLDER = Path(__file__).parent

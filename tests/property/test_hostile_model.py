@@ -57,7 +57,7 @@ async def _session(seed: int, outcomes: Counter[str]) -> None:
         session = await memory.session("run")
         await session.append(planted.drafts)
         for each in await progress_of(session.summarise, roomy, preset=policy):
-            outcomes[each.outcome] += 1
+            outcomes[each.did] += 1
         path = await session.messages()
         for summary in await written(session):
             grounded(summary, path)

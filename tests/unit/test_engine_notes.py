@@ -179,7 +179,7 @@ def test_a_dispute_is_shown_at_once_and_gone_when_a_model_has_written_again(
         assert ("(disputed)\n" in f"{shown.text}\n") == claimed
         assert "(disputed): The cause was another one." in shown.text.splitlines()[0]
         came = await progress_of(session.summarise, BUDGET, preset=FINE)
-        assert {each.outcome for each in came} <= {"written", "repaired"}
+        assert {each.did for each in came} <= {"written", "repaired"}
         await session.append([*MORE[6], *said("Done. " * 300)])
         assert "(disputed)" not in text(await look(session, BUDGET + 1))
         texts = [(await session.expand(each.id)).summary for each in came]

@@ -410,11 +410,11 @@ def test_what_a_model_was_writing_meanwhile_is_not_kept(kind: str, tmp_path: Pat
         session = await Memory(means, "mine").session("run")
         ids = (await session.append(Teller().tell(["ask", "work", "work", "answer"]))).ids
         model.forgets = lambda: memory.forget(message=ids[1])
-        outcomes = [each.outcome for each in await progress_of(session.summarise, 700, preset=TINY)]
+        outcomes = [each.did for each in await progress_of(session.summarise, 700, preset=TINY)]
         assert outcomes == ["failed"]
         key = SessionKey("mine", "run")
         told = str(await store.read(lambda tx: tx.summaries.get(key, tx.upkeep.summaries(key))))
         assert "Skerryvore" not in told
-        assert "failed" not in [each.outcome for each in await progress_of(session.summarise, 700, preset=TINY)]
+        assert "failed" not in [each.did for each in await progress_of(session.summarise, 700, preset=TINY)]
 
     live(kind, tmp_path, work)

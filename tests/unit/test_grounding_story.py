@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.grounding.check import Voice, names_oneself, telling_faults, tells_of_itself
+from ireneo.grounding.check import names_oneself, telling_faults, tells_of_itself
 from ireneo.grounding.story import StorySourceIndex, quotations, sentences, standing_part, with_quotation_marks
 from ireneo.language.numbers import spelled
+from ireneo.language.topics import Voice
 
 ENGLISH = StorySourceIndex(
     [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.grounding.check import Voice, voice_faults
+from ireneo.grounding.check import voice_faults
+from ireneo.language.topics import Voice
 
 KEPT: list[tuple[Voice, str]] = [
     (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ireneo.engine.instructions import MOST_LINES, instructions, said_once, section_of
+from ireneo.engine.lessons import MOST_LINES, instructions, said_once, section_of
 from ireneo.faces.cli.files import write_file
 from ireneo.faces.cli.instructions import (
     BEGINS,

@@ -215,7 +215,7 @@ def test_a_stretch_is_asked_for_once_and_a_repair_is_short(tmp_path: Path) -> No
     async def work(session: Session) -> None:
         await session.append(session_of(3))
         (came,) = (await session.summarise(BUDGET, preset=FINE)).summaries
-        assert came.outcome == "repaired"
+        assert came.did == "repaired"
         asked, repair = model.prompts
         assert len(repair.user) < len(asked.user) / 4
         assert wrong.partition("] ")[2] in repair.user

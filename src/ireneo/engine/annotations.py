@@ -11,10 +11,10 @@ from ireneo.context.story import story_notes
 from ireneo.engine.context import StoredReader
 from ireneo.engine.expand import find_summary
 from ireneo.errors import BadInput
+from ireneo.language.topics import Voice
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationKind, SessionKey, annotation_id
 from ireneo.ports.store import Transaction
-from ireneo.prompts.replies import Voice
 from ireneo.summaries.pins import constraints, pinned, standing
 from ireneo.summaries.policy import CODING, Policy
 from ireneo.summaries.steps import clip

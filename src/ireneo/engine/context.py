@@ -22,12 +22,12 @@ from ireneo.context.view import ContextItem, bound_from, pad_place, pad_shown, p
 from ireneo.engine.encode import Composer, Context, check_budget, fitted, make_context
 from ireneo.errors import MessageNotFound, ReadOnlyStore
 from ireneo.formats.chat.format import ChatFormat
+from ireneo.language.topics import Voice
 from ireneo.log.message import MESSAGE_TOKENS, Count, Draft, Head, Message, MessageId, Recount, digest
 from ireneo.log.tree import SessionKey
 from ireneo.memories.scratchpad import PAD_TOKENS, pad_block
 from ireneo.ports.store import Rebuild, Span, Store, Transaction
 from ireneo.prompts import FAMILIES
-from ireneo.prompts.replies import Voice
 from ireneo.summaries.by_hand import told_by_hand
 from ireneo.summaries.notes import noted, rolled_up, statements_of, with_later
 from ireneo.summaries.policy import Policy

@@ -17,12 +17,12 @@ from ireneo.engine.returned import pieces
 from ireneo.engine.tree import TreePath, all_annotations, tree_paths
 from ireneo.errors import BadInput, MessageNotFound, NotFound, ReadOnlyStore, StoreBusy, StoreError
 from ireneo.formats.chat.format import NOTES
+from ireneo.language.topics import Voice
 from ireneo.log.message import BLOCK_TAGS, Head, Message, MessageId, message_id, short
 from ireneo.log.tree import SessionKey
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Lease, Rebuild, Store, Transaction
 from ireneo.prompts import FAMILIES
-from ireneo.prompts.replies import Voice
 from ireneo.summaries.summary import Summary, SummaryId, ThreadChanges, anchor
 
 RESTORE = (

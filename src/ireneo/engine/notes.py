@@ -34,11 +34,12 @@ from ireneo.engine.work_writing import (
 )
 from ireneo.engine.writing import writing_record
 from ireneo.errors import BadInput, Overtaken, SummaryNotFound
+from ireneo.language.topics import Voice
 from ireneo.log.message import Head, Message, MessageId, head_of, strings, texts
 from ireneo.log.tree import SessionKey, atoms
 from ireneo.ports.store import Store, Transaction
 from ireneo.prompts import NOTES_OWN
-from ireneo.prompts.replies import VOICES, Voice
+from ireneo.prompts.replies import VOICES
 from ireneo.summaries.notes import Note, read_note, statements_of
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Line, PathReader, SectionName, Summary, SummaryId, SummaryLevel, anchor

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ireneo.engine.imports import Imported
 from ireneo.engine.learn import LearnedSession
 from ireneo.engine.merging import MergedLessons
-from ireneo.engine.work import Summarised, WorkResult
+from ireneo.engine.work import WorkResult
 from ireneo.ports.files import LogSource
 
 T = TypeVar("T")
@@ -126,12 +126,12 @@ class LearnReport(Struct, frozen=True, kw_only=True):
 class SummariseReport(Struct, frozen=True, kw_only=True):
     """What became of the summaries that a model was asked for."""
 
-    summaries: tuple[Summarised, ...] = ()
+    summaries: tuple[WorkResult, ...] = ()
 
     @property
     def failed(self) -> int:
         """How many of them no model wrote."""
-        return sum(each.outcome == "failed" for each in self.summaries)
+        return sum(each.did == "failed" for each in self.summaries)
 
     @property
     def tokens_in(self) -> int:

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from ireneo.engine.models import Limits, Models, Spending
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import LogFault, Spool
+from ireneo.language.topics import Voice
 from ireneo.log.message import (
     Call,
     Count,
@@ -44,7 +45,6 @@ from ireneo.memories.intake import MemoryDetails
 from ireneo.ports.files import LogPlace, LogSource, OpensLog, OpensWorkers, Workers
 from ireneo.ports.models import Clock, Embedder, Redactor
 from ireneo.ports.store import Store, Transaction
-from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import CODING, Policy
 
 # Secrets are removed from every text of a message. Its shape stays the same, so that the path remains valid in every

@@ -38,16 +38,16 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits, all_names, character_asked, is_open, open_projects, project_asked
 from ireneo.engine.story_notes import StoryThread
 from ireneo.engine.tree import Tree
-from ireneo.engine.work import FAILURES_IN_A_ROW, Summarised, SummaryWork, TextWriter, WorkResult, summarised_by
+from ireneo.engine.work import ANSWERS, FAILURES_IN_A_ROW, SummaryWork, TextWriter, WorkResult
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.formats.chat.format import FormatName, ThinkingRule
 from ireneo.formats.chat.registry import DEFAULT_FORMAT, chat_format, chat_format_of
+from ireneo.language.topics import Voice
 from ireneo.lessons.write_diary import AgentNotes, lines_of
 from ireneo.log.message import Head, Message, MessageId
 from ireneo.log.tree import Annotation, SessionKey
 from ireneo.memories.record import Record
 from ireneo.ports.store import Pruned, Transaction
-from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import Policy, Prices, preset, preset_of
 
 MAX_TEXTS = 1_000_000
@@ -220,7 +220,7 @@ class Session:
         return found if explain else replace(found, explained=None)
 
     async def summarise(
-        self, budget: int, *, preset: str | Policy | None = None, on_progress: OnProgress[Summarised] = None
+        self, budget: int, *, preset: str | Policy | None = None, on_progress: OnProgress[WorkResult] = None
     ) -> SummariseReport:
         """Let the memory's model write the summaries that a context of `budget` tokens shows, one after the other.
 
@@ -229,13 +229,13 @@ class Session:
         """
         self._check_models()
         policy = self._policy(preset)
-        done: list[Summarised] = []
+        done: list[WorkResult] = []
 
         def add(worked: WorkResult) -> None:
-            if summarised := summarised_by(worked):
-                done.append(summarised)
+            if worked.did in ANSWERS:
+                done.append(worked)
                 if on_progress is not None:
-                    on_progress(summarised)
+                    on_progress(worked)
 
         # Without leases, notes that failed may be asked for again at once.
         work = self._work(policy, budget, leases=policy.story is not None)

@@ -16,11 +16,11 @@ from ireneo.grounding.neutral import instruction_like
 from ireneo.grounding.story import StorySourceIndex, sentences, standing_part, with_quotation_marks
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.story_topics import Threads, Turns
-from ireneo.language.topics import Speech
+from ireneo.language.topics import Speech, Voice
 from ireneo.language.words import other_language
 from ireneo.log.message import SHORT, MessageId, short
 from ireneo.patterns import lazy_re
-from ireneo.prompts.replies import StoryReply, ThreadSaid, Voice
+from ireneo.prompts.replies import StoryReply, ThreadSaid
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, thread_id
 
 # The passages of the sources, and which of them a sentence rests on.

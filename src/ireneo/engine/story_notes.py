@@ -14,10 +14,10 @@ from ireneo.engine.context import StoredReader
 from ireneo.engine.expand import find_summary
 from ireneo.engine.tree import MIN_ID_LENGTH
 from ireneo.errors import BadInput
+from ireneo.language.topics import Voice
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationKind, SessionKey, annotation_id
 from ireneo.ports.store import Transaction
-from ireneo.prompts.replies import Voice
 from ireneo.summaries.by_hand import THREAD_KINDS, canon, standing_wordings, thread_of
 from ireneo.summaries.policy import Policy, seen_by
 from ireneo.summaries.story_path import StoryPath

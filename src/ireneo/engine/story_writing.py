@@ -37,6 +37,7 @@ from ireneo.engine.writing import (
 )
 from ireneo.grounding.neutral import neutralise
 from ireneo.grounding.story import sentences
+from ireneo.language.topics import Voice
 from ireneo.log.message import (
     Count,
     Message,
@@ -52,7 +53,7 @@ from ireneo.log.message import (
 from ireneo.log.tree import Annotation
 from ireneo.ports.models import Prompt
 from ireneo.prompts import STORY, STORY_DEEP
-from ireneo.prompts.replies import StoryReply, ThreadSaid, Voice, story_voice
+from ireneo.prompts.replies import StoryReply, ThreadSaid, story_voice
 from ireneo.summaries.summary import Line, Mention, Section, Summary, Thread, Writing
 
 ASKED_WORDS = (250, 400, 600, 800)

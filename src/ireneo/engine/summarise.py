@@ -20,11 +20,11 @@ from ireneo.engine.story_writing import StoryJob, StoryTask, known_names
 from ireneo.engine.work_writing import NotesTask
 from ireneo.engine.writing import WrittenSummary, write
 from ireneo.errors import SummaryNotFound
+from ireneo.language.topics import Voice
 from ireneo.log.message import Head, Message, MessageId, head_of, heard_by
 from ireneo.log.tree import SessionKey
 from ireneo.ports.models import LanguageModel
 from ireneo.ports.store import Lease, Span, Store, Transaction
-from ireneo.prompts.replies import Voice
 from ireneo.summaries.by_hand import with_threads_by_hand
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import settings, source_depth

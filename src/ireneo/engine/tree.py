@@ -12,11 +12,11 @@ from ireneo.context.story import billed, standing_threads
 from ireneo.context.story_blocks import tell_blocks
 from ireneo.engine.context import StoredReader
 from ireneo.errors import BadInput, MessageNotFound
+from ireneo.language.topics import Voice
 from ireneo.log.message import SHORT, Count, Head, Message, MessageId, head_of
 from ireneo.log.tree import ROOT, Annotation, SessionKey
 from ireneo.memories.record import MemoryId, Record
 from ireneo.ports.store import Pruned, Transaction
-from ireneo.prompts.replies import Voice
 from ireneo.summaries.outcomes import shown_state
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import TOLD_TOKENS

@@ -29,7 +29,7 @@ from ireneo.engine.remember import archive
 from ireneo.engine.resources import Resources
 from ireneo.engine.summarise import DueTexts, due_summaries, due_texts, write_text
 from ireneo.engine.vectors import embed_due
-from ireneo.engine.writing import WritingOutcome, WrittenSummary
+from ireneo.engine.writing import WrittenSummary
 from ireneo.errors import (
     BadReply,
     EmbedderError,
@@ -95,44 +95,8 @@ class WorkResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How many episodes were looked back on."""
 
 
-class Summarised(Struct, frozen=True, kw_only=True):
-    """What came of one text that a model was asked for."""
-
-    id: str
-    """Of the text that is shown now."""
-    level: SummaryLevel
-    first_position: int
-    last_position: int
-    outcome: WritingOutcome | Literal["failed"]
-    """``written``, ``repaired``, ``offline`` (nothing that the model said could be trusted), or ``failed``."""
-    reason: str = ""
-    """Why it failed, or what was wrong."""
-    tokens_in: int = 0
-    tokens_out: int = 0
-    supported: float = 1.0
-    struck: int = 0
-    blocks: int = 1
-    """How many blocks it wrote: the notes on a stretch are for all that stand in it."""
-
-
-def summarised_by(worked: WorkResult) -> Summarised | None:
-    """The result of a text as `Session.summarise` reports it; None for what needed no model, or was another's."""
-    if worked.did not in ("written", "repaired", "offline", "failed"):
-        return None
-    return Summarised(
-        id=worked.id,
-        level=worked.level,
-        first_position=worked.first_position,
-        last_position=worked.last_position,
-        outcome=worked.did,
-        reason=worked.reason,
-        tokens_in=worked.tokens_in,
-        tokens_out=worked.tokens_out,
-        supported=worked.supported,
-        struck=worked.struck,
-        blocks=worked.summaries,
-    )
-
+ANSWERS: tuple[WorkKind, ...] = ("written", "repaired", "offline", "failed")
+"""What may come of a text that a model was asked for."""
 
 FAILURES_IN_A_ROW = 3
 """Failures in a row after which an explicit request for summaries gives up."""

@@ -18,10 +18,10 @@ from ireneo.context.view import share, shorten
 from ireneo.engine.context import text_id, text_summarizer
 from ireneo.errors import ModelError
 from ireneo.grounding.evidence import recall
+from ireneo.language.topics import Voice
 from ireneo.log.message import Count, short
 from ireneo.log.tree import Annotation
 from ireneo.ports.models import LanguageModel, Prompt, Usage
-from ireneo.prompts.replies import Voice
 from ireneo.summaries.summary import Summary, Writing
 
 MAX_STRUCK = 0.5

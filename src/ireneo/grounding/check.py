@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Literal
 
 from msgspec import Struct
 
@@ -18,7 +17,7 @@ from ireneo.grounding.claims import TextClaim, claims, straight, unmarked
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instructions
 from ireneo.language.files import either, topic
-from ireneo.language.topics import Clauses, Verdicts, Voices
+from ireneo.language.topics import Clauses, Verdicts, Voice, Voices
 from ireneo.language.words import breaks, terms
 from ireneo.log.message import Message, without_recalled
 from ireneo.patterns import lazy_re
@@ -230,9 +229,6 @@ def _by_part(said: Sequence[str], known: Sequence[str]) -> list[str]:
 
 
 # Faults of voice and form: who speaks, to whom, and what is no prose.
-
-Voice = Literal["first", "second", "third"]
-"""“I …”, “you …” or “the agent …”."""
 
 _QUOTED = lazy_re(
     r"```.*?(?:```|\Z)|`[^`\n]*`|[“„][^“”„]*[”“]|«[^«»]*»|‘[^‘’\n]*’(?!\w)|(?<!\w)\"[^\"\n]*\"", re.DOTALL

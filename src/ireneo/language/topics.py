@@ -5,6 +5,8 @@ Patterns are case-insensitive unless a field says otherwise, and must run in tim
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 
 Row = tuple[str, ...]
@@ -400,6 +402,10 @@ class Explaining(Topic, frozen=True, kw_only=True):
     openings: Row = ()  # What may stand before the sentence itself
     hedges: Row = ()  # It only guesses
     tells: Row = ()  # It tells of the work at hand: what was done, is planned, or stands in the code
+
+
+Voice = Literal["first", "second", "third"]
+"""Who speaks in a summary: "I ran …", "You ran …", "The agent ran …"."""
 
 
 class Voices(Topic, frozen=True, kw_only=True):

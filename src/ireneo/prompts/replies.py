@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from ireneo.language.topics import Voice
 from ireneo.ports.models import Prompt, Task
 from ireneo.summaries.summary import ThreadKind
 
@@ -49,9 +50,6 @@ class PromptText(Struct, frozen=True, kw_only=True, dict=True):
             max_tokens=self.max_tokens,
         )
 
-
-Voice = Literal["first", "second", "third"]
-"""Who speaks in a summary: "I ran …", "You ran …", "The agent ran …"."""
 
 VOICES: MappingProxyType[Voice, str] = MappingProxyType(
     {

@@ -256,7 +256,7 @@ class SummariseOutcome(Struct, frozen=True, kw_only=True):
 
     title: str
     due: int
-    summaries: list[ireneo.Summarised]
+    summaries: list[WorkResult]
     fault: IreneoError | None
     """Why it ended early, where that was not the model's doing."""
 
@@ -284,7 +284,7 @@ def summarise(session: SessionName, budget: Budget, preset: Preset = None, *, as
     def show() -> None:
         show_written(outcome.summaries, due=outcome.due, budget=budget, title=outcome.title)
 
-    failed = bool(outcome.due) and all(each.outcome == "failed" for each in outcome.summaries)
+    failed = bool(outcome.due) and all(each.did == "failed" for each in outcome.summaries)
     return Answer(data, show, failed=failed, fault=outcome.fault)
 
 
@@ -293,13 +293,13 @@ def _write(named: str, budget: int, preset: str | None, asking: Asking, stored: 
         session = session_named(memory, named)
         with waiting("Looking for what is due …"):
             due = session.due(budget, preset=preset)
-        done: list[ireneo.Summarised] = []
+        done: list[WorkResult] = []
         fault: IreneoError | None = None
         with progress("asking", total=due, shown=bool(due), elapsed=True) as update:
 
-            def report(each: ireneo.Summarised) -> None:
+            def report(each: WorkResult) -> None:
                 done.append(each)
-                update(description=f"{each.outcome} {each.id[:9]}", advance=1)
+                update(description=f"{each.did} {each.id[:9]}", advance=1)
 
             try:
                 session.summarise(budget, preset=preset, on_progress=report)

@@ -195,8 +195,8 @@ def _call(name: str, arguments: Mapping[str, object] | str) -> Iterator[str]:
 
 LABEL = 13
 """Columns before a reason."""
-_WORDS = {"written": "written", "repaired": "repaired", "offline": "kept offline", "failed": "failed"}
-_OUTCOME_STYLES = {"written": "color(71)", "repaired": "color(136)", "offline": "dim", "failed": "red"}
+_WORDS: dict[str, str] = {"written": "written", "repaired": "repaired", "offline": "kept offline", "failed": "failed"}
+_OUTCOME_STYLES: dict[str, str] = {"written": "color(71)", "repaired": "color(136)", "offline": "dim", "failed": "red"}
 _COLUMNS = (
     Column("what"),
     Column("messages", right=True),
@@ -208,7 +208,7 @@ _COLUMNS = (
 )
 
 
-def show_written(done: Sequence[ireneo.Summarised], *, due: int, budget: int, title: str) -> None:
+def show_written(done: Sequence[ireneo.WorkResult], *, due: int, budget: int, title: str) -> None:
     """Show a row for each summary, why some differ from the model's text, and what it cost."""
     screen = console()
     screen.print()
@@ -231,10 +231,10 @@ def show_written(done: Sequence[ireneo.Summarised], *, due: int, budget: int, ti
     screen.print()
 
 
-def _row(each: ireneo.Summarised) -> list[Text]:
+def _row(each: ireneo.WorkResult) -> list[Text]:
     tier = _LEVELS[each.level]
     first, last = each.first_position + 1, each.last_position + 1
-    answered = each.outcome != "failed"
+    answered = each.did != "failed"
     return [
         Text(tier.name, style=tier.style),
         Text(f"{first:,}" if first == last else f"{first:,}–{last:,}"),
@@ -242,25 +242,25 @@ def _row(each: ireneo.Summarised) -> list[Text]:
         Text(f"{each.tokens_in:,}" if answered else ""),
         Text(f"{each.tokens_out:,}" if answered else ""),
         Text(share(each.supported) if answered else ""),
-        Text(_WORDS[each.outcome], style=_OUTCOME_STYLES[each.outcome]),
+        Text(_WORDS[each.did], style=_OUTCOME_STYLES[each.did]),
     ]
 
 
-def _reason(each: ireneo.Summarised) -> str:
+def _reason(each: ireneo.WorkResult) -> str:
     reason = " ".join(printable(each.reason).split())
-    if each.outcome == "offline":
+    if each.did == "offline":
         return f"too little of it could be trusted: {reason}"
     if each.struck:
         return f"{counted(each.struck, 'line')} struck out: {reason}"
     return reason
 
 
-def _sums(done: Sequence[ireneo.Summarised], due: int) -> Iterator[tuple[str, str]]:
-    outcomes = [f"{number} {_WORDS[outcome]}" for outcome, number in Counter(each.outcome for each in done).items()]
+def _sums(done: Sequence[ireneo.WorkResult], due: int) -> Iterator[tuple[str, str]]:
+    outcomes = [f"{number} {_WORDS[outcome]}" for outcome, number in Counter(each.did for each in done).items()]
     if due > len(done):
         outcomes.append(f"{due - len(done)} left for another time")
     yield "due", f"{counted(due, 'text')}: {', '.join(outcomes)}"
-    answered = [each for each in done if each.outcome != "failed"]
+    answered = [each for each in done if each.did != "failed"]
     if not answered:
         return
     read, wrote = sum(each.tokens_in for each in answered), sum(each.tokens_out for each in answered)
