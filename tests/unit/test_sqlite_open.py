@@ -118,7 +118,7 @@ def test_a_store_needs_a_file(path: str) -> None:
 
 
 def test_a_migration_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ireneo.adapters.sqlite import store as migrate
+    from ireneo.adapters.sqlite import opening as migrate
 
     good = migrate.load_migrations()
     broken = migrate.Migration(

@@ -1,4 +1,4 @@
-"""Tokenisation: the words of a text, and the stemmed terms under which it is indexed and searched.
+"""Tokenisation: the words and sentences of a text, and the stemmed terms under which it is indexed and searched.
 
 Documents and queries use the same rules, so a change of `terms` requires a rebuilt index and a new `FORMAT`.
 """
