@@ -69,7 +69,14 @@ class MortalServer:
 
     def start(self) -> None:
         """Start again; the server brings what it had committed back from its log."""
-        self._server.ensure_postgres_running()
+        for attempt in range(STARTS):
+            try:
+                self._server.ensure_postgres_running()
+                return
+            except subprocess.SubprocessError:
+                # Who is waited for ten seconds goes on starting, and is there the next time.
+                if attempt == STARTS - 1:
+                    raise
 
 
 def at(url: str, database: str) -> str:
