@@ -18,7 +18,6 @@ ENDED = (
     ("We rent a tiny flat above a bakery in Hove.", "Unpacking! The new place in Lewes has a garden."),
     ("My bike is a green Brompton.", "Someone nicked my Brompton outside the gym."),
     ("I'm on 20 mg of citalopram.", "GP halved my citalopram, 10 mg from Monday."),
-    ("I share an office with Yusuf and Petra.", "Petra's on maternity leave now."),
     ("I play bass in a ska band called The Late Fees.", "I left the Late Fees, no time."),
     ("I hate olives.", "Confession: after Crete I adore olives."),
     ("I'm in my second year of a nursing degree.", "I passed everything, so third year it is."),
@@ -110,11 +109,16 @@ def test_a_word_about_something_else_ends_nothing(tmp_path: Path, before: str, n
     assert all(each.holds for each in held), [(each.text, each.reason) for each in held if not each.holds]
 
 
-def test_a_row_of_names_loses_the_one_who_left(tmp_path: Path) -> None:
-    held = held_after(tmp_path, "My roommates are Jules and Kenzie.", "Kenzie moved out.")
-    assert [each.text for each in held if each.holds and "roommates" in each.text] == [
-        "The user's roommates are Jules."
-    ]
+@pytest.mark.parametrize(
+    ("before", "now", "left"),
+    [
+        ("My roommates are Jules and Kenzie.", "Kenzie moved out.", "My roommates are Jules and …."),
+        ("I share an office with Yusuf and Petra.", "Petra's on maternity leave now.", "with Yusuf and …."),
+    ],
+)
+def test_a_row_of_names_loses_the_one_who_left(tmp_path: Path, before: str, now: str, left: str) -> None:
+    (held,) = [each.text for each in held_after(tmp_path, before, now) if each.holds and each.at.day == 1]
+    assert left in held
 
 
 def test_of_several_sentences_those_stay_of_which_nothing_is_said(tmp_path: Path) -> None:

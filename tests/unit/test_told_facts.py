@@ -44,12 +44,10 @@ SLOTS = (
     ("I speak Portuguese.", "language", "Portuguese"),
     ("I'm learning Finnish, slowly.", "learns", "Finnish"),
     ("I play the cello in a quartet.", "plays", "cello"),
-    ("I've taken up pottery.", "hobby", "pottery"),
     ("I hate coriander.", "dislike", "coriander"),
     ("I can't stand open-plan offices.", "dislike", "open-plan offices"),
     ("I love long train rides.", "like", "long train rides"),
     ("I'm a huge fan of brutalist architecture.", "like", "brutalist architecture"),
-    ("I prefer aisle seats.", "preference", "aisle seats"),
     ("I take 50 mg of sertraline in the morning.", "medication", "50 mg of sertraline"),
     ("I was diagnosed with asthma as a kid.", "condition", "asthma"),
     ("I weigh 71.5 kg as of this morning.", "weight", "71.5 kg"),
@@ -57,16 +55,13 @@ SLOTS = (
     ("I'm 178 cm tall.", "height", "178 cm tall"),
     ("I'm 41.", "age", "41"),
     ("I just turned 34.", "age", "34"),
-    ("I have a Le Monde subscription.", "subscription", "Le Monde"),
     ("I drive a rusty Volvo.", "vehicle", "rusty Volvo"),
     ("We got engaged in Siena!", "marital_status", "engaged"),
     ("I'm married to Tove.", "partner", "Tove"),
     ("I study marine biology.", "studies", "marine biology"),
     ("My favourite colour is teal.", "favourite colour", "teal"),
-    ("My shoe size is 42.", "shoe size", "42"),
     ("My rent went up to 940 euros.", "rent", "940 euros"),
     ("My dentist appointment is on Friday at 9.", "dentist appointment", "16 May 2031 at 9"),
-    ("I volunteer at the food bank.", "volunteering", "food bank"),
     ("Ich wohne jetzt in Lübeck.", "home", "Lübeck"),
     ("Seit März wohne ich in Bregenz.", "home", "Bregenz"),
     ("Bin letzte Woche nach Graz übersiedelt.", "home", "Graz"),
@@ -90,17 +85,20 @@ SLOTS = (
 )
 
 TOLD = (
-    # What fills no slot is kept as it was said, of whoever said it, with its times written out.
+    # What the speaker or theirs did is retold with its times written out; all else is quoted with its day.
     ("We repainted the hallway yesterday.", "Ines repainted the hallway on 13 May 2031."),
     ("My brother broke his wrist last Saturday.", "Ines's brother broke his wrist on 10 May 2031."),
-    ("I'm flying to Lisbon next Tuesday.", "Ines is flying to Lisbon on 20 May 2031."),
-    ("I've got choir practice on Mondays.", "Ines has got choir practice on Mondays."),
-    ("I cycle to work, 12 km each way.", "Ines cycles to work, 12 km each way."),
+    ("I'm flying to Lisbon next Tuesday.", "On 14 May 2031 Ines said: “I'm flying to Lisbon next Tuesday.”"),
+    ("I've got choir practice on Mondays.", "On 14 May 2031 Ines said: “I've got choir practice on Mondays.”"),
+    ("I cycle to work, 12 km each way.", "On 14 May 2031 Ines said: “I cycle to work, 12 km each way.”"),
     ("I lent my tent to my cousin three days ago.", "Ines lent their tent to their cousin on 11 May 2031."),
-    ("My boss gave me a raise.", "Ines's boss gave them a raise."),
-    ("Also, my flight got cancelled this morning.", "Ines's flight got cancelled on 14 May 2031."),
-    ("Ran the night market race in 48:12.", "Ines ran the night market race in 48:12."),
-    ("I don't drink coffee after noon.", "Ines doesn't drink coffee after noon."),
+    ("My boss gave me a raise.", "On 14 May 2031 Ines said: “My boss gave me a raise.”"),
+    (
+        "Also, my flight got cancelled this morning.",
+        "On 14 May 2031 Ines said: “my flight got cancelled this morning.”",
+    ),
+    ("Ran the night market race in 48:12.", "On 14 May 2031 Ines said: “Ran the night market race in 48:12.”"),
+    ("I don't drink coffee after noon.", "On 14 May 2031 Ines said: “I don't drink coffee after noon.”"),
     ("Gestern habe ich den Zaun gestrichen.", "Am 14. Mai 2031 sagte Ines: „Gestern habe ich den Zaun gestrichen.“"),
 )
 
@@ -193,6 +191,11 @@ def test_a_statement_fills_its_slot(text: str, attribute: str, value: str) -> No
         "I have got a new bike computer.",
         "I have been working in the industry for five years.",
         "I like the template.",
+        "My target is 65 by Diwali.",
+        "Turned 4 on Thursday, the pair of them.",
+        "My brother is 17.",
+        "My brother lives in Oslo.",
+        "Schreib mir bitte eine Anzeige.",
         "My top priority is to find out why it is slow.",
     ],
 )
@@ -206,6 +209,9 @@ def test_what_only_sounds_like_a_value_fills_no_slot(text: str) -> None:
         "I have the Welsh from my granny, English from school.",
         "Owen's boyfriend Piet comes in instead of Bo.",
         "Die Frau Kollegin Berger sitzt auf meinem Stuhl.",
+        "Das erlaubt mir die Frau Doktor.",
+        "My stand partner Wen has a modern one.",
+        "My wife is French.",
     ],
 )
 def test_what_stands_beside_a_relation_may_be_nobody_of_the_speakers(text: str) -> None:
@@ -241,7 +247,7 @@ def test_several_things_of_one_message_are_told_apart() -> None:
     found = told("I'm allergic to cashews, sesame and latex, and my sister Lena lives in Graz. Can you plan a menu?")
     assert [fact.value for fact in found if fact.attribute == "allergy"] == ["cashews", "sesame", "latex"]
     assert ("sibling", "Lena") in [(fact.attribute, fact.value) for fact in found]
-    assert ("Lena", "home", "Graz") in [(fact.subject, fact.attribute, fact.value) for fact in found]
+    assert "On 14 May 2031 Ines said: “my sister Lena lives in Graz.”" in [fact.text for fact in found]
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,6 @@ class Facts(Topic, frozen=True, kw_only=True):
     lasts: Row = ()  # Anywhere: what happened is so since
     professions: Row = ()  # At the beginning: what somebody does for a living, without an article
     begins: Set = frozenset()  # Verbs of which the past says what is so since: who bought a thing has it
-    # Of these, those of which the plain past says no more than that it was so: who had four has none
-    was: Set = frozenset()
     introduces: Row = ()  # At the beginning of a clause: the speaker's `name`; `sure` where nothing else could be meant
     coming: Row = ()  # Anywhere: it lies ahead
     of_others: Row = ()  # At the beginning: `name` does, or did, something. Heeds case.
@@ -152,4 +150,5 @@ class Attributes(Topic, frozen=True, kw_only=True):
     # By how values of it hold (`set`, `series`): the last words of names that have no code
     heads: Map = field(default_factory=dict)
     bare: Set = frozenset()  # Words for things of one's own that are said without an article: "flat is in Leith"
+    favourites: Row = ()  # What the name of an attribute begins with that says what one likes most
     one_in_the_plural: Set = frozenset()  # Plurals that name one value

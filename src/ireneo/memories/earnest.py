@@ -20,7 +20,7 @@ _SHORTEST = 3
 _FENCE = lazy_re(r"```.*?(?:```|\Z)|`[^`\n]{1,300}`", re.S)
 _QUOTED_LINE = lazy_re(r"^[ \t]{0,4}(?:>|\|).*$", re.M)
 _TOGETHER = lazy_re(r"(?:^|, |[.;:] )(?:die |der |my \w{1,20} )?[A-ZÄÖÜ]\w{1,20} (?:and|und) $")
-_SMILEY = lazy_re(r"(?<=\w)[ ]?:-?[)D(](?=\s|$)")
+_SMILEY = lazy_re(r"(?<=\w)[ ]?:-?[)D(](?=\s|$)|(?<=[\u2600-\u27BF\U0001F300-\U0001FAFF])\s+")
 _BLANKS = lazy_re(r"[ \t]{2,}")
 _BULLET = lazy_re(r"^\s{0,8}(?:[-*•–]|\d{1,2}[.)])\s+")
 _QUOTATION = lazy_re(

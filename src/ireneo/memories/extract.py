@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -17,7 +17,7 @@ from ireneo.language.spoken import Attributes, Facts, Predication
 from ireneo.memories.cues import cues, no_names, not_german, relations
 from ireneo.memories.earnest import Statement, statements
 from ireneo.memories.endings import figures, says_of_change, telling
-from ireneo.memories.facts import attribute_of, holding_of
+from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom_changes
 from ireneo.memories.pronouns import Antecedents, names_of
 from ireneo.memories.record import Kind, Record
 from ireneo.patterns import lazy_re
@@ -27,6 +27,8 @@ MOST = 40
 _LONGEST_VALUE = 80
 _OF_BE = lazy_re(r"\b(?:is|are|was|were|i|we|me|us|ich|mich|wir)\b|['’]s\b", re.I)
 _EDGES = " .!,;…"
+_OWNED = lazy_re(r"\b(?:i|my|our|we)\b", re.I)
+_THEIRS = lazy_re(r"(?:i|we|my|our)\b", re.I)
 _TELLING_WORDS = 5
 """Words from which on a statement says something without the sentences around it."""
 _TELLING_ENDING = 2
@@ -219,35 +221,28 @@ class _FactReader:
         light = of_language(Facts, "en").light
         brief = brief and not (said and said.subject and said.verb.split()[-1] not in light and telling(said.rest))
         if kind and (kind == "episodic" or not brief):
-            kept = self._kept(statement, kind, said)
-            yield self._in_time(statement, kept, said)
+            yield self._as_event(statement, self._kept(statement, kind, said), said)
         elif says_of_change(statement.text):
             # What tells nothing by itself may still end what is known; what says much is known from then on.
             rows, words = cues(statement.language), statement.text
             much = len(telling(words)) >= _TELLING_ENDING and not statement.made_up and not rows.limits.search(words)
             much = much and not rows.address.search(words) and not rows.refers.match(words)
-            kept = self._as_said(statement, self._kept(statement, "semantic", said))
-            yield replace(kept, kind="episodic", against=not much)
+            kept = self._kept(statement, "episodic", said)
+            yield replace(kept, text=self._quoted(statement), at=self.at, against=not much)
 
     def _also(self, statement: Statement, more: str) -> Iterator[SaidFact]:
         """What the second half of a statement says, as a clause of its own; it rests on the words that were said."""
         for fact in self._facts(replace(statement, text=more)):
             yield replace(fact, quote=statement.text)
 
-    def _in_time(self, statement: Statement, kept: SaidFact, said: Predicate | None) -> SaidFact:
-        """What a statement says as a fact where it lasts until it is said to have ended, or else as an event.
+    def _as_event(self, statement: Statement, kept: SaidFact, said: Predicate | None) -> SaidFact:
+        """What fills no slot, as an event: what the speaker or theirs did is retold, all else is quoted with its day.
 
-        What nothing that is said can end is no fact that holds: that it was said stays true.
+        Nothing that is said later can be trusted to end it, so that it is no fact that holds.
         """
-        if statement.text in kept.text and ("“" in kept.text or "„" in kept.text):
-            return replace(self._as_said(statement, kept), kind="episodic")
-        is_dated = any(not each.since for each in self._times(statement.text, statement.language, ahead=None))
-        if kept.kind == "episodic" or _lasts(said, statement.text, self._named(statement), dated=is_dated):
+        if kept.kind == "episodic" and said is not None and _THEIRS.match(said.subject):
             return kept
-        if said is not None and said.tense == "past":
-            return replace(kept, kind="episodic", subject="")
-        # What was planned for a day may be called off: it keeps its subject, by which it is told from what is past.
-        return replace(kept if is_dated else self._as_said(statement, kept), kind="episodic")
+        return replace(kept, kind="episodic", text=self._quoted(statement), subject="", at=self.at)
 
     def _named(self, statement: Statement) -> frozenset[str]:
         """Who is spoken of by name: those that are known, or, of anyone, what the statement begins with."""
@@ -333,6 +328,12 @@ class _FactReader:
         return "Der Nutzer" if self.who == "The user" else self.who
 
     def _slots(self, statement: Statement, said: Predicate | None) -> Iterator[SaidFact]:
+        """The slots that a statement fills. In a chat, those of others only where they seldom change."""
+        for fact in self._any_slots(statement, said):
+            if self.anyone or fact.against or fact.subject == self.subject or seldom_changes(fact.attribute):
+                yield fact
+
+    def _any_slots(self, statement: Statement, said: Predicate | None) -> Iterator[SaidFact]:
         if statement.made_up and (said is None or said.subject.casefold() not in ("i", "we", "")):
             return
         if statement.language == "de":
@@ -341,7 +342,8 @@ class _FactReader:
         if said is None:
             return
         whose = self._whose_clause(said)
-        if whose is None:
+        if whose is None or not (said.subject or self.anyone or _OWNED.search(statement.text)):
+            # "Turned 4 on Thursday" may be said of a child.
             return
         subject, attribute = whose
         if attribute:
@@ -422,7 +424,11 @@ class _FactReader:
             if not times and not _FIGURE.search(raw):
                 return
             raw = _ON.sub("", dated(raw, times))
-        attribute = attribute_of(" ".join(word for word in words if word not in _WHICH))
+        named = " ".join(word for word in words if word not in _WHICH)
+        attribute = attribute_of(named)
+        if not (self.anyone or is_attribute(named) or {words[-1]} & (known.dated | known.measured)):
+            # "My target is 65": nothing is known of how long that holds.
+            return
         if attribute in _EACH_YEAR:
             raw = _ON.sub("", raw)
         value = self._value(raw, statement.language)
@@ -515,7 +521,10 @@ class _FactReader:
         ahead: bool = False,
     ) -> SaidFact:
         text, began = self._told(statement, said, ahead=ahead, each_year=attribute in _EACH_YEAR)
-        if whole and whole in text:
+        if attribute == "age" or holding_of(attribute) == "series":
+            # A measure is of its day.
+            text = self._quoted(statement)
+        elif whole and whole in text:
             text = text.replace(whole, value)
         return SaidFact(
             text=text,
@@ -551,12 +560,8 @@ class _FactReader:
             now = predicate(clause, self._named(statement))
             told = told_of(clause, now, self.who)
         else:
-            if times:
-                # What is quoted stands as it was said: its day says which "yesterday" that was.
-                return self._quoted(statement), began
-            if statement.language == "de":
-                return f"{self._who_german()} sagte: „{text}“", began
-            return f"{self.who} said: “{text}”", began
+            # What is quoted stands as it was said: its day says which "yesterday" that was.
+            return self._quoted(statement), began
         told = told[0].upper() + told[1:]
         return (told if told[-1] in ".!…" else f"{told}."), began
 
@@ -581,18 +586,15 @@ class _FactReader:
             salience=0.4,
         )
 
-    def _as_said(self, statement: Statement, kept: SaidFact) -> SaidFact:
-        """A quotation with its day."""
-        if self.at is None:
-            return replace(kept, subject="")
-        return replace(kept, text=self._quoted(statement), subject="", at=self.at)
-
     def _quoted(self, statement: Statement) -> str:
-        day = written_date(self.at, "day", statement.language) if self.at else ""
-        named = self.speaker not in ("", "user")
-        if statement.language == "de":
-            return f"Am {day} sagte {self.speaker if named else 'der Nutzer'}: „{statement.text}“"
-        return f"On {day} {self.speaker if named else 'the user'} said: “{statement.text}”"
+        """The statement in the words of the speaker, with the day on which they were said."""
+        german, words = statement.language == "de", statement.text
+        if self.at is None:
+            return f"{self._who_german()} sagte: „{words}“" if german else f"{self.who} said: “{words}”"
+        day = written_date(self.at, "day", statement.language)
+        if german:
+            return f"Am {day} sagte {'der Nutzer' if self.who == 'The user' else self.who}: „{words}“"
+        return f"On {day} {'the user' if self.who == 'The user' else self.who} said: “{words}”"
 
     def _worth(self, statement: Statement, said: Predicate | None) -> Kind | None:
         """Of which kind a statement that fills no slot is worth keeping; None where it tells nothing of the speaker."""
@@ -680,37 +682,3 @@ def _fits(row: Predication, said: Predicate) -> bool:
     if said.over:
         return said.tense != "future"
     return said.tense in row.tense.split() if row.tense else said.tense not in ("future", "used")
-
-
-_SPEAKER = frozenset({"i", "we", "", "im", "ive"})
-_RUNS_ON = frozenset({"h", "day", "week", "month"})
-"""Units of what changes by itself within a year."""
-
-
-def _lasts(said: Predicate | None, text: str, names: Collection[str], *, dated: bool) -> bool:
-    """Whether a statement that fills no slot holds until another one ends it, and not only on the day it was said.
-
-    "I have a test on Friday", "I'm packing" and "she is 14 weeks old" end by themselves, and nobody says when. Subject
-    and predicate must be known, since nothing can be told to end it otherwise. `names` are those of people whom the
-    speaker has introduced; `dated`: the text names a time.
-    """
-    if said is None or said.tense in ("progressive", "future") or not _is_known(said.subject, names):
-        return False
-    verb = said.verb.split()[-1]
-    known = of_language(Facts, "en")
-    if verb in known.was - known.begins or (verb == "be" and said.rest.split(" ", 1)[0].endswith("ing")):
-        # "I had four", and a verb that isn't known: "I'm revising".
-        return False
-    if said.tense == "past" and (verb in known.was or verb not in known.begins):
-        return False
-    if said.tense == "present" and dated:
-        return False
-    return not _RUNS_ON & figures(text).keys() or said.tense == "past"
-
-
-def _is_known(subject: str, names: Collection[str]) -> bool:
-    """Whether a subject is the speaker, somebody known, or a thing of the speaker's."""
-    low = subject.strip().casefold()
-    if low in _SPEAKER or low.split(" ", 1)[0] in ("my", "our") or low in topic(Attributes).bare:
-        return True
-    return subject.strip().removesuffix("'s") in names

@@ -363,6 +363,7 @@ _HOLDING: dict[str, Holding] = {
     "event": "event",
 }
 """Of the codes those that hold otherwise than one value at a time."""
+_SELDOM_CHANGES = frozenset("allergy birthday birthplace called language name origin".split())
 _NO_PLURAL = ("ss", "us", "is", "os")
 
 
@@ -370,6 +371,17 @@ def attribute_of(name: str) -> str:
     """The code of an attribute by what it is called in any language; where it has none, its name in small letters."""
     plain = " ".join(name.casefold().replace("_", " ").split())
     return _codes().get(plain, plain)
+
+
+def is_attribute(name: str) -> bool:
+    """Whether a name is one of the table, or of somebody's favourite of a kind."""
+    plain = " ".join(name.casefold().split())
+    return attribute_of(plain) in _codes().values() or plain.startswith(topic(Attributes).favourites)
+
+
+def seldom_changes(attribute: str) -> bool:
+    """Whether what was said of an attribute once holds for years, so that it is kept of others as well."""
+    return attribute in _SELDOM_CHANGES or holding_of(attribute) == "event"
 
 
 def holding_of(attribute: str) -> Holding:

@@ -16,7 +16,7 @@ from ireneo.memories.record import Record
 from ireneo.patterns import lazy_re
 
 _SAID = lazy_re(
-    r"(?P<word>he|she)(?P<short>['’](?:s|ll|d))?(?= (?:(?:just|now|also|still|really) )?(?P<next>[\w-]+))", re.I
+    r"(?P<word>he|she)(?P<short>['’](?:s|ll))?(?= (?:(?:just|now|also|still|really) )?(?P<next>[\w-]+))", re.I
 )
 _GESAGT = lazy_re(
     r"(?P<word>er|sie) (?=ist\b|hat\b|war\b|mag\b|kann\b|darf\b|will\b|muss\b|wird\b|weiß\b|[a-zäöü]{2,20}t\b)", re.I
@@ -73,7 +73,7 @@ class Antecedents:
         for who, theirs in self._mentions(text, names):
             said[who] = said.get(who) or theirs
         fits = [who for who, theirs in said.items() if theirs in ("", side)]
-        if len(fits) != 1 or (language != "de" and _may_be_somebody(text, names, said)):
+        if len(fits) != 1 or not said[fits[0]] or (language != "de" and _may_be_somebody(text, names, said)):
             return None
         return fits[0]
 
@@ -95,8 +95,8 @@ class Antecedents:
 
 def _verb(short: str, following: str) -> str:
     """The verb that is written short before a word: "she's moved", "she's married", "she'll move"."""
-    if short != "s":
-        return "will" if short == "ll" else "would"
+    if short == "ll":
+        return "will"
     states = following in of_language(Facts, "en").states or following.endswith("ing")
     done = following in ("been", "got") or verb_forms().get(following, ("", ""))[1] == "past"
     return "has" if done and not states else "is"
@@ -120,8 +120,11 @@ def _side(text: str) -> str:
 
 @from_data
 def _side_of() -> dict[str, str]:
+    """By words for somebody, "he" or "she"; none for a word that may be either in one of the languages ("partner")."""
     known = [of_language(Facts, code) for code in LANGUAGES]
-    return {word: side for each in known for side, words in (("he", each.he), ("she", each.she)) for word in words}
+    either_one = {word for each in known for words in each.relations.values() for word in {*words} - each.he - each.she}
+    sides = {word: side for each in known for side, words in (("he", each.he), ("she", each.she)) for word in words}
+    return {word: side for word, side in sides.items() if word not in either_one}
 
 
 @from_data
