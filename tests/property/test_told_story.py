@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tests.examples import times
 from tests.golden.story import STORY, record
 
-from ireneo.context.story_blocks import is_told, opened_to_fill, tell_blocks, told_over, told_under
+from ireneo.context.story_blocks import is_told, opened_to_fill, tell_blocks, written_over, written_under
 from ireneo.summaries.summary import Line, Section, Summary, SummaryId, Writing
 
 WRITING = Writing(prompt="story-2/third", model="m", tokens_in=1, tokens_out=1, supported=1.0, recall=1.0)
@@ -79,15 +79,15 @@ def test_what_says_less_than_the_text_above_it_is_not_opened() -> None:
 def test_a_stretch_that_no_model_told_as_a_whole_is_told_by_those_below() -> None:
     leaves = [told(number, [9, 2]) for number in range(4)]
     deep = replace(told(0, [9], depth=2), writing=None)
-    assert told_under(deep, lambda _: [(leaf, leaf) for leaf in leaves]) == leaves
-    assert told_under(deep, lambda _: [(leaf, replace(leaf, writing=None)) for leaf in leaves]) == []
+    assert written_under(deep, lambda _: [(leaf, leaf) for leaf in leaves]) == leaves
+    assert written_under(deep, lambda _: [(leaf, replace(leaf, writing=None)) for leaf in leaves]) == []
     # One that failed is passed over; the others are told all the same.
     failed = [*leaves[:3], replace(leaves[3], writing=None)]
-    assert told_under(deep, lambda _: [(leaf, leaf) for leaf in failed]) == failed
-    weights = [line.weight for line in told_over(deep, failed).lines("story")]
+    assert written_under(deep, lambda _: [(leaf, leaf) for leaf in failed]) == failed
+    weights = [line.weight for line in written_over(deep, failed).lines("story")]
     assert weights[:6] == [9, 2] * 3
     assert max(weights[6:]) < 9
-    over = told_over(deep, leaves)
+    over = written_over(deep, leaves)
     assert is_told(over)
     assert len(over.lines("story")) == 8
     assert over.retellings == leaves[0].retellings

@@ -22,8 +22,8 @@ from ireneo.log.message import (
     heard_by,
     message_id,
     texts,
-    told_plainly,
     weigh,
+    with_names_in_text,
 )
 
 count = EstimatedTokenizer().count
@@ -108,8 +108,8 @@ def test_a_shortened_message_keeps_its_author_and_who_heard_it() -> None:
 def test_a_payload_that_knows_no_author_does_not_stand_for_a_message_that_has_one() -> None:
     native = Native(format="openai", payload={"role": "user", "content": "Hello."})
     plain = Draft(role="user", parts=(Text(text="Hello."),), native=native)
-    assert told_plainly(plain) is plain
-    told = told_plainly(Draft(role="user", parts=(Text(text="Hello.", author="Vera"),), native=native))
+    assert with_names_in_text(plain) is plain
+    told = with_names_in_text(Draft(role="user", parts=(Text(text="Hello.", author="Vera"),), native=native))
     assert told == Draft(role="user", parts=(Text(text="Vera: Hello."),))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ireneo.grounding.check import names_oneself, telling_faults, tells_of_itself
-from ireneo.grounding.story import StorySourceIndex, quotations, sentences, standing_part, with_quotation_marks
+from ireneo.grounding.story import StorySourceIndex, quotations, sentences, with_quotation_marks, without_wrong_clauses
 from ireneo.language.numbers import spelled
 from ireneo.language.topics import Voice
 
@@ -223,7 +223,7 @@ def test_names_of_the_cast_are_known_though_nobody_utters_them() -> None:
     ],
 )
 def test_of_a_sentence_stands_what_is_one_without_its_wrong_clause(sentence: str, left: str) -> None:
-    assert standing_part(sentence, lambda clause: "Zed" in clause) == left
+    assert without_wrong_clauses(sentence, lambda clause: "Zed" in clause) == left
 
 
 def test_a_title_is_known_in_whichever_letters_it_stands() -> None:

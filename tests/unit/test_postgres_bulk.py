@@ -42,7 +42,7 @@ def test_every_row_may_come_by_copy(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_plain_inserts_are_copied_and_no_others() -> None:
     copied = {name for name, each in COPIED.items() if each is not None}
     assert {"insert_message", "insert_payload", "add_document", "index_message", "index_memory"} <= copied
-    assert not copied & {"mend_document", "add_memory", "create_session", "add_memory_source", "put_memory_vector"}
+    assert not copied & {"put_document", "add_memory", "create_session", "add_memory_source", "put_memory_vector"}
     odd = as_copy("INSERT INTO words (space, terms) VALUES (:space, upper(:terms));")
     assert odd is None
     lists = as_copy("-- Words.\nINSERT INTO words (space, terms)\nVALUES (:space, string_to_array(:terms, ' '));")

@@ -24,7 +24,7 @@ from ireneo.context.view import (
 )
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, short, texts
 from ireneo.log.tree import Annotation, AnnotationId, atoms, next_loop, running_turn
-from ireneo.summaries.by_hand import canon, standing_wordings
+from ireneo.summaries.by_hand import canon, current_wordings
 from ireneo.summaries.pins import BY_HAND, MEDIUM, MILD, STANDING, STRONG, constraints, pinned, standing
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.summary import Line, Summary
@@ -84,7 +84,7 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def by_hand(self) -> list[Annotation]:
         """The wordings of a story's summaries that were written by hand and stand."""
-        return standing_wordings(self.notes, self.policy.seen_by)
+        return current_wordings(self.notes, self.policy.seen_by)
 
     def disputes_of(self, summary: Summary) -> list[AnnotationId]:
         """The ids of the disputes of a summary's stretch."""

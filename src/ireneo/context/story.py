@@ -18,13 +18,13 @@ from ireneo.context.story_blocks import (
     TOLD_LIVE,
     TOLD_THREADS,
     block_weight,
-    is_told,
-    mostly_told,
+    is_model_written,
+    mostly_model_written,
     opened_to_fill,
     tell_blocks,
-    told_cost,
-    told_over,
-    told_under,
+    text_cost,
+    written_over,
+    written_under,
 )
 from ireneo.context.view import (
     MAX_DOUBT,
@@ -39,7 +39,7 @@ from ireneo.context.view import (
 )
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, harmless, is_called, short
 from ireneo.log.tree import atoms
-from ireneo.summaries.by_hand import canon_lines, told_by_hand, with_threads_by_hand
+from ireneo.summaries.by_hand import canon_lines, with_edits, with_threads_by_hand
 from ireneo.summaries.cast import KnownCast, known_cast, say_cast
 from ireneo.summaries.policy import Policy, whole
 from ireneo.summaries.steps import clip
@@ -92,7 +92,7 @@ def story_pins(
     """The constraints and threads of the summaries in one block, but for what stands in the texts `said`."""
     facts = canon_lines(options.canon, int(options.budget * CANON_SHARE), options.count)
     pins = pin_block(nodes, said, options, options.budget)
-    share = TOLD_THREADS if mostly_told(nodes) else THREADS_SHARE
+    share = TOLD_THREADS if mostly_model_written(nodes) else THREADS_SHARE
     lines = thread_lines(threads, forgotten, int(options.budget * share), options.count)
     if not (lines or facts):
         return pins
@@ -240,14 +240,14 @@ def _past_texts(
         return list(zip(children, path.reader.texts(children), strict=True))
 
     def best(node: Summary, text: Summary) -> Summary:
-        parts = told_under(node, under) if node.depth > 1 and not is_told(text) else []
+        parts = written_under(node, under) if node.depth > 1 and not is_model_written(text) else []
         return teller.joined(parts, options) if parts else text
 
     texts = path.reader.texts(nodes)
-    if not any(map(is_told, texts)):
+    if not any(map(is_model_written, texts)):
         return tuple(texts)
     texts = [best(node, text) for node, text in zip(nodes, texts, strict=True)]
-    cost = told_cost(options.policy, billed(teller.count))
+    cost = text_cost(options.policy, billed(teller.count))
     past = options.budget - _live_room(texts, options)
     return tuple(opened_to_fill(nodes, texts, under, past, cost, block_weight))
 
@@ -310,7 +310,7 @@ def _live_room(nodes: Sequence[Summary], options: ContextOptions) -> int:
     room = int(options.budget * options.policy.live_share)
     if not nodes:
         return room
-    if is_told(nodes[0]):
+    if is_model_written(nodes[0]):
         room = int(room * TOLD_LIVE)
     newest, live = nodes[-1], settings(options.policy)
     each = newest.source_tokens / max(newest.messages, 1)
@@ -332,18 +332,18 @@ def _everything(story: Grown, options: ContextOptions) -> Summary:
 
 def _over(nodes: Sequence[Summary], options: ContextOptions) -> Summary:
     """Join adjacent summaries into one that is not canonical."""
-    whole = told_by_hand(make_deeper(nodes, nodes, options.policy), options.by_hand)
+    whole = with_edits(make_deeper(nodes, nodes, options.policy), options.by_hand)
     summarizer = f"{options.policy.summarizer}/whole"
     # What it says depends on the texts that there are: with other ones it is another summary.
     told = " ".join([summarizer, *(node.id for node in nodes)])
-    whole = told_over(whole, nodes) if mostly_told(nodes) else whole
+    whole = written_over(whole, nodes) if mostly_model_written(nodes) else whole
     return replace(whole, summarizer=summarizer, id=anchor("story", whole.first, whole.last, told), sources=())
 
 
 def _past(story: Grown, room: int, options: ContextOptions, teller: StoryTeller) -> list[ContextItem]:
     if not story.nodes:
         return []
-    most = max(room // (LEAST_TOLD if mostly_told(story.nodes) else LEAST_BLOCK), 1)
+    most = max(room // (LEAST_TOLD if mostly_model_written(story.nodes) else LEAST_BLOCK), 1)
     if len(story.nodes) > most:
         # The oldest stand in one block together, where there is no room for so many headers.
         oldest = teller.joined(story.nodes[: len(story.nodes) - most + 1], options)

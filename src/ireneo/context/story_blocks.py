@@ -249,7 +249,7 @@ class _Telling:
 
     def _pieces(self, number: int) -> Iterator[_StoryPiece]:
         node = self.nodes[number]
-        if is_told(node):
+        if is_model_written(node):
             yield from self._told_pieces(number)
             return
         worth: dict[str, float] = {}
@@ -290,7 +290,7 @@ class _Telling:
     def _told_pieces(self, number: int) -> Iterator[_StoryPiece]:
         """The sentences of a model, by the worth that it gave them; the names that matter stand in them."""
         for section, line in self._sentences(self.nodes[number]):
-            own = told_worth(line, self.nodes[number]) * self.strategy.worth(section) * TELLING
+            own = written_worth(line, self.nodes[number]) * self.strategy.worth(section) * TELLING
             cost = self._cost(" " + self.strategy.say(section, line, ()))
             yield _StoryPiece(node=number, cost=cost, line=line, name="", words=(), own=own)
 
@@ -338,7 +338,7 @@ class _Telling:
 
 def block_weight(node: Summary) -> float:
     """The weight of a block when the room is shared out."""
-    return float(node.messages ** (TOLD_DEPTH if is_told(node) else DEPTH))
+    return float(node.messages ** (TOLD_DEPTH if is_model_written(node) else DEPTH))
 
 
 def _words_of(texts: Sequence[str]) -> Iterator[str]:
@@ -379,7 +379,7 @@ Under: TypeAlias = Callable[[Summary], Sequence[tuple[Summary, Summary]]]
 """Gives the summaries right under one, each with its text."""
 
 
-def is_told(summary: Summary) -> bool:
+def is_model_written(summary: Summary) -> bool:
     """Whether a model wrote the text of a summary, and was trusted."""
     return summary.writing is not None and summary.writing.trusted and bool(summary.lines("story"))
 
@@ -389,13 +389,13 @@ def is_of_one_piece(text: Summary) -> bool:
     return text.writing is not None and len({line.weight for line in text.lines("story")}) <= 1
 
 
-def mostly_told(texts: Sequence[Summary]) -> bool:
+def mostly_model_written(texts: Sequence[Summary]) -> bool:
     """Whether models wrote nearly all of `texts`, by the messages they cover."""
-    told = sum(text.messages for text in texts if is_told(text))
+    told = sum(text.messages for text in texts if is_model_written(text))
     return bool(told) and told >= MOSTLY * sum(text.messages for text in texts)
 
 
-def told_worth(line: Line, text: Summary) -> float:
+def written_worth(line: Line, text: Summary) -> float:
     """What a line of a text that a model told is worth against others: its point first."""
     return ((EVEN if _is_unmarked(text) else line.weight) / EVEN) ** STEEP
 
@@ -405,15 +405,15 @@ def _is_unmarked(text: Summary) -> bool:
 
 
 def _points(text: Summary) -> float:
-    return sum(told_worth(line, text) for line in text.lines("story"))
+    return sum(written_worth(line, text) for line in text.lines("story"))
 
 
-def told_over(whole: Summary, parts: Sequence[Summary]) -> Summary:
+def written_over(whole: Summary, parts: Sequence[Summary]) -> Summary:
     """A summary over adjacent ones of which models told most, with the weightiest of their sentences."""
     lines = [line for part in parts for line in _comparable(part)]
     best = sorted(range(len(lines)), key=lambda place: -lines[place].weight)[:MOST_LINES]
     others = tuple(section for section in whole.sections if section.name != "story")
-    told = [part for part in parts if is_told(part)]
+    told = [part for part in parts if is_model_written(part)]
     written = [part.writing for part in sorted(told, key=_is_unmarked) if part.writing is not None]
     writing: Writing = replace(written[0], tokens_in=0, tokens_out=0, struck=0, repaired=False)
     story = Section(name="story", lines=tuple(lines[place] for place in sorted(best)))
@@ -426,13 +426,13 @@ def _comparable(part: Summary) -> list[Line]:
     lines = [line for line in part.lines("story") if line.text]
     if _is_unmarked(part):
         return [replace(line, weight=EVEN) for line in lines]
-    if is_told(part):
+    if is_model_written(part):
         return lines
     most = max((line.weight for line in lines), default=0.0) or 1.0
     return [replace(line, weight=UNTOLD_WORTH * line.weight / most) for line in lines]
 
 
-def told_under(node: Summary, under: Under) -> list[Summary]:
+def written_under(node: Summary, under: Under) -> list[Summary]:
     """The deepest texts under `node` that models told, where they tell of nearly all of it; else none.
 
     So a stretch reads well from its first leaf on, before a model has come to tell it as a whole, and where it failed.
@@ -442,14 +442,14 @@ def told_under(node: Summary, under: Under) -> list[Summary]:
     waiting = list(reversed(under(node)))
     while waiting:
         each, text = waiting.pop()
-        finer = under(each) if each.depth > 1 and not is_told(text) else ()
+        finer = under(each) if each.depth > 1 and not is_model_written(text) else ()
         if len(finer) < 2:
             out.append(text)
         elif len(out) + len(waiting) + len(finer) > MOST_ROLLED:
             return []
         else:
             waiting += reversed(finer)
-    return out if mostly_told(out) else []
+    return out if mostly_model_written(out) else []
 
 
 def opened_to_fill(
@@ -468,7 +468,7 @@ def opened_to_fill(
     shown = list(zip(nodes, texts, strict=True))
     costs = [cost(text) for text in texts]
     left = int(room * OVERFULL) - sum(costs)
-    closed = {text.id for text in texts if not is_told(text) or text.depth < 2}
+    closed = {text.id for text in texts if not is_model_written(text) or text.depth < 2}
     while True:
         waiting = [place for place, (_, text) in enumerate(shown) if text.id not in closed]
         if not waiting:
@@ -478,7 +478,7 @@ def opened_to_fill(
         finer = under(node)
         finer_costs = [cost(each) for _, each in finer]
         more = sum(finer_costs) - costs[place]
-        told = len(finer) > 1 and all(is_told(each) for _, each in finer)
+        told = len(finer) > 1 and all(is_model_written(each) for _, each in finer)
         worth = sum(_points(each) for _, each in finer) if told else 0.0
         if worth < TELLS_MORE * _points(text) or more > left:
             closed.add(text.id)
@@ -488,7 +488,7 @@ def opened_to_fill(
         left -= more
 
 
-def told_cost(policy: Policy, count: Count) -> Callable[[Summary], int]:
+def text_cost(policy: Policy, count: Count) -> Callable[[Summary], int]:
     """A function for the tokens of the whole text of a summary."""
     strategy = story_strategy(policy)
 

@@ -28,8 +28,8 @@ from ireneo.log.message import (
     opens_turn,
     short,
     texts,
-    told_plainly,
     weigh,
+    with_names_in_text,
 )
 from ireneo.log.outcome import line_numbers, without_reminders
 from ireneo.log.tree import Annotation
@@ -630,7 +630,7 @@ def drafts(shown: Sequence[ContextItem]) -> list[Draft]:
         if each.what == "summary" and out and out[-1].origin == "summary":
             out[-1] = _block(f"{out[-1].text}\n\n{each.draft.text}")
         else:
-            out.append(told_plainly(each.draft))
+            out.append(with_names_in_text(each.draft))
     return out
 
 

@@ -28,7 +28,7 @@ from ireneo.log.tree import SessionKey
 from ireneo.memories.scratchpad import PAD_TOKENS, pad_block
 from ireneo.ports.store import Rebuild, Span, Store, Transaction
 from ireneo.prompts import FAMILIES
-from ireneo.summaries.by_hand import told_by_hand
+from ireneo.summaries.by_hand import with_edits
 from ireneo.summaries.notes import noted, rolled_up, statements_of, with_later
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story_path import StoryPath
@@ -83,7 +83,7 @@ def best_texts(
     out: list[Summary] = []
     for summary, names in zip(summaries, wanted, strict=True):
         text = next((found[name] for name in names if name in found), summary)
-        out.append(told_by_hand(text, options.by_hand) if summary.level == "story" else text)
+        out.append(with_edits(text, options.by_hand) if summary.level == "story" else text)
     return out
 
 

@@ -27,7 +27,7 @@ from ireneo.engine.scope import (
     per_project,
     place_all,
     project_asked,
-    project_told,
+    stated_project,
 )
 from ireneo.engine.tree import memory_named
 from ireneo.errors import BadInput, MemoryNotFound
@@ -223,7 +223,7 @@ def _checked(resources: Resources, edit: MemoryEdit) -> MemoryEdit:
             told[name] = given
     text, told = resources.cleaning().told(edit.text or "", told)
     labels = None if edit.labels is None else tuple(dict.fromkeys(each.strip() for each in told["labels"]))
-    project = None if edit.project is None else project_told(told["project"])
+    project = None if edit.project is None else stated_project(told["project"])
     said = {name: value for name, value in {**told, "text": text}.items() if name in edit.said}
     return replace(edit, labels=labels, project=project, **said)
 

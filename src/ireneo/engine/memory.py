@@ -65,7 +65,7 @@ from ireneo.engine.reports import (
     work_report,
 )
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import RecallQuery, check_project, place_all, project_asked, project_told
+from ireneo.engine.scope import RecallQuery, check_project, place_all, project_asked, stated_project
 from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.secrets import Secrets, secrets
 from ireneo.engine.session import Session
@@ -108,7 +108,7 @@ class Memory:
         directory of it) is the project it works on; an imported log states its own. Raises BadInput if the session
         belongs to another project and, with `must_exist`, SessionNotFound if it was not created yet.
         """
-        named = project_told(project)
+        named = stated_project(project)
         key = await self._store.read(stored_name, SessionKey(self.space, id), self._resources.cleaning())
         info = await self._store.read(lambda tx: tx.sessions.get(key))
         if info is None and must_exist:

@@ -107,7 +107,7 @@ class _Reading:
         last = max([end, *(block.last_position for block in shown)])
         run: list[Summary] = []
         for leaf in leaves:
-            due = not self.is_told(leaf)
+            due = not self.is_noted(leaf)
             if run and (not due or not self._fits([*run, leaf])):
                 out.append(self._stretch(run, run[-1].last_position))
                 run = []
@@ -153,7 +153,7 @@ class _Reading:
             ]
         return out
 
-    def is_told(self, leaf: Summary) -> bool:
+    def is_noted(self, leaf: Summary) -> bool:
         """Whether a leaf has notes, or is rewritten anyway because of a dispute."""
         disputes = self._options.disputes_of(leaf)
         there = self._tx.summaries.get(self._key, [text_id(leaf, (), self._voice)])
@@ -396,7 +396,7 @@ def _own_job(
     row = path.row(newest[0].position - 1, newest)
     reading = _Reading(tx, key, head, options, voice, {each.id: each for each in path.made})
     leaves = reading.leaves([item for item in row if isinstance(item, Summary)])
-    told = [leaf.last_position for leaf in leaves if reading.is_told(leaf)]
+    told = [leaf.last_position for leaf in leaves if reading.is_noted(leaf)]
     first = max([reading.known_to, *told]) + 1
     blocks = [leaf for leaf in leaves if leaf.last_position >= first]
     messages = reader.path(first, head.position)

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from ireneo.engine.provenance import already_held, check_sources, update_staleness
 from ireneo.engine.reading import Known, Utterance, drafts_of, read_by_model
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import Scope, ScopeLimits, check_project, place_session, project_told
+from ireneo.engine.scope import Scope, ScopeLimits, check_project, place_session, stated_project
 from ireneo.engine.tree import memory_named
 from ireneo.errors import BadInput, MemoryNotFound, ModelError, NothingToKeep
 from ireneo.language.predicates import until_next_verb
@@ -271,14 +271,14 @@ def _found(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:
 def _with_project(tx: Transaction, space: str, draft: MemoryDraft, *, judged: bool) -> MemoryDraft:
     """The draft with its project: the one it states, or that of its session."""
     if not draft.session:
-        return replace(draft, project=project_told(draft.project))
+        return replace(draft, project=stated_project(draft.project))
     key = SessionKey(space, draft.session)
     info = tx.sessions.get(key)
     if info is not None and info.project is None:
         place_session(tx, key)
         info = tx.sessions.get(key)
     known = (info.project if info else None) or ""
-    told = project_told(draft.project)
+    told = stated_project(draft.project)
     if not judged:
         check_project(draft.session, known, told or known)
     return replace(draft, project=told or known)

@@ -37,7 +37,7 @@ from ireneo.log.message import (
     head_of,
     is_recalled,
     short,
-    told_plainly,
+    with_names_in_text,
 )
 from ireneo.log.outcome import without_reminders
 from ireneo.log.tree import SessionKey, atoms
@@ -600,7 +600,7 @@ def _from(unit: Unit) -> Part:
 
 def _wanted(group: Sequence[Message], chat: ChatFormat) -> Iterator[list[Unit]]:
     """What a list may contain of messages: as they are logged, and as the format writes them."""
-    plain = [told_plainly(message.draft) for message in group]
+    plain = [with_names_in_text(message.draft) for message in group]
     yield _whole_units(plain)
     yield _whole_units(_written(plain, chat))
 

@@ -629,7 +629,7 @@ def project_asked(given: str | None) -> str | None:
     return project_named(given)
 
 
-def project_told(given: str) -> str:
+def stated_project(given: str) -> str:
     """The project that something is said to belong to, "" if none is. Raises BadInput for an unusable name."""
     named = project_asked(given) or ""
     if given.strip() and not named:

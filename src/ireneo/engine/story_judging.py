@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ireneo.grounding.check import error_text, names_oneself, telling_faults, tells_of_itself
 from ireneo.grounding.neutral import instruction_like
-from ireneo.grounding.story import StorySourceIndex, sentences, standing_part, with_quotation_marks
+from ireneo.grounding.story import StorySourceIndex, sentences, with_quotation_marks, without_wrong_clauses
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.story_topics import Threads, Turns
 from ireneo.language.topics import Speech, Voice
@@ -236,7 +236,7 @@ class StoryJudge:
         def is_wrong(clause: str) -> bool:
             return bool(self.evidence.look(clause, suspects)[1] or self._voice_faults(clause))
 
-        left = standing_part(text, is_wrong)
+        left = without_wrong_clauses(text, is_wrong)
         return left if left and not self.sentence_faults(left, suspects) else ""
 
     def thread_faults(self, thread: ThreadSaid, suspects: Sequence[str]) -> list[str]:

@@ -18,7 +18,7 @@ from ireneo.language.topics import Voice
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationKind, SessionKey, annotation_id
 from ireneo.ports.store import Transaction
-from ireneo.summaries.by_hand import THREAD_KINDS, canon, standing_wordings, thread_of
+from ireneo.summaries.by_hand import THREAD_KINDS, canon, current_wordings, thread_of
 from ireneo.summaries.policy import Policy, seen_by
 from ireneo.summaries.story_path import StoryPath
 from ireneo.summaries.summary import Summary, Thread, ThreadEnd
@@ -267,7 +267,7 @@ def write_summary(tx: Transaction, key: SessionKey, branch: str, id: str, text: 
     )
     same = [
         each
-        for each in standing_wordings(notes, whose)
+        for each in current_wordings(notes, whose)
         if (each.about, each.text, each.answers) == (note.about, note.text, note.answers)
     ]
     if same:

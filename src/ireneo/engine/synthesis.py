@@ -95,8 +95,8 @@ async def synthesise(
         asked = await asyncio.to_thread(_repair_prompt, wrong, witness, count)
         again = await model.ask(asked, LessonsReply)
         usage.append(again.usage)
-        mended = await asyncio.to_thread(_held, again.value.lessons[: len(wrong)], witness)
-        held = [*(each for each in held if each[1].observation is not None), *mended]
+        repaired = await asyncio.to_thread(_held, again.value.lessons[: len(wrong)], witness)
+        held = [*(each for each in held if each[1].observation is not None), *repaired]
     kept, refused = _chosen(held)
     kept += await asyncio.to_thread(_again, answer.value, told, witness)
     letters = dict(zip(ascii_lowercase, drawn, strict=False))

@@ -331,7 +331,7 @@ def _does() -> str:
     return rf"(?:{either(topic(Names).does)}|{either(sorted(topic(Names).verbs))})"
 
 
-def standing_part(sentence: str, is_wrong: Callable[[str], bool]) -> str:
+def without_wrong_clauses(sentence: str, is_wrong: Callable[[str], bool]) -> str:
     """Remove the wrong clauses of `sentence`; empty if no true sentence would be left."""
     kept: list[str] = []
     lost = False

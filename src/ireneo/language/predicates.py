@@ -383,7 +383,7 @@ def _within(who: str) -> str:
     return f"the{who[3:]}" if who.startswith("The ") else who
 
 
-def told_of(clause: str, said: Predicate | None, who: str) -> str:
+def in_third_person(clause: str, said: Predicate | None, who: str) -> str:
     """Rewrite an English clause from the first person to the third, calling the speaker `who`."""
     words = tokens(clause)
     out: list[str] = []

@@ -20,7 +20,7 @@ class Opening(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pattern: str
     weight: float = 1.0  # Importance relative to other threads
     says: int = 0  # Least content words in the sentence besides the cue's own
-    told: bool = True  # Whether it also opens a thread in narration, not only in speech
+    narrated: bool = True  # Whether it also opens a thread in narration, not only in speech
     named: bool = False  # Whether the thread must name somebody, something or a relative
     maybe: bool = False  # Whether an "if" is part of it
     point: bool = False  # Whether the next sentence says what it is about, and is included

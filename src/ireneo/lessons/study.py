@@ -20,7 +20,7 @@ from ireneo.lessons.findings import demands, facts, findings, noted_claims
 from ireneo.lessons.rulings import rulings
 from ireneo.lessons.run import DiaryEntry, Observation, costs_of, sum_costs
 from ireneo.lessons.shell import RunMaterial, run_steps, tried_calls
-from ireneo.lessons.traps import failures, mended
+from ireneo.lessons.traps import failures, fixes_of_errors
 from ireneo.lessons.user_words import asked_again, refused_again
 from ireneo.lessons.write_diary import AgentNotes, write_diary
 from ireneo.log.message import Count
@@ -36,7 +36,7 @@ def observations_of(material: RunMaterial) -> list[Observation]:
         return [*traps, *demands(material, run)]
     return [
         *traps,
-        *mended(material, {message.id: message for message in material.messages}, run),
+        *fixes_of_errors(material, {message.id: message for message in material.messages}, run),
         *findings(material, run, said, told),
         *demands(material, run),
         *facts(material, run, said),

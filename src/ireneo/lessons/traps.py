@@ -254,7 +254,7 @@ _CALLED = lazy_re(r"(?<![\w.])(?!(?:self|this|cls|super)\b)[A-Za-z_]\w{0,40}(?:\
 _WORD = lazy_re(r"\w{3,60}")
 
 
-def mended(material: RunMaterial, messages: Messages, run: Sequence[TriedCall]) -> list[Observation]:
+def fixes_of_errors(material: RunMaterial, messages: Messages, run: Sequence[TriedCall]) -> list[Observation]:
     """The names that a run wrote until a command no longer failed with an error: a claim for each error."""
     holds: dict[str, str] = {}
     out: dict[str, Observation] = {}

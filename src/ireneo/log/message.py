@@ -285,7 +285,7 @@ def texts(parts: Sequence[Part]) -> Iterator[str]:
             yield part.text
 
 
-def told_plainly(draft: Draft) -> Draft:
+def with_names_in_text(draft: Draft) -> Draft:
     """`draft` with its authors in the words, for formats that know only roles, and then without its native payload."""
     if draft.author is None and draft.present is None:
         return draft

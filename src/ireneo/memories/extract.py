@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ireneo.language.files import of_language, topic
 from ireneo.language.moments import Moment, dated, moments, written_date
-from ireneo.language.predicates import Predicate, and_also, predicate, tokens, told_of, verb_forms
+from ireneo.language.predicates import Predicate, and_also, in_third_person, predicate, tokens, verb_forms
 from ireneo.language.spoken import Attributes, Facts, Predication
 from ireneo.memories.cues import cues, no_names, not_german, relations
 from ireneo.memories.earnest import Statement, statements
@@ -558,7 +558,7 @@ class _FactReader:
         if statement.language == "en" and said is not None and not cues("en").points.search(text):
             clause = text if said.subject else f"I {text[0].lower()}{text[1:]}" if own else text
             now = predicate(clause, self._named(statement))
-            told = told_of(clause, now, self.who)
+            told = in_third_person(clause, now, self.who)
         else:
             # What is quoted stands as it was said: its day says which "yesterday" that was.
             return self._quoted(statement), began

@@ -88,7 +88,7 @@ def wordings(notes: Iterable[Annotation]) -> dict[str, Annotation]:
     return out
 
 
-def standing_wordings(notes: Sequence[Annotation], seen_by: str) -> list[Annotation]:
+def current_wordings(notes: Sequence[Annotation], seen_by: str) -> list[Annotation]:
     """Return the wordings of summaries, for one character's memory, that no later dispute overrules."""
     disputes: dict[str, set[str]] = {}
     for note in notes:
@@ -107,7 +107,7 @@ def standing_wordings(notes: Sequence[Annotation], seen_by: str) -> list[Annotat
     ]  # fmt: skip
 
 
-def told_by_hand(summary: Summary, written: Sequence[Annotation]) -> Summary:
+def with_edits(summary: Summary, written: Sequence[Annotation]) -> Summary:
     """Apply the wordings by hand of a summary, or of parts of it."""
     for note in written:
         if note.about == summary.stretch:

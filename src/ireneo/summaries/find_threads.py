@@ -235,7 +235,7 @@ def _table(sentence: Sentence) -> bool:
 
 def _holds(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> bool:
     text = sentence.text
-    if not cue.row.told and not sentence.voiced.quoted(sentence.start + found.start()):
+    if not cue.row.narrated and not sentence.voiced.quoted(sentence.start + found.start()):
         return False
     kind = cue.kinds[0]
     if kind == "question":

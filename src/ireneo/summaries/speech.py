@@ -192,7 +192,7 @@ def two_roles(messages: Sequence[Message]) -> bool:
     return {"user", "assistant"} <= {message.role for message in messages}
 
 
-def told(speaker: str, sentence: str) -> str:
+def with_speaker(speaker: str, sentence: str) -> str:
     """A sentence with the name of its speaker."""
     if not speaker:
         return sentence

@@ -17,7 +17,7 @@ from ireneo.language.words import WORD, balanced, letters, terms, writes_nouns_l
 from ireneo.language.words import sentences as split
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
-from ireneo.summaries.speech import label, narrators, recaps, speaks_of_itself, spoken, told, two_roles
+from ireneo.summaries.speech import label, narrators, recaps, speaks_of_itself, spoken, two_roles, with_speaker
 from ireneo.summaries.summary import BestFirst, Line, Mention, Section, Summary
 
 TELLING = 6.0
@@ -601,7 +601,7 @@ def _line(passage: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Lin
     shown = dict.fromkeys(name for each in passage for name in each.names if name in text)
     speaker = next((each.speaker for each in passage if each.speaker), "")
     return Line(
-        text=told(speaker, text),
+        text=with_speaker(speaker, text),
         names=tuple(Mention(name, round(weights.get(name, 0.5), 2)) for name in shown),
         weight=round(weight, 2),
         position=first.message.position,

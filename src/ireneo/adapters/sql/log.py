@@ -127,7 +127,7 @@ def index_messages(
             words.append({"document": document, "space_terms": tokens(prefix, terms)})
         place: Bindings = {"key": session, "segment": each.segment, "position": each.message.position}
         rows.append({**place, "document": document, "terms": len(terms)})
-    database.send_all("mend_document" if again else "add_document", rows)
+    database.send_all("put_document" if again else "add_document", rows)
     database.send_all("index_message", words)
     database.send("count_message_words", space=space, documents=len(words), terms=sum(map(len, found)))
     _count_authors(database, space, (each.message.draft for each in placed), 1)

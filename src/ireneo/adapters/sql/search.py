@@ -196,7 +196,7 @@ def forget_words(database: Database, session: int) -> None:
     """Remove the words of a session's documents, and mark them to be indexed again."""
     first, last = documents_of(session)
     database.send("forget_all_words", key=session, first=first, last=last)
-    for query in ("forget_documents_of_nothing", "mark_documents", "mend_ordinals"):
+    for query in ("forget_documents_of_nothing", "mark_documents", "repair_ordinals"):
         database.send(query, key=session)
 
 

@@ -55,7 +55,7 @@ SENTENCES: Mapping[str, str] = {
 }
 """The sentence for the rows of each query; `where` names their session."""
 
-MENDED: Mapping[str, Sequence[str]] = {
+REPAIRS: Mapping[str, Sequence[str]] = {
     "rebuilds_of_nothing": ("delete_loose_rebuilds",),
     "read_marks_of_nothing": READ_MARKS,
 }
@@ -265,8 +265,8 @@ def _repair(database: Database) -> None:
         remove_run(database, space, session)
     for space, session, *_ in database.rows("sessions_with_wrong_counts", most=END):
         recount(database, need_session(database, SessionKey(space, session)))
-    for query, mending in MENDED.items():
+    for query, repairs in REPAIRS.items():
         for space, session, *_ in database.rows(query, most=END):
             number = None if session is None else find_session(database, SessionKey(space, session))
-            for mend in mending:
-                database.send(mend, key=number)
+            for repair in repairs:
+                database.send(repair, key=number)

@@ -309,14 +309,14 @@ class LogChecks:
         empty = SessionInfo(key=KEY, source="first.jsonl", messages=0, tokens=0, first_at=None, last_at=None)
         expect(list(found), [empty], "the list")
 
-    def a_source_is_told_once(self, store: Place) -> None:
+    def a_source_is_set_once(self, store: Place) -> None:
         """A session that was made without a source takes the first that is told later, and keeps it."""
         for source in (None, "anthropic", None, "openai"):
             store.sessions.create(KEY, source)
         found = store.sessions.get(KEY)
         expect(found.source if found else None, "anthropic", "the source")
 
-    def one_session_is_told_as_the_list_tells_it(self, store: Place) -> None:
+    def one_session_equals_its_entry_in_the_list(self, store: Place) -> None:
         """A session by its name is what the list says of it; one that was never made, or of another space, is None."""
         store.write(tell, numbered(3))
         expect(store.sessions.get(KEY), store.sessions.list(SPACE)[0], "the session")

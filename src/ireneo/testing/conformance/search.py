@@ -290,7 +290,7 @@ class SearchChecks:
         expect(store.words.faults(SPACE), [], "the faults at the end")
         expect(store.words.rebuild("another space"), 0, "the messages of a space that has none")
 
-    def what_no_branch_leads_to_is_told(self, store: Place) -> None:
+    def messages_on_no_branch_are_listed(self, store: Place) -> None:
         """A rewind leaves messages on no branch; whatever leads to them again takes them from there."""
         m = store.write(tell, numbered(6))
         expect(store.search.abandoned(SPACE), [], "what lies on no branch at first")
@@ -322,7 +322,7 @@ class SearchChecks:
         store.words.rebuild(SPACE)
         expect(store.search.abandoned(SPACE), [], "the same after the index was made anew")
 
-    def what_does_not_lie_on_a_path_is_told(self, store: Place) -> None:
+    def messages_off_a_path_are_listed(self, store: Place) -> None:
         """Of a session the messages beside the path to one of them are told, on whatever branch they are."""
         m = store.write(tell, numbered(4))
         fork = store.write(tell_after, m[1], numbered(2, "other message"))
@@ -391,7 +391,7 @@ class SearchChecks:
         expect(store.log.speakers(SPACE, KEY.session, 'D"ee'), frozenset(), "one of another session")
         expect(store.log.speakers("foreign"), frozenset(), "those of another space")
 
-    def memories_are_told_apart_by_project(self, store: Place) -> None:
+    def memories_are_separated_by_project(self, store: Place) -> None:
         """What other projects alone are known to have shown is told apart, and whether there are others at all."""
         store.write(tell, numbered(1))
         store.sessions.set_project(KEY, "harbour")

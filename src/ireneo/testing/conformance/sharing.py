@@ -174,7 +174,7 @@ class SharingChecks:
             await other.write(tell, say("after all"))
             expect([info.key for info in await store.read(sessions_of)], [KEY], "the sessions")
 
-    async def another_store_is_told_of_changed_vectors(self, store: Store, again: Again) -> None:
+    async def changed_vectors_are_reported_to_another_store(self, store: Store, again: Again) -> None:
         """What one store puts and removes, another that asks since its last change is told."""
         gone, stays = learned("a fact"), learned("another")
 

@@ -96,9 +96,9 @@ class SummaryChecks:
         """How a model wrote a summary is returned with it by every read; an offline text has no such record."""
         messages = store.write(tell, numbered(8))
         plain = Writing(prompt="turn-1", model="a/model:1", tokens_in=3000, tokens_out=400, supported=1.0, recall=0.1)
-        mended = replace(plain, supported=1 / 3, recall=0.0, repaired=True, struck=2, disputes=("d_one", "d_two"))
+        repaired = replace(plain, supported=1 / 3, recall=0.0, repaired=True, struck=2, disputes=("d_one", "d_two"))
         offline, one, two = (summarise(messages[first], messages[first + 1]) for first in (0, 2, 4))
-        written = [offline, replace(one, writing=plain), replace(two, writing=mended)]
+        written = [offline, replace(one, writing=plain), replace(two, writing=repaired)]
         put(store, *written)
         expect(frontier(store, messages[-1]), written, "the frontier")
         expect(store.summaries.get(KEY, [each.id for each in written]), written, "what is got")

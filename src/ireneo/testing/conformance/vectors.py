@@ -74,7 +74,7 @@ class VectorChecks:
         expect(len(due(store, embedder="other:1")), 3, "what is due of another embedder")
         expect(len(due(store, "messages")), 2, "what is due on the other shelf")
 
-    def each_change_is_told_once(self, store: Place) -> None:
+    def each_change_is_reported_once(self, store: Place) -> None:
         """Whoever has read up to a change is told what came after it, and nothing twice."""
         told(store, "a fact", "another", "a third")
         a, b, c = sorted(due(store))

@@ -25,7 +25,7 @@ WHERE {space = :space AND} session = :key AND NOT EXISTS (
 -- name: mark_documents
 UPDATE documents SET terms = -1 WHERE {space = :space AND} session = :key;
 
--- name: mend_ordinals
+-- name: repair_ordinals
 UPDATE sessions
 SET documents = {sqlite: max}{greatest}(documents, coalesce((
     SELECT max(d.document >> 7 & {sqlite: 0xFFFFFF}{16777215}) + 1 FROM documents AS d

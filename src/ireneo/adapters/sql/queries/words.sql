@@ -18,7 +18,7 @@ WHERE {space = :space AND} key = :key RETURNING documents - :documents;
 INSERT INTO documents ({space,} session, segment, position, document, terms)
 VALUES ({:space,} :key, :segment, :position, :document, :terms);
 
--- name: mend_document
+-- name: put_document
 INSERT INTO documents ({space,} session, segment, position, document, terms)
 VALUES ({:space,} :key, :segment, :position, :document, :terms)
 ON CONFLICT ({space,} session, segment, position) DO UPDATE SET document = excluded.document, terms = excluded.terms;
