@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tests.examples import times
 from tests.golden.story import STORY, record
 
-from ireneo.context.story_blocks import is_told, opened_to_fill, tell_blocks, written_over, written_under
+from ireneo.context.story_blocks import is_model_written, opened_to_fill, tell_blocks, written_over, written_under
 from ireneo.summaries.summary import Line, Section, Summary, SummaryId, Writing
 
 WRITING = Writing(prompt="story-2/third", model="m", tokens_in=1, tokens_out=1, supported=1.0, recall=1.0)
@@ -88,7 +88,7 @@ def test_a_stretch_that_no_model_told_as_a_whole_is_told_by_those_below() -> Non
     assert weights[:6] == [9, 2] * 3
     assert max(weights[6:]) < 9
     over = written_over(deep, leaves)
-    assert is_told(over)
+    assert is_model_written(over)
     assert len(over.lines("story")) == 8
     assert over.retellings == leaves[0].retellings
 
