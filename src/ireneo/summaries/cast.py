@@ -154,7 +154,8 @@ def _told(line: Line, verbs: tuple[tuple[str, int], ...], weight: float) -> Line
 
 _QUOTES = '"“„«‘「『'
 """A line that begins with speech says little without its speaker."""
-_SHOW = lazy_re(lambda: rf"\b{either(topic(Threads).show)}\b")
+SHOW_TALK = lazy_re(lambda: rf"\b{either(topic(Threads).show)}\b")
+"""Talk about the show; for lower-cased text."""
 
 
 class CastMember(Struct, kw_only=True):
@@ -200,7 +201,7 @@ def known_cast(nodes: Sequence[Summary]) -> KnownCast:
         line
         for node in nodes[-PRESENT:]
         for line in node.lines("story")
-        if len(line.text) >= TELLING and line.text[0] not in _QUOTES and not _SHOW.search(line.text.lower())
+        if len(line.text) >= TELLING and line.text[0] not in _QUOTES and not SHOW_TALK.search(line.text.lower())
     ]
     lately = max(told, key=lambda line: (line.weight, line.position), default=None)
     return KnownCast(

@@ -16,15 +16,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.language.files import either, from_data, topic
-from ireneo.language.story_topics import Cast, Threads, Turns
+from ireneo.language.story_topics import Cast
 from ireneo.language.topics import Names, Speech
 from ireneo.language.words import letters
 from ireneo.log.message import Message, MessageId
 from ireneo.patterns import lazy_re
-from ireneo.summaries.cast import FATES, LEAF_LINES, bare_name, cast_section, person_line
+from ireneo.summaries.cast import FATES, LEAF_LINES, SHOW_TALK, bare_name, cast_section, person_line
 from ireneo.summaries.speech import VoicedTexts, narrators
 from ireneo.summaries.summary import Line, Section
-from ireneo.summaries.tell_story import key_words, names_in, sentences
+from ireneo.summaries.tell_story import TABLE_TALK, key_words, names_in, sentences
 
 PLAYS, INTRODUCES = 12, 4
 """Evidence that a character is an author's: the author says so, or speaks as the character in the first person. An
@@ -71,9 +71,6 @@ _IS = lazy_re(lambda: rf"{either(topic(Cast).is_so)}\s+")
 _THEY_ARE = lazy_re(lambda: rf"{either(topic(Cast).they_are)}\s+")
 _OWNED = lazy_re(r"(?P<owner>[A-ZÀ-Þ][\w’'.-]{0,30}(?: [A-ZÀ-Þ][\w’'.-]{0,30}){0,3})['’]s ")
 _CALLED = lazy_re(lambda: rf",? {either(topic(Cast).named)} $")
-# Matched against lower-cased text: five times as fast as a case-insensitive pattern.
-_TABLE = lazy_re(lambda: rf"\b{either(topic(Turns).table)}\b")
-_SHOW = lazy_re(lambda: rf"\b{either(topic(Threads).show)}\b")
 _ARRIVES = lazy_re(lambda: rf"{either(topic(Cast).arrives)}\s+")
 _SAID = lazy_re(lambda: rf"[\s,]+{either(topic(Speech).said)}\b")
 _SAID_BEFORE = lazy_re(lambda: rf"\b{either(topic(Speech).said)} $")
@@ -106,8 +103,8 @@ class _CastSentence(Struct, kw_only=True, dict=True):
         place = max(self.said.find(self.text), 0)
         near = self.said[max(0, place - NEAR) : place + len(self.text) + NEAR].lower()
         return bool(
-            _TABLE.search(self.text.lower())
-            or _SHOW.search(near)
+            TABLE_TALK.search(self.text.lower())
+            or SHOW_TALK.search(near)
             or (len(self.said) <= SHORT and _JEST.search(self.said))
         )
 

@@ -329,7 +329,8 @@ SHORTEST_STUMP = 9
 SHORTEST_DENSE = 6
 """The same in signs, for scripts without spaces."""
 _GREETING = lazy_re(lambda: rf"{either(topic(Turns).greetings)}\b[,.!?]*\s*", re.IGNORECASE)
-_TABLE = lazy_re(lambda: rf"\b{either(topic(Turns).table)}\b")
+TABLE_TALK = lazy_re(lambda: rf"\b{either(topic(Turns).table)}\b")
+"""Talk about the game; for lower-cased text."""
 _LAUGHTER = lazy_re(lambda: either(topic(Turns).laughter), re.IGNORECASE)
 _POINTS_BACK = lazy_re(lambda: rf"{either(topic(Turns).points_back)}\b", re.IGNORECASE)
 _CUT_OFF = lazy_re(r"(?:--|—|–|…|\.\.\.)[\"'”’]*$")
@@ -391,7 +392,7 @@ def salience(sentence: str, turns: Mapping[str, float] | None = None) -> float:
         score *= 0.6
     if _FIRST_PERSON.search(sentence):
         score *= 0.85
-    return score * 0.35 ** min(len(_TABLE.findall(small)), 3)
+    return score * 0.35 ** min(len(TABLE_TALK.findall(small)), 3)
 
 
 USUAL = 3
