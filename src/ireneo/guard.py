@@ -1,8 +1,7 @@
-"""The guard as a hook asks it before each call: from what is kept for it, without the engine.
+"""The guard for hooks: check a call against a cache of the known traps, without the engine.
 
-A hook is a process of its own, and there is one for each call: what is imported here is most of what it costs. So a
-call in which no trap's word stands is answered at once; only for the others the traps are read, and the end of the
-session's log.
+A hook is a new process for each call, so imports are most of its cost. A call that contains no word of any trap is
+answered at once; only otherwise are the traps and the end of the session's log read.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ if TYPE_CHECKING:
     from ireneo.lessons.guard import GuardAdvice, SessionSoFar
 
 TRANSCRIPT_BYTES = 200_000
-"""So much of the end of a transcript is read."""
+"""Bytes read from the end of a transcript."""
 BUSY_SECONDS = 2.0
-"""So long the store waits for others, where what is kept doesn't do."""
+"""Most time that the store waits for other writers, if the cache can't be used."""
 
 
 def check_call(
@@ -36,10 +35,10 @@ def check_call(
     folder: str = "",
     transcript: str | PathLike[str] | None = None,
 ) -> GuardAdvice | None:
-    """Say before a call is made whether it steps into a known trap, as `Memory.check` does for the database at `path`.
+    """Check before a call whether it steps into a known trap, like `Memory.check` for the database at `path`.
 
-    `folder` is where it would be made, `transcript` the session so far, as Claude Code writes it. Raises what
-    `ireneo.open` raises, where what is kept can't be read alone.
+    `folder` is the working directory of the call, `transcript` the session so far, as Claude Code writes it. Raises
+    what `ireneo.open` raises, if the cache can't be used.
     """
 
     def look_back() -> SessionSoFar:
@@ -62,7 +61,7 @@ def check_call(
 
 
 def _kept(path: str | PathLike[str], space: str) -> tuple[tuple[str, ...], str] | None:
-    """What can be read of a file without opening the store; None of what lies on a server."""
+    """Read the cached traps without opening the store; None for a database on a server."""
     return None if str(path).startswith("postgres") and "://" in str(path) else read_kept(path, space, VERSION)
 
 
@@ -74,7 +73,7 @@ def _asked_of_the_store(
     look_back: Callable[[], SessionSoFar],
     folder: str,
 ) -> GuardAdvice | None:
-    """The same from the lessons themselves, which are compiled for the next one who asks."""
+    """Check against the lessons in the store, and refresh the cache for the next call."""
     import asyncio
     from contextlib import suppress
 
@@ -87,7 +86,7 @@ def _asked_of_the_store(
         store = await open_store(os.fspath(path), busy_seconds=BUSY_SECONDS)
         try:
             with suppress(StoreError):
-                # One that may only be read, or is busy, is answered all the same.
+                # A read-only or busy store can still answer.
                 await store.write(keep_traps, space)
             project = project_here(folder) if folder else None
             return await store.read(check, space, tool, arguments, look_back=look_back, project=project)
@@ -98,7 +97,7 @@ def _asked_of_the_store(
 
 
 def has_lessons(path: str | PathLike[str], space: str, folder: str) -> bool:
-    """Whether there may be a lesson for who works in `folder`."""
+    """Whether there may be lessons for work in `folder`."""
     kept = _kept(path, space)
     if kept is None:
         return True
@@ -114,7 +113,7 @@ def has_lessons(path: str | PathLike[str], space: str, folder: str) -> bool:
 
 
 def so_far(transcript: str | PathLike[str] | None, session: str = "", folder: str = "") -> SessionSoFar:
-    """What the end of a transcript shows: the calls that were answered, what the user said last, and what was told."""
+    """Read the end of a transcript: the answered calls, the user's last words, and the warnings given so far."""
     from ireneo.lessons.guard import PastCall, SessionSoFar, told_in
 
     lines = last_lines(transcript) if transcript else []
@@ -136,7 +135,7 @@ def so_far(transcript: str | PathLike[str] | None, session: str = "", folder: st
 
 
 def _blocks(line: bytes) -> list[dict[str, object]]:
-    """The parts of the message that a line of a transcript holds; none where it holds none."""
+    """Return the parts of the message on a line of a transcript; empty if there is none."""
     if b'"message"' not in line:
         return []
     try:
@@ -147,7 +146,7 @@ def _blocks(line: bytes) -> list[dict[str, object]]:
         case {"type": "assistant" | "user" as role, "message": {"content": content}} if not entry.get("isMeta"):
             given = content if isinstance(content, list) else [{"type": "text", "text": content}]
             blocks = [each for each in given if isinstance(each, dict)]
-            # Only what a person types begins without a mark of the harness.
+            # What the harness inserts begins with a tag or another mark.
             return [{**each, "type": "user text"} if role == "user" and _is_typed(each) else each for each in blocks]
     return []
 
@@ -158,7 +157,7 @@ def _is_typed(block: dict[str, object]) -> bool:
 
 
 def last_lines(path: str | PathLike[str]) -> list[bytes]:
-    """The last whole lines of a file; none where it can't be read."""
+    """Return the last whole lines of a file; empty if it can't be read."""
     try:
         with open(path, "rb") as file:
             size = file.seek(0, os.SEEK_END)
@@ -167,5 +166,5 @@ def last_lines(path: str | PathLike[str]) -> list[bytes]:
             lines = file.read().split(b"\n")
     except OSError:
         return []
-    # The line that was cut through is none.
+    # The first line may be incomplete.
     return lines[1:] if start else lines

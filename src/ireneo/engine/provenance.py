@@ -1,7 +1,4 @@
-"""Where a memory comes from.
-
-That its sources are there, that it is no echo of a memory, and what falls with a source.
-"""
+"""The sources of memories: check that they exist, detect echoes of known memories, and propagate staleness."""
 
 from __future__ import annotations
 
@@ -22,10 +19,10 @@ from ireneo.summaries.summary import SummaryId
 
 
 def check_sources(tx: Transaction, space: str, draft: MemoryDraft) -> tuple[MemoryDraft, bool]:
-    """`draft` without the sources that are none, and whether a message by a user or of a tool is among the rest.
+    """Return `draft` without invalid sources, and whether a message by a user or a tool is among the valid ones.
 
-    What a harness put in, another tool's compaction, or what memory recalled, is nobody's word, and what was erased is
-    none. Raises BadInput where a source is not there.
+    Invalid are messages inserted by a harness, another tool's compaction, what memory recalled, and erased messages.
+    Raises BadInput if a source doesn't exist.
     """
     if draft.memories:
         there = {each.id for each in tx.memories.get(space, draft.memories)}
@@ -40,18 +37,18 @@ def check_sources(tx: Transaction, space: str, draft: MemoryDraft) -> tuple[Memo
     spoken = tuple(name for name in draft.messages if _says(messages[name], draft.text))
     heard = any(messages[name].role in ("user", "tool") for name in spoken)
     if not draft.session and len(where) == 1:
-        # What nobody said where it comes from comes from where its messages stand.
+        # Without a stated session, the memory belongs to that of its messages.
         draft = replace(draft, session=where[0])
     return replace(draft, messages=spoken), heard
 
 
 def is_source(message: Message) -> bool:
-    """Whether a message may speak for a memory."""
+    """Whether a message can be the source of a memory."""
     return message.draft.origin == "spoken" and not message.erased
 
 
 def _says(message: Message, text: str) -> bool:
-    """Whether somebody says in it what `text` tells: where memory put something into it, in the rest of it."""
+    """Whether a message says what `text` does, apart from anything that memory recalled into it."""
     if not is_source(message):
         return False
     said = said_in(message.draft)
@@ -63,7 +60,7 @@ def _says(message: Message, text: str) -> bool:
 
 
 def _sessions(tx: Transaction, space: str, draft: MemoryDraft) -> list[SessionKey]:
-    """Where the sources are looked for: in the draft's session, and else in all of the space, the newest first."""
+    """Return the sessions in which to look for sources: the draft's own, or else all of the space, newest first."""
     named = [SessionKey(space, draft.session)] if draft.session else []
     if named and tx.sessions.get(named[0]) is None:
         named = []
@@ -73,7 +70,7 @@ def _sessions(tx: Transaction, space: str, draft: MemoryDraft) -> list[SessionKe
 def _messages_named(
     tx: Transaction, sessions: Sequence[SessionKey], wanted: Sequence[MessageId]
 ) -> tuple[Mapping[MessageId, Message], list[str]]:
-    """The messages that are named, and the sessions in which they were found."""
+    """Return the messages with these ids, and the sessions in which they were found."""
     found: dict[MessageId, Message] = {}
     where: list[str] = []
     for key in sessions:
@@ -101,22 +98,22 @@ def _raise_missing(what: str, missing: Sequence[str]) -> None:
 
 
 RAREST_TERMS = 4
-"""Terms by which memories that may read alike are looked for."""
+"""Terms of a text by which memories with the same text are looked for."""
 MOST_COMPARED = 64
-"""Memories that are compared word by word."""
+"""Most memories that are compared word by word."""
 
 
 def already_held(tx: Transaction, space: str, draft: MemoryDraft, known: Sequence[Record]) -> Record | None:
-    """The memory that stands and reads as `draft` does, as its text or as it is shown; `known` are those of its key.
+    """Return the current memory with the text of `draft`, as stored or as shown; `known` are those with its key.
 
-    One that was told only after the draft can't have been recalled for it. One that the draft has new ground for, in
-    memories which it was not drawn from yet, is not said again but drawn again.
+    A memory recorded after the draft can't be its origin. If the draft cites memories that the known one doesn't rest
+    on yet, it is new evidence and not an echo.
     """
     row = KINDS[draft.kind]
     found = [each for each in known if row.same(each, draft)] or _reading_alike(tx, space, draft)
     for each in found:
         stands = each.state in ("active", "disputed") and each.recorded <= draft.recorded
-        # One that has to be reconsidered is drawn again where part of its ground is named anew.
+        # A stale memory is concluded again if the draft cites memories.
         drawn_again = bool(each.stale and draft.memories)
         if stands and not drawn_again and not set(draft.memories) - {each.id, *each.sources}:
             return each
@@ -126,7 +123,7 @@ def already_held(tx: Transaction, space: str, draft: MemoryDraft, known: Sequenc
 def _reading_alike(tx: Transaction, space: str, draft: MemoryDraft) -> list[Record]:
     wanted = normal(draft.text)
     counts = tx.search.count(space, "memories", list(dict.fromkeys(terms(draft.text))))
-    # What a memory is shown with besides its words, its date, may stand in none of them.
+    # A memory's date, which is shown with it, may occur in no text.
     there = sorted((count, term) for term, count in counts.items() if count)
     rarest = [term for _, term in there[:RAREST_TERMS]]
     if not rarest:
@@ -142,10 +139,10 @@ def _reading_alike(tx: Transaction, space: str, draft: MemoryDraft) -> list[Reco
 def update_staleness(
     tx: Transaction, space: str, fallen: Iterable[MemoryId], drawn: Iterable[Record] = ()
 ) -> Sequence[Record]:
-    """Mark or lift all that rests on the memories `fallen`, and on `drawn` themselves; gives those that changed.
+    """Update which memories are stale after their sources changed, transitively; return those that changed.
 
-    `fallen` are those that stand no more, that stand again or that are gone; `drawn` those whose own ground is another
-    than before. All of them are stored already as they are now. It goes on through whatever was drawn from those.
+    `fallen` are memories that no longer hold, hold again, or were deleted; `drawn` are memories whose own evidence
+    changed. All of them are stored already in their current state.
     """
     reached = {each.id: each for each in drawn if cites_memories(each)}
     frontier = [*dict.fromkeys((*fallen, *reached))]

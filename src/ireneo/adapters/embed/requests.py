@@ -1,4 +1,4 @@
-"""Asks a server for embeddings, and reads strictly what it answers. It needs the extra `llm`."""
+"""Request embeddings from a server, and validate the reply. Needs the extra `llm`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ireneo.errors import BadInput, BadReply, EmbedderError
 from ireneo.memories.index import Vector, quantised
 
 _NO_KEY = "no-key"
-"""What a server at an address of one's own is sent where it needs no key: the library insists on one."""
+"""The key sent to a server that needs none, since the library requires one."""
 _TURNED_AWAY = (401, 403)
 
 
@@ -29,7 +29,7 @@ class _Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def request(server: EmbeddingServer, texts: Sequence[str]) -> list[Vector]:
-    """The vectors of `texts`, asked for at once. Raises EmbedderError, and BadInput where a key is missing."""
+    """Return the vectors of `texts` from one request. Raises EmbedderError, and BadInput if a key is missing."""
     try:
         async with asyncio.timeout(server.timeout_seconds), client(server.timeout_seconds) as http:
             return _read(server, await _send(server, texts, http), len(texts))
@@ -45,7 +45,7 @@ async def request(server: EmbeddingServer, texts: Sequence[str]) -> list[Vector]
 
 
 async def _send(server: EmbeddingServer, texts: Sequence[str], http: httpx2.AsyncClient) -> bytes:
-    # The key that is meant for OpenAI is never sent to somebody else's server.
+    # The key for OpenAI is never sent to another server.
     key = server.api_key if server.base_url is None else server.api_key or _NO_KEY
     try:
         asker = openai.AsyncOpenAI(

@@ -70,7 +70,7 @@ class ErasureChecks:
         expect(store.upkeep.faults(), [], "the faults")
 
     def an_erased_message_does_not_come_back(self, store: Place) -> None:
-        """Stored again, it stays erased, its payload too, and what is new behind it is stored."""
+        """An erased message that is stored again stays erased, its payload too; new messages after it are stored."""
         drafts = [named(draft) for draft in numbered(4)]
         m = store.write(tell, drafts)
         store.write(erase_one, m[1])
@@ -82,7 +82,7 @@ class ErasureChecks:
         expect(store.upkeep.faults(), [], "the faults")
 
     def what_is_erased_is_not_found_by_its_words(self, store: Place) -> None:
-        """Neither its words nor its author find an erased message, a session or a space that went; others are found."""
+        """Search finds no erased message, session or space, neither by words nor by author; others are found."""
         m = store.write(tell, [*numbered(2), aside("Ysolde", "the marmalade is hidden"), *numbered(1, "marmalade")])
         store.write(tell, numbered(2, "marmalade"), OTHER)
         term = terms("marmalade")[0]
@@ -99,7 +99,7 @@ class ErasureChecks:
         expect(store.search.count(SPACE, "messages", [term])[term], 0, "how many have it without the space")
 
     def what_is_erased_has_no_vector(self, store: Place) -> None:
-        """The vectors of an erased message and of an erased space are gone, and earlier readers are told."""
+        """The vectors of an erased message or space are deleted, and reported to earlier readers."""
         m = store.write(tell, numbered(3, "marmalade"))
         term = terms("marmalade")[0]
         documents = list(store.search.postings(SPACE, "messages", [term])[term])
@@ -162,7 +162,7 @@ class ErasureChecks:
         expect(store.rebuilds.of_session(KEY), [marks[2]], "the marks left")
 
     def a_session_goes_whole(self, store: Place) -> None:
-        """Its tree, branches, summaries, marks, notes and leases go; another session and another space keep theirs."""
+        """Erasing a session deletes its tree, branches, summaries, marks, notes and leases, and no others."""
         for key in (KEY, OTHER, ELSEWHERE):
             m = store.write(tell, [with_native(draft, {"n": 1}) for draft in numbered(5)], key)
             store.log.move(key, "fork", m[2].id)
@@ -187,7 +187,7 @@ class ErasureChecks:
         expect(store.upkeep.faults(), [], "the faults")
 
     def a_session_that_went_can_begin_anew(self, store: Place) -> None:
-        """The same name and the same words may be stored again, and nothing of the former session hangs on them."""
+        """A session with the same name and words may be stored again, and has nothing of the erased one."""
         m = store.write(tell, numbered(4))
         store.summaries.put(KEY, [summarise(m[0], m[2])])
         store.annotations.put(KEY, [noted(m[2], "note")])
@@ -198,7 +198,7 @@ class ErasureChecks:
         expect(store.annotations.on_path(KEY, m[3].id), [], "the annotations")
 
     def what_a_session_spent_counts_on_without_its_name(self, store: Place) -> None:
-        """The day's sum of the space stays; no sum is left under the name of the session."""
+        """Erasing a session deletes its spending and keeps the day's total of the space."""
         store.write(tell, numbered(2))
         store.spending.add(KEY, DAY, Spent(calls=2, tokens=30))
         store.spending.add(OTHER, DAY, Spent(calls=1, tokens=5))
@@ -209,7 +209,7 @@ class ErasureChecks:
         expect(store.spending.of_day(SPACE, DAY), Spent(calls=3, tokens=35), "the sum of the day")
 
     def a_space_goes_whole(self, store: Place) -> None:
-        """Every session of it goes, and what was spent; another space keeps its own."""
+        """Erasing a space deletes all its sessions and spending; another space keeps its own."""
         for key in (KEY, OTHER, ELSEWHERE):
             store.write(tell, numbered(3), key)
             store.spending.add(key, DAY, Spent(calls=1, tokens=5))

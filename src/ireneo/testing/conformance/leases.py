@@ -60,7 +60,7 @@ class LeaseChecks:
     """What every store's leases and spending do."""
 
     def a_lease_is_had_by_one(self, store: Place) -> None:
-        """While one holds a lease another gets None; the work of another name is free."""
+        """While a lease is held, others get None; work under another name is free."""
         make(store)
         lease = get(store, "one")
         wanted = Lease(key=KEY, work=WORK, holder="one", token=lease.token, until=NOW + MINUTE)
@@ -78,7 +78,7 @@ class LeaseChecks:
         expect(store.leases.of_session(KEY), [lease], "the leases")
 
     def a_lease_that_has_expired_is_taken_over(self, store: Place) -> None:
-        """At the instant when a lease expires another may take it, and whoever had it comes too late."""
+        """From the instant of its expiry a lease can be taken by another, and its former holder can't use it."""
         make(store)
         late = get(store, "one")
         lease = get(store, "two", NOW + MINUTE)
@@ -89,7 +89,7 @@ class LeaseChecks:
         expect(store.leases.of_session(KEY), [lease], "the leases")
 
     def a_holder_may_take_its_own_again(self, store: Place) -> None:
-        """Who holds a lease takes it anew, with another token; the older one is worth nothing then."""
+        """A holder who takes its lease again gets a new token, and the older one is invalid."""
         make(store)
         first = get(store, "one")
         second = get(store, "one", NOW + MINUTE / 2)
@@ -148,7 +148,7 @@ class LeaseChecks:
         expect((kept.failures, kept.error), (2, "it broke again"), "what is kept")
 
     def a_clock_that_was_set_back_holds_nobody_up(self, store: Place) -> None:
-        """A lease that lies further ahead than anybody leases is taken over, and a retry a day ahead is passed over."""
+        """A lease that expires implausibly late is taken over, and a retry time a day ahead is ignored."""
         make(store)
         before = NOW - timedelta(hours=6)
         late = get(store, "one")
@@ -160,7 +160,7 @@ class LeaseChecks:
         expect(get(store, "three", NOW - timedelta(days=1)).failures, 1, "the failures a day before")
 
     def a_rival_with_an_earlier_clock_gets_nothing(self, store: Place) -> None:
-        """Who looked at the clock a little before the holder did, and comes after it, does not take the lease over."""
+        """A task whose clock reading is slightly older than the holder's doesn't take the lease over."""
         make(store)
         get(store, "one")
         for early in (INSTANT, timedelta(seconds=5), MINUTE, 10 * MINUTE):
@@ -168,7 +168,7 @@ class LeaseChecks:
         get(store, "two", NOW - 10 * MINUTE - INSTANT)
 
     def a_rival_that_leases_for_less_gets_nothing(self, store: Place) -> None:
-        """Who leases for a second leaves alone what another leases for minutes, and takes what lies further ahead."""
+        """A task that leases for a second respects leases of minutes, and takes over those of implausible length."""
         make(store)
         second = timedelta(seconds=1)
         lease = get(store, "one")
@@ -208,7 +208,7 @@ class LeaseChecks:
         expect(get(store, "one").failures, 0, "the failures")
 
     def the_first_lease_that_is_free_is_taken(self, store: Place) -> None:
-        """Of several sessions the first is had whose work nobody has; an expired lease is free, as is one's own."""
+        """Of several sessions the first one with free work is leased; an expired lease and one's own count as free."""
         names = ["gone", "a", "b", "c"]
         for name in names[1:]:
             make(store, SessionKey(SPACE, name))
@@ -301,7 +301,7 @@ class LeaseChecks:
         expect(of_session(store), (1, 50), "what it spent")
 
     def spending_leaves_the_list_of_sessions(self, store: Place) -> None:
-        """What is spent changes neither the order of the sessions nor what the list says of them."""
+        """Spending changes neither the order of the sessions nor their entries in the list."""
         store.write(tell, numbered(2))
         store.write(tell, numbered(2), OTHER)
         before = list(store.sessions.list(SPACE))

@@ -70,7 +70,7 @@ class MemoryChecks:
         expect(store.memories.get(SPACE, [full.id, plain.id]), [full, plain], "the memories")
 
     def a_memory_is_replaced(self, store: Place) -> None:
-        """A memory whose id is taken takes its place in everything that it is found by, and doesn't count as new."""
+        """A memory with a known id replaces the stored one in every index, and doesn't count as new."""
         first = replace(
             learned("It is red.", key="k"), subject="Door", evidence=(cited(NOON, messages=("m_old", "m_both")),)
         )
@@ -142,7 +142,7 @@ class MemoryChecks:
         expect(listed(store, gone), [*tied, "2"], "those behind a place where nothing stands")
 
     def memories_are_listed_by_what_they_are(self, store: Place) -> None:
-        """Only those come of which all that is asked for is true."""
+        """Only memories that match all filters are returned."""
         base = learned("base", kind="episodic")
         change = {
             "kind": replace(base, kind="failure"),
@@ -255,7 +255,7 @@ class MemoryChecks:
         expect(store.pads.read(SPACE, ""), None, "that of no task")
 
     def a_pad_is_rewritten_whole(self, store: Place) -> None:
-        """A scratchpad takes the place of the one that its task had, and leaves those of others."""
+        """A scratchpad replaces that of its task, and no other."""
         other = pad("other")
         store.pads.write(SPACE, pad("task"))
         store.pads.write(SPACE, other)
@@ -266,7 +266,7 @@ class MemoryChecks:
         expect(len(store.pads.list(SPACE)), 2, "how many there are")
 
     def a_pad_goes(self, store: Place) -> None:
-        """A scratchpad that is taken out is gone; to take out one that isn't there says so."""
+        """A deleted scratchpad is gone; deleting a missing one says so."""
         store.pads.write(SPACE, pad("task"))
         store.pads.write(SPACE, pad("other"))
         expect(store.pads.remove(SPACE, "task"), True, "whether it was there")

@@ -311,7 +311,7 @@ class SearchChecks:
         expect(store.search.abandoned(SPACE), [], "what lies on no branch once that was taken out")
 
     def what_is_stored_lies_on_no_branch_until_one_leads_to_it(self, store: Place) -> None:
-        """Messages that are stored and led to by nothing are told as such, in their space alone."""
+        """Stored messages on no branch are listed, in their space alone."""
         m = store.write(tell, numbered(2))
         loose = store.write(tell_after, m[0], numbered(3, "loose message"))
         store.write(tell, numbered(2), ELSEWHERE)
@@ -323,7 +323,7 @@ class SearchChecks:
         expect(store.search.abandoned(SPACE), [], "the same after the index was made anew")
 
     def messages_off_a_path_are_listed(self, store: Place) -> None:
-        """Of a session the messages beside the path to one of them are told, on whatever branch they are."""
+        """The messages of a session that are off the path to one of them are listed, on any branch."""
         m = store.write(tell, numbered(4))
         fork = store.write(tell_after, m[1], numbered(2, "other message"))
         expect(within(store, store.search.off_path(KEY, m[3].id)), ids(fork), "beside the one path")
@@ -349,7 +349,7 @@ class SearchChecks:
         expect(store.log.on_branch(ELSEWHERE.space, named[:1]), [True], "in a space without the session")
 
     def a_session_is_placed_in_a_project(self, store: Place) -> None:
-        """Nobody knows at first which project a session worked on; once noted it is told, in its space alone."""
+        """The project of a session is unknown until it is noted, and is then returned in its space alone."""
         m = store.write(tell, numbered(1))
         store.write(tell, numbered(1), OTHER_KEY)
         store.write(tell, numbered(1), ELSEWHERE)
@@ -392,7 +392,7 @@ class SearchChecks:
         expect(store.log.speakers("foreign"), frozenset(), "those of another space")
 
     def memories_are_separated_by_project(self, store: Place) -> None:
-        """What other projects alone are known to have shown is told apart, and whether there are others at all."""
+        """Memories known only from other projects are distinguished, and whether there are other projects at all."""
         store.write(tell, numbered(1))
         store.sessions.set_project(KEY, "harbour")
         texts = {"harbour": "of the harbour", "mill": "of the mill", "": "of none"}
@@ -420,7 +420,7 @@ class SearchChecks:
         expect(store.search.of_projects(ELSEWHERE.space, [], ["mill"]), [], "the documents among none")
 
     def it_is_known_whether_there_are_other_projects(self, store: Place) -> None:
-        """A session or a memory of another project tells that there is one; what is of none, or general, does not."""
+        """A session or memory of another project proves there is one; one without a project, or general, doesn't."""
 
         def others() -> list[str]:
             return [each for each in ("harbour", "mill", "") if store.search.knows_other_project(SPACE, each)]

@@ -75,7 +75,7 @@ class VectorChecks:
         expect(len(due(store, "messages")), 2, "what is due on the other shelf")
 
     def each_change_is_reported_once(self, store: Place) -> None:
-        """Whoever has read up to a change is told what came after it, and nothing twice."""
+        """A reader that has seen changes up to one gets the later ones, each once."""
         told(store, "a fact", "another", "a third")
         a, b, c = sorted(due(store))
         put(store, {a: ONE, b: TWO})
@@ -105,7 +105,7 @@ class VectorChecks:
         expect(store.vectors.likely(SPACE, "memories", "other:1", ONE, 1), None, "what is likely of another embedder")
 
     def a_memory_that_is_removed_takes_its_vectors_along(self, store: Place) -> None:
-        """The vectors of a memory go in the transaction that removes it, of every embedder, and that is told."""
+        """Deleting a memory deletes its vectors of every embedder in the same transaction, and reports it."""
         kept, removed = told(store, "a fact", "another")
         documents = {}
         numbers = due(store)
