@@ -57,8 +57,8 @@ class Facts(Topic, frozen=True, kw_only=True):
     coming: Row = ()  # Anywhere: it lies ahead
     of_others: Row = ()  # At the beginning: `name` does, or did, something. Heeds case.
     becomes: Row = ()  # Behind what is somebody's: it is, or has become, `value`
-    # Somebody's name: `word` is one of `relations`, `name` the name; `RELATION` stands for any of them. Heeds
-    # case.
+    # Somebody's name: `word` is one of `relations`, `name` the name; `RELATION` stands for any of them.
+    # `only_is`: it may be no name. Heeds case.
     relative: Row = ()
     either: Row = ()  # In a value: it is one of two, and not known which
     limits: Row = ()  # Behind a value: it holds under a condition

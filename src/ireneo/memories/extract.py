@@ -297,6 +297,7 @@ class _FactReader:
             if (
                 not name
                 or not code
+                or (parts.get("only_is") and not self.anyone)  # "My wife is French."
                 or (word.casefold().endswith("s") and word.casefold() not in _SINGULAR)
                 or name.casefold() in no_names() | relations().keys()
                 or not name[0].isupper()
