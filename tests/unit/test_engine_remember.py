@@ -15,6 +15,7 @@ from tests.property.invariants.promises import TOKENS
 from tests.unit.waiting import waited
 
 import ireneo
+import ireneo.sync
 from ireneo import BadInput, Memory
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.resources import Resources
@@ -249,3 +250,36 @@ async def test_what_was_done_to_a_thing_ends_nothing_that_is_known_of_it(
         assert [each.holds for each in await memory.get([port.id])] == [True]
         await memory.remember("The harbour pump no longer runs on that port.")
         assert [each.holds for each in await memory.get([port.id])] == [False]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "holds"),
+    [
+        ("Eve lives in Lyon.", "Eve doesn't live in Lyon anymore, she lives in Oslo now.", "Eve lives in Oslo now."),
+        ("Dan works at Acme.", "Dan left Acme and works at Globex now.", "Dan works at Globex now."),
+    ],
+)
+def test_a_sentence_that_ends_a_fact_and_says_what_holds_instead_replaces_it(
+    before: str, now: str, holds: str, tmp_path: Path
+) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db") as memory:
+        old = memory.remember(before).record
+        done = memory.remember(now)
+        assert (done.did, done.record.text) == ("superseded", holds)
+        assert [each.text for each in memory.memories()] == [holds]
+        assert [each.state for each in memory.get([old.id])] == ["superseded"]
+
+
+def test_what_a_sentence_says_besides_what_it_ends_is_kept(tmp_path: Path) -> None:
+    said = "I no longer prefer tabs over spaces, I use spaces."
+    with ireneo.sync.open(tmp_path / "memory.db") as memory:
+        memory.remember("I prefer tabs over spaces.")
+        memory.remember(said)
+        assert [each.text for each in memory.memories()] == [said]
+
+
+def test_a_memory_that_is_ended_by_another_is_among_what_changed(tmp_path: Path) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db") as memory:
+        old = memory.remember("The deploy port is 8080.").record
+        done = memory.remember("The deploy port is 9090.")
+        assert [(each.id, each.state) for each in done.changed] == [(old.id, "retired")]

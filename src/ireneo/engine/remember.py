@@ -21,13 +21,13 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits, check_project, place_session, stated_project
 from ireneo.engine.tree import memory_named
 from ireneo.errors import BadInput, MemoryNotFound, ModelError, NothingToKeep
-from ireneo.language.predicates import until_next_verb
+from ireneo.language.predicates import next_statement, until_next_verb
 from ireneo.language.words import terms
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.endings import lasted, may_change, replaced_by, words_of
-from ireneo.memories.facts import Fact, facts
-from ireneo.memories.intake import LONGEST, MemoryDetails, memory_draft
+from ireneo.memories.facts import Fact, facts, holding_of
+from ireneo.memories.intake import LONGEST, MemoryDetails, classify, memory_draft
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import RememberOutcome, reconcile
 from ireneo.memories.record import GENERAL, NAMES, MemoryDraft, MemoryId, Record, slot, supporting
@@ -74,7 +74,9 @@ async def remember(resources: Resources, space: str, text: str, **details: Unpac
     told = any(details.get(name) for name in _TELLING)
     drafts = [] if told else await _read(resources, space, draft)
     if not drafts:
-        return await resources.store.write(lambda tx: settle_said(tx, space, [draft])[0])
+        said = [draft] if told else _statements(draft)
+        first, *more = await resources.store.write(settle_said, space, said)
+        return replace(first, more=tuple(more))
     settled = await resources.store.write(settle_drafts, space, drafts)
     # Drafts against other memories are settled first, and are not what the text says.
     first = next((place for place, each in enumerate(drafts) if not each.against), 0)
@@ -104,6 +106,29 @@ async def _read(resources: Resources, space: str, draft: MemoryDraft) -> list[Me
         (read,) = reading.facts
         return drafts_of(replace(read, fact=replace(read.fact, text=draft.text)), draft)
     return [each for read in reading.facts for each in drafts_of(read, draft)]
+
+
+def _statements(draft: MemoryDraft) -> list[MemoryDraft]:
+    """A text, or, if it says that something is over and what holds instead, the second half and perhaps the first.
+
+    A new value of the same attribute already takes the place of the old one.
+    """
+    text = next_statement(draft.text, draft.subject) if draft.against and draft.attribute else ""
+    found = classify(text, speaker="user" if draft.origin == "user" else "") if text else None
+    if found is None or found.against or not found.attribute or slot(found.subject, "") != slot(draft.subject, ""):
+        return [draft]
+    news = replace(
+        draft,
+        text=text,
+        kind=found.kind,
+        subject=found.subject,
+        attribute=found.attribute,
+        value=found.value,
+        against=False,
+        why="",
+    )
+    is_instead = found.attribute == draft.attribute and holding_of(draft.attribute) == "one"
+    return [news] if is_instead else [news, draft]
 
 
 def remember_all(
@@ -166,8 +191,12 @@ def settle_said(
             # Nothing was known of the slot that it ends: it is news.
             done += settle_drafts(tx, space, [replace(draft, against=False, attribute="", value="", why="")])
         else:
-            done += settle_drafts(tx, space, [draft])
-            if draft.against and until_next_verb(draft.text) != draft.text:
+            first, *others = settle_drafts(tx, space, [draft])
+            gone = tuple(each.record for each in ended if not each.record.holds)
+            done += [replace(first, changed=(*first.changed, *gone)), *others]
+            if draft.against and (
+                until_next_verb(draft.text) != draft.text or next_statement(draft.text, draft.subject)
+            ):
                 # One half of the sentence ends something; the other half is news.
                 done += settle_drafts(tx, space, [replace(draft, against=False, attribute="", value="", why="")])
     return done

@@ -134,6 +134,10 @@ def predicate(clause: str, names: frozenset[str] = frozenset()) -> Predicate | N
     return _verb(clause, words, start, behind)
 
 
+_NEXT = lazy_re(
+    r"(?:[,;–—]|\b(?:and|but))\s+(?:(?:now|instead)\s+)?(?:(?P<who>he|she|they|we|it|i)\s+)?(?P<word>[a-z]{1,20})\b",
+    re.I,
+)
 _JOINED = lazy_re(r"\s(?:and|but|und|aber)\s(?:(?:also|now|still|then)\s)?(?P<word>[a-z]+)\b")
 _SAYS = ("s", "past")
 
@@ -144,6 +148,18 @@ def until_next_verb(text: str) -> str:
         if verb_forms().get(found["word"], ("", ""))[1] in _SAYS:
             return text[: found.start()]
     return text
+
+
+def next_statement(text: str, subject: str) -> str:
+    """Return the second statement of a sentence about one subject, with the subject in it; empty if there is none.
+
+    "Eve doesn't live in Paris anymore, she lives in Nice now" → "Eve lives in Nice now".
+    """
+    for found in _NEXT.finditer(text):
+        form = verb_forms().get(found["word"].lower(), ("", ""))[1]
+        if subject and (form in _SAYS or (form == "base" and found["who"])):
+            return f"{'I' if subject == 'user' else subject} {text[found.start('word') :]}"
+    return ""
 
 
 def _subject_at(words: list[Token], names: frozenset[str]) -> tuple[int, int] | None:
