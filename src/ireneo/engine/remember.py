@@ -75,8 +75,8 @@ async def remember(resources: Resources, space: str, text: str, **details: Unpac
     drafts = [] if told else await _read(resources, space, draft)
     if not drafts:
         said = [draft] if told else _statements(draft)
-        first, *more = await resources.store.write(settle_said, space, said)
-        return replace(first, more=tuple(more))
+        done = await resources.store.write(settle_said, space, said)
+        return replace(done[0], more=tuple(done[1:]))
     settled = await resources.store.write(settle_drafts, space, drafts)
     # Drafts against other memories are settled first, and are not what the text says.
     first = next((place for place, each in enumerate(drafts) if not each.against), 0)
