@@ -370,6 +370,9 @@ class _ChangeReader:
         """What it shares two rare words with, where it says that something is over, or fills a slot anew."""
         if not self.strong and not (self.changed and self.draft.attribute):
             return
+        if self.draft.kind == "episodic" and not self.draft.messages:
+            # An event that is told by itself ends what it names, and nothing that merely shares words with it.
+            return
         found = []
         for each, words in self.held:
             if each.kind == "episodic" or (each.attribute and _is_name_of(each)):
