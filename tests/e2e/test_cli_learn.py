@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from tests.agent_log import LOST, MADE, MOON, Ran, claude_log
 from tests.e2e.test_cli_command import run, spawn
 
+import ireneo
 from ireneo.faces.cli.screens.lists import show_lessons
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex
@@ -275,3 +276,12 @@ def test_the_table_of_lessons_reads_as_it_did(
     if os.environ.get("REGENERATE"):
         (GOLDEN / "cli_lessons.txt").write_text(text, encoding="utf-8")
     assert text == (GOLDEN / "cli_lessons.txt").read_text(encoding="utf-8")
+
+
+def test_a_brief_holds_the_ruling_on_what_its_goal_is_about(tmp_path: Path) -> None:
+    run("learn", Path(ireneo.__file__).parent / "faces/cli/demo", cwd=tmp_path)
+    ruling = "Never touch the migrations"
+    for goal in ("change the migrations", "Add a column to the jobs table with a new migration"):
+        assert ruling in run("brief", "--project", "kestrel", "--goal", goal, cwd=tmp_path).stdout
+    for goal in ("Run the integration tests", "Write a changelog entry"):
+        assert ruling not in run("brief", "--project", "kestrel", "--goal", goal, cwd=tmp_path).stdout

@@ -129,7 +129,10 @@ def general_rulings(records: Sequence[Record]) -> list[Record]:
 def _concern(goal: Goal, record: Record, own: Sequence[Observation]) -> float:
     if any(each.trigger is not None and goal.names(each.trigger) for each in own):
         return 1.0
-    return goal.concerns(content_of(record.text), {each.session for each in supporting(record)})
+    content = content_of(record.text)
+    concerns = goal.concerns(content, {each.session for each in supporting(record)})
+    # A user's ruling that is missed costs more than one that is read in vain: one thing in common is enough.
+    return max(concerns, RELATED) if is_ruling(record.cue) and goal.touches(record.text) else concerns
 
 
 BUDGET = 1_500

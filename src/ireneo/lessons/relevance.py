@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
+from ireneo.language.predicates import verb_forms
 from ireneo.language.words import terms
 from ireneo.lessons.rulings import same_ruling
 from ireneo.lessons.run import LearnedRun, Trigger, is_ruling
@@ -41,6 +42,7 @@ _OWN_NAME = lazy_re(
     r"(?:make|just|mise(?: run)?|task|npm run|pnpm(?: run)?|yarn(?: run)?|bun run|nox -s|tox -e|rake|poe) ([\w:.-]+)"
 )
 """A command that the project defines."""
+_WORD = lazy_re(r"[^\W\d_]{3,}")
 _CODE = lazy_re(r"`([^`\n]{1,200})`")
 
 
@@ -87,6 +89,10 @@ class Goal:
 
     def _has(self, said: str) -> bool:
         return re.search(rf"(?<![\w./-]){re.escape(said)}(?![\w-])", self._text) is not None
+
+    def touches(self, lesson: str) -> bool:
+        """Whether the text of a lesson shares a specific word with the goal that is no verb: what both are about."""
+        return any(map(self._tells, _subjects(self._text) & _subjects(lesson)))
 
     def concerns(self, lesson: Content, sessions: Collection[str]) -> float:
         """How much a lesson that these sessions showed concerns the goal, from 0 to 1."""
@@ -144,6 +150,12 @@ class Goal:
         every = sum(like for like, _ in self._alike)
         usual = len(tasks) / len(self._tasks)
         return found / (every + DOUBT) if found >= USED_MORE * usual * every else 0.0
+
+
+def _subjects(text: str) -> frozenset[str]:
+    """The terms of the words that are no form of a verb: to "run" or "add" something says little of what it is."""
+    words = _WORD.findall(FOLDERS.sub("", text))
+    return frozenset(terms(" ".join(each for each in words if each.lower() not in verb_forms())))
 
 
 def _tasks_of(run: LearnedRun) -> Iterator[PastTask]:
