@@ -98,7 +98,7 @@ def test_the_first_of_five_is_meant(home: Path) -> None:
 def test_it_says_why_and_a_script_gets_the_path_alone(home: Path) -> None:
     done = at(home, "path")
     assert done.stdout == f"{home / '.local/share/ireneo/memory.db'}\n"
-    assert "~/.local/share/ireneo/memory.db: it is your own" in done.stderr
+    assert "~/.local/share/ireneo/memory.db: your own database" in done.stderr
     assert "It does not exist yet" in done.stderr
     (home / "work/.ireneo").mkdir()
     told = json.loads(at(home, "path", "--json").stdout)

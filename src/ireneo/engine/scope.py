@@ -86,7 +86,7 @@ class RecallQuery(ScopeLimits, frozen=True, kw_only=True):
         if self.kind is not None and self.kind not in KIND_NAMES:
             raise BadInput(f"There is no kind {self.kind!r} of memory; take one of {', '.join(KIND_NAMES)}.")
         if not 1 <= self.limit <= MOST_RESULTS:
-            raise BadInput(f"A limit of {self.limit} can't be kept; ask for 1 to {MOST_RESULTS:,} results.")
+            raise BadInput(f"The limit is {self.limit}; ask for 1 to {MOST_RESULTS:,} results.")
         if self.budget is not None and self.budget < 1:
             raise BadInput(f"A budget of {self.budget} tokens holds nothing; give at least 1.")
         if self.at is not None and self.at.utcoffset() is None:

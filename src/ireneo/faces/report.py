@@ -227,7 +227,8 @@ def _of_project(project: str, lessons: Sequence[Lesson]) -> str:
 def _lesson(lesson: Lesson) -> str:
     conditions = ", ".join(f"{name} {value}" for name, value in sorted(lesson.conditions.items()))
     cost = f"cost {lesson.tokens:,} tokens so far" if lesson.tokens else ""
-    minutes = f"and {lesson.seconds / 60:,.0f} minutes" if cost and lesson.seconds >= 60 else ""
+    whole = round(lesson.seconds / 60)
+    minutes = f"and {whole:,} minute{'s' if whole > 1 else ''}" if cost and lesson.seconds >= 60 else ""
     notes = [lesson.task_type, conditions, f"{cost} {minutes}".strip()]
     about = " · ".join(safe(note) for note in [*notes, lesson.id] if note)
     category = "ruling" if lesson.is_ruling else lesson.category

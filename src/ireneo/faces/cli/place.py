@@ -64,7 +64,7 @@ def place_of(
         if _is_own(inside):
             return DatabasePlace(inside / FILE, f"the folder {shown(folder)} has a {FOLDER} in it", note)
         note = note or f"{shown(inside)} belongs to another user and is passed over; to use it, name it with --db."
-    return DatabasePlace(own_place(), "it is your own, for folders without one", note)
+    return DatabasePlace(own_place(), "your own database, used in folders that have none", note)
 
 
 def database(given: str | Path | None) -> Database:
