@@ -57,7 +57,7 @@ async def cut(drafts: list[Draft], budget: int, model: ScriptedLLM | None, outco
         await session.append(drafts)
         if model is not None:
             for each in (await session.summarise(budget)).summaries:
-                outcomes[each.outcome] += 1
+                outcomes[each.did] += 1
         return (await session.context(budget, to="openai")).messages
 
 

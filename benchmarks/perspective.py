@@ -150,7 +150,7 @@ async def shown(cut: Cut, model: LanguageModel | None, budget: int, voice: Voice
     await session.append(list(cut.path))
     if model:
         for each in (await session.summarise(budget)).summaries:
-            written[f"{voice} {each.outcome}"] += 1
+            written[f"{voice} {each.did}"] += 1
     return await session.context(budget, to="openai")
 
 

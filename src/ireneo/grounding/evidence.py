@@ -314,7 +314,7 @@ def _are_alternatives(one: str, other: str) -> bool:
     last = one.rpartition(".")[2] if "." not in other else one
     if "/" in one or not other or last == other or last[:3] != other[:3]:
         return False
-    return "." in other or all(_CAMEL.match(each) for each in (last, other))
+    return ("." in one and "." in other) or all(_CAMEL.match(each) for each in (last, other))
 
 
 def _finds(wanted: str, text: str, free: Free) -> Iterator[int]:
