@@ -87,6 +87,7 @@ INTERPRETER = lazy_re(r"(?:python|pypy|node|ruby|perl|deno|php|ts-node|tsx|bun|R
 _ASSIGNS = lazy_re(r"\w+\+?=")
 _SUBCOMMAND = lazy_re(r"[A-Za-z][\w:.-]*\Z")
 _TASK = lazy_re(r"(?=[^A-Za-z]*+[A-Za-z])[:\w./@#-]++\Z")
+_NUMBER = lazy_re(r"\d")
 _VERSION = lazy_re(r"(?<=[A-Za-z])[\d.]+\Z")
 _AT_VERSION = lazy_re(r"(?<=.)@[^/]*\Z")
 _NUMBERED = frozenset("python pip pypy ruby node php perl clang gcc g++ lua".split())
@@ -400,6 +401,8 @@ def _positional(words: Sequence[str], valued: frozenset[str]) -> list[str]:
 def _tasks(program: str, words: Sequence[str], valued: frozenset[str]) -> tuple[str, ...]:
     out: list[str] = []
     for word in _positional(words, valued):
+        if program in ("make", "ninja") and _NUMBER.match(word):
+            continue
         if not _TASK.match(word):
             break
         out.append(word)

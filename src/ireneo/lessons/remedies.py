@@ -214,13 +214,18 @@ def _of_a_line(run: Sequence[TriedCall], at: int) -> Remedy | None:
 
 
 def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
-    """The same tool with another value for one argument."""
+    """The same tool with another value or name for one argument."""
     failed = run[at]
     again = next((each for each in run[at + 1 : at + 1 + SOON] if each.tool == failed.tool), None)
     given, then = failed.step.call.arguments, again.step.call.arguments if again else None
     if again is None or isinstance(given, str) or not isinstance(then, dict):
         return None
     changed = [key for key in sorted({*given, *then}) if given.get(key) != then.get(key)]
+    dropped, added = [key for key in given if key not in then], [key for key in then if key not in given]
+    if len(dropped) == 1 and len(changed) == len(dropped) + len(added) and len(added) <= 1:
+        if added and given[dropped[0]] != then[added[0]]:
+            return None
+        return _argument_named(failed, again, dropped[0], *added)
     if len(changed) == 1 and (several := _several(given.get(changed[0]))) and not _several(then.get(changed[0])):
         return _one_at_a_time(failed, again, changed[0], several)
     key = changed[0] if len(changed) == 1 and changed[0] in given else ""
@@ -238,6 +243,19 @@ def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
         tries=(failed, again),
         worked=again.worked,
         trigger=Trigger(tool=failed.tool, words=(before,), unless=(value,)),
+    )
+
+
+def _argument_named(failed: TriedCall, again: TriedCall, name: str, right: str = "") -> Remedy:
+    """The same call without an argument, or with it under its right name."""
+    return Remedy(
+        label=f"swap:{name}:{right}" if right else f"no:{name}",
+        words=f"give `{right}` in place of `{name}`" if right else f"leave `{name}` out",
+        names=(right or name,),
+        wrong=(name,),
+        tries=(failed, again),
+        worked=again.worked,
+        trigger=Trigger(tool=failed.tool, words=(name,), unless=(right,) if right else ()),
     )
 
 
@@ -376,6 +394,8 @@ def _with_fewer(failed: TriedCall, again: TriedCall) -> Remedy | None:
         wrong = ("arg", "args", "argument", "arguments", "operand")
         if left[0] == "--":
             label, words = "fewer:--", "leave `--` and what follows it out"
+        elif len(left) > 1 and len(set(then) - set(_flags_of(again))) == 1:
+            label, words = "one:argument", "give it one argument at a time"
     elif (
         again.worked
         and failed.faults[0] != TESTS_FAILED

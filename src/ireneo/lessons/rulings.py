@@ -63,6 +63,7 @@ def _begins(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
     return lazy_re(lambda: either(rows()), re.I)
 
 
+_POLITE = _begins(lambda: _words().polite)
 _TAG = lazy_re(lambda: either(_words().tags), re.I)
 _REASON = _begins(lambda: _words().reasons)
 _BAN_ASIDE = lazy_re(lambda: rf"(?<=\w \()(?P<ban>{either(topic(Binding).bans)}[^()\n]{{1,200}})\) (?=\w)", re.I)
@@ -152,6 +153,9 @@ def _put_in(said: UserWords, *, works: bool) -> list[FoundRuling]:
 def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
     """The weight of a sentence as a ruling, in its context."""
     sentence = own.text[:2_000].strip()
+    if polite := _POLITE.match(sentence):
+        sentence = sentence[polite.end() :].rstrip("?")
+        own = replace(own, text=sentence)
     if own.step or len(sentence) < 6 or sentence.endswith(":"):
         return 0.0
     agreed = _TAG.search(sentence)
@@ -362,6 +366,7 @@ _THING = (
 )
 _REFUSES = lazy_re(lambda: rf"(?<!\w){either(_words().refused)}{_THING}", re.I)
 _CHOOSES = lazy_re(lambda: rf"(?<!\w){either(_words().chosen)}{_THING}", re.I)
+_ACT = lazy_re(lambda: f"(?:{'|'.join(either(said) for said in _words().acts.values())})", re.I)
 _FORBIDS_ACT = lazy_re(
     lambda: rf"(?<!\w){either(_words().forbids)}(?P<act>{either(map(either, _words().acts.values()))})\b", re.I
 )
@@ -404,7 +409,9 @@ def _trigger(text: str) -> Trigger | None:
     for each in refused:
         flags = tuple(_FLAG.findall(each))
         if each.startswith("-"):
-            return Trigger(command=_command_of(act["act"]) if act else "", words=(each,), unless=unless)
+            return Trigger(
+                command=_command_of(act["act"]) if act else _said_command(text), words=(each,), unless=unless
+            )
         if each.split()[0].lower() in _PROGRAMS:
             plain = " ".join(word for word in each.split() if not word.startswith("-"))
             return Trigger(command=plain, words=flags, unless=unless)
@@ -424,6 +431,12 @@ def binding_forbids(text: str) -> bool:
 
 def _command_of(act: str) -> str:
     return next((name for name, said in _words().acts.items() if re.fullmatch(either(said), act, re.IGNORECASE)), "")
+
+
+def _said_command(text: str) -> str:
+    """The command that a text means by a verb."""
+    found = _ACT.search(text)
+    return _command_of(found[0]) if found else ""
 
 
 def _way_out(text: str) -> str:

@@ -114,7 +114,7 @@ def _trap(
     why = told.why.text if told.why and text == quoted else ""
     trigger, passed = told.remedy.trigger, 0
     if trigger is not None and trigger.command:
-        passed = _passed(trigger, run)
+        trigger, passed = _stepped_into(trigger, [each.failed for each in helped], run)
     return _observation(
         material,
         cue,
@@ -130,16 +130,25 @@ def _trap(
     )
 
 
-def _passed(trigger: Trigger, run: Sequence[TriedCall]) -> int:
-    """Count the calls that match the trigger and passed without the way out."""
-    passed = 0
+def _stepped_into(trigger: Trigger, failed: Sequence[TriedCall], run: Sequence[TriedCall]) -> tuple[Trigger, int]:
+    """The trigger, and how often a matching call passed without the way out.
+
+    If most passed, the trigger is narrowed to an argument that only the failed calls have.
+    """
+    passed: list[frozenset[str]] = []
     for each in run:
         if not each.worked or not each.shell:
             continue
         if any(names_thing(each.step.command, word) for word in trigger.unless):
             break  # From here on the way out was taken.
-        passed += each.program == trigger.command and arguments_of(each).issuperset(trigger.words)
-    return passed
+        given = arguments_of(each)
+        if each.program == trigger.command and given.issuperset(trigger.words):
+            passed.append(given)
+    if len(passed) <= len(failed) or trigger.words:
+        return trigger, len(passed)
+    common = frozenset.intersection(*map(arguments_of, failed))
+    told = sorted(word for word in common if "/" in word and not any(word in each for each in passed))
+    return (replace(trigger, words=(told[0],)), 0) if told else (trigger, len(passed))
 
 
 def _is_plain(fall: _Fall) -> bool:
