@@ -228,7 +228,7 @@ async def test_half_a_surrogate_is_told_wherever_it_is_given(tmp_path: Path) -> 
     [
         ({"text": "  "}, "empty"),
         ({"text": "x", "kind": "poetic"}, "episodic, semantic"),
-        ({"text": "x", "limit": 0}, "limit of 0"),
+        ({"text": "x", "limit": 0}, "limit is 0"),
         ({"text": "x", "budget": 0}, "budget of 0"),
         ({"text": "x", "at": datetime(2026, 1, 1)}, "no zone"),
         ({"text": "x" * 30_000}, "20,000 characters"),
