@@ -44,6 +44,17 @@ def test_redacted_text_stays_as_it_is(text: str, name: str) -> None:
     assert redactor.redact(redactor.redact(text, name), name) == once
 
 
+def test_a_key_behind_a_header_without_an_end_takes_nothing_else_with_it() -> None:
+    key = planted("ec key", 0)
+    text = json.dumps({"": "-----BEGIN PRIVATE KEY-----" + key.text, "kept": "as it is"})
+    cleaned = SecretRedactor().redact(text)
+    assert json.loads(cleaned)["kept"] == "as it is"
+    assert not [secret for secret in key.secrets if secret in cleaned]
+    # A second one that has no end is not closed by the first.
+    open_end = key.text + key.text.partition("-----END")[0]
+    assert not [secret for secret in key.secrets if secret in SecretRedactor().redact(open_end)]
+
+
 @settings(deadline=None, max_examples=times(20))
 @given(st.dictionaries(st.text(max_size=8) | NAMES, TEXTS | st.lists(TEXTS, max_size=3), max_size=5))
 def test_json_stays_json_of_the_same_shape(held: dict[str, str | list[str]]) -> None:

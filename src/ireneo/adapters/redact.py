@@ -378,6 +378,18 @@ _GUESSED = "contextual_secret"
 """The detector's type for values recognised only by name, which includes many false positives."""
 
 
+def _end_of_closed_keys(found: str) -> int:
+    """Where the keys end in what the detector takes for one: without an end line it takes all that follows a header.
+
+    What follows a key that is closed is left alone only if it holds neither another header nor a part of a body.
+    """
+    last = max((span.end for span in private_keys(found)), default=0)
+    tail = found[last:]
+    return (
+        last if found[:last].endswith("-----") and "-----BEGIN " not in tail and not _KEY.search(tail) else len(found)
+    )
+
+
 def detected(text: str) -> Iterator[SecretSpan]:
     """The secrets that the detector finds in `text`."""
     try:
@@ -388,11 +400,14 @@ def detected(text: str) -> Iterator[SecretSpan]:
     for finding in findings:
         value = text[finding.start : finding.end]
         if finding.type != _GUESSED:
-            if finding.type == "private_key" and not _KEY.search(value):
-                continue
+            end = finding.end
+            if finding.type == "private_key":
+                if not _KEY.search(value):
+                    continue
+                end = finding.start + _end_of_closed_keys(value)
             if finding.type == "bearer_token" and (is_placeholder(value) or (value.islower() and is_name(value))):
                 continue
-            yield SecretSpan(finding.start, finding.end, finding.type.replace("_", "-"))
+            yield SecretSpan(finding.start, end, finding.type.replace("_", "-"))
             continue
         if _CALL.match(value) or "(" in value or "[" in value or "{" in value:
             continue
