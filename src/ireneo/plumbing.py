@@ -47,7 +47,7 @@ def project_named(given: str) -> str:
 
 def neutralised(text: str) -> str:
     """Mark instructions to a model in `text` as quoted."""
-    from ireneo.grounding.neutral import neutralise
+    from ireneo.grounding.claims import neutralise
 
     return neutralise(text)
 

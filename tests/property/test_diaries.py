@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from tests.property.invariants.houses import calm
 from tests.unit.runs import material, quarters
 
+from ireneo.grounding.claims import instruction_like
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
-from ireneo.grounding.neutral import instruction_like
 from ireneo.lessons.attempts import LED_NOWHERE, read_tasks
 from ireneo.lessons.run import project_of
 from ireneo.lessons.write_diary import allowance, render_diary, write_diary

@@ -6,9 +6,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ireneo.grounding.check import LastOutcome, contradicts, error_text, flipped, voice_faults
-from ireneo.grounding.claims import ClaimKind, TextClaim, artifacts, claims, code_claims
+from ireneo.grounding.claims import ClaimKind, TextClaim, artifacts, claims, code_claims, instruction_like, neutralise
 from ireneo.grounding.evidence import SourceIndex, check_text
-from ireneo.grounding.neutral import instruction_like, neutralise
 
 words = st.text("abcdefghijklmnop", min_size=3, max_size=8)
 paths = st.builds(

@@ -15,8 +15,8 @@ from ireneo import Memory
 from ireneo.engine.taught import MOST_WHY_WORDS, MOST_WORDS
 from ireneo.errors import BadReply, ModelRefused
 from ireneo.grounding.check import error_text
+from ireneo.grounding.claims import instruction_like
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
-from ireneo.grounding.neutral import instruction_like
 from ireneo.log.message import Call, Draft, Result, Text
 from ireneo.ports.models import Prompt
 from ireneo.testing.scripted import Scripted, ScriptedLLM

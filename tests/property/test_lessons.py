@@ -9,8 +9,8 @@ from tests.property.test_diaries import runs
 from tests.unit.lesson_runs import NO_PYTEST, NOW, a_run, edit_of, no_pytest, observed, unread
 from tests.unit.runs import quarters
 
+from ireneo.grounding.claims import instruction_like
 from ireneo.grounding.evidence import SourceIndex, check_text
-from ireneo.grounding.neutral import instruction_like
 from ireneo.lessons.faults import normalized_error
 from ireneo.lessons.lessons import lesson_drafts, share_of, standing_of
 from ireneo.lessons.observe import LONGEST, MOST_SOURCES, texts_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ireneo import Draft, Message
+from ireneo.log.calls import atoms, torn
 from ireneo.log.message import Call, Part, Result, Text, chain
-from ireneo.log.tree import atoms, torn
 
 
 def path(*script: str) -> list[Message]:

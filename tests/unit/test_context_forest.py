@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from ireneo import Draft, Message, Policy, Summary
+from ireneo.log.calls import atoms
 from ireneo.log.message import Call, Result, Text, chain, weigh
-from ireneo.log.tree import atoms
 from ireneo.summaries.policy import FORGE
 from ireneo.summaries.work import RowItem, cover_row, grow, is_kept, loose_from, open_block
 

@@ -13,8 +13,7 @@ from tests.unit.waiting import waited
 
 import ireneo
 from ireneo.errors import BadInput, EmbedderError
-from ireneo.log.message import Draft, Text
-from ireneo.memories.index import author_of_message
+from ireneo.log.message import Draft, Text, author_of_message
 from ireneo.ports.models import Embedder
 from ireneo.types import MemoryDetails
 

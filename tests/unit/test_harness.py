@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.log.outcome import GUTTER, line_numbers, without_reminders
+from ireneo.log.calls import GUTTER, line_numbers, without_reminders
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ireneo.log.calls import hides_status, known_failed
 from ireneo.log.message import Call, Draft, Message, Result, Text, chain
-from ireneo.log.outcome import hides_status, known_failed
 from ireneo.summaries.outcomes import last_outcomes
 
 PASSES, FAILS = "ok  \tharbour\t0.2s", "--- FAIL: TestTide (0.02s)\nFAIL\tharbour\t0.2s"

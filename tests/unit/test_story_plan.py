@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from tests.property.invariants.houses import calm
 from tests.property.stories.material import SMALL, Storyteller, says, stories
 
+from ireneo.log.calls import atoms
 from ireneo.log.message import Draft, Message, chain
-from ireneo.log.tree import atoms
 from ireneo.summaries.policy import STORY, Policy, StorySettings, story_of
 from ireneo.summaries.story import (
     LONG_TURN,

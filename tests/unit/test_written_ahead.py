@@ -12,8 +12,8 @@ from tests.property.invariants.material import Teller
 from ireneo import Draft, Message, Session
 from ireneo.engine import context as ahead
 from ireneo.formats.logs.registry import log_format
+from ireneo.log.calls import atoms, settled
 from ireneo.log.message import chain
-from ireneo.log.tree import atoms, settled
 
 STEPS = ("ask", "work", "parallel", "interleaved", "say", "late", "check fails", "edit", "check passes", "unanswered")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from ireneo.adapters.pool import Cancellation
+from ireneo.adapters.sql.database import Cancellation
 from ireneo.adapters.sqlite.opening import bring_up_to_date
 from ireneo.adapters.sqlite.store import READERS, Connection, SqliteStore
 from ireneo.ports.store import Scrubbed

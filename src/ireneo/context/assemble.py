@@ -35,8 +35,8 @@ from ireneo.context.compose import (
     with_masks,
 )
 from ireneo.context.view import ContextItem, gap, settle, slot_within, slots_within
+from ireneo.log.calls import atoms, loop_runs, torn
 from ireneo.log.message import BLOCK_TAGS, Count, Message, MessageId, short, texts
-from ireneo.log.tree import atoms, loop_runs, torn
 from ireneo.summaries.policy import Explained, Stay, decide, first_target, idle_seconds, whole
 from ireneo.summaries.summary import RecentValues, Summary
 from ireneo.summaries.work import RowItem, WorkPath, cover_row

@@ -22,8 +22,9 @@ from ireneo.context.view import (
     slots_within,
     verbatim,
 )
+from ireneo.log.calls import atoms, next_loop, running_turn
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, short, texts
-from ireneo.log.tree import Annotation, AnnotationId, atoms, next_loop, running_turn
+from ireneo.log.tree import Annotation, AnnotationId
 from ireneo.summaries.by_hand import canon, current_wordings
 from ireneo.summaries.pins import BY_HAND, MEDIUM, MILD, STANDING, STRONG, constraints, pinned, standing
 from ireneo.summaries.policy import Policy

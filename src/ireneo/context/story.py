@@ -37,8 +37,8 @@ from ireneo.context.view import (
     slots_within,
     verbatim,
 )
+from ireneo.log.calls import atoms
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, harmless, is_called, short
-from ireneo.log.tree import atoms
 from ireneo.summaries.by_hand import canon_lines, with_edits, with_threads_by_hand
 from ireneo.summaries.cast import KnownCast, known_cast, say_cast
 from ireneo.summaries.policy import Policy, whole

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.allot import NAMES_FROM, Allotter, LineOffer, PricedLine, Statements, terms
+from ireneo.log.calls import line_numbers, without_reminders
 from ireneo.log.message import (
     CALL_TOKENS,
     MESSAGE_TOKENS,
@@ -31,7 +32,6 @@ from ireneo.log.message import (
     weigh,
     with_names_in_text,
 )
-from ireneo.log.outcome import line_numbers, without_reminders
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
 from ireneo.summaries.notes import STANDS_BESIDE

@@ -26,7 +26,7 @@ from ireneo.engine.scope import KIND_NAMES, RecallQuery, Scope, ScopeLimits, pla
 from ireneo.engine.scratchpad import check_pad
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import BadInput, EmbedderError, MemoryNotFound, StoreError
-from ireneo.grounding.neutral import neutralise
+from ireneo.grounding.claims import neutralise
 from ireneo.language.files import topic
 from ireneo.language.topics import Serving
 from ireneo.language.words import sentences, terms

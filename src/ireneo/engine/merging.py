@@ -22,9 +22,8 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.taught import MOST_WHY_WORDS, MOST_WORDS
 from ireneo.errors import ModelError
 from ireneo.grounding.check import error_text
-from ireneo.grounding.claims import claims
+from ireneo.grounding.claims import claims, instruction_like, neutralise
 from ireneo.grounding.evidence import SourceIndex, check_text
-from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.language.words import terms
 from ireneo.lessons.lessons import applies, projects_of
 from ireneo.lessons.rulings import same_ruling

@@ -35,8 +35,9 @@ from ireneo.engine.work_writing import (
 from ireneo.engine.writing import writing_record
 from ireneo.errors import BadInput, Overtaken, SummaryNotFound
 from ireneo.language.topics import Voice
+from ireneo.log.calls import atoms
 from ireneo.log.message import Head, Message, MessageId, head_of, strings, texts
-from ireneo.log.tree import SessionKey, atoms
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store, Transaction
 from ireneo.prompts import NOTES_OWN
 from ireneo.prompts.replies import VOICES

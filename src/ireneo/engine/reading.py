@@ -18,9 +18,8 @@ from msgspec.structs import replace
 from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.errors import BadInput
 from ireneo.grounding.check import error_text
-from ireneo.grounding.claims import TextClaim, units
+from ireneo.grounding.claims import TextClaim, instruction_like, neutralise, units
 from ireneo.grounding.evidence import SourceIndex, check_text
-from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.language.files import from_data, of_language, topic
 from ireneo.language.moments import moments
 from ireneo.language.numbers import said_figures, spelled

@@ -14,18 +14,10 @@ from ireneo.engine.scope import RecallQuery, Scope, place_all
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import EmbedderError
 from ireneo.language.words import terms
-from ireneo.log.message import MessageId
+from ireneo.log.message import MessageId, author_of_message, text_of_message
 from ireneo.memories.endings import says_of_change
 from ireneo.memories.facts import attribute_of
-from ireneo.memories.index import (
-    MOST_IN_SESSION,
-    Vector,
-    author_of_message,
-    kind_term,
-    numbers_at,
-    place_of,
-    text_of_message,
-)
+from ireneo.memories.index import MOST_IN_SESSION, Vector, kind_term, numbers_at, place_of
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.ranking import (
     ALIKE_AT_MOST,

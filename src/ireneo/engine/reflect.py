@@ -22,7 +22,7 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.errors import BadInput, ModelError
 from ireneo.grounding.check import error_text
-from ireneo.grounding.neutral import instruction_like, neutralise
+from ireneo.grounding.claims import instruction_like, neutralise
 from ireneo.language.files import either, topic
 from ireneo.language.times import worded
 from ireneo.language.topics import Outcomes

@@ -17,6 +17,7 @@ from ireneo.context.view import SKIPPED
 from ireneo.engine.tree import passes
 from ireneo.errors import BadInput
 from ireneo.formats.chat.format import BEGINNING, NO_REPLY, NOTES, SYSTEM, UNANSWERED, ChatFormat, origin_of
+from ireneo.log.calls import atoms, without_reminders
 from ireneo.log.message import (
     BLOCK_TAGS,
     CLOSING,
@@ -39,8 +40,7 @@ from ireneo.log.message import (
     short,
     with_names_in_text,
 )
-from ireneo.log.outcome import without_reminders
-from ireneo.log.tree import SessionKey, atoms
+from ireneo.log.tree import SessionKey
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
 from ireneo.summaries.steps import clip

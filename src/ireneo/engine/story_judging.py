@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.grounding.check import error_text, names_oneself, telling_faults, tells_of_itself
-from ireneo.grounding.neutral import instruction_like
+from ireneo.grounding.claims import instruction_like
 from ireneo.grounding.story import StorySourceIndex, sentences, with_quotation_marks, without_wrong_clauses
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.story_topics import Threads, Turns

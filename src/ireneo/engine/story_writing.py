@@ -35,7 +35,7 @@ from ireneo.engine.writing import (
     fitting,
     shown_pieces,
 )
-from ireneo.grounding.neutral import neutralise
+from ireneo.grounding.claims import neutralise
 from ireneo.grounding.story import sentences
 from ireneo.language.topics import Voice
 from ireneo.log.message import (

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from ireneo.context.view import shorten
 from ireneo.engine.taught import Taught, Witness, hold, named_in
+from ireneo.grounding.claims import neutralise
 from ireneo.grounding.evidence import SourceIndex, call_text, source_texts
-from ireneo.grounding.neutral import neutralise
 from ireneo.lessons.attempts import Attempt, Task, read_tasks
 from ireneo.lessons.run import CATEGORY, MODEL, DiaryEntry, Observation
 from ireneo.lessons.shell import RunMaterial

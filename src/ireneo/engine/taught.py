@@ -13,9 +13,8 @@ from functools import cached_property
 from msgspec import Struct
 
 from ireneo.grounding.check import Grounds, error_text, strike
-from ireneo.grounding.claims import TextClaim, claims
+from ireneo.grounding.claims import TextClaim, claims, instruction_like
 from ireneo.grounding.evidence import SourceIndex, call_text, check_text, source_texts
-from ireneo.grounding.neutral import instruction_like
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Instructions
 from ireneo.language.words import sentences

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct
 
 from ireneo.errors import EmbedderError, MissingExtra
-from ireneo.memories.index import Vector, text_of_message
+from ireneo.log.message import text_of_message
+from ireneo.memories.index import Vector
 from ireneo.ports.memories import IndexName, SearchPort, VectorChanges, VectorsPort
 from ireneo.ports.models import Embedder
 from ireneo.ports.store import Store, Transaction

@@ -25,13 +25,12 @@ from ireneo.engine.writing import (
     shown_pieces,
 )
 from ireneo.grounding.check import Grounds, Struck, strike
-from ireneo.grounding.claims import artifacts
+from ireneo.grounding.claims import artifacts, neutralise
 from ireneo.grounding.evidence import critical, source_texts, supported_rate
-from ireneo.grounding.neutral import neutralise
 from ireneo.language.topics import Voice
 from ireneo.language.words import other_language, terms
+from ireneo.log.calls import GUTTER, REMINDER, TAB, line_numbers, without_reminders
 from ireneo.log.message import Call, Count, Media, Message, MessageId, Result, Text, arguments_text, as_read, as_said
-from ireneo.log.outcome import GUTTER, REMINDER, TAB, line_numbers, without_reminders
 from ireneo.log.tree import Annotation
 from ireneo.ports.models import Prompt
 from ireneo.prompts import NOTES, NOTES_REPAIR

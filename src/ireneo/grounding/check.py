@@ -13,9 +13,8 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from ireneo.grounding.claims import TextClaim, claims, straight, unmarked
+from ireneo.grounding.claims import TextClaim, claims, instructions, straight, unmarked
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
-from ireneo.grounding.neutral import instructions
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Clauses, Verdicts, Voice, Voices
 from ireneo.language.words import breaks, terms

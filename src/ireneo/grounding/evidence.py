@@ -26,8 +26,8 @@ from ireneo.language.files import topic
 from ireneo.language.times import Date, dates
 from ireneo.language.topics import Names
 from ireneo.language.words import light_stem
+from ireneo.log.calls import derive_failed, runs_something
 from ireneo.log.message import Call, Message, Result, is_own_block, said_in, texts, without_recalled
-from ireneo.log.outcome import derive_failed, runs_something
 from ireneo.patterns import lazy_re
 
 

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from ireneo.grounding.neutral import instruction_like
+from ireneo.grounding.claims import instruction_like
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.topics import Tasks
 from ireneo.lessons.run import Cost, costs_of, sum_costs

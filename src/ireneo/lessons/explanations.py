@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from ireneo.grounding.neutral import instruction_like
+from ireneo.grounding.claims import instruction_like
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Explaining, Words
 from ireneo.language.words import sentences

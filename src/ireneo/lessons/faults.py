@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from ireneo.grounding.neutral import instruction_like
+from ireneo.grounding.claims import instruction_like
 from ireneo.language.files import fill, from_data
 from ireneo.patterns import lazy_re
 

@@ -9,9 +9,8 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.grounding.claims import claims
+from ireneo.grounding.claims import claims, instruction_like
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
-from ireneo.grounding.neutral import instruction_like
 from ireneo.language.words import sentences, terms
 from ireneo.lessons.commands import main_step
 from ireneo.lessons.explanations import (

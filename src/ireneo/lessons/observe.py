@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from ireneo.grounding.claims import instruction_like
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
-from ireneo.grounding.neutral import instruction_like
 from ireneo.lessons.faults import FOUND_NOTHING, TESTS_FAILED, TIMED_OUT, WITHOUT_A_WORD
 from ireneo.lessons.shell import TriedCall
 from ireneo.log.message import Message, MessageId, Thinking

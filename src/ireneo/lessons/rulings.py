@@ -15,7 +15,7 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.grounding.neutral import instruction_like
+from ireneo.grounding.claims import instruction_like
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Binding, Rulings
 from ireneo.lessons.observe import MOST_SOURCES

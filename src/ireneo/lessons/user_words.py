@@ -14,7 +14,7 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.grounding.neutral import instruction_like
+from ireneo.grounding.claims import instruction_like
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.topics import Constraints, Rulings, Wishes
 from ireneo.language.words import common_words, language_of_sentence, light_stem
@@ -25,8 +25,8 @@ from ireneo.lessons.naming import programs
 from ireneo.lessons.observe import ASKED, MOST_SOURCES, REFUSED, cited_sources, is_supported, plain_name
 from ireneo.lessons.run import Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, command_of, run_steps
+from ireneo.log.calls import was_refused, was_stopped
 from ireneo.log.message import Call, Message, MessageId, Text, Thinking, without_recalled
-from ireneo.log.outcome import was_refused, was_stopped
 from ireneo.patterns import lazy_re
 from ireneo.summaries.pins import own_words, said_in_results
 from ireneo.summaries.steps import CHANGES, Step, clip, sentences, understand

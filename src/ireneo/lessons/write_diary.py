@@ -14,9 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput
-from ireneo.grounding.claims import TextClaim, claims
+from ireneo.grounding.claims import TextClaim, claims, instruction_like
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
-from ireneo.grounding.neutral import instruction_like
 from ireneo.language.words import sentences, terms
 from ireneo.lessons.attempts import (
     MOST_OF_AN_ERROR,

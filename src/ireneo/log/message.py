@@ -1,4 +1,4 @@
-"""Messages: their parts, ids, authors and weights, what in them only repeats recalled memory, and what erasure leaves.
+"""Messages: parts, ids, authors, token counts, the text they are found by, repeated memory in them, and erasure.
 
 A message's id is the hash of its parent's id, its role and its parts, so that it names the whole path to it.
 """
@@ -9,7 +9,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Literal, NewType, TypeAlias
@@ -18,8 +18,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import of_language
-from ireneo.language.topics import Words
+from ireneo.language.files import of_language, topic
+from ireneo.language.topics import Speech, Words
+from ireneo.language.words import document_terms
 from ireneo.patterns import lazy_re
 
 # Logs hold hundreds of thousands of these structs and none refers back to itself, so that they are not tracked by the
@@ -553,16 +554,74 @@ def arguments_text(call: Call) -> str:
     return json.dumps(call.arguments, ensure_ascii=False)
 
 
-def strings(value: object) -> Iterator[str]:
+def strings(arguments: object) -> Iterator[str]:
     """Every string among a call's arguments, however deep."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from strings(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from strings(item)
+    left = [arguments]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            left += reversed(value.values())
+        elif isinstance(value, list | tuple):
+            left += reversed(value)
+
+
+# What a message is searched by.
+
+ARGUMENT_CHARS = 2_000
+"""Of each string among a call's arguments, so many characters: what a file is written with is seldom asked for."""
+RESULT_HEAD_CHARS = 2_000
+RESULT_TAIL_CHARS = 1_000
+"""Of each result, so many from its beginning and its end, where a tool says what it did and how that went."""
+
+# A name of one to three words, as they are written before what somebody says.
+_LABEL = lazy_re(r"\**([A-Z][\w'’-]{1,24}(?: [A-Z][\w'’-]{0,24}){0,2})\**: \S")
+
+
+def text_of_message(draft: Draft) -> str:
+    """What was said in a message and done by it: its texts, the strings in its calls, and its results.
+
+    Without thinking and media; and without texts that a harness, another tool's compaction or memory itself put there,
+    which nobody said.
+    """
+    return "\n".join(piece for piece in _pieces(draft) if piece)
+
+
+def terms_of_message(draft: Draft) -> list[str]:
+    """The terms that a message is found by, that of its author among them; none where there is nothing to search."""
+    return document_terms(text_of_message(draft), author_of_message(draft))
+
+
+def terms_of_stored(message: Message) -> list[str]:
+    """The terms that a message of the log is found by; none where it was erased."""
+    return [] if message.erased else terms_of_message(message.draft)
+
+
+def author_of_message(draft: Draft) -> str | None:
+    """By whose name a message is found: its author's, or the one that its text begins with ("Ana: I was there")."""
+    if draft.origin != "spoken":
+        return None
+    if draft.author:
+        return draft.author
+    label = _LABEL.match(draft.text)
+    return label[1] if label and label[1].casefold() not in topic(Speech).labels else None
+
+
+def _pieces(draft: Draft) -> Iterator[str]:
+    for part in said_in(draft).parts:
+        if isinstance(part, Text) and draft.origin == "spoken":
+            yield part.text
+        elif isinstance(part, Call):
+            yield from (value[:ARGUMENT_CHARS] for value in strings(part.arguments))
+        elif isinstance(part, Result):
+            yield _ends(part.text)
+
+
+def _ends(text: str) -> str:
+    if len(text) <= RESULT_HEAD_CHARS + RESULT_TAIL_CHARS:
+        return text
+    return f"{text[:RESULT_HEAD_CHARS]}\n{text[-RESULT_TAIL_CHARS:]}"
 
 
 # Erasure leaves the shape of a message, so that the path remains valid in every chat format.

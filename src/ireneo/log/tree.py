@@ -1,16 +1,12 @@
-"""The tree of a session: branches, annotations, and the groups of messages that no cut may split.
-
-An atom is a tool call with all its results; a tool loop is everything an assistant does on one request.
-"""
+"""The tree of a session: its key, ranges of its paths, and annotations of its messages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal, NewType
 
 from msgspec import Struct
 
-from ireneo.log.message import Message, MessageId, digest
+from ireneo.log.message import MessageId, digest
 
 MAIN = "main"
 ROOT = "root"
@@ -83,113 +79,3 @@ class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
 def annotation_id(kind: AnnotationKind, at: MessageId, text: str, about: str = "") -> AnnotationId:
     """Name an annotation by its content and place."""
     return AnnotationId(digest(kind[0], kind.encode(), at.encode(), text.encode(), about.encode()))
-
-
-def atoms(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
-    """Group consecutive `messages` into atoms, in order.
-
-    An assistant message with calls holds everything up to the last message that answers one of them, and so on for the
-    calls in between. Every other message is an atom of its own.
-    """
-    out: list[tuple[Message, ...]] = []
-    start = 0
-    while start < len(messages):
-        end = _end_of_atom(messages, start, start + 1)
-        out.append(tuple(messages[start:end]))
-        start = end
-    return out
-
-
-def settled(messages: Sequence[Message]) -> int:
-    """How many of these messages, which begin with an atom, stand in atoms that later messages can't extend."""
-    waiting: set[str] = set()
-    end = 0
-    for place, message in enumerate(messages):
-        if _ends_the_wait(message):
-            waiting = set()
-        if not waiting:
-            end = place
-        waiting = waiting - _answers(message) | _calls(message)
-    return end if waiting else len(messages)
-
-
-def torn(messages: Sequence[Message]) -> int:
-    """How many of these messages may belong to an atom that begins before the first of them."""
-    made: set[str] = set()
-    end = 0
-    for place, message in enumerate(messages):
-        if _ends_the_wait(message):
-            break
-        if any(result.call_id not in made for result in message.draft.results):
-            end = place + 1
-        made |= _calls(message)
-    return _end_of_atom(messages, 0, end) if end else 0
-
-
-def _end_of_atom(messages: Sequence[Message], start: int, end: int) -> int:
-    """Find the end of the atom that holds at least `messages[start:end]`."""
-    waiting: set[str] = set()
-    for message in messages[start:end]:
-        waiting = waiting - _answers(message) | _calls(message)
-    # A result that comes late stretches the atom over what stands in between: those messages would be
-    # torn from it otherwise. A user's message ends the wait, since a turn is never split over by an atom.
-    between: set[str] = set()
-    for place in range(end, len(messages)):
-        message = messages[place]
-        if not waiting or _ends_the_wait(message):
-            break
-        answered = _answers(message)
-        stretched = bool(answered & waiting)
-        waiting -= answered
-        between = between - answered | _calls(message)
-        if stretched:
-            end = place + 1
-            waiting |= between
-            between = set()
-    return end
-
-
-def _ends_the_wait(message: Message) -> bool:
-    return message.opens_turn and not message.draft.joined
-
-
-def _calls(message: Message) -> set[str]:
-    return {call.id for call in message.draft.calls if not call.server}
-
-
-def _answers(message: Message) -> set[str]:
-    return {result.call_id for result in message.draft.results}
-
-
-def next_loop(messages: Sequence[Message], *, running: bool) -> int:
-    """The index from which no tool loop continues that was `running` before these messages.
-
-    A loop continues with an assistant message after a call or result, unless a user spoke since. Providers that bind
-    thinking want that of a whole loop, or none.
-    """
-    for place, message in enumerate(messages):
-        if message.role == "assistant" and not running:
-            return place
-        runs = _runs_on(message)
-        running = running if runs is None else runs
-    return len(messages)
-
-
-def loop_runs(messages: Sequence[Message]) -> bool:
-    """Whether a tool loop is running behind these messages; assumed where they don't tell."""
-    told = (runs for message in reversed(messages) if (runs := _runs_on(message)) is not None)
-    return next(told, bool(messages) and messages[0].position > 0)
-
-
-def _runs_on(message: Message) -> bool | None:
-    """Whether a tool loop is running behind `message`; None where it doesn't tell."""
-    if message.opens_turn and not message.draft.joined:
-        return False
-    if message.role == "assistant":
-        return bool(message.draft.calls)
-    return True if message.role == "tool" else None
-
-
-def running_turn(messages: Sequence[Message]) -> int:
-    """The index of the last user message; 0 where there is none."""
-    return next((place for place in reversed(range(len(messages))) if messages[place].opens_turn), 0)

@@ -1,19 +1,16 @@
-"""What is searched: the numbers of documents, the words of a message and of a memory, and vectors as they are kept."""
+"""What an index of memories and messages holds: numbers of documents, terms of memories, quantised vectors."""
 
 from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import isfinite
 from typing import Literal, TypeAlias
 
-from ireneo.language.files import topic
-from ireneo.language.topics import Speech
-from ireneo.language.words import document_terms, terms
-from ireneo.log.message import Call, Draft, Message, Result, Text, said_in
+from ireneo.language.words import terms
+from ireneo.log.message import Draft
 from ireneo.memories.record import Kind, Record
-from ireneo.patterns import lazy_re
 
 # The numbers of documents: a message or a memory in the index, with what ranking must know of it packed in.
 #
@@ -85,45 +82,6 @@ def numbers_at(place: int) -> tuple[int, int]:
     return place << CLASS_BITS, (place << CLASS_BITS) + (1 << CLASS_BITS) - 1
 
 
-ARGUMENT_CHARS = 2_000
-"""Of each string among a call's arguments, so many characters: what a file is written with is seldom asked for."""
-RESULT_HEAD_CHARS = 2_000
-RESULT_TAIL_CHARS = 1_000
-"""Of each result, so many from its beginning and its end, where a tool says what it did and how that went."""
-
-# A name of one to three words, as they are written before what somebody says.
-_LABEL = lazy_re(r"\**([A-Z][\w'’-]{1,24}(?: [A-Z][\w'’-]{0,24}){0,2})\**: \S")
-
-
-def text_of_message(draft: Draft) -> str:
-    """What was said in a message and done by it: its texts, the strings in its calls, and its results.
-
-    Without thinking and media; and without texts that a harness, another tool's compaction or memory itself put there,
-    which nobody said.
-    """
-    return "\n".join(piece for piece in _pieces(draft) if piece)
-
-
-def terms_of_message(draft: Draft) -> list[str]:
-    """The terms that a message is found by, that of its author among them; none where there is nothing to search."""
-    return document_terms(text_of_message(draft), author_of_message(draft))
-
-
-def terms_of_stored(message: Message) -> list[str]:
-    """The terms that a message of the log is found by; none where it was erased."""
-    return [] if message.erased else terms_of_message(message.draft)
-
-
-def author_of_message(draft: Draft) -> str | None:
-    """By whose name a message is found: its author's, or the one that its text begins with ("Ana: I was there")."""
-    if draft.origin != "spoken":
-        return None
-    if draft.author:
-        return draft.author
-    label = _LABEL.match(draft.text)
-    return label[1] if label and label[1].casefold() not in topic(Speech).labels else None
-
-
 def role_of_message(draft: Draft) -> RoleClass:
     """Who speaks, as document numbers know it; a message that only brings results is nobody's word."""
     if draft.role == "user":
@@ -159,34 +117,6 @@ def kind_term(kind: Kind) -> str:
 def label_term(label: str) -> str:
     """The term under which the memories that bear a label stand; no word of a text is ever equal to it."""
     return f"#={label}"
-
-
-def _pieces(draft: Draft) -> Iterator[str]:
-    for part in said_in(draft).parts:
-        if isinstance(part, Text) and draft.origin == "spoken":
-            yield part.text
-        elif isinstance(part, Call):
-            yield from (value[:ARGUMENT_CHARS] for value in _strings(part.arguments))
-        elif isinstance(part, Result):
-            yield _ends(part.text)
-
-
-def _strings(arguments: object) -> Iterator[str]:
-    left = [arguments]
-    while left:
-        value = left.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, dict):
-            left += reversed(value.values())
-        elif isinstance(value, list | tuple):
-            left += reversed(value)
-
-
-def _ends(text: str) -> str:
-    if len(text) <= RESULT_HEAD_CHARS + RESULT_TAIL_CHARS:
-        return text
-    return f"{text[:RESULT_HEAD_CHARS]}\n{text[-RESULT_TAIL_CHARS:]}"
 
 
 Vector: TypeAlias = bytes

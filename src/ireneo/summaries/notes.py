@@ -12,7 +12,7 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.grounding.neutral import instruction_like
+from ireneo.grounding.claims import instruction_like
 from ireneo.log.message import MessageId, digest
 from ireneo.summaries.summary import Line, Section, SectionName, Summary
 

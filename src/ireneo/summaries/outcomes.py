@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from ireneo.grounding.check import LastOutcome
 from ireneo.grounding.evidence import failing_tests
+from ireneo.log.calls import known_failed, was_refused, was_stopped, without_reminders
 from ireneo.log.message import Message
-from ireneo.log.outcome import known_failed, was_refused, was_stopped, without_reminders
 from ireneo.patterns import lazy_re
 from ireneo.summaries.statements import asks, errors, gives_reason, is_intent, prose, shown_output
 from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, short_path, signature, steps

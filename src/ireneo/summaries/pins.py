@@ -19,8 +19,8 @@ from msgspec.structs import replace
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.topics import Constraints, OwnWords
 from ireneo.language.words import breaks, common_words, language_of_sentence, light_stem
+from ireneo.log.calls import was_refused
 from ireneo.log.message import PINS_TAG, Message, MessageId, Result, Text, without_recalled
-from ireneo.log.outcome import was_refused
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
 from ireneo.summaries.summary import Line, Summary, ThreadKind

@@ -19,8 +19,8 @@ from ireneo.grounding.claims import artifacts
 from ireneo.language.files import either, from_data, topic
 from ireneo.language.topics import Prose
 from ireneo.language.words import sentences
+from ireneo.log.calls import GUTTER, without_reminders
 from ireneo.log.message import Message, strings
-from ireneo.log.outcome import GUTTER, without_reminders
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import TAGS, ActionKind, Step, clip
 from ireneo.summaries.summary import Line, Mention

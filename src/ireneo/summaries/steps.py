@@ -11,8 +11,8 @@ from typing import Literal
 from msgspec import Struct
 
 from ireneo.language.words import sentences as split
+from ireneo.log.calls import derive_failed, was_refused, was_stopped
 from ireneo.log.message import Call, Message, MessageId, Result, strings
-from ireneo.log.outcome import derive_failed, was_refused, was_stopped
 from ireneo.patterns import lazy_re
 from ireneo.summaries.summary import Line
 

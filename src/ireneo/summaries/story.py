@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput
+from ireneo.log.calls import atoms
 from ireneo.log.message import Message, as_said
-from ireneo.log.tree import atoms
 from ireneo.summaries.cast import DEEP_LINES, cast_section
 from ireneo.summaries.find_cast import find_cast
 from ireneo.summaries.find_threads import find_threads

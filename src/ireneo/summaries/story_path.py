@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.log.calls import atoms, torn
 from ireneo.log.message import Message, MessageId, heard_by
-from ireneo.log.tree import atoms, torn
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import (
     due_merge,

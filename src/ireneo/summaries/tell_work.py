@@ -8,12 +8,11 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from ireneo.grounding.claims import artifacts
-from ireneo.grounding.neutral import neutralise
+from ireneo.grounding.claims import artifacts, neutralise
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
 from ireneo.language.topics import OwnWords
+from ireneo.log.calls import without_reminders
 from ireneo.log.message import Message, as_said, is_own_block, strings, without_recalled
-from ireneo.log.outcome import without_reminders
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import (
     STATUS_SUBJECT,

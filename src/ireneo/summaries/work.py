@@ -15,8 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.grounding.claims import artifacts
+from ireneo.log.calls import atoms, settled
 from ireneo.log.message import Message, MessageId, is_own_block
-from ireneo.log.tree import atoms, settled
 from ireneo.patterns import lazy_re
 from ireneo.summaries.notes import rolled_up, without_replaced
 from ireneo.summaries.outcomes import SINCE_CHECK, SINCE_COMMIT

@@ -12,8 +12,7 @@ from tests.property.invariants.material import TINY, Teller
 from tests.property.invariants.promises import TOKENS
 
 from ireneo import Draft, Memory, Message, Session
-from ireneo.adapters.sql.database import pack
-from ireneo.adapters.sql.log import token
+from ireneo.adapters.sql.log import pack, token
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.language.words import terms

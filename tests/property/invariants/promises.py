@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from ireneo import Context, Message, Session, Summary, ViewRow, chat_format
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.formats.chat.format import Payload
+from ireneo.log.calls import atoms
 from ireneo.log.message import Result
-from ireneo.log.tree import atoms
 
 TOKENS = EstimatedTokenizer()
 STANDS_FOR_MANY = ("summary", "left out")

@@ -13,8 +13,8 @@ from ireneo.context.compose import ContextOptions
 from ireneo.engine.context import ContextCache, context
 from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.chat.format import ThinkingRule
+from ireneo.log.calls import running_turn
 from ireneo.log.message import Part, Thinking
-from ireneo.log.tree import running_turn
 from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import preset as preset_named
 

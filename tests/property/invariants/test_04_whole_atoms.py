@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import ireneo
 from ireneo import Context, Message, Session, chat_format
 from ireneo.formats.chat.format import Payload
+from ireneo.log.calls import atoms, torn
 from ireneo.log.message import chain
-from ireneo.log.tree import atoms, torn
 
 from .houses import calm, every_store
 from .journeys import Journey, Look, journeys, looks, travel

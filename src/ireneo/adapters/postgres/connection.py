@@ -18,13 +18,13 @@ from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper, TextLoader
 
-from ireneo.adapters.pool import Cancellation
 from ireneo.adapters.postgres.pipe import LEAST_COPIED, Copied, Pipe, as_copy
 from ireneo.adapters.sql.database import (
     BUSY,
     LONGEST_SECONDS,
     TOO_BIG,
     UNPARSABLE,
+    Cancellation,
     Database,
     ErrorMeaning,
     Row,

@@ -13,9 +13,8 @@ from typing import Literal, TypeVar
 
 import psycopg
 
-from ireneo.adapters.pool import Cancellation, PooledStore
 from ireneo.adapters.postgres.connection import SQL, PostgresTransaction, ServerConnection, address, heedful
-from ireneo.adapters.sql.database import Migration, Row, read_migrations
+from ireneo.adapters.sql.database import Cancellation, Migration, PooledStore, Row, read_migrations
 from ireneo.errors import NewerDatabase, NotADatabase, StoreError
 from ireneo.ports.store import HearsOfWork, Migrated, Scrubbed
 

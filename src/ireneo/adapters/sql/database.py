@@ -1,33 +1,49 @@
-"""A database as the ports see it: named queries inside an open transaction, and the conversion of values to rows.
+"""A database as the ports see it: transactions in threads, named queries inside them, and values as they are in rows.
 
 Nothing here depends on a driver. An adapter provides a `Database` over its driver's connection, a `SqlTransaction` that
-translates the driver's errors, and the queries that it needs in its own dialect.
+translates the driver's errors, and the queries that it needs in its own dialect. A transaction is a function that is
+called in a thread with a connection of its own (`PooledStore`), so that neither the disk nor what the function computes
+ever blocks an event loop. Several event loops, each in a thread, may share a store.
 """
 
 from __future__ import annotations
 
-import json
+import asyncio
 import random
 import re
 import struct
+import threading
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from contextvars import ContextVar, copy_context
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from importlib import import_module
+from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from ireneo.errors import BadInput, StoreBusy, StoreError
-from ireneo.log.message import Draft, Head, Message, MessageId, Native, Origin, Part, Role
 from ireneo.patterns import lazy_re
+from ireneo.ports.store import HearsOfWork, Transaction
 
 Value: TypeAlias = str | bytes | int | float | None
 """A value bound to a query's parameter."""
@@ -38,6 +54,7 @@ Row: TypeAlias = tuple[Any, ...]
 END = 2**63 - 1
 """The greatest possible position."""
 
+C = TypeVar("C")
 P = ParamSpec("P")
 T = TypeVar("T")
 Q = TypeVar("Q", bound="Port")
@@ -394,115 +411,205 @@ def with_checksum(table: str, row: Mapping[str, Value]) -> Bindings:
     return {**row, "checksum": zlib.crc32((_WRITTEN[table] % _VALUES[table](row)).encode())}
 
 
-_PARTS = msgspec.json.Decoder(tuple[Part, ...])
+# Transactions run in threads: each connection runs one at a time, and waiting ones are served in order.
+
+NESTED = (
+    "A transaction of the store is open here already; return from its function before you open another: as many such "
+    "as there are connections would wait for each other for ever."
+)
+CLOSED = "The store is closed; open it again."
+LAZY = (
+    "A transaction's function returns what it read, and not {0}, which would run when the transaction is over; give a "
+    "plain function, and await outside of it."
+)
 
 
-def read_parts(text: str) -> tuple[Part, ...]:
-    """Decode the parts of a message."""
-    return _PARTS.decode(text)
+class Cancellation:
+    """Whether a transaction should be rolled back because the task that waited for it was cancelled."""
+
+    def __init__(self) -> None:
+        """Start without a request."""
+        self.requested = threading.Event()
+        """Set when the transaction should stop waiting for locks and roll back."""
+        self._commits = False
+        self._guard = threading.Lock()
+
+    def request(self) -> None:
+        """Cancel the transaction unless its commit has begun."""
+        with self._guard:
+            if not self._commits:
+                self.requested.set()
+
+    def check(self) -> None:
+        """Raise CancelledError if the transaction was cancelled."""
+        if self.requested.is_set():
+            raise CancelledError
+
+    def begin_commit(self) -> None:
+        """Raise CancelledError if the transaction was cancelled; otherwise it can't be from now on."""
+        with self._guard:
+            self.check()
+            self._commits = True
 
 
-COMPRESSION = 3
-"""The level for zlib; 6 saves 5 % more of typical payloads and takes twice as long."""
+_INSIDE: ContextVar[tuple[Cancellation, ...]] = ContextVar("ireneo transactions", default=())
+"""The transactions that this code was called in, or was started from."""
 
 
-def pack(draft: Draft) -> bytes | None:
-    """Encode the payload and the log record of a draft; None if it has neither.
+class ReentryGuard:
+    """Refuses a transaction of a store inside another one.
 
-    With the standard library's JSON, which keeps lone surrogates and NaN as they occur in real logs. Raises BadInput
-    for what is not JSON.
+    Holding one connection while waiting for another only deadlocks once as many transactions do so as there are
+    connections. So it is always refused. Context variables tell what runs inside a transaction: they are passed on
+    to the threads and event loops that a function starts.
     """
-    if draft.native is None and draft.record is None:
-        return None
-    whole = [[piece.format, piece.payload] if piece else None for piece in (draft.native, draft.record)]
-    try:
-        text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
-    except (TypeError, ValueError, RecursionError) as fault:
-        raise BadInput(f"A message's payload can't be written as JSON: {fault}") from fault
-    return zlib.compress(text.encode("utf-8", "surrogatepass"), COMPRESSION)
+
+    def __init__(self) -> None:
+        """Start with no open transaction."""
+        self._open: set[Cancellation] = set()
+
+    def check(self) -> None:
+        """Raise StoreError inside a transaction of this store."""
+        if not self._open.isdisjoint(_INSIDE.get()):
+            raise StoreError(NESTED)
+
+    @contextmanager
+    def inside(self, transaction: Cancellation) -> Iterator[None]:
+        """Mark `transaction` as open in this context for the duration of the block."""
+        self._open.add(transaction)
+        _INSIDE.set((*_INSIDE.get(), transaction))
+        try:
+            yield
+        finally:
+            self._open.discard(transaction)
 
 
-def unpack(packed: bytes | None) -> tuple[Native | None, Native | None]:
-    """Decode what `pack` returned."""
-    if packed is None:
-        return None, None
-    native, record = json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
-    return _native(native), _native(record)
+class Pool(Generic[C]):
+    """A few connections, and as many threads that use them."""
+
+    def __init__(self, connections: Sequence[C], retire: Callable[[C], None], guard: ReentryGuard, name: str) -> None:
+        """Use `connections`; `retire` closes one that is returned after the pool was closed."""
+        self._idle = list(connections)
+        self._retire = retire
+        self._guard = guard
+        self._threads = ThreadPoolExecutor(max_workers=len(self._idle), thread_name_prefix=name)
+        self._closed = False
+        self._lock = threading.Lock()
+
+    async def run(self, work: Callable[[C, Cancellation], T]) -> T:
+        """Call `work` in a thread as soon as a connection is free, and return its result.
+
+        A cancelled task returns at once: work that has not started never does, and running work is told through its
+        `Cancellation` and keeps the connection until it ends. Raises StoreError if the pool is closed, and inside other
+        work for the same store.
+        """
+        self._guard.check()
+        cancellation = Cancellation()
+        with self._lock:
+            if self._closed:
+                raise StoreError(CLOSED)
+            future = self._threads.submit(copy_context().run, self._work, work, cancellation)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            cancellation.request()
+            raise
+
+    def close(self) -> Sequence[C]:
+        """Accept no more work, and return the connections that are not in use."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        self._threads.shutdown(wait=False)
+        return idle
+
+    def _work(self, work: Callable[[C, Cancellation], T], cancellation: Cancellation) -> T:
+        with self._lock:
+            if self._closed:
+                raise StoreError("The store was closed while this was waiting for it.")
+            # The most recently used one, so that connections beyond the need are never opened.
+            connection = self._idle.pop()
+        try:
+            with self._guard.inside(cancellation):
+                return work(connection, cancellation)
+        finally:
+            self._give_back(connection)
+
+    def _give_back(self, connection: C) -> None:
+        with self._lock:
+            if not self._closed:
+                self._idle.append(connection)
+                return
+        self._retire(connection)
 
 
-def _native(piece: list[object] | None) -> Native | None:
-    return None if piece is None else Native(format=str(piece[0]), payload=piece[1])
+class PooledStore(Generic[C]):
+    """A store that runs each transaction in a thread on a connection of its own: one connection writes, a few read."""
+
+    def __init__(self, writer: C, readers: Sequence[C], retire: Callable[[C], None], name: str) -> None:
+        """Use these connections, which `retire` closes; `name` is the prefix of the threads' names."""
+        guard = ReentryGuard()
+        self._retire = retire
+        self._writers = Pool([writer], retire, guard, name)
+        self._readers = Pool(readers, retire, guard, name)
+
+    async def read(self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call `function` with a consistent snapshot."""
+        return await self._readers.run(self._transacting(function, args, kwargs, writes=False))
+
+    async def write(
+        self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Call `function` in a transaction, alone among the writers of this process, and commit durably."""
+        return await self._writers.run(self._transacting(function, args, kwargs, writes=True))
+
+    @asynccontextmanager
+    async def hearing(self, space: str) -> AsyncIterator[HearsOfWork]:
+        """Give a function that just sleeps: other processes can't notify this one, so the caller polls."""
+
+        async def wait(seconds: float, told_seconds: float) -> None:
+            await asyncio.sleep(seconds)
+
+        yield wait
+
+    async def close(self) -> None:
+        """Close idle connections now, and those in use when their transaction ends."""
+        for connection in (*self._readers.close(), *self._writers.close()):
+            await asyncio.to_thread(self._retire, connection)
+
+    @abstractmethod
+    def _transaction(
+        self, connection: C, cancellation: Cancellation, *, writes: bool
+    ) -> AbstractContextManager[Transaction]:
+        """Begin a transaction, which is committed at the end of the block, or rolled back if that raises."""
+
+    def _transacting(
+        self, function: Callable[..., T], args: tuple[object, ...], kwargs: dict[str, object], *, writes: bool
+    ) -> Callable[[C, Cancellation], T]:
+        for is_lazy, what in (
+            (iscoroutinefunction, "a coroutine"),
+            (isasyncgenfunction, "a generator"),
+            (isgeneratorfunction, "a generator"),
+        ):
+            if is_lazy(function):
+                raise StoreError(LAZY.format(what))
+
+        def work(connection: C, cancellation: Cancellation) -> T:
+            with self._transaction(connection, cancellation, writes=writes) as transaction:
+                cancellation.check()
+                result = function(transaction, *args, **kwargs)
+                _check_result(result)
+            return result
+
+        return work
 
 
-class _MessageRow(Struct, frozen=True, array_like=True):
-    """The columns of a message without payloads, in the order of the queries."""
-
-    id: MessageId
-    parent: MessageId | None
-    role: Role
-    origin: Origin
-    position: int
-    turn: int
-    tokens: int
-    thinking_tokens: int
-    total_tokens: int
-    at: str | None
-    source_id: str | None
-    joined: int
-    parts: str
-    erased: int = 0
-
-
-def write_message(session: int, segment: int, message: Message) -> Bindings:
-    """The row of a message, without payloads."""
-    draft = message.draft
-    row: Bindings = {
-        "key": session,
-        "segment": segment,
-        "position": message.position,
-        "id": message.id,
-        "parent": message.parent,
-        "role": draft.role,
-        "origin": draft.origin,
-        "turn": message.turn,
-        "tokens": message.tokens,
-        "thinking_tokens": message.thinking_tokens,
-        "total_tokens": message.total_tokens,
-        "at": write_time(draft.at),
-        "source_id": draft.source_id,
-        "joined": int(draft.joined),
-        "parts": write_json(draft.parts),
-        "erased": 0,
-    }
-    return with_checksum("messages", row)
-
-
-def read_message(values: Sequence[object], packed: bytes | None = None) -> Message:
-    """Decode a message; `packed` holds its payloads if they were selected. Raises ValidationError for a damaged row."""
-    row = msgspec.convert(values, _MessageRow)
-    native, record = unpack(packed)
-    return Message(
-        id=row.id,
-        parent=row.parent,
-        position=row.position,
-        turn=row.turn,
-        tokens=row.tokens,
-        thinking_tokens=row.thinking_tokens,
-        total_tokens=row.total_tokens,
-        draft=Draft(
-            role=row.role,
-            parts=read_parts(row.parts),
-            origin=row.origin,
-            at=read_time(row.at),
-            source_id=row.source_id,
-            joined=bool(row.joined),
-            native=native,
-            record=record,
-        ),
-        erased=bool(row.erased),
-    )
-
-
-def read_head(id: object, position: object, turn: object, total_tokens: object) -> Head:
-    """Decode a head from the columns of its message. Raises as `read_message` does."""
-    return msgspec.convert({"id": id, "position": position, "turn": turn, "total_tokens": total_tokens}, Head)
+def _check_result(result: object) -> None:
+    """Raise StoreError if a transaction's function returned something that would run after the transaction."""
+    if isinstance(result, Generator | AsyncGenerator):
+        raise StoreError(LAZY.format("a generator"))
+    if isinstance(result, Awaitable):
+        if asyncio.iscoroutine(result):
+            # Otherwise Python would warn later that it was never awaited.
+            result.close()
+        raise StoreError(LAZY.format("a coroutine"))

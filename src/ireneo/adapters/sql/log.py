@@ -10,7 +10,9 @@ messages before it, and after any other move the session is scanned again.
 
 from __future__ import annotations
 
+import json
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -25,31 +27,37 @@ from ireneo.adapters.sql.database import (
     Port,
     Row,
     between,
-    pack,
-    read_head,
-    read_message,
-    read_parts,
     read_time,
     reads,
     with_checksum,
-    write_message,
+    write_json,
     write_time,
     writes,
 )
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
-from ireneo.log.message import Draft, Head, Message, MessageId, voices_in
+from ireneo.log.message import (
+    Draft,
+    Head,
+    Message,
+    MessageId,
+    Native,
+    Origin,
+    Part,
+    Role,
+    author_of_message,
+    terms_of_stored,
+    voices_in,
+)
 from ireneo.log.tree import PathRange, SessionKey
 from ireneo.memories.index import (
     CLASS_BITS,
     MOST_IN_SESSION,
     ORDINAL_BITS,
-    author_of_message,
     document_number,
     memory_number,
     place_of,
     role_of_message,
     terms_of_memory,
-    terms_of_stored,
 )
 from ireneo.memories.record import Record
 from ireneo.patterns import lazy_re
@@ -551,3 +559,119 @@ def list_projects(database: Database, space: str, sessions: Iterable[str]) -> di
     names = list(dict.fromkeys(sessions))
     found = database.each("project_of_session", [{"space": space, "session": name} for name in names])
     return {name: rows[0][0] for name, rows in zip(names, found, strict=True) if rows}
+
+
+# Messages as they are in rows.
+
+_PARTS = msgspec.json.Decoder(tuple[Part, ...])
+
+
+def read_parts(text: str) -> tuple[Part, ...]:
+    """Decode the parts of a message."""
+    return _PARTS.decode(text)
+
+
+COMPRESSION = 3
+"""The level for zlib; 6 saves 5 % more of typical payloads and takes twice as long."""
+
+
+def pack(draft: Draft) -> bytes | None:
+    """Encode the payload and the log record of a draft; None if it has neither.
+
+    With the standard library's JSON, which keeps lone surrogates and NaN as they occur in real logs. Raises BadInput
+    for what is not JSON.
+    """
+    if draft.native is None and draft.record is None:
+        return None
+    whole = [[piece.format, piece.payload] if piece else None for piece in (draft.native, draft.record)]
+    try:
+        text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as fault:
+        raise BadInput(f"A message's payload can't be written as JSON: {fault}") from fault
+    return zlib.compress(text.encode("utf-8", "surrogatepass"), COMPRESSION)
+
+
+def unpack(packed: bytes | None) -> tuple[Native | None, Native | None]:
+    """Decode what `pack` returned."""
+    if packed is None:
+        return None, None
+    native, record = json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
+    return _native(native), _native(record)
+
+
+def _native(piece: list[object] | None) -> Native | None:
+    return None if piece is None else Native(format=str(piece[0]), payload=piece[1])
+
+
+class _MessageRow(Struct, frozen=True, array_like=True):
+    """The columns of a message without payloads, in the order of the queries."""
+
+    id: MessageId
+    parent: MessageId | None
+    role: Role
+    origin: Origin
+    position: int
+    turn: int
+    tokens: int
+    thinking_tokens: int
+    total_tokens: int
+    at: str | None
+    source_id: str | None
+    joined: int
+    parts: str
+    erased: int = 0
+
+
+def write_message(session: int, segment: int, message: Message) -> Bindings:
+    """The row of a message, without payloads."""
+    draft = message.draft
+    row: Bindings = {
+        "key": session,
+        "segment": segment,
+        "position": message.position,
+        "id": message.id,
+        "parent": message.parent,
+        "role": draft.role,
+        "origin": draft.origin,
+        "turn": message.turn,
+        "tokens": message.tokens,
+        "thinking_tokens": message.thinking_tokens,
+        "total_tokens": message.total_tokens,
+        "at": write_time(draft.at),
+        "source_id": draft.source_id,
+        "joined": int(draft.joined),
+        "parts": write_json(draft.parts),
+        "erased": 0,
+    }
+    return with_checksum("messages", row)
+
+
+def read_message(values: Sequence[object], packed: bytes | None = None) -> Message:
+    """Decode a message; `packed` holds its payloads if they were selected. Raises ValidationError for a damaged row."""
+    row = msgspec.convert(values, _MessageRow)
+    native, record = unpack(packed)
+    return Message(
+        id=row.id,
+        parent=row.parent,
+        position=row.position,
+        turn=row.turn,
+        tokens=row.tokens,
+        thinking_tokens=row.thinking_tokens,
+        total_tokens=row.total_tokens,
+        draft=Draft(
+            role=row.role,
+            parts=read_parts(row.parts),
+            origin=row.origin,
+            at=read_time(row.at),
+            source_id=row.source_id,
+            joined=bool(row.joined),
+            native=native,
+            record=record,
+        ),
+        erased=bool(row.erased),
+    )
+
+
+def read_head(id: object, position: object, turn: object, total_tokens: object) -> Head:
+    """Decode a head from the columns of its message. Raises as `read_message` does."""
+    return msgspec.convert({"id": id, "position": position, "turn": turn, "total_tokens": total_tokens}, Head)

@@ -7,17 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
-from ireneo.adapters.sql.database import (
-    END,
-    Bindings,
-    Database,
-    Port,
-    checksum,
-    read_message,
-    reads,
-    write_json,
-    writes,
-)
+from ireneo.adapters.sql.database import END, Bindings, Database, Port, checksum, reads, write_json, writes
 from ireneo.adapters.sql.log import (
     Placed,
     documents_of,
@@ -27,6 +17,7 @@ from ireneo.adapters.sql.log import (
     list_aside,
     need_place,
     need_session,
+    read_message,
     settle_undone,
     token,
 )

@@ -7,21 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from ireneo.adapters.sql.database import (
-    END,
-    UNPARSABLE,
-    Database,
-    Port,
-    Row,
-    checksum,
-    read_head,
-    read_parts,
-    read_time,
-    reads,
-    writes,
-)
+from ireneo.adapters.sql.database import END, UNPARSABLE, Database, Port, Row, checksum, read_time, reads, writes
 from ireneo.adapters.sql.erasure import READ_MARKS, prune_session, recount
-from ireneo.adapters.sql.log import find_session, need_session, settle_undone
+from ireneo.adapters.sql.log import find_session, need_session, read_head, read_parts, settle_undone
 from ireneo.adapters.sql.memories import remove_run
 from ireneo.adapters.sql.search import MOST_NAMED
 from ireneo.lessons.run import LearnedRun, Observation

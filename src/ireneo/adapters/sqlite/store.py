@@ -15,13 +15,14 @@ from urllib.parse import quote
 
 import apsw
 
-from ireneo.adapters.pool import Cancellation, PooledStore
 from ireneo.adapters.sql.database import (
     BUSY,
     TOO_BIG,
     UNPARSABLE,
+    Cancellation,
     Database,
     ErrorMeaning,
+    PooledStore,
     SqlTransaction,
     Value,
     in_sqlite,

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from ireneo.formats.logs.documents import Found, LogReader, markdown_files
 from ireneo.formats.logs.format import LogFault, SessionBuilder
 from ireneo.formats.values import mapping, moment, string
+from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call, Draft, Origin, Part, Result, Role, Text
-from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
 
 _EDIT = "edit"

@@ -19,8 +19,8 @@ from ireneo.errors import UnreadableLog
 from ireneo.formats.logs.documents import Document, Found, LogReader, documents
 from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault, objects_in
 from ireneo.formats.values import json_in, mapping, moment, objects, string, without
+from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call, Draft, Media, Origin, Part, Result, Role, Text
-from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
 
 

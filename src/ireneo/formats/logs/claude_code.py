@@ -28,8 +28,8 @@ from ireneo.formats.logs.format import (
     nothing_readable,
 )
 from ireneo.formats.values import mapping, moment, objects, string, without
+from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call, Draft, Native, Opaque, Origin, Part, Result, Role, Text
-from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
 
 

@@ -24,8 +24,8 @@ from ireneo.formats.chat.responses import OpenAIResponses, side_of
 from ireneo.formats.logs.documents import Found, LogReader, entry_runs, parse_line
 from ireneo.formats.logs.format import LogFault, SessionBuilder
 from ireneo.formats.values import mapping, moment, string, without
+from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call, Draft, Part, Result, Text, opens_turn
-from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
 
 FORMAT = "codex"

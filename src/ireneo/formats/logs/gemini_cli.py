@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from ireneo.formats.logs.documents import Found, LogReader, documents
 from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
 from ireneo.formats.values import mapping, moment, objects, string, without
+from ireneo.log.calls import derive_failed, runs_something
 from ireneo.log.message import Call, Draft, Media, Opaque, Origin, Part, Result, Role, Text, Thinking
-from ireneo.log.outcome import derive_failed, runs_something
 from ireneo.patterns import lazy_re
 
 FORMAT = "gemini-cli"

@@ -18,8 +18,8 @@ from ireneo.formats.chat.format import ANTHROPIC, RESPONSES
 from ireneo.formats.logs.documents import Found, LogReader, entry_runs, wished_names
 from ireneo.formats.logs.format import LogFault, SessionBuilder, UniqueNames
 from ireneo.formats.values import mapping, moment, objects, parsed_arguments, string, without
+from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call, Draft, Media, Origin, Part, Result, Role, Text, Thinking
-from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
 
 FORMAT = "openhands"

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from ireneo.formats.logs.documents import Found, LogReader, parse_line
 from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
 from ireneo.formats.values import mapping, moment, objects, string
+from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call, Draft, Media, Opaque, Origin, Part, Result, Role, Text, Thinking
-from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
 
 FORMAT = "pi"

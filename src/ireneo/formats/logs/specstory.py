@@ -19,8 +19,8 @@ from ireneo.formats.logs.claude_code import is_compaction, is_of_harness
 from ireneo.formats.logs.documents import Found, LogReader, markdown_files
 from ireneo.formats.logs.format import LogFault, SessionBuilder, UniqueNames
 from ireneo.formats.values import moment, string
+from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call, Draft, Origin, Part, Result, Role, Text, Thinking
-from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
 
 _FENCE = lazy_re(r"(?P<ticks>`{3,})(?P<language>[\w+.#-]*)\s*$")

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from ireneo.formats.logs.documents import Document, Found, LogReader, records_within, wished_names
 from ireneo.formats.logs.format import DIRECTORY, SessionBuilder, UniqueNames, objects_in
 from ireneo.formats.values import json_in, mapping, moment, objects, parsed_arguments, string, without
+from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call, Draft, Native, Opaque, Part, Result, Role, Text, Thinking
-from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
 
 ATIF = "atif"

@@ -18,8 +18,8 @@ from ireneo.formats.chat.registry import chat_format, mark_of, time_of
 from ireneo.formats.logs.documents import Found, LogReader, documents, parse_line
 from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
 from ireneo.formats.values import string, without
+from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call, Draft, Result
-from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
 
 _LISTS = ("messages", "traj")

@@ -9,19 +9,9 @@ from msgspec.structs import replace
 
 from ireneo.errors import SessionNotFound
 from ireneo.language.words import author_term
-from ireneo.log.message import Call, Draft, Message, MessageId, Result, Text, Thinking
+from ireneo.log.message import Call, Draft, Message, MessageId, Result, Text, Thinking, terms_of_message
 from ireneo.log.tree import SessionKey
-from ireneo.memories.index import (
-    ASSISTANT,
-    OTHER,
-    USER,
-    length_of,
-    place_of,
-    role_of,
-    session_of,
-    terms_of_memory,
-    terms_of_message,
-)
+from ireneo.memories.index import ASSISTANT, OTHER, USER, length_of, place_of, role_of, session_of, terms_of_memory
 from ireneo.ports.memories import FoundSession, IndexName, IndexSize
 from ireneo.ports.store import Store, Transaction
 from ireneo.testing.conformance.check import Place, expect, expect_error

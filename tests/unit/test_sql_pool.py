@@ -9,7 +9,7 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from ireneo.adapters.pool import Cancellation, Pool, ReentryGuard
+from ireneo.adapters.sql.database import Cancellation, Pool, ReentryGuard
 from ireneo.errors import StoreError
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call
-from ireneo.log.outcome import derive_failed
 
 
 def bash(command: str = "make test") -> Call:
