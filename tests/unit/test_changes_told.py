@@ -121,6 +121,17 @@ def test_a_row_of_names_loses_the_one_who_left(tmp_path: Path, before: str, now:
     assert left in held
 
 
+def test_what_was_said_in_another_session_loses_the_one_who_left(tmp_path: Path) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        for day, text in enumerate(("My roommates are Jules and Kenzie.", "Kenzie moved out."), 1):
+            said = {"role": "user", "content": text, "timestamp": f"2024-05-{day:02}T10:00:00Z"}
+            memory.session(f"talk {day}").append([said])
+            memory.work(until_idle=True)
+        held = [each for each in memory.memories(limit=50) if "Jules" in each.text]
+    assert ["Kenzie" in each.text for each in held] == [False]
+    assert len(held[0].evidence[-1].messages) == 2
+
+
 def test_of_several_sentences_those_stay_of_which_nothing_is_said(tmp_path: Path) -> None:
     said = "Ermüdungsbruch im Mittelfuß. Der Lauf in Duisburg ist gestrichen."
     held = held_after(tmp_path, said, "Der Fuß ist heile!")

@@ -261,7 +261,10 @@ def _remainder_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
         value=value,
         against=False,
         adds=False,
-        messages=(*record.sources, *draft.messages),
+        # The memory may come from other sessions than the statement.
+        session=draft.session if {*record.sessions} <= {draft.session} else "",
+        messages=(*(name for each in record.evidence for name in each.messages), *draft.messages),
+        summaries=tuple(name for each in record.evidence for name in each.summaries),
     )
 
 
