@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from tests.golden.material import run, said, step, user
 from tests.unit.lesson_runs import a_run
 
-from ireneo.lessons.lessons import worth_telling
+from ireneo.lessons.lessons import standing_of, worth_telling
 from ireneo.lessons.rulings import opposed, ruling_groups, rulings, same_ruling
 from ireneo.lessons.run import Observation, Trigger, is_ruling
 from ireneo.lessons.study import observations_of, study
@@ -239,6 +239,52 @@ def test_a_correction_that_the_agent_grants_is_told_from_one_run() -> None:
     granted = ruled(said("I have changed the reader."), user(CORRECTION), said("You're right, I see it there."))
     held = ruled(said("I have changed the reader."), user(CORRECTION), said("I will look at it."))
     assert [worth_telling([each]) for each in (*granted, *held)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("git add notes.md && git commit -m notes", "don't check that in"),
+        ("git push --force", "never do this"),
+        ("npm install leftpad", "no more dependencies please"),
+        ("make wipe", "stop, that deletes the samples"),
+        ("git stash", "lass meine Änderungen in Ruhe"),
+    ],
+)
+def test_the_words_of_a_refusal_rule_on_the_command(command: str, words: str) -> None:
+    (found,) = ruled(refused(command, words))
+    assert worth_telling([found])
+    assert words in found.text
+    assert command.split()[0] in (found.text if found.trigger is None else f"{found.text} {found.trigger.command}")
+
+
+@pytest.mark.parametrize("words", ["wait, let me look", "not yet", "maybe test it first", "is that needed?"])
+def test_a_refusal_that_only_waits_or_asks_rules_nothing(words: str) -> None:
+    assert not [each for each in ruled(refused("make release", words)) if worth_telling([each])]
+
+
+def test_a_ruling_is_quoted_without_the_steps_of_the_task_beside_it() -> None:
+    words = "great. Never start a commit without the number of the ticket. Now have a look at the second table"
+    assert texts(said("I have changed the reader."), user(words)) == [
+        "Never start a commit without the number of the ticket."
+    ]
+
+
+def test_what_is_added_to_a_request_stands_with_the_request() -> None:
+    asked, added = user("Are the comments of the reviewers still valid?"), user("and remember to use pagination")
+    (found,) = ruled(said("Done."), asked, run("gh api comments", "2 comments"), added)
+    assert found.text == "On “Are the comments of the reviewers still valid?”: “and remember to use pagination”"
+    assert worth_telling([found])
+
+
+def test_a_run_that_was_copied_does_not_repeat_what_was_said_in_it() -> None:
+    words = user("The export should skip rows without a total, not rows without a name.")
+    runs = [a_run(TASK, WORK, said("Done."), words, session=name) for name in ("one", "copy")]
+    later = a_run(user("Look at the ledger."), WORK, said("Done."), words, session="later")
+    heard = [each for made in (*runs, later) for each in rulings(made)]
+    assert len(heard) == 3
+    assert [worth_telling(heard[:2]), worth_telling(heard)] == [False, True]
+    assert [standing_of(heard[:2]).runs, standing_of(heard).runs] == [1, 2]
 
 
 def test_what_is_forbidden_in_brackets_is_heard_by_itself() -> None:

@@ -184,6 +184,54 @@ def test_what_binds_whoever_comes_next_has_the_form_of_it(said: str) -> None:
     assert stands_alone(said)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "that's not how we write fixtures: they are built by hand",
+        "we agreed not to cache totals, compute them each time",
+        "we deploy only through the pipeline",
+        "the store is on python 3.9, so no match statements in there",
+        "the ledger format is frozen, so never add a field to it",
+        "bin/load is deprecated, use `bin/import`",
+        "amounts must be kept in cents",
+        "log messages should start with the name of the ledger",
+        "I told you before, no logic in the templates",
+        "please write the release notes in French from now on",
+        "next time tell the team what changes before you rename a column",
+        "no inline styles please",
+        "fixtures live next to the tests, not in a shared folder",
+        "you need to restart the importer after changing the rates, it doesn't reload",
+        "I prefer short functions, one step each",
+        "Das ist nicht, wie wir Ordner benennen",
+        "Die Clients sind generiert, also bitte nie von Hand ändern",
+        "Fixtures liegen bei uns neben dem Test",
+        "Ich habe doch gesagt, keine Logik in den Vorlagen",
+        "Schreibe die Commits ab jetzt auf Deutsch",
+    ],
+)
+def test_a_way_of_working_and_what_follows_from_a_fact_bind_by_their_form(said: str) -> None:
+    assert stands_alone(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "so no errors any more?",
+        "it works so no need to change the reader",
+        "the total should be on the left",
+        "users have to log in if the token is old",
+        "we wanted to know how we got there",
+        "I prefer the second one",
+        "when I search, I don't find LEDGER_PATH anywhere in the code",
+        "the rows should be sorted",
+        "to hide this in the future, set the flag",
+        "Wie habe ich das gesagt?",
+    ],
+)
+def test_a_report_a_wish_for_the_program_and_a_choice_do_not(said: str) -> None:
+    assert not stands_alone(said)
+
+
 @pytest.mark.parametrize("said", OF_A_TASK)
 def test_a_wish_an_answer_a_question_and_a_cut_off_text_are_of_their_task(said: str) -> None:
     assert not stands_alone(said)

@@ -247,6 +247,13 @@ class Binding(Topic, frozen=True, kw_only=True):
     needless: Row = ()  # At the beginning of a clause: there is no need for something
     blamed: Row = ()  # Anywhere: what came of what the agent did
     just: Row = ()  # At the beginning of a clause behind that: an order
+    our_way: Row = ()  # Anywhere: how those who speak do it, or not; what they decided on
+    so_no: Row = ()  # Anywhere: what follows from a fact must not be done
+    replaced: Row = ()  # Anywhere: something is out of date
+    duties: Row = ()  # Behind the words for a kind of things: how all of them must be
+    told_before: Row = ()  # Anywhere: the speaker said it before
+    from_now: Row = ()  # Anywhere in an order: it holds from now on
+    of_layout: Row = ()  # Anywhere: where on a screen something is
 
 
 class Wishes(Topic, frozen=True, kw_only=True):

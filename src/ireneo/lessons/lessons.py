@@ -101,9 +101,29 @@ def tallies(observations: Sequence[Observation]) -> list[tuple[Observation, floa
     own = {each.session: each for each in observations if each.cue == cue}
     met = occasion_of(cue)
     missed = {each.session: each for each in observations if met == each.cue != cue and each.session not in own}
-    out = [(each, float(each.held), float(each.broke)) for each in own.values()]
+    out = [(each, float(each.held), float(each.broke)) for each in without_copies(own.values())]
     out += [(each, 0.0, float(each.held + each.broke)) for each in missed.values()]
     return sorted(out, key=lambda each: each[0].session)
+
+
+def without_copies(observations: Iterable[Observation]) -> list[Observation]:
+    """What users said, without what is from the same message of another run.
+
+    A session that was resumed or exported again has its first messages in common with another: their ids are the same,
+    since an id depends on all messages before. So has one that a program opened with the same words.
+    """
+    heard: set[str] = set()
+    out: list[Observation] = []
+    for each in sorted(observations, key=lambda one: one.session):
+        if not is_said(each.cue) or heard.isdisjoint(each.sources):
+            out.append(each)
+        heard.update(each.sources)
+    return out
+
+
+def is_said(cue: str) -> bool:
+    """Whether a claim is about what users say."""
+    return is_ruling(cue) or cue.startswith(ASKED)
 
 
 def share_of(observations: Sequence[Observation]) -> float:
@@ -197,7 +217,7 @@ def taken_back(record: Record, observations: Sequence[Observation], now: datetim
 
 def worth_telling(observations: Sequence[Observation]) -> bool:
     """Whether a claim is useful to a later run, and has enough evidence."""
-    observations = agreed(observations)
+    observations = without_copies(agreed(observations))
     best = best_worded(observations)
     if best is not None and is_ruling(best.cue):
         # Whatever it cost; but one that was said once may concern its task only. A model was asked whether it does.

@@ -127,12 +127,17 @@ def consults(sentence: str) -> bool:
     return bool(_CONSULTS.search(sentence))
 
 
+def joins(sentence: str) -> bool:
+    """Whether a sentence continues what was said before it."""
+    return bool(_JOINS.match(sentence))
+
+
 def alone_weight(sentence: str) -> float:
     """The weight of a sentence for a reader without context: less if it refers to something that it does not name."""
     said = bare(sentence)
     asks = said.rstrip("\"'”’)]*_ ").endswith("?") or _ASKS.match(said)
     tied = 1.0 * bool(_POINTS.search(_CLAUSE.split(said)[0])) + 1.0 * bool(_HEDGES.search(said))
-    tied += 0.5 * bool(_JOINS.match(sentence)) + 1.0 * bool(asks) + 2.0 * bool(PASTED.search(sentence))
+    tied += 0.5 * joins(sentence) + 1.0 * bool(asks) + 2.0 * bool(PASTED.search(sentence))
     # A bare no and an agreement are answers; a dispute about facts is no rule.
     tied += 1.0 * bool(_NO_BESIDE.match(sentence)) + 1.5 * bool(_ACCEPTS.search(said))
     tied += 2.0 * (sentence.count(" - ") > 1)  # A list of steps on one line.

@@ -28,13 +28,14 @@ from ireneo.lessons.rule_weights import (
     alone_weight,
     blames,
     consults,
+    joins,
     of_process,
     of_task,
     weight,
 )
 from ireneo.lessons.run import MODEL, RULING, Observation, Trigger, is_ruling
 from ireneo.lessons.shell import RunMaterial
-from ireneo.lessons.told_once import stands_alone
+from ireneo.lessons.told_once import refuses_for_good, stands_alone
 from ireneo.lessons.user_words import FEW, UserWords, is_work, said_by_user, stems_of
 from ireneo.memories.record import Record, is_kept
 from ireneo.patterns import lazy_re
@@ -120,7 +121,9 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
     ruled = sum(len(each.text) + 1 for each, mark in zip(own, marks, strict=True) if mark >= RULES)
     all_own = sum(len(each.text) + 1 for each in own) >= len(whole) - 3
     if len(whole) <= WHOLE and not said.opening and all_own and MOSTLY * ruled >= len(whole):
-        return [FoundRuling(text=whole, tells=_tells(own[0], whole), why=_why(whole, own))]
+        ruling = _without_steps(own, marks, said) or own
+        text = " ".join(each.text for each in ruling)
+        return [FoundRuling(text=text, tells=_tells(ruling[0], text), why=_why(text, ruling))]
     out: list[FoundRuling] = []
     place = 0
     while place < len(own):
@@ -141,6 +144,27 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
     return out[:MOST]
 
 
+def _without_steps(own: Sequence[OwnSentence], marks: Sequence[float], said: UserWords) -> Sequence[OwnSentence]:
+    """The sentences of a short message from the first that rules to the last, and its reason; empty if they need more.
+
+    What stands before and behind them is a step of the task, praise or a question.
+    """
+    places = [place for place, mark in enumerate(marks) if mark >= RULES]
+    end = places[-1] + 1
+    while end < len(own) and (_REASON.match(own[end].text) or _completes(own[end].text)):
+        end += 1
+    ruling = own[places[0] : end]
+    if points_back(ruling[0]) or joins(ruling[0].text) or len(stems_of(ruling[0].text)) < FEW:
+        return ()
+    text = " ".join(each.text for each in ruling)
+    return ruling if stands_alone(text, conceded=said.conceded) else ()
+
+
+def _completes(sentence: str) -> bool:
+    """Whether a sentence is a short statement, such as “Completeness is.”, which belongs to the one before."""
+    return len(sentence.split()) < FEW and sentence.endswith(".")
+
+
 def _put_in(said: UserWords, *, works: bool) -> list[FoundRuling]:
     """The bans in parentheses, within sentences about something else."""
     if said.opening or not works:
@@ -158,6 +182,8 @@ def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
         own = replace(own, text=sentence)
     if own.step or len(sentence) < 6 or sentence.endswith(":"):
         return 0.0
+    if said.chosen and said.about.startswith("`") and refuses_for_good(sentence):
+        return RULES
     agreed = _TAG.search(sentence)
     if agreed and said.chosen:
         sentence = sentence[: agreed.start()] + "."
@@ -187,7 +213,7 @@ def _tells(first: OwnSentence, text: str) -> bool:
     """Whether a ruling names its subject: it neither answers something nor points back to it."""
     if text != first.text and text.endswith(first.text) and text == first.with_before:
         return True
-    return not (_NO.match(text) or points_back(first) or len(stems_of(text)) < FEW)
+    return not (_NO.match(text) or joins(text) or points_back(first) or len(stems_of(text)) < FEW)
 
 
 def _why(text: str, own: Sequence[OwnSentence]) -> str:
@@ -207,12 +233,15 @@ _GIVES = lazy_re(lambda: rf"{either(_words().reasons[:4])}", re.I)
 def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> Observation | None:
     text = " ".join(found.text.split())
     stems, trigger = stems_of(text), _trigger(text)
-    about = "" if trigger or (found.tells and not said.chosen) else said.about
+    tells = found.tells and not said.chosen and not (said.about.startswith("changing") and _of_one_thing(text))
+    about = "" if trigger or tells else said.about
     # It may have another subject than what it was said to: one that it names, or how work is done.
     apart = (about.startswith("“") and NAMES.search(text)) or (about.startswith("changing") and of_process(text))
     about = "" if apart and len(stems) >= FEW else about
     told = f"On {about}: “{text}”" if about else text
-    if not stems or (len(stems) < LEAST and _only_denies(text)) or not told.isprintable() or instruction_like(told):
+    of_command = about.startswith("`") and refuses_for_good(text)
+    bare = not of_command and (not stems or (len(stems) < LEAST and _only_denies(text)))
+    if bare or not told.isprintable() or instruction_like(told):
         return None
     return Observation(
         cue=ruling_cue(text if len(stems) >= FEW else told),
@@ -228,6 +257,11 @@ def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> 
         trigger=trigger,
         sources=tuple(dict.fromkeys(name for name in (said.message.id, said.about_source if about else None) if name)),
     )
+
+
+def _of_one_thing(text: str) -> bool:
+    """Whether a ruling begins with one known thing, which is clear only next to the file that was changed."""
+    return text.partition(" ")[0].lower() in _words().definite and not NAMES.search(text)
 
 
 def reach(text: str) -> float:

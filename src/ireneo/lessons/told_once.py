@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Binding, Constraints, Rulings
@@ -106,6 +107,13 @@ _INSTEAD_OF = _anywhere(lambda: _words().instead_of)
 _NEEDLESS = _begins(lambda: _words().needless)
 _BLAMED = _anywhere(lambda: _words().blamed)
 _JUST = _begins(lambda: _words().just)
+_OUR_WAY = _anywhere(lambda: _words().our_way)
+_SO_NO = _anywhere(lambda: _words().so_no)
+_REPLACED = _anywhere(lambda: _words().replaced)
+_DUTIES = _begins(lambda: _words().duties)
+_TOLD_BEFORE = _anywhere(lambda: _words().told_before)
+_FROM_NOW = _anywhere(lambda: _words().from_now)
+_OF_LAYOUT = _anywhere(lambda: _words().of_layout)
 _POLITE = _begins(lambda: topic(Rulings).polite)
 _NO_FIRST = lazy_re(r"\W*(?:no|nope|nein)\b", re.I)
 _OURS = _anywhere(lambda: topic(Rulings).ours)
@@ -141,8 +149,12 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
     if binds_outright(said, answers=about is not None, conceded=conceded):
         return True
     # Where a command was refused, that is the subject.
-    refused = about is not None and about[0].endswith("`: “") and about[0][4:5].isalnum()
-    refused = (refused and about is not None and not about[0].startswith("On changing")) or named
+    command = about is not None and about[0].endswith("`: “") and not about[0].startswith("On changing")
+    if command and any(map(refuses_for_good, said)):
+        return True
+    if about is not None and any(_REMINDS.match(each) and not of_task(each) for each in said):
+        return True
+    refused = (command and about is not None and about[0][4:5].isalnum()) or named
     if not said or _REQUESTS.match(_without_lead(said[0])):
         return False  # It is a task.
     for at, each in enumerate(said):
@@ -150,7 +162,7 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
             continue
         # A sentence about the current task may have a clause with a rule.
         for part in (each, *_parts(each)):
-            form = binding(part, before=said[at - 1] if at else "")
+            form = binding(part, before=said[at - 1] if at else "") or ORDERED * (named and _is_contrast(part))
             if part != each and form < ORDERED and not (form and of_task(each) and _PRACTICE.search(part)):
                 continue
             speaks = alone_weight(part) + form + NAMED * refused + GRANTED * conceded
@@ -175,6 +187,18 @@ def binds_outright(said: Sequence[str], *, answers: bool = False, conceded: bool
         if any(_outright(part, conceded=conceded) for part in (each, *_parts(each))):
             return True
     return False
+
+
+def refuses_for_good(sentence: str) -> bool:
+    """Whether the words of a refusal forbid the refused command for good, or say what to use or why not."""
+    if _is_question(sentence) or of_task(sentence) or _WEIGHS.search(sentence) or _ACCEPTS.search(sentence):
+        return False
+    for clause in _parts(sentence):
+        body = _without_lead(clause)
+        banned = _BANS.match(clause) or _BANS.match(body)
+        if (banned and WORD.search((clause if _BANS.match(clause) else body)[banned.end() :])) or _USES.match(body):
+            return True
+    return bool(_PRACTICE.search(sentence) or _OUR_WAY.search(sentence) or _CAUSES.search(sentence))
 
 
 def is_pasted(ruling: str) -> bool:
@@ -230,6 +254,8 @@ def _outright(said: str, *, conceded: bool) -> bool:
         return True
     if of_task(_CITES.sub("", said) if cites else said):
         return False
+    if not asked and not _WEIGHS.search(said) and _is_our_way(said, body):
+        return True
     if _REPEATS.search(said) or (_POLITE.match(body) and _asks_for_good(body)):
         return True
     if (found := _USES_OURS.match(body)) is not None and _telling(body[found.end() :]) > 0:
@@ -249,6 +275,30 @@ def _is_of_the_rules(said: str, body: str, *, cites: bool) -> bool:
     if any(map(_lasts, _parts(said))):
         return True
     return cites and any(_BREACHES.match(each) for each in (said, body, *_parts(said)))
+
+
+def _is_our_way(said: str, body: str) -> bool:
+    """Whether a sentence says how work is done here, what follows from a fact, or what an old thing was replaced by."""
+    if _TOLD_BEFORE.search(said) or _OUR_WAY.search(said):
+        return True
+    if (found := _SO_NO.search(said)) is not None and not _CASES.match(body):
+        return _telling(said[: found.start()]) > 0 and _telling(said[found.end() :]) > 0
+    if (found := _REPLACED.search(said)) is not None:
+        later = (_without_lead(each) for each in _parts(said[found.end() :]))
+        return any(_USES.match(each) and _NAMED.search(each) for each in later)
+    return _is_duty(body)
+
+
+def _is_duty(body: str) -> bool:
+    """Whether a clause says how all things of a kind have to be: “dates must be stored in UTC”."""
+    words = WORD.findall(body)[:3]
+    if len(words) < 3 or words[0].lower() in common_words() or _CASES.search(body) or _OF_LAYOUT.search(body):
+        return False
+    kind = next((word for word in words[:2] if word.endswith("s") and word.islower()), words[0])
+    if not kind.endswith("s") or (kind != words[0] and words[0].lower() in topic(Rulings).definite):
+        return False
+    rest = body[body.index(kind) + len(kind) :].strip()
+    return bool(_DUTIES.match(rest)) and _telling(body) > LEAST
 
 
 def _takes_back(said: str, conceded: bool) -> bool:
@@ -281,7 +331,7 @@ def _is_corrected(sentence: str, after: str, conceded: bool) -> bool:
 
 def _is_staged(sentence: str, before: str, after: str) -> bool:
     """Whether a sentence says at which stage the project is, and what follows from that."""
-    if _STAGED.search(sentence) is None or _is_question(sentence):
+    if _STAGED.search(sentence) is None or _is_question(sentence) or of_task(sentence):
         return False
     return _telling(f"{before} {sentence} {after}") > LEAST
 
@@ -293,11 +343,19 @@ def _is_of_a_case(following: Sequence[str]) -> bool:
 
 def _lasts(clause: str) -> bool:
     """Whether a clause orders something from now on."""
-    found = _LASTS.match(_without_lead(clause))
+    body = _without_lead(clause)
+    found = _LASTS.match(body)
     if found is None:
-        return False
-    order = _without_lead(clause)[found.end() :].strip()
-    return not order or _forbids(order) or _prefers(order) or bool(_USES.match(order))
+        return _FROM_NOW.search(body) is not None and _begins_with_order(_FROM_NOW.sub("", body))
+    order = body[found.end() :].strip()
+    return not order or _forbids(order) or _prefers(order) or _begins_with_order(order)
+
+
+def _begins_with_order(clause: str) -> bool:
+    """Whether a clause begins with a word for an act, and names something."""
+    words = [word.lower() for word in WORD.findall(clause)]
+    first = words[0] if words else ""
+    return bool(first) and (first not in common_words() or bool(_USES.match(clause))) and _telling(clause) > 0
 
 
 def _asks_for_good(polite: str) -> bool:
@@ -397,6 +455,8 @@ def _states(clause: str, reason: bool) -> bool:
     if _VAGUE.match(body) or _CASES.search(clause) or _WISHES_FOR.search(clause):
         return False
     place = _BELONGS.search(body)
+    if place is not None and _OF_LAYOUT.search(body, place.start()):
+        place = None  # Where something is to be shown.
     return bool((place is not None and place.start() > 0) or _PRACTICE.search(body) or (_HEADS.search(body) and reason))
 
 
@@ -404,6 +464,12 @@ def _of_a_kind(clauses: Sequence[str]) -> bool:
     """Whether a sentence begins with a norm for a whole kind."""
     bodies = (_without_lead(each) for each in clauses)
     return any(_KINDS.match(body) and (_HOLDS.search(body) or _NORMS.search(body)) for body in bodies)
+
+
+def _is_contrast(sentence: str) -> bool:
+    """Whether a sentence says what to use, and in the next clause what not to."""
+    clauses = [_without_lead(each) for each in _parts(sentence)]
+    return any(_USES.match(one) and _OPPOSES.match(other) for one, other in pairwise(clauses))
 
 
 def _is_steady(clause: str) -> bool:

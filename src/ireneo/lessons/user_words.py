@@ -76,6 +76,8 @@ def said_by_user(material: RunMaterial) -> Iterator[UserWords]:
     calls: dict[str, tuple[Call, MessageId]] = {}
     spoke: Message | None = None
     before: Message | None = None
+    request: Message | None = None
+    reply: Message | None = None
     done: list[tuple[Call, MessageId]] = []
     stopped = False
     for message in material.messages:
@@ -84,10 +86,13 @@ def said_by_user(material: RunMaterial) -> Iterator[UserWords]:
             done += [(call, message.id) for call in draft.calls]
             calls.update({call.id: (call, message.id) for call in draft.calls})
             stopped = False
-            spoke = message
+            spoke = reply = message
         elif message.role == "user" and draft.origin == "spoken" and _typed(message, before, opening=spoke is None):
-            about, about_source = _last_done(spoke, done)
-            done = []
+            about, about_source = _last_done(reply, done)
+            if request is not None and not about and (reply is None or not reply.text.strip()):
+                # The agent said nothing since the user's last message.
+                about, about_source = _last_sentence(request)
+            request, reply, done = message, None, []
             yield UserWords(
                 message=message,
                 text=without_recalled(draft.text),
@@ -173,6 +178,12 @@ def _last_done(spoke: Message | None, done: Sequence[tuple[Call, MessageId]]) ->
     if named and named[-1][0]:
         return named[-1]
     return (f"“{clip(told[-1], _ABOUT)}”", spoke.id) if spoke is not None and told else ("", None)
+
+
+def _last_sentence(asked: Message) -> tuple[str, MessageId | None]:
+    """What the user asked for right before, as the subject of what is added to it."""
+    told = [each for each in sentences(without_recalled(asked.draft.text)) if len(stems_of(each)) >= FEW]
+    return (f"“{clip(told[-1], _ABOUT)}”", asked.id) if told else ("", None)
 
 
 def stems_of(text: str) -> frozenset[str]:
