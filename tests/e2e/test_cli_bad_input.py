@@ -60,6 +60,14 @@ CONTEXT = ("context", "{agent}", "--budget", "2000")
         (("snapshot", "a"), "There is no database memory.db"),
         (("snapshot", "a", "--out", "gone"), "There is no folder gone."),
         (("import", "{agent}", "--format", "morse"), "There is no log format 'morse'; the formats are specstory"),
+        (("import", "gone.jsonl"), "There is no file gone.jsonl."),
+        (("learn", "gone.jsonl"), "There is no file gone.jsonl."),
+        (("export", ""), "The path is empty; name a folder"),
+        (("import", "{agent}", "--db", "mysql://localhost/memory"), "mysql://localhost/memory is no database"),
+        (("sessions", "--db", "sqlite:///gone.db"), "There is no database gone.db"),
+        (("sessions", "--db", ""), "The name of the database is empty"),
+        (("review", "--keep", "m_2345678", "--drop", "m_2345678"), "m_2345678 is given 2 verdicts"),
+        (("proxy", "--to", "http://127.0.0.1:1/v1", "--port", "99999"), "There is no port 99999"),
     ],
 )
 def test_nothing_is_made_on_the_way(arguments: tuple[str, ...], sentence: str, tmp_path: Path) -> None:
@@ -82,6 +90,8 @@ def test_nothing_is_made_on_the_way(arguments: tuple[str, ...], sentence: str, t
         (("context", "{file}", "--budget", "2000"), text_file, "is in no log format that is known here"),
         (("context", "{file}", "--budget", "2000"), empty_file, "is empty"),
         (("compact", "{file}", "--budget", "2000"), text_file, "is not JSON"),
+        (("compact", "{file}", "--budget", "2000"), empty_file, "is empty."),
+        (("learn", "{file}"), empty_file, "is empty."),
     ],
 )
 def test_a_file_of_another_kind_stays_as_it_is(
@@ -102,7 +112,7 @@ def test_a_file_of_another_kind_stays_as_it_is(
 def test_an_import_of_nothing_readable_makes_no_database(tmp_path: Path) -> None:
     text_file(tmp_path / "tale.txt")
     done = run("import", "tale.txt", cwd=tmp_path, ends=2)
-    assert "Nothing could be read in tale.txt" in done.stderr
+    assert done.stderr.startswith("ireneo: tale.txt is in no log format that is known here")
     assert [path.name for path in tmp_path.iterdir()] == ["tale.txt"]
 
 
@@ -113,6 +123,12 @@ def test_an_import_of_nothing_readable_makes_no_database(tmp_path: Path) -> None
         (("context", "7c1e@gone", "--budget", "2000"), "has no branch 'gone'"),
         (("expand", "s_2345678"), "There is nothing called 's_2345678' in space 'default'"),
         (("rewind", "7c1e", "m_2345678"), "There is no message m_2345678 in session 7c1e4f52"),
+        (("fork", "7c1e", " "), "The name of the new branch is empty"),
+        (("snapshot", "7c1e", "--budget", "0"), "A budget of 0 tokens is too small"),
+        (("snapshot", "7c1e", "--budget", "much"), "'much' is not a number of tokens"),
+        (("copy", "memory.db", "./memory.db"), "memory.db can't be copied into itself"),
+        (("recall", "beat", "--project", "gone", "--kind", "failure"), "belongs to a project gone; there are kestrel."),
+        (("memories", "--project", "gone"), "belongs to a project gone; there are kestrel."),
     ],
 )
 def test_what_is_not_in_a_database(arguments: tuple[str, ...], sentence: str, stored: Path) -> None:
@@ -125,3 +141,13 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stored")
     run("import", AGENT, cwd=folder)
     return folder
+
+
+def test_of_several_logs_each_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    empty_file(tmp_path / "empty.jsonl")
+    for command, end in (("import", "Nothing could be read in"), ("learn", "No runs were found in")):
+        done = run(command, "gone.jsonl", "empty.jsonl", cwd=tmp_path, ends=2)
+        first, second, last = done.stderr.splitlines()
+        assert (first, second) == ("warning: There is no file gone.jsonl.", "warning: empty.jsonl is empty.")
+        assert last.startswith(f"ireneo: {end} gone.jsonl, empty.jsonl; `ireneo formats` lists what can")
+    assert [path.name for path in tmp_path.iterdir()] == ["empty.jsonl"]

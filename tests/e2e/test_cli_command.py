@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import os
 import re
 import shlex
@@ -19,6 +20,7 @@ from typing import NamedTuple
 import pytest
 
 import ireneo
+from ireneo.faces.cli.files import log_on_stderr
 from ireneo.faces.cli.main import run as entry
 
 SAMPLES = Path(str(files("ireneo.faces.cli.demo")))
@@ -370,3 +372,10 @@ def test_an_interrupted_import_leaves_whole_sessions(tmp_path: Path) -> None:
     assert isinstance(stored, list)
     assert {each["messages"] for each in stored} <= {11}
     assert "400 sessions" in run("import", "many.jsonl", cwd=tmp_path).stdout
+
+
+def test_a_warning_is_written_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with log_on_stderr():
+        for said in ("The model is away.", "The model is away.", "It is back."):
+            logging.getLogger("ireneo.engine").warning(said)
+    assert capsys.readouterr().err == "warning: The model is away.\nwarning: It is back.\n"

@@ -154,3 +154,8 @@ def test_a_list_gets_a_place_for_its_system_prompt() -> None:
 def test_a_file_is_cut_once_and_takes_no_word_on_being_cut_again(tmp_path: Path) -> None:
     said = run("context", AGENT, "-b", 2000, "--explain", cwd=tmp_path, ends=2).stderr
     assert "`ireneo import` the log" in said
+
+
+def test_one_message_comes_back_as_a_list() -> None:
+    done = run("compact", "-", "--budget", 700, given=b'{"role": "user", "content": "Is it done?"}')
+    assert json.loads(done.stdout) == [{"role": "user", "content": "Is it done?"}]

@@ -137,7 +137,7 @@ def test_a_session_is_found_by_the_beginning_of_its_id(folder: Path) -> None:
     assert cut["violations"] == []
     assert sum(row["covers"] for row in cut["view"]) == 59
     done = run("context", "reed", "--budget", 2000, cwd=folder, ends=2)
-    assert done.stderr == "ireneo: 2 sessions begin with reed: reed-valve-0412, reed-valve-0413.\n"
+    assert done.stderr == "ireneo: 2 sessions begin with reed: reed-valve-0412, reed-valve-0413; give more of its id.\n"
 
 
 def test_a_stored_session_and_its_file_give_the_same_context(folder: Path) -> None:

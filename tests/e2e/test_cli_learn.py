@@ -129,7 +129,7 @@ def test_where_there_is_nothing_it_says_so_and_makes_nothing(tmp_path: Path) -> 
     (tmp_path / "noise.jsonl").write_bytes(bytes(range(256)))
     assert "No runs were found in empty" in run("learn", "empty", cwd=tmp_path, ends=2).stderr
     assert "There is no database memory.db to learn from" in run("learn", cwd=tmp_path, ends=2).stderr
-    run("learn", "noise.jsonl", cwd=tmp_path, ends=1)
+    assert "noise.jsonl is in no log format" in run("learn", "noise.jsonl", cwd=tmp_path, ends=2).stderr
     assert not list(tmp_path.glob("*.db"))
 
 

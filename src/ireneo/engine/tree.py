@@ -86,6 +86,8 @@ def rewind(tx: Transaction, key: SessionKey, branch: str, to: str) -> Head | Non
 
 def fork(tx: Transaction, key: SessionKey, branch: str, name: str, at: str | None) -> Head | None:
     """Make the branch `name` at the message `at` of `branch` (None: its head)."""
+    if not name.strip():
+        raise BadInput("The name of the new branch is empty; give it one.")
     if name in tx.sessions.branches(key):
         raise BadInput(f"Session {key.session} has a branch {name!r} already; choose another name.")
     head = tx.log.head(key, branch) if at is None else head_of(find_on_path(tx, key, branch, at))

@@ -35,6 +35,7 @@ from ireneo.faces.cli.options import (
     session_named,
     sessions_begun,
     title_of,
+    tokens,
 )
 from ireneo.faces.cli.output import (
     Answer,
@@ -186,6 +187,8 @@ def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = None
     with log_file(file) as given:
         data = given.read()
         label = given.label
+    if not data.strip():
+        raise UnreadableLog(f"{label} is empty.")
     try:
         messages = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
@@ -199,12 +202,13 @@ def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = None
 
 def _shaped(given: object, cut: ireneo.Context) -> object:
     """Put the messages into the shape of the input: a list, or an object with everything beside them."""
-    if not isinstance(given, dict):
+    taken = {key for keys in (_PLAIN, *_KEYS.values()) for key in keys} | {"system_instruction"}
+    if not isinstance(given, dict) or not taken.intersection(given):
+        # A list, or one message by itself.
         if cut.system is None:
             return cut.messages
         given = {}
     listed, prompt = _KEYS.get(cut.format, _PLAIN)
-    taken = {key for keys in (_PLAIN, *_KEYS.values()) for key in keys} | {"system_instruction"}
     beside = {key: value for key, value in given.items() if key not in taken}
     system = {"parts": [{"text": cut.system}]} if cut.format == "gemini" else cut.system
     return {**beside, **({} if cut.system is None else {prompt: system}), listed: cut.messages}
@@ -215,8 +219,10 @@ _KEYS = {"openai-responses": ("input", "instructions"), "gemini": ("contents", "
 """The keys of the list and of the prompt, by format."""
 
 
+_NO_LIMIT = 1_000_000_000
+"""A budget that every session fits."""
 Out = Annotated[Path, option("--out -o", "DIR", "The folder for the file.", shown=True)]
-Capped = Annotated[int | None, option("--budget -b", "TOKENS", "The most that it may cost.", shown="no cut")]
+Capped = Annotated[int | None, tokens("--budget -b", "The most that it may cost; 32k means 32000.", shown="no cut")]
 
 
 def snapshot(
@@ -235,7 +241,8 @@ def snapshot(
     if not out.is_dir():
         raise BadInput(f"There is no folder {out}.")
     with session_in(stored, session) as named:
-        id, context = named.id, named.context(budget or 1_000_000_000, to=_format(to), preset=preset)
+        limit = _NO_LIMIT if budget is None else budget
+        id, context = named.id, named.context(limit, to=_format(to), preset=preset)
     payload: dict[str, object] = {} if context.system is None else {"system": context.system}
     payload["messages"] = context.messages
     data = msgspec.json.format(msgspec.json.encode(payload), indent=2)

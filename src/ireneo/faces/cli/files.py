@@ -82,12 +82,17 @@ def warn(sentence: str) -> None:
 
 @contextmanager
 def log_on_stderr() -> Iterator[None]:
-    """Write the warnings of the library's log to standard error."""
+    """Write the warnings of the library's log to standard error, each once."""
     import logging
+
+    written: set[str] = set()
 
     class OnStderr(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            warn(record.getMessage())
+            sentence = record.getMessage()
+            if sentence not in written:
+                written.add(sentence)
+                warn(sentence)
 
     log, handler = logging.getLogger("ireneo"), OnStderr(logging.WARNING)
     log.addHandler(handler)
@@ -224,7 +229,10 @@ class LogTally(Struct, kw_only=True):
 def search(
     logs: Sequence[str], format: str, tally: LogTally, memories: frozenset[str] = frozenset()
 ) -> Iterator[FoundLog]:
-    """Yield the logs among the files and in the folders that were named; counts and reports what can't be read."""
+    """Yield the logs among the files and in the folders that were named; counts and reports what can't be read.
+
+    Raises BadInput where that is the only file that was named.
+    """
     names: set[str] = set()
     for given, searched in _files(logs):
         if given in memories:
@@ -237,6 +245,8 @@ def search(
                 name = file.stem
                 size = file.size
         except BadInput as fault:
+            if len(logs) == 1 and not searched:
+                raise
             if searched and isinstance(fault, UnknownFormat):
                 tally.passed += 1
             else:

@@ -46,6 +46,8 @@ def export(path: Target, *, stored: Stored) -> Answer | None:
 
     Made to be read, edited and kept in git; `ireneo import` reads them again.
     """
+    if not path:
+        raise BadInput("The path is empty; name a folder, or a file that ends with .jsonl.")
     target = Path(path)
     if path == STDIN or target.suffix in (".jsonl", ".ndjson"):
         return _export_lines(path, stored)

@@ -180,7 +180,7 @@ def learn(
     path = database(stored.db)
     if not logs and not is_there(path):
         raise BadInput(f"There is no database {shown(path)} to learn from; name logs, such as ~/.claude/projects.")
-    if logs and not found and not tally.unread:
+    if logs and not found:
         raise BadInput(f"No runs were found in {', '.join(logs)}; `ireneo formats` lists what can be read.")
     if found or not logs:
         with (

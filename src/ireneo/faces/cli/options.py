@@ -244,16 +244,22 @@ class Scoped(Struct, frozen=True, kw_only=True):
         return self.name if not viewpoint or self.project is not None else None
 
     def hint(self, memory: Memory) -> str:
-        """A sentence on other projects to search, where nothing was found in this folder's."""
-        here = None if self.project is not None else self.name
+        """A sentence on other projects to search, where nothing was found in the one that is meant.
+
+        Raises BadInput where it was named, and nothing that is stored belongs to it.
+        """
+        here = self.name
         if not here:
             return ""
         known = {each.project for each in memory.sessions()}
-        known.update(name for each in memory.memories(limit=100) for name in each.projects)
+        for found in (memory.memories(project=here, limit=100), memory.memories(limit=100)):
+            known.update(name for each in found for name in each.projects)
         others = sorted(name for name in known - {here} if name and name != GENERAL)
         if not others:
             return ""
         named = ", ".join(others[:LISTED]) + (f" and {len(others) - LISTED} others" if len(others) > LISTED else "")
+        if here == self.project and here not in known:
+            raise BadInput(f"Nothing that is stored belongs to a project {here}; there are {named}.")
         return (
             f" Only project {here} and general memories were searched; there are also {named}:"
             " name one with --project, or search all with --all-projects."
@@ -362,5 +368,6 @@ def _chosen(ids: list[str], wished: str, space: str) -> str:
     shortest = min(found, key=len)
     if not all(id.startswith(shortest) for id in found):
         more = ", …" if len(found) > LISTED else ""
-        raise BadInput(f"{len(found)} sessions begin with {wished}: {', '.join(sorted(found)[:LISTED])}{more}.")
+        named = ", ".join(sorted(found)[:LISTED]) + more
+        raise BadInput(f"{len(found)} sessions begin with {wished}: {named}; give more of its id.")
     return shortest

@@ -26,6 +26,8 @@ _OURS = (68, (1232236143).to_bytes(4, "big"))
 """The place and the value of the application id in the header of our SQLite files."""
 SERVERS = ("postgresql://", "postgres://")
 """The beginnings of the address of a database on a server."""
+_FILE_SCHEME = "sqlite:///"
+"""The beginning of an address that is a file's."""
 Database: TypeAlias = Path | str
 """A file, or the address of a database on a server."""
 
@@ -146,8 +148,14 @@ def shown(path: Database) -> str:
 
 
 def _at_home(given: str | Path) -> Database:
-    if isinstance(given, str) and given.startswith(SERVERS):
-        return given
+    if isinstance(given, str):
+        if given.startswith(SERVERS):
+            return given
+        given = given.removeprefix(_FILE_SCHEME)
+        if not given:
+            raise BadInput("The name of the database is empty; give a file, or postgresql://….")
+        if "://" in given:
+            raise BadInput(f"{given} is no database that can be used here; give a file, or postgresql://….")
     try:
         return Path(given).expanduser()
     except RuntimeError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from select import select
@@ -85,7 +86,11 @@ def _became(record: Record) -> str:
 def _given(word: Word) -> list[tuple[str, Verdict, str]]:
     kept: list[tuple[str, Verdict, str]] = [(id, "keep", "") for id in word.keep or ()]
     edited: list[tuple[str, Verdict, str]] = [(word.edit, "edit", word.text)] if word.edit is not None else []
-    return [*kept, *edited, *((id, "drop", "") for id in word.drop or ())]
+    given: list[tuple[str, Verdict, str]] = [*kept, *edited, *((id, "drop", "") for id in word.drop or ())]
+    for id, times in Counter(id for id, _, _ in given).items():
+        if times > 1:
+            raise BadInput(f"{id} is given {times} verdicts; give it one of --keep, --edit and --drop.")
+    return given
 
 
 def _apply(memory: Memory, counts: ReviewCounts, id: str, verdict: Verdict, text: str = "", reason: str = "") -> Record:

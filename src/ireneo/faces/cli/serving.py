@@ -100,6 +100,8 @@ def proxy(
     """
     if lists.budget < 256:
         raise BadInput(f"A budget of {lists.budget:,} tokens is too small; give at least 256.")
+    if not 0 <= listening.port <= 65_535:
+        raise BadInput(f"There is no port {listening.port}; give one from 1 to 65535, or 0 for a free one.")
     with _needs(("httpx2", "uvicorn"), "The proxy needs an HTTP server and client; pip install 'ireneo[proxy]'."):
         from ireneo.faces.proxy.server import serve
         from ireneo.faces.proxy.sessions import ProxySettings

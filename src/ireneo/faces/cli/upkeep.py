@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -79,7 +80,10 @@ def copy(source: From, target: Into, space: OfSpaces = None) -> Answer:
     """
     import asyncio
 
-    path, other = existing(source), room_for(database(target))
+    path, other = existing(source), database(target)
+    if path == other or (isinstance(path, Path) and isinstance(other, Path) and path.resolve() == other.resolve()):
+        raise BadInput(f"{shown(path)} can't be copied into itself; name another database.")
+    other = room_for(other)
     with console(stderr=True).status("Copying …") as status:
         tally = asyncio.run(ireneo.copy(path, other, spaces=space, on_session=status.update))
     copied = [
@@ -235,7 +239,8 @@ def forget(
     if not as_json and before.also:
         echo("This may be meant as well, and stays unless you add --also ID, or --also all:")
         for each in before.also:
-            echo(f"  {short(each.id)}  “{one_line(each.text)}” ({one_line(each.why)})")
+            quoted = f"“{one_line(each.text)}” " if each.text.strip() else ""
+            echo(f"  {short(each.id)}  {quoted}({one_line(each.why)})")
     if not yes:
         taken += _asked_also(before)
         if taken:
