@@ -7,8 +7,9 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from ireneo.language.files import from_data, of_language, topic
+from ireneo.language.files import either, from_data, of_language, topic
 from ireneo.language.spoken import Attributes, Facts
+from ireneo.language.topics import Grammar
 from ireneo.language.words import base_forms, third_person, verb_inflections
 from ireneo.patterns import lazy_re
 
@@ -16,11 +17,6 @@ Tense: TypeAlias = Literal["present", "past", "perfect", "progressive", "future"
 
 _TOKEN = lazy_re(r"[^\W_]+(?:['’.&/-][^\W_]+)*['’]?|[^\w\s]|_")
 _WORD = lazy_re(r"[^\W\d_]")
-_BE = {"am": "be", "is": "be", "are": "be", "was": "be", "were": "be", "been": "be", "being": "be", "be": "be"}
-_PAST_BE = ("was", "were")
-_HAVE, _DO = ("have", "has", "had", "having"), ("do", "does", "did")
-_NOT = ("not", "never")
-_MODALS = ("can", "cannot", "must", "will", "shall", "gonna")
 _LONGEST_NAME = 6
 """Most words of a subject."""
 
@@ -53,10 +49,11 @@ def and_also(clause: str, said: Predicate) -> tuple[str, str]:
 
     The second is empty if there is no such "and".
     """
+    speaks = said.subject.casefold() in _grammar().speakers
     for found in _AND_VERB.finditer(clause, said.rest_start):
         kind = verb_forms().get(found["verb"].casefold(), ("", ""))[1]
         wanted = "past" if said.tense in ("past", "perfect") else "s"
-        if kind == wanted or (kind == "base" and wanted == "s" and said.subject.casefold() in ("i", "we")):
+        if kind == wanted or (kind == "base" and wanted == "s" and speaks):
             return clause[: found.start()], f"{said.subject} {clause[found.start('verb') :]}"
     return clause, ""
 
@@ -79,21 +76,21 @@ def tokens(text: str) -> list[Token]:
     return [Token(found[0], found.start(), found.end()) for found in _TOKEN.finditer(text)]
 
 
-_SHORT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'s": "is", "'d": "would"}
-_BARE_SHORT = {
-    "im": "am",
-    "ive": "have",
-    "dont": "do not",
-    "didnt": "did not",
-    "doesnt": "does not",
-    "cant": "can not",
-    "wont": "will not",
-    "isnt": "is not",
-    "arent": "are not",
-    "wasnt": "was not",
-    "havent": "have not",
-    "hasnt": "has not",
-}
+def _grammar() -> Grammar:
+    return of_language(Grammar, "en")
+
+
+_AND_VERB = lazy_re(lambda: either(_grammar().second_verb))
+_ANYMORE = lazy_re(lambda: either(_grammar().no_longer), re.I)
+_NEXT = lazy_re(lambda: either(_grammar().next_statement), re.I)
+_JOINED = lazy_re(
+    lambda: rf"\s{either(topic(Grammar).conjunctions)}\s(?:{either(topic(Grammar).asides)}\s)?(?P<word>[a-z]+)\b"
+)
+_CONTRACTED = lazy_re(lambda: rf"{either(_grammar().endings)}$")
+_SUBJECT_CONTRACTED = lazy_re(
+    lambda: rf"{either(_grammar().pronouns)}{either(_grammar().endings)}|{either(_grammar().bare_subjects)}"
+)
+_SAYS = ("s", "past")
 
 
 @from_data
@@ -108,13 +105,13 @@ def verb_forms() -> dict[str, tuple[str, str]]:
     return (
         forms
         | {form: (verb, "past") for form, verb in base_forms().items()}
-        | dict.fromkeys(("got", "gotten"), ("get", "past"))
+        | {form: (verb, "past") for verb, past in _grammar().past.items() for form in past}
     )
 
 
 def _is_adverb(word: str) -> bool:
     return word in of_language(Facts, "en").adverbs or (
-        len(word) > 5 and word.endswith("ly") and word not in verb_forms() and word not in ("family", "italy")
+        len(word) > 5 and word.endswith("ly") and word not in verb_forms() and word not in _grammar().no_adverbs
     )
 
 
@@ -132,14 +129,6 @@ def predicate(clause: str, names: frozenset[str] = frozenset()) -> Predicate | N
         return _elided(clause, words)
     start, behind = at
     return _verb(clause, words, start, behind)
-
-
-_NEXT = lazy_re(
-    r"(?:[,;–—]|\b(?:and|but))\s+(?:(?:now|instead)\s+)?(?:(?P<who>he|she|they|we|it|i)\s+)?(?P<word>[a-z]{1,20})\b",
-    re.I,
-)
-_JOINED = lazy_re(r"\s(?:and|but|und|aber)\s(?:(?:also|now|still|then)\s)?(?P<word>[a-z]+)\b")
-_SAYS = ("s", "past")
 
 
 def until_next_verb(text: str) -> str:
@@ -164,19 +153,14 @@ def next_statement(text: str, subject: str) -> str:
 
 def _subject_at(words: list[Token], names: frozenset[str]) -> tuple[int, int] | None:
     """Return the indices of the words at which the subject begins and ends."""
+    grammar = _grammar()
     for at, word in enumerate(words[:9]):
         low = word.low
         if not at and (low in topic(Attributes).bare or low in _kin()) and (end := _name_end(words, at)) == 1:
             return at, end
-        if low in ("i", "we", "he", "she", "they", "it") or re.fullmatch(
-            r"(?:i|we|he|she|they|it)'(?:m|ve|re|ll|s|d)|im|ive", low
-        ):
+        if low in grammar.pronouns or _SUBJECT_CONTRACTED.fullmatch(low):
             return at, at + 1
-        if (
-            low in ("my", "our", "the", "his", "her", "their")
-            or word.word in names
-            or word.word.removesuffix("'s").removesuffix("’s") in names
-        ):
+        if low in grammar.determiners or word.word in names or word.word.removesuffix("'s").removesuffix("’s") in names:
             end = _name_end(words, at)
             if end:
                 return at, end
@@ -191,17 +175,23 @@ def _kin() -> frozenset[str]:
     return frozenset(word for words in of_language(Facts, "en").relations.values() for word in words)
 
 
+@from_data
+def _auxiliaries() -> frozenset[str]:
+    known = _grammar()
+    return known.be | known.have | known.do | known.modals | {"used"}
+
+
 def _name_end(words: list[Token], at: int) -> int:
     """Return the index after the last word of a subject that is a name or a thing; 0 if no verb follows it."""
-    forms = verb_forms()
-    first = at + (2 if words[at].low in ("my", "our", "the", "his", "her", "their") else 1)
+    forms, grammar = verb_forms(), _grammar()
+    first = at + (2 if words[at].low in grammar.determiners else 1)
     end = first
     while end < min(len(words), at + _LONGEST_NAME + 2):
         low = words[end].low
         finite = forms.get(low)
-        if low in _BE or low in _HAVE or low in _DO or low in _MODALS or low.endswith("n't") or low == "used":
+        if low in _auxiliaries() or low.endswith("n't"):
             return end
-        if finite and finite[1] in ("s", "past") and words[end - 1].low not in ("the", "a", "of", "to", "my"):
+        if finite and finite[1] in _SAYS and words[end - 1].low not in grammar.before_nouns:
             return end
         if _is_adverb(low) and end > at:
             return end
@@ -223,58 +213,62 @@ class _Group(Struct):
 
 def _verb(clause: str, words: list[Token], start: int, behind: int) -> Predicate | None:
     """Parse the verb that follows the subject `words[start:behind]`."""
-    group = _Group(aux=[])
+    group, grammar = _Group(aux=[]), _grammar()
     queue, subject_end = _spelled_out(words, behind)
     first: Token | None = None
     for at, (each, word) in enumerate(queue):
-        if each in _NOT:
+        if each in grammar.negations:
             group.negated = True
-        elif each == "no" and at + 1 < len(queue) and queue[at + 1][0] in ("longer", "more"):
+        elif each == "no" and at + 1 < len(queue) and queue[at + 1][0] in grammar.after_no:
             group.over = True
-        elif _is_adverb(each) or each == "," or (group.over and each in ("longer", "more")):
+        elif _is_adverb(each) or each == "," or (group.over and each in grammar.after_no):
             continue
         else:
             first = first or word
-            following = next((one for one, _ in queue[at + 1 :] if one not in _NOT and not _is_adverb(one)), "")
+            following = next(
+                (one for one, _ in queue[at + 1 :] if one not in grammar.negations and not _is_adverb(one)), ""
+            )
             if not _is_aux(each, following):
                 return _made(clause, words[start], subject_end, first, group, each, word)
             group.aux.append(each)
-    if first is not None and set(group.aux) & set(_BE):
+    if first is not None and not grammar.be.isdisjoint(group.aux):
         return _made(clause, words[start], subject_end, first, group, "", None, queue[-1][1].end)
     return None
 
 
 def _spelled_out(words: list[Token], behind: int) -> tuple[list[tuple[str, Token]], int]:
     """Expand contractions after a subject ("I'm", "don't") into two words each; also return where the subject ends."""
-    last = words[behind - 1]
+    grammar, last = _grammar(), words[behind - 1]
     queue: list[tuple[str, Token]] = []
-    short, end = re.search(r"'(?:m|ve|re|ll|s|d)$", last.low), last.end
-    if last.low in ("im", "ive"):
-        queue, end = [(_BARE_SHORT[last.low], last)], last.start + 1
-    elif short and last.low.split("'")[0] in ("i", "we", "he", "she", "they", "it"):
-        queue, end = [(_SHORT[short[0]], last)], last.start + short.start()
+    short, end = _CONTRACTED.search(last.low), last.end
+    if last.low in grammar.bare_subjects:
+        queue, end = [(grammar.contractions[last.low][0], last)], last.start + 1
+    elif short and last.low.split("'")[0] in grammar.pronouns:
+        queue, end = [(grammar.endings[short[0]][0], last)], last.start + short.start()
     for word in words[behind:]:
         each = word.low
-        if each in _BARE_SHORT:
-            queue += [(one, word) for one in _BARE_SHORT[each].split()]
+        if each in grammar.contractions:
+            queue += [(one, word) for one in grammar.contractions[each]]
         elif each.endswith("n't"):
-            queue += [({"can't": "can", "won't": "will"}.get(each, each[:-3]), word), ("not", word)]
+            queue += [(each[:-3], word), ("not", word)]
         else:
             queue.append((each, word))
     return queue, end
 
 
 def _is_aux(word: str, following: str) -> bool:
-    forms = verb_forms()
-    kind = forms.get(following, ("", ""))[1]
-    if word in _BE:
+    grammar = _grammar()
+    kind = verb_forms().get(following, ("", ""))[1]
+    if word in grammar.be:
         return True
-    if word in _HAVE:
-        return kind == "past" or following in ("been", "got", "gotten", "to") or following.endswith("ed")
-    if word in _DO:
-        return kind == "base" or following in ("have", "do", "be")
-    if word in _MODALS or word in ("would", "used", "going", "got"):
-        return bool(following) and (word not in ("going", "used", "got") or following == "to")
+    if word in grammar.have:
+        return kind == "past" or following in grammar.after_have or following.endswith("ed")
+    if word in grammar.do:
+        return kind == "base" or following in grammar.after_do
+    if word in grammar.before_to:
+        return following == "to"
+    if word in grammar.modals or word in grammar.conditional:
+        return bool(following)
     return word == "to"
 
 
@@ -288,15 +282,16 @@ def _made(
     token: Token | None,
     end: int = 0,
 ) -> Predicate | None:
-    if "would" in group.aux:
+    grammar, aux = _grammar(), {*group.aux}
+    if aux & grammar.conditional:
         return None
     lemma, kind = verb_forms().get(word, (_guess(word), "past" if word.endswith("ed") else "base"))
     tense = _tense(group.aux, kind)
     rest_start = token.end if token else end
-    is_state = not token or (kind != "ing" and not set(group.aux) & {"will", "shall", "gonna", "going", "used"})
-    if set(group.aux) & set(_BE) and is_state:
+    is_state = not token or (kind != "ing" and not aux & grammar.future and "used" not in aux)
+    if aux & grammar.be and is_state:
         lemma, rest_start = "be", token.start if token else end
-        tense = "past" if set(group.aux) & set(_PAST_BE) else "perfect" if "been" in group.aux else "present"
+        tense = "past" if aux & grammar.be_past else "perfect" if "been" in aux else "present"
     return Predicate(
         subject=clause[subject.start : subject_end],
         start=subject.start,
@@ -310,31 +305,29 @@ def _made(
     )
 
 
-def _tense(aux: list[str], kind: str) -> Tense:
+def _tense(auxiliaries: list[str], kind: str) -> Tense:
+    grammar, aux = _grammar(), {*auxiliaries}
     if "used" in aux:
         return "used"
-    if set(aux) & {"will", "shall", "gonna", "going"}:
+    if aux & grammar.future:
         return "future"
-    if set(aux) & set(_HAVE) and "to" not in aux:
+    if aux & grammar.have and "to" not in aux:
         return "progressive" if "been" in aux and kind == "ing" else "perfect"
-    if set(aux) & set(_BE):
-        return "past" if set(aux) & set(_PAST_BE) else "progressive"
+    if aux & grammar.be:
+        return "past" if aux & grammar.be_past else "progressive"
     return "past" if kind == "past" or "did" in aux else "present"
 
 
 def _with_mode(lemma: str, group: _Group) -> str:
     """Prefix a verb's base form with its modal and negation."""
-    if set(group.aux) & {"can", "cannot"}:
-        return f"can {'not ' if group.negated or 'cannot' in group.aux else ''}{lemma}"
-    if set(group.aux) & {"have", "has", "must"} and "to" in group.aux:
+    grammar, aux = _grammar(), {*group.aux}
+    if aux & grammar.able:
+        return f"can {'not ' if group.negated or 'cannot' in aux else ''}{lemma}"
+    if aux & grammar.obliged and "to" in aux:
         return f"have to {lemma}"
     if not group.negated:
         return lemma
     return "be not" if lemma == "be" else f"do not {lemma}"
-
-
-_AND_VERB = lazy_re(r"(?:,? and|,? then)(?: (?:then|now|also|just|has|have))? (?P<verb>[a-z]+)\b")
-_ANYMORE = lazy_re(r"\b(?:any ?more|any longer)\b", re.I)
 
 
 def _guess(word: str) -> str:
@@ -351,7 +344,7 @@ def _elided(clause: str, words: list[Token]) -> Predicate | None:
         return None
     low = words[at].low
     lemma, kind = forms.get(low, ("", ""))
-    adjective = low in ("allergic", "based", "vegetarian", "vegan", "married", "pregnant", "originally")
+    adjective = low in _grammar().elided
     if not adjective and (kind != "past" or len(words) - at < 3):
         return None
     rest_start = words[at].start if adjective else words[at].end
@@ -368,31 +361,6 @@ def _elided(clause: str, words: list[Token]) -> Predicate | None:
 
 # From the first to the third person: "I live with my sister" becomes "Maren lives with their sister".
 
-_OTHERS = {
-    "my": "their",
-    "our": "their",
-    "me": "them",
-    "us": "them",
-    "mine": "theirs",
-    "ours": "theirs",
-    "myself": "themselves",
-    "ourselves": "themselves",
-}
-_THEY = {
-    "i": "they",
-    "we": "they",
-    "i'm": "they are",
-    "we're": "they are",
-    "i've": "they have",
-    "we've": "they have",
-    "i'll": "they will",
-    "we'll": "they will",
-    "i'd": "they would",
-    "we'd": "they would",
-    "im": "they are",
-    "ive": "they have",
-}
-
 
 def _within(who: str) -> str:
     """Return a name for use within a sentence: "The user" becomes "the user"."""
@@ -401,7 +369,7 @@ def _within(who: str) -> str:
 
 def in_third_person(clause: str, said: Predicate | None, who: str) -> str:
     """Rewrite an English clause from the first person to the third, calling the speaker `who`."""
-    words = tokens(clause)
+    grammar, words = _grammar(), tokens(clause)
     out: list[str] = []
     last = 0
     named = False
@@ -411,7 +379,9 @@ def in_third_person(clause: str, said: Predicate | None, who: str) -> str:
         low = word.low
         new: str | None = None
         # "Im" is a word of other languages too.
-        if low in _THEY and (low not in _BARE_SHORT or not word.start or (said and word.start == said.start)):
+        if low in grammar.third_subjects and (
+            low not in grammar.contractions or not word.start or (said and word.start == said.start)
+        ):
             first = not named and (said is None or word.start == said.start)
             if first:
                 new, at = _as_third(words, at, _within(who) if word.start else who)
@@ -420,17 +390,20 @@ def in_third_person(clause: str, said: Predicate | None, who: str) -> str:
                 last = words[at].end
                 at += 1
                 continue
-            new = _THEY[low]
-            if low in ("i", "we") and at + 1 < len(words) and words[at + 1].low in ("am", "was"):
-                new, at = f"they {'are' if words[at + 1].low == 'am' else 'were'}", at + 1
+            new = " ".join(grammar.third_subjects[low])
+            if low in grammar.speakers and at + 1 < len(words) and words[at + 1].low in grammar.plurals:
+                new, at = f"they {grammar.plurals[words[at + 1].low][0]}", at + 1
                 out += [clause[last : word.start], new]
                 last = words[at].end
                 at += 1
                 continue
-        elif low in _OTHERS and word.word != "US":
+        elif low in grammar.third_others and word.word != "US":
             whom = _within(who) if word.start else who
-            first_of = {"my": f"{whom}'s", "our": f"{whom}'s", "me": whom, "us": whom} if not named else {}
-            new = first_of.get(low, _OTHERS[low])
+            new = grammar.third_others[low][0]
+            if not named and low in grammar.owns:
+                new = f"{whom}'s"
+            elif not named and low in grammar.objects:
+                new = whom
             named = True
         if new is not None:
             out += [clause[last : word.start], new]
@@ -441,12 +414,11 @@ def in_third_person(clause: str, said: Predicate | None, who: str) -> str:
 
 def _as_third(words: list[Token], at: int, who: str) -> tuple[str, int]:
     """Return `who` with the following verb in the third person, and the index of the last word that this replaces."""
-    low = words[at].low
-    joined = {"'m": "is", "'re": "is", "'ve": "has", "'ll": "will", "'d": "had"}
-    if short := re.search(r"'(?:m|ve|re|ll|d)$", low):
-        return f"{who} {joined[short[0]]}", at
-    if low in ("im", "ive"):
-        return f"{who} {'is' if low == 'im' else 'has'}", at
+    grammar, low = _grammar(), words[at].low
+    if short := _CONTRACTED.search(low):
+        return f"{who} {grammar.third_endings[short[0]][0]}", at
+    if low in grammar.bare_subjects:
+        return f"{who} {grammar.third_verbs[grammar.contractions[low][0]][0]}", at
     forms = verb_forms()
     behind = at + 1
     between: list[str] = []
@@ -456,27 +428,15 @@ def _as_third(words: list[Token], at: int, who: str) -> tuple[str, int]:
     if behind >= len(words):
         return who, at
     verb = words[behind].low
-    plain = {
-        "am": "is",
-        "are": "is",
-        "were": "was",
-        "have": "has",
-        "haven't": "hasn't",
-        "don't": "doesn't",
-        "do": "does",
-        "aren't": "isn't",
-        "weren't": "wasn't",
-        "havent": "hasn't",
-        "dont": "doesn't",
-    }
     _base, kind = forms.get(verb, ("", ""))
-    if verb in plain:
-        form = plain[verb]
+    if verb in grammar.third_verbs:
+        form = grammar.third_verbs[verb][0]
     elif kind == "base" or (
         not kind
         and verb.isalpha()
         and not verb.endswith(("ed", "ing"))
-        and verb not in (*_MODALS, "can't", "could", "would", "might", "should", "may", "used", "did", "had", "was")
+        and verb not in grammar.modals
+        and verb not in grammar.unchanged_in_third
     ):
         form = third_person(words[behind].word)
     else:

@@ -39,6 +39,51 @@ class Words(Topic, frozen=True, kw_only=True):
     no_name_endings: Row = ()  # The commonest nouns that are no names there, and endings of others
 
 
+class Grammar(Topic, frozen=True, kw_only=True):
+    """How verbs and pronouns are formed, to parse clauses and to rewrite them in the third person."""
+
+    be: Set = frozenset()
+    be_past: Set = frozenset()
+    have: Set = frozenset()
+    do: Set = frozenset()  # The forms of the auxiliaries
+    modals: Set = frozenset()  # Auxiliaries that one form stands for all persons
+    able: Set = frozenset()
+    obliged: Set = frozenset()  # Auxiliaries that say what somebody can, or has to, do
+    future: Set = frozenset()  # Auxiliaries of the future
+    conditional: Set = frozenset()  # Auxiliaries of what is only imagined
+    before_to: Set = frozenset()  # Auxiliaries if an infinitive follows
+    after_have: Set = frozenset()
+    after_do: Set = frozenset()  # Words besides verbs that follow these as auxiliaries
+    negations: Set = frozenset()
+    after_no: Set = frozenset()  # Behind a "no": something is over
+    no_longer: Row = ()  # Anywhere in a negated clause: something is over
+    pronouns: Set = frozenset()  # Personal pronouns as a subject
+    speakers: Set = frozenset()  # Those of them that include the speaker
+    determiners: Set = frozenset()  # Words before a noun as a subject
+    before_nouns: Set = frozenset()  # Behind one of these there is no verb
+    contractions: Map = {}  # What short forms stand for, by the form
+    endings: Map = {}  # What the ending of a contracted pronoun stands for
+    bare_subjects: Set = frozenset()  # Contracted pronouns without an apostrophe
+    no_adverbs: Set = frozenset()  # Words that only end like an adverb
+    elided: Set = frozenset()  # Words that begin a clause without subject and verb: "allergic to nuts"
+    next_statement: Row = ()  # Between two statements about one subject; with the groups `who` and `word`, the verb
+    second_verb: Row = ()  # Between two verbs of one subject; with the group `verb`
+    conjunctions: Row = ()
+    asides: Row = ()  # Between two verbs of one subject, and between that and the second verb
+    past: Map = {}  # By a verb, past forms that are not in `Words.irregular`
+    past_as_base: Set = frozenset()  # Verbs of which the past is the base form
+    double_consonant: Set = frozenset()
+    single_consonant: Set = frozenset()  # Verbs that double the last consonant, or not, against the rule
+    third_subjects: Map = {}  # By a subject of the first person, that of the third
+    third_others: Map = {}  # The same by other pronouns
+    owns: Set = frozenset()
+    objects: Set = frozenset()  # Those of them that stand for an owner, and for an object
+    plurals: Map = {}  # By a verb behind the speaker, its form behind "they"
+    third_endings: Map = {}  # By the ending of a contracted pronoun, the verb in the third person
+    third_verbs: Map = {}  # By a verb, its irregular third person
+    unchanged_in_third: Set = frozenset()  # Verbs that are the same in the third person, besides `modals`
+
+
 class Sentences(Topic, frozen=True, kw_only=True):
     """Where a full stop doesn't end a sentence."""
 

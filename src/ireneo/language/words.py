@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
-from ireneo.language.topics import Sentences, Words
+from ireneo.language.topics import Grammar, Sentences, Words
 from ireneo.patterns import lazy_re
 
 FORMAT = 2
@@ -90,18 +90,17 @@ def _irregular() -> dict[str, list[str]]:
 
 
 _ONE_SYLLABLE = lazy_re(r"[^aeiou]*[aeiou][bdgklmnprt]")
-_DOUBLED = frozenset("begin forget admit commit prefer refer occur regret travel cancel enrol instal".split())
-_UNCHANGED = frozenset("put cut hit let set shut hurt quit cost".split())
 
 
 @cache
 def verb_inflections(verb: str) -> dict[str, str]:
     """Map the forms of an English verb to `base`, `s`, `past` or `ing`."""
-    if verb in _UNCHANGED:
-        doing = verb if verb in ("hurt", "cost") else verb + verb[-1]
+    grammar = of_language(Grammar, "en")
+    if verb in grammar.past_as_base:
+        doing = verb if verb in grammar.single_consonant else verb + verb[-1]
         return {third_person(verb): "s", f"{doing}ing": "ing", verb: "past"}
     stem = verb.removesuffix("e") if verb.endswith("e") and not verb.endswith("ee") else verb
-    doubles = _ONE_SYLLABLE.fullmatch(verb) or verb in _DOUBLED
+    doubles = _ONE_SYLLABLE.fullmatch(verb) or verb in grammar.double_consonant
     stems = dict.fromkeys((stem, verb + verb[-1] if doubles else stem))
     forms = {verb: "base", third_person(verb): "s", **{f"{each}ing": "ing" for each in stems}}
     if irregular := _irregular().get(verb):
@@ -115,9 +114,8 @@ _IN_Y = lazy_re(r"[^aeiou]y$")
 
 def third_person(verb: str) -> str:
     """Return the third person singular of an English verb."""
-    irregular = {"have": "has", "be": "is"}
-    if verb in irregular:
-        return irregular[verb]
+    if irregular := of_language(Grammar, "en").third_verbs.get(verb):
+        return irregular[0]
     if verb.endswith(("s", "x", "z", "ch", "sh", "o")):
         return f"{verb}es"
     return f"{verb[:-1]}ies" if _IN_Y.search(verb) else f"{verb}s"
