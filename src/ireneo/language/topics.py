@@ -84,6 +84,15 @@ class Grammar(Topic, frozen=True, kw_only=True):
     unchanged_in_third: Set = frozenset()  # Verbs that are the same in the third person, besides `modals`
 
 
+class Lists(Topic, frozen=True, kw_only=True):
+    """Words between several things or clauses that are listed. Patterns."""
+
+    additions: Row = ()  # One and the other
+    choices: Row = ()  # One or the other
+    contrasts: Row = ()  # One, but another
+    oneself: Row = ()  # The speaker, as the last of several people
+
+
 class Sentences(Topic, frozen=True, kw_only=True):
     """Where a full stop doesn't end a sentence."""
 
@@ -218,6 +227,7 @@ class Rulings(Topic, frozen=True, kw_only=True):
     disputes: Row = ()  # Anywhere: something said is wrong
     accepts: Row = ()  # Anywhere: praise, a go-ahead, or what was not done
     asks: Row = ()  # At the beginning: a question, with or without a question mark
+    no: Row = ()  # At the beginning: a plain no
     stressed: Row = ()  # At the beginning: words of scope in capitals
     concedes: Row = ()  # Anywhere in an agent's reply: the user is right
     lasts: Row = ()  # Anywhere: from now on
@@ -256,6 +266,7 @@ class Binding(Topic, frozen=True, kw_only=True):
     asks_first: Row = ()  # Anywhere: what the agent is to ask for, or who decides
     unasked: Row = ()  # Anywhere: that nobody asked for it
     vague: Row = ()  # At the beginning of what an order is about: it was named elsewhere
+    conditions: Row = ()  # Behind such a word: what follows is a condition
     ends_vague: Row = ()  # The same, as all of it, or at its end
     wishes_for: Row = ()  # Anywhere: one thing is asked for that is not there yet
     cases: Row = ()  # Anywhere: what a program is to do in one case of its own
@@ -533,3 +544,6 @@ class Tasks(Topic, frozen=True, kw_only=True):
 
     types: tuple[TaskType, ...] = ()
     fillers: Row = ()  # What stands before the verb of a wish
+    agrees: Set = frozenset()  # Words of messages that only let the agent go on
+    answers: Row = ()  # At the beginning of a message: it answers a question of the agent
+    waits: Row = ()  # Anywhere at the end of an agent's message: it waits for an answer

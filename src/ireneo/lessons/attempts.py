@@ -191,25 +191,11 @@ class Course:
 MOST_CHARACTERS = 120
 """Characters of a goal as it is shown."""
 
-_AGREES = frozenset(
-    """yes yeah yep yup ya ok okay sure fine good great perfect nice cool right correct exactly agreed absolutely please
-    do it that this so go ahead on continue proceed carry keep going resume try again more thanks thank you very much
-    sounds lets let's let us and then now the with a i'm we're happy looks ready confirmed confirm done next start both
-    all of them that's it's works implement for me lgtm thumbs up no nope stop wait hi hello hey""".split()
-)
-"""Words of messages that only let the agent go on."""
 _MOST_WORDS = 12
 _INTERRUPTED = lazy_re(r"^\[Request interrupted by user[^\]]*\]\s*")
-_ANSWERS = lazy_re(
-    r"^(?:yes|yeah|yep|yup|no|nope|ok(?:ay)?|sure|right|correct|exactly|option|let'?s (?:do|go with) (?:option )?\W*\d"
-    r"|(?:\W*\d\W*|[a-d])(?:\b|$)|(?:i|i['’](?:d|ll|m|ve)|it|it['’]s|they|my|the|that|that['’]s|there|both|none|neither)\b"
-    r"|thanks?\b|great\b|perfect\b|actually\b)",
-    re.IGNORECASE,
-)
-"""Beginnings of messages that answer a question of the agent."""
+_ANSWERS = lazy_re(lambda: rf"^(?:{either(topic(Tasks).answers)}|(?:\W*\d\W*|[a-d])(?:\b|$))", re.IGNORECASE)
 _LONGEST_ANSWER = 200
-_ASKS = lazy_re(r"\?|\bplease (?:provide|confirm|share|tell|specify|choose|let)\b|\blet me know\b", re.IGNORECASE)
-"""Endings of an agent's message that waits for an answer."""
+_ASKS = lazy_re(lambda: rf"\?|{either(topic(Tasks).waits)}", re.IGNORECASE)
 _ASIDE = lazy_re(
     r"<(?P<tag>ide_\w+|system-reminder|local-command-\w+|command-message|environment_\w+|user_instructions)\b[^>]{0,1000}>.*?"
     r"(?:</(?P=tag)>|\Z)",
@@ -290,7 +276,7 @@ def _goes_on(message: Message, before: Sequence[Message]) -> bool:
 def _only_agrees(text: str) -> bool:
     words = [word.strip(".,!?:;'\"()*#") for word in text.lower().replace("’", "'").split()]
     words = [word for word in words if word]
-    return len(words) <= _MOST_WORDS and all(word in _AGREES for word in words)
+    return len(words) <= _MOST_WORDS and all(word in topic(Tasks).agrees for word in words)
 
 
 NEAR = 6

@@ -72,7 +72,7 @@ NAMES = lazy_re(r"`[^`\n]{1,80}`|\w\(\)|(?<!\w)--[a-z]")
 """Names in code."""
 _POINTS = _anywhere(lambda: _words().points)
 _LEAD = lazy_re(lambda: rf"(?:{either(topic(Constraints).lead)}\b[\s,.!:*_…–—-]*)+", re.I)
-_NO_BESIDE = lazy_re(r"\W*(?:no|nope|nein)\b[^\w\s]", re.I)
+_NO_BESIDE = lazy_re(lambda: rf"\W*{either(_words().no)}\b[^\w\s]", re.I)
 WORD = lazy_re(r"[^\W_][\w'’./-]*")
 _QUOTED = lazy_re(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“\n]{1,400}“|`[^`\n]{1,400}`")
 

@@ -68,7 +68,7 @@ _POLITE = _begins(lambda: _words().polite)
 _TAG = lazy_re(lambda: either(_words().tags), re.I)
 _REASON = _begins(lambda: _words().reasons)
 _BAN_ASIDE = lazy_re(lambda: rf"(?<=\w \()(?P<ban>{either(topic(Binding).bans)}[^()\n]{{1,200}})\) (?=\w)", re.I)
-_NO = lazy_re(r"(?:no|nope|nein)\b", re.I)
+_NO = lazy_re(lambda: rf"{either(_words().no)}\b", re.I)
 _HELPER = lazy_re(r"/(?:agent|sidechain)-|-sidechain-\d+\Z")
 
 

@@ -115,7 +115,7 @@ _TOLD_BEFORE = _anywhere(lambda: _words().told_before)
 _FROM_NOW = _anywhere(lambda: _words().from_now)
 _OF_LAYOUT = _anywhere(lambda: _words().of_layout)
 _POLITE = _begins(lambda: topic(Rulings).polite)
-_NO_FIRST = lazy_re(r"\W*(?:no|nope|nein)\b", re.I)
+_NO_FIRST = lazy_re(lambda: rf"\W*{either(topic(Rulings).no)}\b", re.I)
 _OURS = _anywhere(lambda: topic(Rulings).ours)
 _HOLDS = _anywhere(lambda: topic(Rulings).holds)
 _LASTS = _anywhere(lambda: topic(Rulings).lasts)
@@ -124,7 +124,8 @@ _DISPUTES = _anywhere(lambda: topic(Rulings).disputes)
 _ACCEPTS = _anywhere(lambda: topic(Rulings).accepts)
 _OPEN = _anywhere(lambda: topic(Rulings).open)
 _POINTS_TO_IT = lazy_re(
-    lambda: rf"(?:{either(_words().bans)}\s?)?(?:do )?{either(_words().vague)}.{{0,3}}(?:if|when|wenn|falls)\b", re.I
+    lambda: rf"(?:{either(_words().bans)}\s?)?(?:do )?{either(_words().vague)}.{{0,3}}{either(_words().conditions)}\b",
+    re.I,
 )
 _CLAUSE = lazy_re(r"[,;:(–—]\s*|\s-\s|\.{2,}(?![./])\s*|(?<=[^\W\d_]{2})\.\s+(?=[a-z])|[?!]{1,9}\s+")
 _ASIDE = lazy_re(r"\(([^()\n]{0,400})\)")

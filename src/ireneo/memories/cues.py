@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from ireneo.language.files import LANGUAGES, either, from_data, of_language
+from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.spoken import Facts, Predication
-from ireneo.language.topics import Names, Row, Words
+from ireneo.language.topics import Lists, Names, Row, Words
 from ireneo.language.words import verb_inflections
 from ireneo.patterns import lazy_re
 
@@ -28,6 +28,17 @@ _AROUND = {
     "article": r"{}\s+",
 }
 """What stands around the cues of some fields, wherever they are searched."""
+
+
+def and_words() -> str:
+    """A pattern for the words between the last two things of a list, in any language."""
+    return either(topic(Lists).additions)
+
+
+def clause_words() -> str:
+    """A pattern for the words between two clauses, in any language."""
+    known = topic(Lists)
+    return either((*known.additions, *known.choices, *known.contrasts))
 
 
 class FactCues:

@@ -16,7 +16,7 @@ from ireneo.language.spoken import Facts
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Numbers, Words
 from ireneo.language.words import sentences, terms, writes_nouns_large
-from ireneo.memories.cues import all_cues, says
+from ireneo.memories.cues import all_cues, and_words, says
 from ireneo.memories.facts import holding_of
 from ireneo.memories.record import MemoryDraft, Record, slot
 from ireneo.memories.rivals import (
@@ -37,7 +37,7 @@ _FRAME = lazy_re(
 )
 _WORDS = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 _LIST = r"[A-ZÄÖÜ][\w'’-]+(?: [A-ZÄÖÜ][\w'’-]+)?"
-NAMES_LISTED = lazy_re(rf"\b{_LIST}(?:(?:, | and |, and | und | & | plus ){_LIST}){{1,6}}")
+NAMES_LISTED = lazy_re(lambda: rf"\b{_LIST}(?:(?:, | {and_words()} |, {and_words()} ){_LIST}){{1,6}}")
 """Several names in a row."""
 _FIGURE = lazy_re(
     r"(?P<clock>\b\d{1,2}(?::[0-5]\d(?!:|\d)|\.[0-5]\d(?=\D|$)| ?[ap]m\b)(?: ?[ap]m\b)?"

@@ -10,10 +10,11 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import of_language, topic
+from ireneo.language.files import either, of_language, topic
 from ireneo.language.moments import Moment, dated, moments, written_date
 from ireneo.language.predicates import Predicate, and_also, in_third_person, predicate, tokens, verb_forms
 from ireneo.language.spoken import Attributes, Facts, Predication
+from ireneo.language.topics import Lists
 from ireneo.memories.cues import cues, no_names, not_german, relations
 from ireneo.memories.earnest import Statement, statements
 from ireneo.memories.endings import figures, says_of_change, telling
@@ -38,7 +39,7 @@ _WHICH = ("new", "current", "old", "next", "own")
 _ON = lazy_re(r"^(?:on|at|for|to|am|um|auf) ", re.I)
 _EACH_YEAR = ("birthday", "anniversary", "name day")
 _SINGULAR = ("missus", "boss")
-_SPLIT = lazy_re(r",?\s+(?:and|or|und|oder|sowie|plus|nor|&)\s+|\s*,\s*")
+_SPLIT = lazy_re(lambda: rf",?\s+{either([*topic(Lists).additions, *topic(Lists).choices])}\s+|\s*,\s*")
 _FIGURE = lazy_re(r"\d")
 _TELLING = lazy_re(r"\d|(?<=\w )[A-Z]\w+")
 _PIECES = lazy_re(r",\s+(?:and |und )?|\s+(?:and|und)\s+(?=(?:i|i['’]m|my|ich|mein\w*)\s)", re.I)
