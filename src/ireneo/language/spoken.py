@@ -121,6 +121,34 @@ class Facts(Topic, frozen=True, kw_only=True):
     no_value: Set = frozenset()  # What no value begins with
 
 
+class Statements(Topic, frozen=True, kw_only=True):
+    """How statements are put together: patterns by which they are taken apart and compared."""
+
+    complete: Row = ()  # Anywhere in a part of a list: it has a verb or a subject of its own
+    mine: Row = ()  # The speaker as a subject, or before a noun
+    begins: Row = ()  # Behind an "and": the speaker begins another clause
+    here: Row = ()  # At the beginning of what follows a name: it says nothing
+    before_dates: Row = ()  # At the beginning of a value: a date follows
+    which: Set = frozenset()  # Words of an attribute's name that say which of several it is
+    owned: Row = ()  # A subject that is a thing, `what`, and somebody's, `whose`
+    about_mine: Row = ()  # At the beginning: `what` is the speaker's, and `said` of it
+    about_owned: Row = ()  # At the beginning: `what` is somebody's, `whose`, and `said` of it
+    second_verb: Row = ()  # A clause, `first`, of `who`, and another `verb` of the same subject
+    alone: Row = ()  # At the beginning of a clause without a subject: a verb in the first person
+    speaker: Row = ()  # The speaker as a subject, at the beginning
+    group: Set = frozenset()  # Subjects that are the speaker, or the speaker with others
+    first_forms: Set = frozenset()
+    third_forms: Set = frozenset()  # Irregular verbs in the first and third person
+    reported: Row = ()  # Before the quotation in a memory that quotes the user
+    clock: Row = ()  # Behind a number: it is a time of day
+    ordinals: Row = ()  # Endings of ordinal numbers in figures
+    definite: Row = ()  # Articles before one of several numbered things
+    called: Row = ()  # Somebody of the speaker's, before the name
+    over: Row = ()  # Between the two numbers of a blood pressure
+    employed: Row = ()  # Before an employer
+    was: Row = ()  # What something was before a change
+
+
 class Moments(Topic, frozen=True, kw_only=True):
     """Times relative to now, and how they are written out. Patterns, except for `on`, `kept` and `since`."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from ireneo.language.files import either, of_language, topic
 from ireneo.language.moments import Moment, dated, moments, written_date
 from ireneo.language.predicates import Predicate, and_also, in_third_person, predicate, tokens, verb_forms
-from ireneo.language.spoken import Attributes, Facts, Predication
+from ireneo.language.spoken import Attributes, Facts, Predication, Statements
 from ireneo.language.topics import Lists
-from ireneo.memories.cues import cues, no_names, not_german, relations
+from ireneo.memories.cues import and_words, cues, no_names, not_german, relations
 from ireneo.memories.earnest import Statement, statements
 from ireneo.memories.endings import figures, says_of_change, telling
 from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom_changes
@@ -26,41 +26,31 @@ from ireneo.patterns import lazy_re
 MOST = 40
 """Facts of one message at most."""
 _LONGEST_VALUE = 80
-_OF_BE = lazy_re(r"\b(?:is|are|was|were|i|we|me|us|ich|mich|wir)\b|['’]s\b", re.I)
+_COMPLETE = lazy_re(lambda: either(topic(Statements).complete), re.I)
 _EDGES = " .!,;…"
-_OWNED = lazy_re(r"\b(?:i|my|our|we)\b", re.I)
-_THEIRS = lazy_re(r"(?:i|we|my|our)\b", re.I)
+_MINE = lazy_re(lambda: rf"\b{either(topic(Statements).mine)}\b", re.I)
 _TELLING_WORDS = 5
 """Words from which on a statement says something without the sentences around it."""
 _TELLING_ENDING = 2
 """Telling words from which on a statement that ends something is kept itself."""
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
-_WHICH = ("new", "current", "old", "next", "own")
-_ON = lazy_re(r"^(?:on|at|for|to|am|um|auf) ", re.I)
+_ON = lazy_re(lambda: rf"^{either(topic(Statements).before_dates)} ", re.I)
 _EACH_YEAR = ("birthday", "anniversary", "name day")
-_SINGULAR = ("missus", "boss")
 _SPLIT = lazy_re(lambda: rf",?\s+{either([*topic(Lists).additions, *topic(Lists).choices])}\s+|\s*,\s*")
 _FIGURE = lazy_re(r"\d")
 _TELLING = lazy_re(r"\d|(?<=\w )[A-Z]\w+")
-_PIECES = lazy_re(r",\s+(?:and |und )?|\s+(?:and|und)\s+(?=(?:i|i['’]m|my|ich|mein\w*)\s)", re.I)
-_HERE = lazy_re(r"^(?:here|hier)\b\s*", re.I)
+_PIECES = lazy_re(lambda: rf",\s+(?:{and_words()} )?|\s+{and_words()}\s+(?={either(topic(Statements).begins)}\s)", re.I)
+_HERE = lazy_re(lambda: rf"^{either(topic(Statements).here)}\b\s*", re.I)
 _NAME = lazy_re(r"([A-ZÄÖÜ][\w-]*)(?: [A-ZÄÖÜ][\w-]*)?")
-_OF = lazy_re(r"the (?P<what>[\w ]{2,40}?) (?:of|for) (?:the )?(?P<whose>[\w .-]{2,40})", re.I)
-_ITS = lazy_re(r"(?:the )?(?P<whose>[\w .-]{1,60}?)'s (?P<what>[\w ]{2,40})", re.I)
-_MEIN = lazy_re(r"(?:mein|unser)[ers]{0,2} (?P<what>[\w-]{2,40}) (?P<said>.{3,200})", re.I)
-_VON = lazy_re(
-    r"(?:der|die|das) (?P<what>[\w-]{2,40}) (?:von|des|der) (?P<whose>[\w.-]{2,40}) (?P<said>.{3,200})", re.I
-)
-_UND = lazy_re(
-    r"(?:(?P<who>(?:[Mm]eine? \w+ )?[A-ZÄÖÜ][\w-]+|[Ii]ch|[Ww]ir) )?(?P<first>[a-zäöüß]+ [^,.;!?]{2,120}?),? und "
-    r"(?P<verb>[a-zäöüß]{3,20}) (?=[\w-])"
-)
-_ICH = lazy_re(r"ich\b", re.I)
-_ARBEITE = lazy_re(r"(?:[a-zäöüß]{3,20}e|bin|hab|mag)\b(?= [\w-])")
-_FIRST, _THIRD = (
-    ("bin", "hab", "habe", "mag", "kann", "darf", "will", "muss"),
-    ("ist", "hat", "mag", "kann", "darf", "will"),
-)
+
+
+def _german() -> Statements:
+    return of_language(Statements, "de")
+
+
+_SECOND_VERB = lazy_re(lambda: either(_german().second_verb))
+_VERB_ALONE = lazy_re(lambda: either(_german().alone))
+_SPEAKER = lazy_re(lambda: either(_german().speaker), re.I)
 
 
 class SaidFact(Struct, frozen=True, kw_only=True):
@@ -175,7 +165,7 @@ class _FactReader:
         yield replace(told, text=f"{who} {called} {name}.", quote=name, attribute="name", value=name, salience=0.6)
         for piece in pieces:
             article = "" if german or not cues("en").professions.match(piece) else "a "
-            said = piece if _OF_BE.search(piece) else f"{opens} {article}{piece}"
+            said = piece if _COMPLETE.search(piece) else f"{opens} {article}{piece}"
             own = replace(statement, text=said)
             facts = list(self._facts(own)) or [self._kept(own, "semantic")]
             yield from (replace(fact, quote=piece) for fact in facts if not fact.against)
@@ -241,7 +231,7 @@ class _FactReader:
 
         Nothing that is said later can be trusted to end it, so that it is no fact that holds.
         """
-        if kept.kind == "episodic" and said is not None and _THEIRS.match(said.subject):
+        if kept.kind == "episodic" and said is not None and _MINE.match(said.subject):
             return kept
         return replace(kept, kind="episodic", text=self._quoted(statement), subject="", at=self.at)
 
@@ -299,7 +289,7 @@ class _FactReader:
                 not name
                 or not code
                 or (parts.get("only_is") and not self.anyone)  # "My wife is French."
-                or (word.casefold().endswith("s") and word.casefold() not in _SINGULAR)
+                or (word.casefold().endswith("s") and word.casefold() not in topic(Attributes).one_in_the_plural)
                 or name.casefold() in no_names() | relations().keys()
                 or not name[0].isupper()
             ):
@@ -344,7 +334,7 @@ class _FactReader:
         if said is None:
             return
         whose = self._whose_clause(said)
-        if whose is None or not (said.subject or self.anyone or _OWNED.search(statement.text)):
+        if whose is None or not (said.subject or self.anyone or _MINE.search(statement.text)):
             # "Turned 4 on Thursday" may be said of a child.
             return
         subject, attribute = whose
@@ -374,7 +364,7 @@ class _FactReader:
             return self.subject, ""
         if subject in self.names:
             return subject, ""
-        if self.anyone and (thing := _OF.fullmatch(subject) or _ITS.fullmatch(subject)):
+        if self.anyone and (thing := _first_match(of_language(Statements, "en").owned, subject, whole=True)):
             return thing["whose"], thing["what"].lower()
         if self.anyone and _NAME.fullmatch(subject) and subject.split()[0].casefold() not in no_names():
             return subject, ""
@@ -426,7 +416,7 @@ class _FactReader:
             if not times and not _FIGURE.search(raw):
                 return
             raw = _ON.sub("", dated(raw, times))
-        named = " ".join(word for word in words if word not in _WHICH)
+        named = " ".join(word for word in words if word not in topic(Statements).which)
         attribute = attribute_of(named)
         if not (self.anyone or is_attribute(named) or {words[-1]} & (known.dated | known.measured)):
             # "My target is 65": nothing is known of how long that holds.
@@ -474,7 +464,8 @@ class _FactReader:
             yield from facts
             if facts:
                 return
-        thing = _MEIN.match(statement.text) or (_VON.match(statement.text) if self.anyone else None)
+        known = of_language(Statements, "de")
+        thing = _first_match((*known.about_mine, *(known.about_owned if self.anyone else ())), statement.text)
         if thing and thing["what"].casefold() not in relations():
             whose = thing.groupdict().get("whose") or self.subject
             yield from self._becoming(statement, None, whose, thing["what"].casefold(), thing["said"])
@@ -627,25 +618,31 @@ class _FactReader:
         return "episodic" if past else "semantic"
 
 
+def _first_match(patterns: Iterable[str], text: str, *, whole: bool = False) -> re.Match[str] | None:
+    """The first match of `patterns` at the beginning of `text`, or of all of it."""
+    tries = (re.compile(pattern, re.I) for pattern in patterns)
+    return next((found for each in tries if (found := each.fullmatch(text) if whole else each.match(text))), None)
+
+
 def _german_and(text: str) -> tuple[str, str] | None:
     """A German clause up to an "und" behind which another verb follows, and that as a clause of the same subject."""
-    found = _UND.match(text)
+    found, known = _SECOND_VERB.match(text), _german()
     if found is None:
         return None
     who, verb = found["who"] or "ich", found["verb"]
-    third = who.casefold() not in ("ich", "wir")
+    third = who.casefold() not in known.group
     fits = verb.endswith("t") if third else verb.endswith("e") if who.casefold() == "ich" else verb.endswith("en")
-    if not fits and verb not in (_THIRD if third else _FIRST):
+    if not fits and verb not in (known.third_forms if third else known.first_forms):
         return None
     return text[: found.end("first")], f"{who} {text[found.start('verb') :]}"
 
 
 def _leaves_out_ich(statement: Statement) -> bool:
     """Whether a German clause has the subject of the one before it: "Ich wohne in Graz und arbeite bei Magna"."""
-    if not _ICH.match(statement.sentence) or statement.sentence.startswith(statement.text):
+    if not _SPEAKER.match(statement.sentence) or statement.sentence.startswith(statement.text):
         return False
-    verb = _ARBEITE.match(statement.text)
-    return verb is not None and (verb[0] in _FIRST or verb[0] not in not_german())
+    verb = _VERB_ALONE.match(statement.text)
+    return verb is not None and (verb[0] in _german().first_forms or verb[0] not in not_german())
 
 
 def _introduced(statement: Statement, *, opens: bool) -> list[str]:
