@@ -319,6 +319,13 @@ def test_prose_is_its_paragraphs_and_a_colon_makes_no_speaker() -> None:
     ]
 
 
+def test_german_headings_are_read() -> None:
+    text = "Kapitel 3\nEs regnete am Tor.\n\nErstes Kapitel.\nNiemand kam vorbei.\n\nEpilog\nEs war still.\n"
+    assert [block for _, block in said(text)] == [
+        *("Kapitel 3", "Es regnete am Tor.", "Erstes Kapitel.", "Niemand kam vorbei.", "Epilog", "Es war still."),
+    ]
+
+
 def test_a_title_page_is_no_dialogue() -> None:
     text = "Title: The Gate\nAuthor: Nobody\nLanguage: English\n\nIt rained.\n"
     assert {author for author, _ in said(text)} == {None}

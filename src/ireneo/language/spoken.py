@@ -121,7 +121,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     no_value: Set = frozenset()  # What no value begins with
 
 
-class Statements(Topic, frozen=True, kw_only=True):
+class Phrasing(Topic, frozen=True, kw_only=True):
     """How statements are put together: patterns by which they are taken apart and compared."""
 
     complete: Row = ()  # Anywhere in a part of a list: it has a verb or a subject of its own
@@ -139,6 +139,9 @@ class Statements(Topic, frozen=True, kw_only=True):
     group: Set = frozenset()  # Subjects that are the speaker, or the speaker with others
     first_forms: Set = frozenset()
     third_forms: Set = frozenset()  # Irregular verbs in the first and third person
+    pronoun: Row = ()  # At the beginning: a pronoun, `word`, with a verb that may be `short`, and what is `next`
+    may_be_name: Row = ()  # Anywhere: what may be a `name`. Heeds case.
+    states_behind: Set = frozenset()  # Words behind a shortened "has" that are no verb in the past
     reported: Row = ()  # Before the quotation in a memory that quotes the user
     clock: Row = ()  # Behind a number: it is a time of day
     ordinals: Row = ()  # Endings of ordinal numbers in figures

@@ -84,7 +84,7 @@ class Grammar(Topic, frozen=True, kw_only=True):
     unchanged_in_third: Set = frozenset()  # Verbs that are the same in the third person, besides `modals`
 
 
-class Lists(Topic, frozen=True, kw_only=True):
+class Connectives(Topic, frozen=True, kw_only=True):
     """Words between several things or clauses that are listed. Patterns."""
 
     additions: Row = ()  # One and the other
@@ -136,6 +136,7 @@ class Numbers(Topic, frozen=True, kw_only=True):
     units: Map = {}  # By the canonical name of a unit, how it is written
     lines: Row = ()  # Words before a line number
     joins: Row = ()  # Between two line numbers
+    one: Set = frozenset()  # The number one, also where it may be an article
     cardinals: Row = ()  # From two to nineteen
     ordinals: Row = ()  # From third to nineteenth
     tens: Row = ()  # From twenty to ninety
@@ -426,6 +427,17 @@ class Names(Topic, frozen=True, kw_only=True):
     participles: Row = ()  # Frightened, Vera and Holm fled: the first of these, by its ending, is no name
     inflected: Row = ()  # How articles and adjectives end; a name mostly stands without them
     two: Row = ()  # What counts those who were named, and claims no number
+
+
+class Headings(Topic, frozen=True, kw_only=True):
+    """Headings in a story or a play, and what distinguishes them from the names of speakers."""
+
+    chapters: Row = ()  # Before the number of a chapter
+    divisions: Row = ()  # Before the number of another division; nothing follows but a title
+    alone: Row = ()  # Headings without a number
+    numbers: Row = ()  # Numbers in words, besides figures and Roman numerals
+    no_speakers: Set = frozenset()  # The first of the words before a colon that name no speaker
+    small: Set = frozenset()  # Words of a name that are written in lower case
 
 
 class Speech(Topic, frozen=True, kw_only=True):

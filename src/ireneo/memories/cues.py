@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.spoken import Facts, Predication
-from ireneo.language.topics import Lists, Names, Row, Words
+from ireneo.language.topics import Connectives, Names, Row, Words
 from ireneo.language.words import verb_inflections
 from ireneo.patterns import lazy_re
 
@@ -32,12 +32,12 @@ _AROUND = {
 
 def and_words() -> str:
     """A pattern for the words between the last two things of a list, in any language."""
-    return either(topic(Lists).additions)
+    return either(topic(Connectives).additions)
 
 
 def clause_words() -> str:
     """A pattern for the words between two clauses, in any language."""
-    known = topic(Lists)
+    known = topic(Connectives)
     return either((*known.additions, *known.choices, *known.contrasts))
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from ireneo.language.alike import alike
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
-from ireneo.language.spoken import Facts, Statements
+from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Numbers, Words
 from ireneo.language.words import sentences, terms, writes_nouns_large
@@ -32,7 +32,7 @@ from ireneo.memories.rivals import (
 from ireneo.patterns import lazy_re
 
 _LARGE = lazy_re(r"(?<=[\w,] )[A-ZÄÖÜ]\w+")
-_FRAME = lazy_re(lambda: rf"{either(topic(Statements).reported)}: [“„](?P<words>.{{1,2000}})[”“]", re.S)
+_FRAME = lazy_re(lambda: rf"{either(topic(Phrasing).reported)}: [“„](?P<words>.{{1,2000}})[”“]", re.S)
 _WORDS = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 _LIST = r"[A-ZÄÖÜ][\w'’-]+(?: [A-ZÄÖÜ][\w'’-]+)?"
 NAMES_LISTED = lazy_re(lambda: rf"\b{_LIST}(?:(?:, | {and_words()} |, {and_words()} ){_LIST}){{1,6}}")
@@ -40,15 +40,15 @@ NAMES_LISTED = lazy_re(lambda: rf"\b{_LIST}(?:(?:, | {and_words()} |, {and_words
 _FIGURE = lazy_re(
     lambda: (
         r"(?P<clock>\b\d{1,2}(?::[0-5]\d(?!:|\d)|\.[0-5]\d(?=\D|$)| ?[ap]m\b)(?: ?[ap]m\b)?"
-        rf"|\b\d{{1,2}} {either(topic(Statements).clock)}\b)"
+        rf"|\b\d{{1,2}} {either(topic(Phrasing).clock)}\b)"
         r"|(?P<money>[$€£] ?\d[\d.,]*)"
         r"|(?P<number>(?<![\w.,:])\d[\d.,]*\d|(?<![\w.,:])\d)"
-        rf"(?P<nth>{either(topic(Statements).ordinals)})?\.?(?: (?P<unit>[^\W\d_]+))?"
+        rf"(?P<nth>{either(topic(Phrasing).ordinals)})?\.?(?: (?P<unit>[^\W\d_]+))?"
     ),
     re.I,
 )
 _NUMBERED = lazy_re(
-    lambda: rf"^(?:{either(topic(Statements).definite)} )?(?P<one>[^\W\d_]+ (?:no\.? ?|nr\.? ?|#)?\d+) ", re.I
+    lambda: rf"^(?:{either(topic(Phrasing).definite)} )?(?P<one>[^\W\d_]+ (?:no\.? ?|nr\.? ?|#)?\d+) ", re.I
 )
 _APART, _SIDE, _WEEKDAY = "apart", "side", "weekday"
 _PRESSURE = "pressure"
@@ -503,16 +503,16 @@ def _newest_part(text: str) -> str:
 
 
 _CALLED = lazy_re(
-    lambda: rf"\b{either(topic(Statements).called)} (?:\w+ ){{0,2}}?[a-zäöüß-]+ ([A-ZÄÖÜ][\w-]+)(?= [a-zäöü]|['’]s)"
+    lambda: rf"\b{either(topic(Phrasing).called)} (?:\w+ ){{0,2}}?[a-zäöüß-]+ ([A-ZÄÖÜ][\w-]+)(?= [a-zäöü]|['’]s)"
 )
 _OWNED = lazy_re(r"\b([A-ZÄÖÜ][\w-]+)['’]s (?:[a-z]+ )?([a-z]+)")
 _CLAUSE_REST = lazy_re(r"[^.,;:!?]*")
 _BEHIND_FIGURES = lazy_re(r"(?<=\d)\D{1,12}$")
 _YEAR = lazy_re(r"(?:19|20)\d\d")
-_OVER = lazy_re(lambda: rf"\b(\d{{2,3}}) ?(?:{either(topic(Statements).over)}|/) ?(\d{{2,3}})\b", re.I)
+_OVER = lazy_re(lambda: rf"\b(\d{{2,3}}) ?(?:{either(topic(Phrasing).over)}|/) ?(\d{{2,3}})\b", re.I)
 _IN = lazy_re(r"\bin (\w+)", re.I)
-_EMPLOYED = lazy_re(lambda: rf"\b{either(topic(Statements).employed)} ", re.I)
-_FROM = lazy_re(lambda: either(topic(Statements).was), re.I)
+_EMPLOYED = lazy_re(lambda: rf"\b{either(topic(Phrasing).employed)} ", re.I)
+_FROM = lazy_re(lambda: either(topic(Phrasing).was), re.I)
 
 
 @lru_cache(512)

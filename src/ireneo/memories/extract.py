@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from ireneo.language.files import either, of_language, topic
 from ireneo.language.moments import Moment, dated, moments, written_date
 from ireneo.language.predicates import Predicate, and_also, in_third_person, predicate, tokens, verb_forms
-from ireneo.language.spoken import Attributes, Facts, Predication, Statements
-from ireneo.language.topics import Lists
+from ireneo.language.spoken import Attributes, Facts, Phrasing, Predication
+from ireneo.language.topics import Connectives
 from ireneo.memories.cues import and_words, cues, no_names, not_german, relations
 from ireneo.memories.earnest import Statement, statements
 from ireneo.memories.endings import figures, says_of_change, telling
@@ -26,26 +26,26 @@ from ireneo.patterns import lazy_re
 MOST = 40
 """Facts of one message at most."""
 _LONGEST_VALUE = 80
-_COMPLETE = lazy_re(lambda: either(topic(Statements).complete), re.I)
+_COMPLETE = lazy_re(lambda: either(topic(Phrasing).complete), re.I)
 _EDGES = " .!,;…"
-_MINE = lazy_re(lambda: rf"\b{either(topic(Statements).mine)}\b", re.I)
+_MINE = lazy_re(lambda: rf"\b{either(topic(Phrasing).mine)}\b", re.I)
 _TELLING_WORDS = 5
 """Words from which on a statement says something without the sentences around it."""
 _TELLING_ENDING = 2
 """Telling words from which on a statement that ends something is kept itself."""
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
-_ON = lazy_re(lambda: rf"^{either(topic(Statements).before_dates)} ", re.I)
+_ON = lazy_re(lambda: rf"^{either(topic(Phrasing).before_dates)} ", re.I)
 _EACH_YEAR = ("birthday", "anniversary", "name day")
-_SPLIT = lazy_re(lambda: rf",?\s+{either([*topic(Lists).additions, *topic(Lists).choices])}\s+|\s*,\s*")
+_SPLIT = lazy_re(lambda: rf",?\s+{either([*topic(Connectives).additions, *topic(Connectives).choices])}\s+|\s*,\s*")
 _FIGURE = lazy_re(r"\d")
 _TELLING = lazy_re(r"\d|(?<=\w )[A-Z]\w+")
-_PIECES = lazy_re(lambda: rf",\s+(?:{and_words()} )?|\s+{and_words()}\s+(?={either(topic(Statements).begins)}\s)", re.I)
-_HERE = lazy_re(lambda: rf"^{either(topic(Statements).here)}\b\s*", re.I)
+_PIECES = lazy_re(lambda: rf",\s+(?:{and_words()} )?|\s+{and_words()}\s+(?={either(topic(Phrasing).begins)}\s)", re.I)
+_HERE = lazy_re(lambda: rf"^{either(topic(Phrasing).here)}\b\s*", re.I)
 _NAME = lazy_re(r"([A-ZÄÖÜ][\w-]*)(?: [A-ZÄÖÜ][\w-]*)?")
 
 
-def _german() -> Statements:
-    return of_language(Statements, "de")
+def _german() -> Phrasing:
+    return of_language(Phrasing, "de")
 
 
 _SECOND_VERB = lazy_re(lambda: either(_german().second_verb))
@@ -364,7 +364,7 @@ class _FactReader:
             return self.subject, ""
         if subject in self.names:
             return subject, ""
-        if self.anyone and (thing := _first_match(of_language(Statements, "en").owned, subject, whole=True)):
+        if self.anyone and (thing := _first_match(of_language(Phrasing, "en").owned, subject, whole=True)):
             return thing["whose"], thing["what"].lower()
         if self.anyone and _NAME.fullmatch(subject) and subject.split()[0].casefold() not in no_names():
             return subject, ""
@@ -416,7 +416,7 @@ class _FactReader:
             if not times and not _FIGURE.search(raw):
                 return
             raw = _ON.sub("", dated(raw, times))
-        named = " ".join(word for word in words if word not in topic(Statements).which)
+        named = " ".join(word for word in words if word not in topic(Phrasing).which)
         attribute = attribute_of(named)
         if not (self.anyone or is_attribute(named) or {words[-1]} & (known.dated | known.measured)):
             # "My target is 65": nothing is known of how long that holds.
@@ -464,7 +464,7 @@ class _FactReader:
             yield from facts
             if facts:
                 return
-        known = of_language(Statements, "de")
+        known = of_language(Phrasing, "de")
         thing = _first_match((*known.about_mine, *(known.about_owned if self.anyone else ())), statement.text)
         if thing and thing["what"].casefold() not in relations():
             whose = thing.groupdict().get("whose") or self.subject

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from msgspec.structs import replace
 
-from ireneo.language.files import LANGUAGES, either, from_data, of_language
+from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.predicates import verb_forms
-from ireneo.language.spoken import Facts
+from ireneo.language.spoken import Facts, Phrasing
+from ireneo.language.topics import Persons
 from ireneo.memories.cues import no_names, relations
 from ireneo.memories.earnest import Statement
 from ireneo.memories.record import Record
 from ireneo.patterns import lazy_re
 
-_SAID = lazy_re(
-    r"(?P<word>he|she)(?P<short>['’](?:s|ll))?(?= (?:(?:just|now|also|still|really) )?(?P<next>[\w-]+))", re.I
-)
-_GESAGT = lazy_re(
-    r"(?P<word>er|sie) (?=ist\b|hat\b|war\b|mag\b|kann\b|darf\b|will\b|muss\b|wird\b|weiß\b|[a-zäöü]{2,20}t\b)", re.I
-)
-_MAYBE = lazy_re(
-    r"(?:(?:^|[.,;!?] )(?:(?:and|but|so) )?|\b(?:with|and|met|saw|told|asked|visited|called|married|likes?|loves?) )"
-    r"(?P<name>[A-Z][a-z]+)(?=['’]s|[ ,.!])"
-)
+_MAYBE = lazy_re(lambda: either(of_language(Phrasing, "en").may_be_name))
 _WORD = lazy_re(r"\w+")
 _LONGEST_BEFORE = 2_000
 """Characters of what was said before that are looked at."""
+
+
+@cache
+def _pronoun(language: str) -> re.Pattern[str]:
+    return re.compile(either(of_language(Phrasing, language).pronoun), re.I)
 
 
 def names_of(known: Sequence[Record]) -> dict[str, str]:
@@ -52,11 +50,11 @@ class Antecedents:
 
     def resolve(self, statement: Statement, names: Mapping[str, str]) -> Statement:
         """A statement of "he" or "she" told of whom it speaks; as it is where that is not sure."""
-        found = (_GESAGT if statement.language == "de" else _SAID).match(statement.text)
+        found = _pronoun(statement.language).match(statement.text)
         self._heard, heard = f"{self._heard} {statement.text}", self._heard
         if found is None or statement.made_up:
             return statement
-        side = "he" if found["word"].casefold() in ("he", "er") else "she"
+        side = "he" if found["word"].casefold() in topic(Persons).he else "she"
         whom = self._meant(heard, names, side, statement.language) or (
             self._meant(self._before, names, side, statement.language) if not _may_be_somebody(heard, names) else None
         )
@@ -98,7 +96,7 @@ def _verb(short: str, following: str) -> str:
     if short == "ll":
         return "will"
     states = following in of_language(Facts, "en").states or following.endswith("ing")
-    done = following in ("been", "got") or verb_forms().get(following, ("", ""))[1] == "past"
+    done = following in of_language(Phrasing, "en").states_behind or verb_forms().get(following, ("", ""))[1] == "past"
     return "has" if done and not states else "is"
 
 

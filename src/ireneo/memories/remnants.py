@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.spoken import Facts
-from ireneo.language.topics import Lists, Numbers
+from ireneo.language.topics import Connectives, Numbers
 from ireneo.language.words import sentences, terms, writes_nouns_large
 from ireneo.memories.cues import and_words, clause_words, says
 from ireneo.memories.endings import NAMES_LISTED, figures, is_part, named_as_over, telling, words_of
@@ -23,8 +23,10 @@ _PLURAL = lazy_re(r"(?<![\w-])(?P<one>[\w-]{1,30}[^\Wse])s(?P<after>[,:]? ?)$")
 _SHORT = 3
 """Words of a thing in a row at the most, where nothing stands before it that says what is said of all."""
 _LEFT_OUT = "…"
-_ROW_ENDS = lazy_re(lambda: rf"$|[.,;!]|,? {and_words()} {either(topic(Lists).oneself)}\b", re.I)
-_END_LEFT_OUT = lazy_re(lambda: rf"(?:[,;:]? {either([*topic(Lists).additions, *topic(Lists).contrasts])})?[,;:]? …$")
+_ROW_ENDS = lazy_re(lambda: rf"$|[.,;!]|,? {and_words()} {either(topic(Connectives).oneself)}\b", re.I)
+_END_LEFT_OUT = lazy_re(
+    lambda: rf"(?:[,;:]? {either([*topic(Connectives).additions, *topic(Connectives).contrasts])})?[,;:]? …$"
+)
 
 
 def without(text: str, words: str) -> str | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from ireneo.language.files import LANGUAGES, either, from_data, of_language
+from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
 from ireneo.language.predicates import predicate, verb_forms
 from ireneo.language.spoken import Facts
 from ireneo.language.topics import Numbers, Words
@@ -176,7 +176,7 @@ def with_digits(text: str, units: Mapping[str, str]) -> str:
 @from_data
 def number_words() -> dict[str, str]:
     """By a number in words, up to nineteen, its figure."""
-    found = {"one": "1", "ein": "1", "eine": "1"}
+    found = dict.fromkeys(topic(Numbers).one, "1")
     for code in LANGUAGES:
         known = of_language(Numbers, code)
         found |= {word: str(value) for value, word in enumerate(known.cardinals, 2)}

@@ -20,6 +20,8 @@ from msgspec.structs import replace
 from ireneo.formats.logs.documents import Found, LogReader, documents, readable
 from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
 from ireneo.formats.values import BOM, TIME_KEYS, moment
+from ireneo.language.files import either, topic
+from ireneo.language.topics import Headings
 from ireneo.log.message import Draft, Native, Role, Text
 from ireneo.patterns import lazy_re
 
@@ -84,22 +86,22 @@ _FORMS: dict[_Form, re.Pattern[str]] = {
     "heading": lazy_re(r"#{1,6}\s++(?P<name>.{1,120}?)\s*+#*+\s*$"),
 }
 _WORD = lazy_re(r"[^\W\d_][\w.'’-]*")
-_SMALL = frozenset("of the de la le von van der den al el and & to no. y".split())
-"""Words of a name in lower case."""
-_NO_SPEAKERS = frozenset(
-    "act author chapter characters date epilogue example http https language note notes nb part place prologue ps "
-    "scene setting time title todo update url warning".split()
-)
-"""Words before a colon that name no speaker."""
-_NUMBER = (
-    r"(?:[ivxlcdm]+|\d+|the\s+\w+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|first|second|third)"
-)
 _CHAPTER = lazy_re(
-    rf"#{{1,6}}\s+\S|chapter\s+{_NUMBER}\b|(?:part|book|act|scene|canto|volume)\s+{_NUMBER}\s*(?:[.:–—-]|$)"
-    r"|(?:prologue|epilogue|interlude)\s*(?:[.:–—-]|$)",
+    lambda: (
+        rf"#{{1,6}}\s+\S|{either(_headings().chapters)}\s+{_number()}\b"
+        rf"|{either(_headings().divisions)}\s+{_number()}\s*(?:[.:–—-]|$)|{either(_headings().alone)}\s*(?:[.:–—-]|$)"
+    ),
     re.IGNORECASE,
 )
 _LONGEST_HEADING = 80
+
+
+def _headings() -> Headings:
+    return topic(Headings)
+
+
+def _number() -> str:
+    return rf"(?:[ivxlcdm]+|\d+|{either(_headings().numbers)})"
 
 
 class _Script(Struct, frozen=True, kw_only=True):
@@ -190,11 +192,13 @@ def _speech_of(line: str, script: _Script) -> _SpeechHeading | None:
 def _is_name(name: str) -> bool:
     """Whether `name` may be a speaker's: a few words, each capitalised or in a script without capitals."""
     words = name.split()
-    if not 0 < len(words) <= 5 or len(name) > _LONGEST_NAME or words[0].casefold() in _NO_SPEAKERS:
+    if not 0 < len(words) <= 5 or len(name) > _LONGEST_NAME or words[0].casefold() in topic(Headings).no_speakers:
         return False
     if len(words) == 1 and words[0].isalnum():
         return not words[0].isdecimal()  # A handle in lower case, or the name of a role.
-    return all(word in _SMALL or word.isdecimal() or word[0] in "(&“\"'" or _capital(word) for word in words)
+    return all(
+        word in topic(Headings).small or word.isdecimal() or word[0] in "(&“\"'" or _capital(word) for word in words
+    )
 
 
 def _is_chapter(line: str) -> bool:
