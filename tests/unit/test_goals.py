@@ -19,6 +19,7 @@ from ireneo.lessons.attempts import MOST_CHARACTERS, goal_words
         ("commit", "commit"),
         ("[Request interrupted by user]", ""),
         ("[BRIEF] Recalled from memory for this turn; nobody says it here.\n- x\n[/BRIEF]", ""),
+        ("Ja, mach bitte so weiter. Danach bau den Export um.", "Danach bau den Export um"),
         ("look at `one thing and never close it", "look at one thing and never close it"),
     ],
 )
