@@ -57,6 +57,8 @@ STANDS = (
     ("Boat 4 has two masts.", "Boat 5 has two masts."),
     ("Gate 2 opens with a key.", "Gate 3 opens with a code now."),
     ("Ana lives in Oslo.", "Ana has a flat in Oslo."),
+    ("I live with my brother Marek.", "Football training moved to Wednesdays."),
+    ("My daughter Orla plays the cello.", "Orla is doing fine at school."),
     ("My bike is a green Brompton.", "I cleaned the Brompton on Sunday."),
     ("My sister Noor lives in Bath.", "Noor finished her thesis."),
     ("My brother works nights at a depot.", "I left the gym last week."),
@@ -156,3 +158,12 @@ def test_answers_are_wanted_in_the_language_that_was_asked_for_last(tmp_path: Pa
         (False, False),
         (True, True),
     ]
+
+
+def test_a_child_that_gives_something_up_is_still_called_so(tmp_path: Path) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        session = memory.session("chat")
+        session.append([{"role": "user", "content": "my daughter Orla starts at the conservatory, cello"}])
+        session.append([{"role": "user", "content": "Orla has dropped the cello."}])
+        memory.work(until_idle=True)
+        assert "The user's daughter is called Orla." in {each.text for each in memory.memories() if each.holds}

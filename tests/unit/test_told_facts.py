@@ -27,7 +27,7 @@ SLOTS = (
     ("I was born in Aarhus.", "birthplace", "Aarhus"),
     ("I work at Hexagon Labs and my days are long.", "employer", "Hexagon Labs"),
     ("Just started my new job at Fenwick & Sons!", "employer", "Fenwick & Sons"),
-    ("I joined Norrland Energi in March.", "employer", "Norrland Energi"),
+    ("I joined Norrland Energi as a planner in March.", "employer", "Norrland Energi"),
     ("I'm a freelance illustrator, mostly children's books.", "job", "freelance illustrator"),
     ("I work as a night nurse.", "job", "night nurse"),
     ("I got promoted to lead archivist last week.", "job", "lead archivist"),

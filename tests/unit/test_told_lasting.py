@@ -122,3 +122,56 @@ def test_where_a_verb_follows_without_its_subject_it_is_a_statement_of_its_own(t
     )
     assert [each.text for each in held if "Kassel" in each.text]
     assert not [each.text for each in held if "um zwei" in each.text]
+
+
+def quoted_of(text: str) -> list[str]:
+    told = [fact for fact in said_facts(text, speaker="Ines", at=AT) if not fact.against]
+    return [fact.text.partition(": “")[2].rstrip("”") for fact in told]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We've got a new lodger in the attic. Called Moss. She'll be here till June",
+        "Pavel handed his notice in. off to a foundry in Ostrava, the traitor",
+        "I row now instead of running. Tuesday and Saturday on the canal, before breakfast.",
+    ],
+)
+def test_a_piece_without_a_verb_goes_on_with_what_is_quoted_before_it(text: str) -> None:
+    assert quoted_of(text) == [text]
+
+
+def test_what_is_said_to_the_assistant_is_no_part_of_a_quotation() -> None:
+    assert quoted_of("My mum keeps bees behind the church. Don't tell Anna") == ["My mum keeps bees behind the church."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Three bedrooms and a garden in Whitby",
+        "first day at Halden Works done.",
+        "they made me shift leader!",
+        "Jonah's in third grade",
+    ],
+)
+def test_what_has_no_subject_or_says_what_others_did_to_the_speaker_is_kept(text: str) -> None:
+    assert quoted_of(text) == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "attribute"),
+    [
+        ("Vera's from Tomsk and she teaches on Sundays", "origin"),
+        ("Vera's from Tomsk and she teaches on Sundays", "name"),
+        ("I do have fish at restaurants", "pet"),
+        ("I've joined Fenwick Hill instead", "employer"),
+    ],
+)
+def test_a_doubtful_statement_fills_no_slot(text: str, attribute: str) -> None:
+    assert attribute not in {fact.attribute for fact in said_facts(text, speaker="Ines", at=AT)}
+
+
+def test_a_german_introduction_keeps_its_second_verb() -> None:
+    said = "Hallo, ich bin Wenke, Töpferin in Husum, und brauche Hilfe"
+    texts = [fact.text for fact in said_facts(said, speaker="", at=AT)]
+    assert not any("bin brauche" in text for text in texts)

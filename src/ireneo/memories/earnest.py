@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from ireneo.language.files import of_language
+from ireneo.language.files import either, of_language
+from ireneo.language.predicates import predicate
+from ireneo.language.spoken import Facts
 from ireneo.language.topics import Words
 from ireneo.language.words import language_of_sentence, letters, sentences, writes_nouns_large
 from ireneo.memories.cues import FactCues, all_cues, cues, says
@@ -26,6 +28,7 @@ _BULLET = lazy_re(r"^\s{0,8}(?:[-*•–]|\d{1,2}[.)])\s+")
 _QUOTATION = lazy_re(
     r"[\"“„«](?P<words>[^\"“”„«»\n]{1,2000})[\"”“»]|(?<!\w)'(?P<single>[^'\n]{12,300}(?:\w'\w[^'\n]{0,300}){0,4})'(?!\w)"
 )
+_POSSESSED = lazy_re(lambda: rf"{either(of_language(Facts, 'en').owners)} ", re.I)
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _GERMAN = lazy_re(r"[äöüß]|\b(?:ich|und|bin|hab|habe|nicht|heiße|mein|meine|wir)\b", re.I)
 
@@ -214,6 +217,9 @@ def _clauses(sentence: str, rows: FactCues) -> Iterator[str]:
         if _TOGETHER.search(sentence, start, found.end()):
             continue
         if found[0].strip()[:1] in ("", ",") and rows.hangs.match(sentence, start):
+            continue
+        if _POSSESSED.match(sentence, found.end()) and predicate(sentence[found.end() :]) is None:
+            # "With Ben and his wife in Leeds": no clause of its own.
             continue
         yield sentence[start : found.start()].strip(" ,;–—-")
         start = found.end()

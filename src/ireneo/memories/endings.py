@@ -65,6 +65,8 @@ _COMPOUND = 4
 _BEGINNING = 6
 """Letters in which two longer words agree that are of one family: "therapy", "therapist"."""
 _NOTHING = Clause(subject=frozenset(), verb="", how="", complement=frozenset(), denied=False)
+_BORN_TO = ("child", "sibling", "parent", "relative")
+"""Of the codes of relations, those that end with nothing but a death."""
 _ALIKE_SLOTS = (("allergy", "avoids", "restriction"),)
 """Attributes of which who says that one has ended means the others as well: what one may eat again."""
 _ALIKE = 0.8
@@ -211,10 +213,14 @@ class _ChangeReader:
 
     def _of_phrase(self, named: Set[str], *, gone: bool, back: bool, least: int = 0) -> list[Record]:
         least = least or (len(named) + 1) // 2
+        kin = {each.id for each, _ in self.held if not gone and each.attribute in _BORN_TO and _is_name_of(each)}
         doing = {term for found in _WORDS.finditer(self.words) if found[0].endswith("ing") for term in terms(found[0])}
         found = []
         for each, words in self.held:
             hit = self._shared(named, words)
+            if each.id in kin:
+                # A daughter who dropped out is called what she was called.
+                continue
             if self.moves and _is_work_at(each, hit):
                 # Who moves away from Munich may work there all the same.
                 continue
@@ -297,6 +303,9 @@ class _ChangeReader:
             return
         for thing, changes, tells in _things():
             own = changes.search(self.words)
+            if own is not None and _is_time(self.words[own.end() :]):
+                # "Training moved to Wednesdays".
+                continue
             # Where nothing is said of how it changes, it is another one of which it is said that it is so now.
             if own is None or (changes.pattern == tells.pattern and not (self.fresh or self.back)):
                 continue
@@ -547,6 +556,12 @@ def _measured(figure: re.Match[str]) -> tuple[str, str] | None:
     if unit.isdigit() or _YEAR.fullmatch(figure["number"]):
         return None
     return _units().get(unit, ""), figure["number"]
+
+
+def _is_time(text: str) -> bool:
+    """Whether a text begins with a day, a month or a figure."""
+    first = next(iter(_WORDS.findall(text)), "").casefold()
+    return first[:1].isdigit() or first.rstrip("s") in weekday_numbers() or first in month_numbers()
 
 
 def _same_slot(record: Record, draft: MemoryDraft) -> bool:

@@ -14,6 +14,7 @@ from ireneo.language.files import either, of_language, topic
 from ireneo.language.moments import Moment, dated, moments, written_date
 from ireneo.language.predicates import Predicate, and_also, in_third_person, predicate, tokens, verb_forms
 from ireneo.language.spoken import Attributes, Facts, Phrasing, Predication
+from ireneo.language.times import weekday_numbers
 from ireneo.language.topics import Connectives
 from ireneo.memories.cues import and_words, cues, no_names, not_german, relations
 from ireneo.memories.earnest import Statement, statements
@@ -21,6 +22,7 @@ from ireneo.memories.endings import figures, says_of_change, telling
 from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom_changes
 from ireneo.memories.pronouns import Antecedents, names_of
 from ireneo.memories.record import Kind, Record
+from ireneo.memories.rivals import number_words
 from ireneo.patterns import lazy_re
 
 MOST = 40
@@ -31,6 +33,10 @@ _EDGES = " .!,;…"
 _MINE = lazy_re(lambda: rf"\b{either(topic(Phrasing).mine)}\b", re.I)
 _TELLING_WORDS = 5
 """Words from which on a statement says something without the sentences around it."""
+_LONGEST_PIECE = 14
+"""Words of a piece that goes on with what stands before it, at the most."""
+_TELLING_FRAGMENT = 4
+"""Words from which on a piece without a verb tells something that has a name in it."""
 _TELLING_ENDING = 2
 """Telling words from which on a statement that ends something is kept itself."""
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
@@ -96,21 +102,79 @@ def said_facts(
     reader = _FactReader(speaker, at, names_of(known), anyone=anyone)
     antecedents = Antecedents(known, " ".join(before[-2:]))
     clauses: list[Statement] = []
+    quoted: _Quoted | None = None
     for said in statements(text, before):
         statement = antecedents.resolve(said, reader.names)
         facts = [
             replace(fact, quote=said.text) if said is not statement and fact.quote == statement.text else fact
             for fact in reader.facts(statement)
         ]
+        alone = any(not fact.against for fact in facts) and not _is_verbless(said)
+        if quoted is not None and not alone and _goes_on(said):
+            quoted = quoted.with_more(said, reader)
+            found[quoted.key] = quoted.fact
+            facts = [fact for fact in facts if fact.against]
+        else:
+            told = (fact for fact in facts if fact.text == reader.quoted(statement))
+            quoted = next((_Quoted.of(fact, statement) for fact in told), None)
         if clauses and clauses[-1].sentence != statement.sentence:
             clauses = []
         clauses.append(statement)
         if len(clauses) > 1 and (ending := _ending_of(clauses, reader)):
             facts.append(ending)
         for fact in facts:
-            key = (fact.kind, fact.subject, fact.attribute, fact.value, fact.text if not fact.attribute else "")
-            found.setdefault(key, fact)
+            found.setdefault(_key_of(fact), fact)
     return list(found.values())[:MOST]
+
+
+def _key_of(fact: SaidFact) -> tuple[str, ...]:
+    return (fact.kind, fact.subject, fact.attribute, fact.value, fact.text if not fact.attribute else "")
+
+
+class _Quoted(Struct, frozen=True, kw_only=True):
+    """An event that is told in the speaker's words, which may go on in what is said right behind them."""
+
+    fact: SaidFact
+    statement: Statement
+    key: tuple[str, ...]
+    """By which the event was found first."""
+
+    @classmethod
+    def of(cls, fact: SaidFact, statement: Statement) -> _Quoted | None:
+        """The quotation; None of what fills a slot or only ends something."""
+        if fact.kind != "episodic" or fact.attribute or fact.against:
+            return None
+        return cls(fact=fact, statement=statement, key=_key_of(fact))
+
+    def with_more(self, said: Statement, reader: _FactReader) -> _Quoted:
+        """The same with a piece that tells nothing by itself."""
+        before = self.statement.text
+        joins = ", " if self.statement.sentence == said.sentence else " " if before[-1] in ".!?…" else ". "
+        more = said.text if "(" in said.text else said.text.replace(")", "")
+        statement = replace(said, text=f"{before}{joins}{more}")
+        return _Quoted(fact=replace(self.fact, text=reader.quoted(statement)), statement=statement, key=self.key)
+
+
+def _goes_on(said: Statement) -> bool:
+    """Whether a piece that tells nothing by itself tells more of what stands before it: of whom, where, or when."""
+    rows, text = cues(said.language), said.text
+    if rows.address.search(text) or rows.idle_anywhere.search(text) or rows.asks_within.match(text):
+        return False
+    words = [word.casefold() for word in _WORDS.findall(text)]
+    if len(words) > _LONGEST_PIECE:
+        return False
+    known = set(words) & {*weekday_numbers(), *(word for word, number in number_words().items() if number != "1")}
+    return bool(known or rows.tells_more.match(text) or _TELLING.search(text))
+
+
+def _is_verbless(statement: Statement) -> bool:
+    """Whether a piece has neither a subject nor a verb that is known; only of English ones can it be told."""
+    text = statement.text
+    return statement.language != "de" and predicate(text) is None and not _speaks_of_somebody(text, statement.language)
+
+
+def _names_day(text: str) -> bool:
+    return any(word.casefold() in weekday_numbers() for word in _WORDS.findall(text))
 
 
 def _ending_of(clauses: Sequence[Statement], reader: _FactReader) -> SaidFact | None:
@@ -165,9 +229,10 @@ class _FactReader:
         yield replace(told, text=f"{who} {called} {name}.", quote=name, attribute="name", value=name, salience=0.6)
         for piece in pieces:
             article = "" if german or not cues("en").professions.match(piece) else "a "
-            said = piece if _COMPLETE.search(piece) else f"{opens} {article}{piece}"
+            says_on = german and _VERB_ALONE.match(piece) is not None
+            said = piece if _COMPLETE.search(piece) else f"Ich {piece}" if says_on else f"{opens} {article}{piece}"
             own = replace(statement, text=said)
-            facts = list(self._facts(own)) or [self._kept(own, "semantic")]
+            facts = list(self._facts(own)) or ([] if says_on else [self._kept(own, "semantic")])
             yield from (replace(fact, quote=piece) for fact in facts if not fact.against)
 
     def _facts(self, statement: Statement) -> Iterator[SaidFact]:
@@ -205,8 +270,10 @@ class _FactReader:
         if slots:
             return
         kind = self._worth(statement, said)
-        brief = len(_WORDS.findall(statement.text)) < _TELLING_WORDS and (said is None or said.tense == "present")
+        count = len(_WORDS.findall(statement.text))
+        brief = count < _TELLING_WORDS and (said is None or said.tense == "present")
         brief = brief and not _TELLING.search(statement.text)
+        brief = brief and not (count > 3 and _speaks_of_somebody(statement.text, statement.language))
         brief = brief and not cues(statement.language).ailments.search(statement.text)
         # "I sing alto" has a verb that tells something, and needs no more words.
         light = of_language(Facts, "en").light
@@ -219,7 +286,7 @@ class _FactReader:
             much = len(telling(words)) >= _TELLING_ENDING and not statement.made_up and not rows.limits.search(words)
             much = much and not rows.address.search(words) and not rows.refers.match(words)
             kept = self._kept(statement, "episodic", said)
-            yield replace(kept, text=self._quoted(statement), at=self.at, against=not much)
+            yield replace(kept, text=self.quoted(statement), at=self.at, against=not much)
 
     def _also(self, statement: Statement, more: str) -> Iterator[SaidFact]:
         """What the second half of a statement says, as a clause of its own; it rests on the words that were said."""
@@ -233,7 +300,7 @@ class _FactReader:
         """
         if kept.kind == "episodic" and said is not None and _MINE.match(said.subject):
             return kept
-        return replace(kept, kind="episodic", text=self._quoted(statement), subject="", at=self.at)
+        return replace(kept, kind="episodic", text=self.quoted(statement), subject="", at=self.at)
 
     def _named(self, statement: Statement) -> frozenset[str]:
         """Who is spoken of by name: those that are known, or, of anyone, what the statement begins with."""
@@ -516,7 +583,7 @@ class _FactReader:
         text, began = self._told(statement, said, ahead=ahead, each_year=attribute in _EACH_YEAR)
         if attribute == "age" or holding_of(attribute) == "series":
             # A measure is of its day.
-            text = self._quoted(statement)
+            text = self.quoted(statement)
         elif whole and whole in text:
             text = text.replace(whole, value)
         return SaidFact(
@@ -554,7 +621,7 @@ class _FactReader:
             told = in_third_person(clause, now, self.who)
         else:
             # What is quoted stands as it was said: its day says which "yesterday" that was.
-            return self._quoted(statement), began
+            return self.quoted(statement), began
         told = told[0].upper() + told[1:]
         return (told if told[-1] in ".!…" else f"{told}."), began
 
@@ -579,7 +646,7 @@ class _FactReader:
             salience=0.4,
         )
 
-    def _quoted(self, statement: Statement) -> str:
+    def quoted(self, statement: Statement) -> str:
         """The statement in the words of the speaker, with the day on which they were said."""
         german, words = statement.language == "de", statement.text
         if self.at is None:
@@ -608,7 +675,11 @@ class _FactReader:
         of_other = not statement.made_up and _speaks_of_somebody(text, statement.language)
         figure = bool(_FIGURE.search(text)) and count <= 25 and not rows.asks.match(text)
         elided = bool(said and said.subject == "") and count >= 3
-        if not (((own or of_other) and count >= 3) or figure or elided or rows.ailments.search(text)):
+        # "Three bedrooms and a garden in Oranmore": whoever writes so says it of themselves.
+        fragment = said is None and count >= _TELLING_FRAGMENT and bool(_TELLING.search(text))
+        fragment = fragment and not statement.made_up and not rows.asks.match(text) and _is_verbless(statement)
+        named = (own or of_other) and count >= 3
+        if not (named or figure or elided or fragment or rows.ailments.search(text)):
             return None
         if said is None:
             past = bool(rows.happened.search(text)) and not rows.lasts.search(text)
@@ -652,6 +723,9 @@ def _introduced(statement: Statement, *, opens: bool) -> list[str]:
     """
     found = cues(statement.language).introduces.match(statement.text)
     if found is None or found["name"].casefold() in no_names() or not (opens or found["sure"]):
+        return []
+    if found["name"].endswith(("'s", "’s")):
+        # "Irina's from Tbilisi" is said of her.
         return []
     pieces = [each.strip() for each in _PIECES.split(statement.text[found.start("name") :]) if each.strip(_EDGES)]
     first = pieces[0].removeprefix(found["name"]).strip()
