@@ -98,3 +98,37 @@ def test_the_common_words_of_german_ask_for_nothing() -> None:
 
 def test_an_item_goes_before_the_first_that_it_replaces() -> None:
     assert moved_up([1, 5, 2, 6], lambda one, other: one == other + 1) == [2, 1, 6, 5]
+
+
+@waited
+async def test_what_a_first_hit_names_is_looked_for_again_and_the_newest_change_of_it_goes_before(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path) as memory:
+        await told(
+            memory,
+            "I have Otto. A dachshund of fourteen with opinions.",
+            "The kiln is warm.",
+            "Otto died on Wednesday.",
+            "Otto had a blue lead.",
+        )
+        assert "died" in await first(memory, "Do I have a dachshund?")
+        assert "fourteen" in await first(memory, "Did I use to have a dachshund?")
+
+
+@waited
+async def test_who_is_only_named_stands_behind_what_is_said_of_them(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await told(memory, "My daughter Orla is nine.", "The kiln is warm.", "Orla studies the cello in Cork.")
+        await memory.work(until_idle=True)
+        assert "Cork" in await first(memory, "What is my girl studying?")
+        assert await first(memory, "What is my daughter called?") == "The user's daughter is called Orla."
+
+
+@waited
+async def test_a_reply_speaks_for_what_it_answers_in_other_words(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        session = await memory.session("talk")
+        await session.append([said("Boxes half unpacked. Three bedrooms in Oranmore!", at=MAY)])
+        await session.append([{"role": "assistant", "content": "Enjoy the new home."}])
+        assert "Oranmore" in await first(memory, "Where is my home?")

@@ -175,3 +175,23 @@ def test_a_german_introduction_keeps_its_second_verb() -> None:
     said = "Hallo, ich bin Wenke, Töpferin in Husum, und brauche Hilfe"
     texts = [fact.text for fact in said_facts(said, speaker="", at=AT)]
     assert not any("bin brauche" in text for text in texts)
+
+
+def test_talks_are_read_in_the_order_in_which_they_were_held(tmp_path: Path) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        for number, text in enumerate(("My van is an old Transit.", "I swapped the Transit for a Vivaro.")):
+            at = (AT + timedelta(days=30 * number)).isoformat()
+            memory.session(f"talk {number}").append([{"role": "user", "content": text, "timestamp": at}])
+        memory.work(until_idle=True)
+        held = {each.text: each.holds for each in memory.memories(state="any")}
+    assert [holds for text, holds in held.items() if "old Transit" in text] == [False]
+    assert all(holds for text, holds in held.items() if "Vivaro" in text)
+
+
+def test_what_was_said_earlier_ends_nothing_that_was_said_later(tmp_path: Path) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        for number, text in ((1, "I sing in the choir at Hale on Tuesdays."), (0, "I have quit the choir at Hale.")):
+            at = (AT + timedelta(days=30 * number)).isoformat()
+            memory.session(f"talk {number}").append([{"role": "user", "content": text, "timestamp": at}])
+            memory.work(until_idle=True)
+        assert [each.text for each in memory.memories(state="any") if not each.holds] == []

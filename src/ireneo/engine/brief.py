@@ -411,7 +411,8 @@ class BriefSearch:
         kept, quoted = self._quote_sources([each.record for each in best], lambda each: why[each.id])
         said = {each.hit.id: each for each in [*quoted, *self._quotations_for(purpose, question, near)]}
         ranked = sorted(said.values(), key=lambda each: (-each.served.score, -each.when, each.hit.id))
-        return [each for each in best if each.record in kept], self._without_known(ranked, kept)[:MOST_MESSAGES]
+        left = self._without_known(ranked, kept, purpose)
+        return [each for each in best if each.record in kept], left[:MOST_MESSAGES]
 
     def _quote_sources(
         self, records: Sequence[Record], served: Callable[[Record], Served]
@@ -427,9 +428,8 @@ class BriefSearch:
             if said is None:
                 kept.append(record)
             else:
-                quoted.append(
-                    Quotation(hit=said, served=served(record), said=list(sentences(said.text, small_opens=True)))
-                )
+                whole = list(sentences(said.text, small_opens=True))
+                quoted.append(Quotation(hit=said, served=served(record), said=telling(said.text) or whole))
         return kept, quoted
 
     def _source(self, record: Record) -> RecallHit | None:
@@ -475,8 +475,13 @@ class BriefSearch:
         after = [each for each in hits if each.at and than.at and each.at > than.at and telling(each.text)]
         return max(after, key=lambda each: (each.at or self.now, each.id), default=None)
 
-    def _without_known(self, found: Sequence[Quotation], shown: Collection[Record]) -> list[BriefLine]:
-        """Quotations without the sentences that a shown memory says, or that no longer hold."""
+    def _without_known(
+        self, found: Sequence[Quotation], shown: Collection[Record], purpose: Purpose | None = None
+    ) -> list[BriefLine]:
+        """Quotations without the sentences that a shown memory says, or that no longer hold.
+
+        A sentence that a memory was read from says it as well; it stays only if the rest of it serves the purpose.
+        """
         out = []
         names = {each.id for each in shown}
         citing = self._citing([each.hit.id for each in found])
@@ -489,6 +494,7 @@ class BriefSearch:
                 for sentence in each.said
                 if not any(_share(words, sentence) >= SAID_AGAIN for words in over)
                 and not any(_share(frozenset(terms(sentence)), words) >= SAID_AGAIN for words in told)
+                and not any(_only_says(sentence, words, purpose) for words in told)
             ]
             if left:
                 out.append(each.line(left, whole=not over))
@@ -566,6 +572,15 @@ def _share(words: frozenset[str], other: str | frozenset[str]) -> float:
     """The share of `words` that another text has as well."""
     beside = frozenset(terms(other)) if isinstance(other, str) else other
     return len(words & beside) / len(words) if words else 0.0
+
+
+def _only_says(sentence: str, told: frozenset[str], purpose: Purpose | None) -> bool:
+    """Whether all that serves a purpose in a sentence is what a memory tells that was read from it."""
+    said = frozenset(terms(sentence))
+    if not told or _share(told - frozenset(terms(" ".join(SPEAKERS))), said) < 1:
+        return False
+    rest = " ".join(word for word in sentence.split() if not frozenset(terms(word)) & told)
+    return purpose is None or purpose.serves(rest) is None
 
 
 def _memory_line(record: Record, why: str, now: datetime) -> BriefLine:

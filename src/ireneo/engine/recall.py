@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeAlias
@@ -15,10 +16,12 @@ from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import EmbedderError
 from ireneo.language.words import terms
 from ireneo.log.message import MessageId, author_of_message, text_of_message
-from ireneo.memories.endings import says_of_change
+from ireneo.memories.cues import no_names
+from ireneo.memories.endings import is_name_of, says_of_change
 from ireneo.memories.facts import attribute_of
 from ireneo.memories.index import MOST_IN_SESSION, Vector, kind_term, numbers_at, place_of
 from ireneo.memories.kinds import KINDS
+from ireneo.memories.pronouns import is_called
 from ireneo.memories.ranking import (
     ALIKE_AT_MOST,
     MEANT_AT_MOST,
@@ -53,6 +56,7 @@ from ireneo.memories.ranking import IndexStats as Size
 from ireneo.memories.record import Record, disputes
 from ireneo.memories.senses import TOLD
 from ireneo.memories.serving import telling
+from ireneo.patterns import lazy_re
 from ireneo.ports.memories import FoundMemory, FoundMessage
 from ireneo.ports.memories import IndexName as Name
 from ireneo.ports.store import Transaction
@@ -73,8 +77,12 @@ SHORT_REPLY = 200
 """Characters of a reply that may only repeat what it answers, and of a message that may only ask."""
 SAYS_AGAIN = 0.5
 """Factor for such a reply."""
+ONLY_NAMES = 0.5
+"""Factor for a memory that says what somebody is called, where something else is asked of them."""
 ONLY_ASKS = 0.5
 """Factor for a message that only asks."""
+
+_NAME = lazy_re(r"\b[A-ZÄÖÜ][\w-]{2,}")
 
 Parts: TypeAlias = tuple[tuple[str, float], ...]
 
@@ -386,6 +394,10 @@ LEAST_SHARE = 0.2
 """Hits with less than this share of the best score are no answers."""
 SPARE = 2
 """Factor of hits that are ranked to the end, since some repeat others."""
+RENEWED = 3
+"""Of so many hits it is looked whether something newer changes what they name."""
+RARE = 8
+"""Messages that have a word, up to which it may tell what a message is about."""
 FIRST = 20
 """Only among so many the newer goes first; further down it would push out what answers."""
 FOLLOWED = 16
@@ -427,6 +439,8 @@ def _recall(
         known if index is learned and named is question else by_words(index, named, looked_at=looked_at)
         for index in indexes
     ]
+    if named is not question and "called" not in question.senses:
+        worded[-1] = [_less_if_name(question, each) for each in worded[-1]]
     question = named
     meant: list[list[Document]] = [[] for _ in indexes]
     bare = 0
@@ -442,13 +456,15 @@ def _recall(
         each for some, near in zip(worded, meant, strict=True) for each in _combined(some, near, question, looked_at)
     ]
     if asked.kind is None and question.side != "assistant":
-        mixed = _prefer_answers(indexes[0], mixed)
+        mixed = _prefer_answers(indexes[0], mixed, of_user=question.side == "user")
     # Of equal hits the earlier goes first, so that a copied store returns the same order.
     found = sorted(map(_hit_of, mixed), key=lambda each: (-each.score, each.at.timestamp() if each.at else 0.0))
     found = [each for each in found if each.score >= LEAST_SHARE * found[0].score]
     if bare > 0:
         note = f"{bare:,} of what is searched have no vector yet and were looked for by their words; `work` makes them."
     if question.of_now:
+        if isinstance(indexes[0], MessageIndex):
+            found = _with_renewals(indexes[0], question, found)
         found = _newer_first(scope, question, found, asked)
     return RecallResults(_chosen(found, question, asked, resources), note)
 
@@ -461,7 +477,8 @@ def _with_names(question: Question, records: Iterable[Record | None]) -> Questio
         if each is None or attribute_of(each.attribute) not in question.senses or not each.value[:1].isupper():
             continue
         called = [term for term in terms(each.value) if term not in asked]
-        for role in asked.intersection(terms(each.text)):
+        said = {*terms(each.text), *(role for role in asked if is_called(role, each))}
+        for role in asked & said:
             names.setdefault(role, []).extend((term, TOLD) for term in called)
     if not names or len(asked) == 1:
         return question
@@ -469,8 +486,19 @@ def _with_names(question: Question, records: Iterable[Record | None]) -> Questio
     return replace(question, beside=beside)
 
 
-def _prefer_answers(index: SearchIndex, mixed: Sequence[Document]) -> list[Document]:
-    """Lower what only asks, and credit the message that a short reply repeats with the worth of the reply."""
+def _less_if_name(question: Question, found: Document) -> Document:
+    """A memory with less worth that only says the name of somebody of whom something else is asked."""
+    record = found.hit.record
+    if record is None or attribute_of(record.attribute) not in question.senses or not is_name_of(record):
+        return found
+    return _worth(found, "only names", (ONLY_NAMES - 1) * found.relevance)
+
+
+def _prefer_answers(index: SearchIndex, mixed: Sequence[Document], *, of_user: bool) -> list[Document]:
+    """Lower what only asks, and credit the message that a short reply repeats with the worth of the reply.
+
+    Where it is asked `of_user`, a reply without a word in common repeats in other words what it answers.
+    """
     ranked = sorted(mixed, key=lambda each: -each.relevance)
     said = {place_of(each.passage.number): each for each in ranked if each.hit.record is None}
     first = {
@@ -485,7 +513,7 @@ def _prefer_answers(index: SearchIndex, mixed: Sequence[Document]) -> list[Docum
             said[place] = _worth(said[place], "only asks", (ONLY_ASKS - 1) * said[place].relevance)
     for place in replies:
         answered, reply = said.get(place - 1), said[place]
-        if answered is None or not _says_again(reply.hit, answered.hit):
+        if answered is None or not _says_again(reply.hit, answered.hit, in_other_words=of_user):
             continue
         if (more := reply.relevance - answered.relevance) > 0:
             said[place - 1] = _worth(answered, "reply", more)
@@ -493,13 +521,11 @@ def _prefer_answers(index: SearchIndex, mixed: Sequence[Document]) -> list[Docum
     return [*(each for each in mixed if each.hit.record is not None), *said.values()]
 
 
-def _says_again(reply: RecallHit, answered: RecallHit) -> bool:
-    """Whether a reply repeats a word of what a user told, rather than answering a question."""
-    return (
-        answered.role == "user"
-        and bool(telling(answered.text))
-        and not set(terms(reply.text)).isdisjoint(terms(answered.text))
-    )
+def _says_again(reply: RecallHit, answered: RecallHit, *, in_other_words: bool) -> bool:
+    """Whether a reply repeats what a user told, rather than answering a question."""
+    if answered.role != "user" or not telling(answered.text):
+        return False
+    return in_other_words or not set(terms(reply.text)).isdisjoint(terms(answered.text))
 
 
 def _worth(each: Document, why: str, more: float) -> Document:
@@ -532,7 +558,7 @@ def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], a
     over = [
         each
         for each in scope.visible(scope.tx.memories.citing(scope.space, said) if said else ())
-        if each.state in ("superseded", "retired") and each.periods
+        if each.state in ("superseded", "retired") and (each.periods or each.kind == "episodic")
         if words_of(question, each.text)
     ]
     ordered: list[RecallHit] = []
@@ -543,6 +569,49 @@ def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], a
             if one not in ordered:
                 ordered.append(one)
     return [*_with_falling_scores(ordered), *found[SPARE * asked.limit :]]
+
+
+def _with_renewals(index: MessageIndex, question: Question, found: Sequence[RecallHit]) -> list[RecallHit]:
+    """Put before each of the first hits the newest message that tells of a change of what it names.
+
+    "I have Otto" answers "do I have a pet", and "Otto died" shares no word with that: what a hit names besides the
+    question's words is looked for again.
+    """
+    asked = {term for term, _ in question.terms}
+    first = [each for each in found[:RENEWED] if each.role == "user" and each.at and len(each.text) <= SHORT_REPLY]
+    said = {_name(each): frozenset(terms(each.text)) - asked for each in first}
+    named = {each: _named_in(hit.text) & said[each] for each, hit in zip(said, first, strict=True)}
+    search, space = index.scope.tx.search, index.scope.space
+    looked = sorted(frozenset[str]().union(*said.values()))
+    counts = search.count(space, index.name, looked, RARE + 1) if looked else {}
+    rare = [term for term in looked if 1 < counts.get(term, 0) <= RARE]
+    numbers = index.within(search.postings(space, index.name, rare)) if rare else {}
+    ordered = list(found)
+    for hit in first:
+        shared = Counter[int]()
+        for term in said[_name(hit)] & numbers.keys():
+            shared.update(dict.fromkeys(map(place_of, numbers[term]), 1 + (term in named[_name(hit)])))
+        places = [place for place, times in shared.items() if times > 1]
+        newer = [
+            each.hit
+            for each in index.read(places).values()
+            if each.hit.role == "user" and each.hit.at and hit.at and each.hit.at > hit.at
+            if each.hit.author == hit.author and len(each.hit.text) <= SHORT_REPLY and says_of_change(each.hit.text)
+        ]
+        if newer:
+            best = max(newer, key=lambda each: (each.at, each.id))
+            ordered = [
+                each for each in ordered if _name(each) != _name(best) or ordered.index(each) < ordered.index(hit)
+            ]
+            if not any(_name(each) == _name(best) for each in ordered):
+                ordered.insert(ordered.index(hit), replace(best, score=hit.score))
+    return ordered
+
+
+def _named_in(text: str) -> frozenset[str]:
+    """The terms that are written like names."""
+    found = (each for each in _NAME.findall(text) if each.casefold() not in no_names())
+    return frozenset(term for each in found for term in terms(each))
 
 
 def _successors(

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import math
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Literal
 
@@ -381,6 +381,7 @@ IDLE_SECONDS = 15.0
 AWAY_SECONDS = 5.0
 """The pause after the store was unreachable."""
 REST_SECONDS = 60.0
+_UNDATED = datetime.min.replace(tzinfo=UTC)
 """An unchanged session in which nothing was due is looked at again after this time."""
 
 
@@ -431,7 +432,9 @@ class Works:
         """Visit each session that is not resting, then do what is due for the whole space."""
         self._waits = False
         sessions = await self._store.read(lambda tx: tx.sessions.list(self._space))
-        awake = [info for info in sessions if not self._rests(info)]
+        # In the order in which they began, since what is said in one may change what was said in an earlier one.
+        begun = sorted(sessions, key=lambda info: (info.first_at or _UNDATED, info.key.session))
+        awake = [info for info in begun if not self._rests(info)]
         # What has changed is shared out among all who work here; what is only looked over once more isn't worth it.
         changed = {info.key.session: info for info in awake if self._idle.get(info.key, (None,))[0] != info}
         while changed:

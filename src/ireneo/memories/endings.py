@@ -140,7 +140,7 @@ class _ChangeReader:
         self.names = _names(self.words)
         self.joins = writes_nouns_large(self.words)
         self.held = [(each, telling(each.text)) for each in held]
-        self.persons = {term for each in held if _is_name_of(each) for term in terms(each.value)}
+        self.persons = {term for each in held if is_name_of(each) for term in terms(each.value)}
         self.strong = says("ends", self.words)
         self.back = says("back", self.words)
         self.changed = self.strong or says("changed", self.words) or self.back
@@ -213,7 +213,7 @@ class _ChangeReader:
 
     def _of_phrase(self, named: Set[str], *, gone: bool, back: bool, least: int = 0) -> list[Record]:
         least = least or (len(named) + 1) // 2
-        kin = {each.id for each, _ in self.held if not gone and each.attribute in _BORN_TO and _is_name_of(each)}
+        kin = {each.id for each, _ in self.held if not gone and each.attribute in _BORN_TO and is_name_of(each)}
         doing = {term for found in _WORDS.finditer(self.words) if found[0].endswith("ing") for term in terms(found[0])}
         found = []
         for each, words in self.held:
@@ -387,7 +387,7 @@ class _ChangeReader:
             return
         found = []
         for each, words in self.held:
-            if each.kind == "episodic" or (each.attribute and _is_name_of(each)):
+            if each.kind == "episodic" or (each.attribute and is_name_of(each)):
                 continue
             shared = {term for term in self._shared(self.said, words) if self.often.get(term, 0) <= MOST}
             # Who is only named in both may have nothing to do with what is replaced, unless he is one of several.
@@ -477,7 +477,7 @@ def _speaks_of(record: Record, hit: set[str]) -> bool:
     return bool(hit) and hit <= set(terms(first)) and first[:1].isupper()
 
 
-def _is_name_of(record: Record) -> bool:
+def is_name_of(record: Record) -> bool:
     """Whether a memory says no more than what somebody is called."""
     return record.value[:1].isupper() and record.text.rstrip(".").endswith(record.value) and len(record.text) < 60
 
@@ -703,7 +703,10 @@ def _related(codes: Sequence[str] | None) -> frozenset[str]:
 
 
 def _is_older(record: Record, draft: MemoryDraft) -> bool:
-    return record.recorded < draft.recorded and not set(record.sources) & set(draft.messages)
+    """Whether a memory was told before a word, which it also must have been where a later talk is read first."""
+    if record.recorded >= draft.recorded or set(record.sources) & set(draft.messages):
+        return False
+    return not (record.sources and draft.messages) or record.at.date() <= draft.at.date()
 
 
 def _of_slot(draft: MemoryDraft, held: Sequence[Record]) -> list[Record]:

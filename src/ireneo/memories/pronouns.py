@@ -12,8 +12,10 @@ from ireneo.language.files import LANGUAGES, either, from_data, of_language, top
 from ireneo.language.predicates import verb_forms
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Persons
+from ireneo.language.words import terms
 from ireneo.memories.cues import no_names, relations
 from ireneo.memories.earnest import Statement
+from ireneo.memories.facts import attribute_of
 from ireneo.memories.record import Record
 from ireneo.patterns import lazy_re
 
@@ -35,6 +37,20 @@ def names_of(known: Sequence[Record]) -> dict[str, str]:
         if record.attribute in relations() and record.value[:1].isupper() and len(record.value.split()) <= 2:
             names[record.attribute] = names[record.value] = record.value
     return names
+
+
+def is_called(term: str, record: Record) -> bool:
+    """Whether a word may stand for whom a memory names: "girl" for a daughter, but not for a son."""
+    word = _relation_terms().get(term, "")
+    if not word or relations()[word] != attribute_of(record.attribute):
+        return False
+    return not {_side(word), _side(record.text)} >= {"he", "she"}
+
+
+@from_data
+def _relation_terms() -> dict[str, str]:
+    """By a term, the word for somebody's relative, friend or pet."""
+    return {term: word for word in sorted(relations()) if " " not in word for term in terms(word)}
 
 
 class Antecedents:
