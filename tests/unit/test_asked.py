@@ -30,6 +30,10 @@ def wishes(*drafts: list[Draft], session: str = "run") -> list[Observation]:
         ("Don't change anything yet, I only want to know why.", "waiting"),
         ("That is far too complicated for two rows.", "simplicity"),
         ("You haven't read the parser in full, have you.", "reading"),
+        ("You did not add any tests for the empty file.", "tests"),
+        ("Bitte ergänze noch einen Test für die leere Datei.", "tests"),
+        ("Das ist doch viel zu kompliziert für zwei Zeilen.", "simplicity"),
+        ("Pass bitte auch das README an die neue Option an.", "documentation"),
     ],
 )
 def test_a_wish_is_told_by_its_kind_in_the_users_words(words: str, kind: str) -> None:
@@ -48,6 +52,9 @@ def test_a_wish_is_told_by_its_kind_in_the_users_words(words: str, kind: str) ->
         "ok, go on and add some tests for that",
         "When somebody rebases without the hook, do they mention this in their docs?",
         "The tests of the writer are failing again.",
+        "I don't want that test in here.",
+        "We don't need any tests for the printed rows.",
+        "Wir brauchen dafür wirklich keinen Test.",
     ],
 )
 def test_what_only_speaks_of_such_things_is_no_wish(words: str) -> None:

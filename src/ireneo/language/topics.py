@@ -309,6 +309,7 @@ class Binding(Topic, frozen=True, kw_only=True):
     replaced: Row = ()  # Anywhere: something is out of date
     duties: Row = ()  # Behind the words for a kind of things: how all of them must be
     told_before: Row = ()  # Anywhere: the speaker said it before
+    halts: Row = ()  # At the beginning of a clause: an answer is wanted now, and no work
     from_now: Row = ()  # Anywhere in an order: it holds from now on
     of_layout: Row = ()  # Anywhere: where on a screen something is
 
@@ -319,8 +320,10 @@ class Wishes(Topic, frozen=True, kw_only=True):
     uttered: Map = {}  # By kind: words that utter the wish, anywhere
     unasked: Map = {}  # By kind: what there is to do, as a lesson begins
     accepted: Row = ()  # At the beginning of a message: an offer is taken
+    unwanted: Row = ()  # Anywhere: what follows is not wanted
     wondered: Row = ()  # Anywhere in a question: it is about others, and asks for nothing
     of_commands: Set = frozenset()  # The kinds that tell something only where a command is named
+    added: Set = frozenset()  # The kinds that ask for something more, and not where it is unwanted
 
 
 class Kinds(Topic, frozen=True, kw_only=True):

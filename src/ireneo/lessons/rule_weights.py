@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from ireneo.language.files import either, topic
-from ireneo.language.topics import Constraints, Rulings
+from ireneo.language.topics import Binding, Constraints, Rulings
 from ireneo.language.words import common_words
 from ireneo.patterns import lazy_re
 
@@ -67,7 +67,7 @@ _DISPUTES = _anywhere(lambda: _words().disputes)
 _ACCEPTS = _anywhere(lambda: _words().accepts)
 _ASKS = lazy_re(lambda: either(_words().asks), re.I)
 _STRESSED = lazy_re(lambda: either(_words().stressed))
-_LASTS = _anywhere(lambda: _words().lasts)
+_LASTS = _anywhere(lambda: topic(Binding).from_now)
 NAMES = lazy_re(r"`[^`\n]{1,80}`|\w\(\)|(?<!\w)--[a-z]")
 """Names in code."""
 _POINTS = _anywhere(lambda: _words().points)

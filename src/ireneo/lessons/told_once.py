@@ -112,6 +112,7 @@ _SO_NO = _anywhere(lambda: _words().so_no)
 _REPLACED = _anywhere(lambda: _words().replaced)
 _DUTIES = _begins(lambda: _words().duties)
 _TOLD_BEFORE = _anywhere(lambda: _words().told_before)
+_HALTS = _begins(lambda: _words().halts)
 _FROM_NOW = _anywhere(lambda: _words().from_now)
 _OF_LAYOUT = _anywhere(lambda: _words().of_layout)
 _POLITE = _begins(lambda: topic(Rulings).polite)
@@ -159,7 +160,8 @@ def stands_alone(ruling: str, *, named: bool = False, conceded: bool = False) ->
     if not said or _REQUESTS.match(_without_lead(said[0])):
         return False  # It is a task.
     for at, each in enumerate(said):
-        if _REQUESTS.match(_without_lead(each)) or _is_of_a_case((*_parts(each), *said[at + 1 : at + 2])):
+        halts = any(_HALTS.match(_without_lead(part)) for part in _parts(each))
+        if halts or _REQUESTS.match(_without_lead(each)) or _is_of_a_case((*_parts(each), *said[at + 1 : at + 2])):
             continue
         # A sentence about the current task may have a clause with a rule.
         for part in (each, *_parts(each)):
@@ -273,7 +275,8 @@ def _is_of_the_rules(said: str, body: str, *, cites: bool) -> bool:
     """Whether a sentence says what is not intended, what holds from now on, or what a document of rules says."""
     if (found := _UNMEANT.match(body)) is not None:
         return _telling(body[found.end() :]) >= LEAST
-    if any(map(_lasts, _parts(said))):
+    clauses = _parts(said)
+    if any(_lasts(each, then) for each, then in zip(clauses, (*clauses[1:], ""), strict=True)):
         return True
     return cites and any(_BREACHES.match(each) for each in (said, body, *_parts(said)))
 
@@ -342,21 +345,23 @@ def _is_of_a_case(following: Sequence[str]) -> bool:
     return any(_POINTS_TO_IT.match(_without_lead(each)) for each in following)
 
 
-def _lasts(clause: str) -> bool:
-    """Whether a clause orders something from now on."""
+def _lasts(clause: str, then: str) -> bool:
+    """Whether a clause orders something from now on, or introduces an order in the one `then`."""
     body = _without_lead(clause)
     found = _LASTS.match(body)
     if found is None:
         return _FROM_NOW.search(body) is not None and _begins_with_order(_FROM_NOW.sub("", body))
-    order = body[found.end() :].strip()
-    return not order or _forbids(order) or _prefers(order) or _begins_with_order(order)
+    order = body[found.end() :].strip() or then
+    return _forbids(order) or _prefers(order) or _begins_with_order(order)
 
 
 def _begins_with_order(clause: str) -> bool:
     """Whether a clause begins with a word for an act, and names something."""
+    clause = _without_lead(clause)
     words = [word.lower() for word in WORD.findall(clause)]
-    first = words[0] if words else ""
-    return bool(first) and (first not in common_words() or bool(_USES.match(clause))) and _telling(clause) > 0
+    first = words[0].replace("’", "'").partition("'")[0] if words else ""
+    acts = first not in common_words() | topic(Rulings).subjects or bool(_USES.match(clause))
+    return bool(first) and acts and _telling(clause) > 0
 
 
 def _asks_for_good(polite: str) -> bool:
@@ -424,6 +429,8 @@ def _parts(sentence: str) -> list[str]:
 
 
 def _forbids(clause: str) -> bool:
+    if _HALTS.match(_without_lead(clause)):
+        return False
     for each in (clause, _without_lead(clause)):
         if (banned := _BANS.match(each)) is not None:
             return not _is_vague(each[banned.end() :].strip())
@@ -478,7 +485,9 @@ def _is_steady(clause: str) -> bool:
     body = _without_lead(clause)
     if not _STEADY.search(body) or _VAGUE.match(body) or _CASES.search(clause) or _WISHES_FOR.search(clause):
         return False
-    return any((_OURS.search(body), _HOLDS.search(body), _NORMS.search(body)))
+    first = body.partition(" ")[0].lower()
+    holds = first.isalnum() and first not in topic(Rulings).definite and _HOLDS.search(body)
+    return any((_OURS.search(body), holds, _NORMS.search(body)))
 
 
 def _without_lead(clause: str) -> str:

@@ -209,6 +209,7 @@ PLAIN = 70
 _PLAIN = lazy_re(r"[^\W\d_][^\d_/@`*:;]*")
 LEAST_WORDS = 4
 _ACCEPTED = lazy_re(lambda: either(topic(Wishes).accepted), re.I)
+_UNWANTED = lazy_re(lambda: rf"(?<!\w){either(topic(Wishes).unwanted)}", re.I)
 _WONDERED = lazy_re(lambda: rf"(?<!\w){either(topic(Wishes).wondered)}", re.I)
 _ITEM = lazy_re(r"(?:^|: )\d{1,2}[.)] ")
 
@@ -293,7 +294,7 @@ def _wish_in(said: str) -> tuple[str, str, str] | None:
     if said.endswith("?") and _WONDERED.search(said):
         return None
     found = next((kind for kind, pattern in _patterns().items() if pattern.search(said)), None)
-    if found is None:
+    if found is None or (found in topic(Wishes).added and _UNWANTED.search(said)):
         return None
     plain = said if len(said) <= PLAIN and _PLAIN.fullmatch(said) else ""
     return found, f"{topic(Wishes).unasked[found][0]}: “{said}” (the user)", plain
