@@ -133,6 +133,13 @@ def test_where_there_is_nothing_it_says_so_and_makes_nothing(tmp_path: Path) -> 
     assert not list(tmp_path.glob("*.db"))
 
 
+def test_a_run_that_teaches_nothing_says_what_to_do_next(tmp_path: Path) -> None:
+    (tmp_path / "one.jsonl").write_text(claude_log("harbour-1", [LOST]), encoding="utf-8")
+    *_, counted, next_step = run("learn", "one.jsonl", cwd=tmp_path, db=tmp_path / "memory.db").stdout.splitlines()
+    assert counted.strip().startswith("0 new lessons → ")
+    assert "`ireneo report` draws what was tried" in next_step
+
+
 def test_what_was_imported_before_is_learned_from_without_naming_it(tmp_path: Path) -> None:
     logs, db = runs_in(tmp_path / "logs"), tmp_path / "memory.db"
     run("import", logs, db=db)

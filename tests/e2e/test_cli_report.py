@@ -180,6 +180,15 @@ def test_what_the_page_tells_follows_from_the_store(tmp_path: Path) -> None:
     assert run("report", "--out", "-", db=db).stdout.startswith("<!doctype html>")
 
 
+def test_the_headline_counts_what_the_table_counts() -> None:
+    text = page(material(runs=3, lessons=2))
+    headline = re.search(r'title="([\d,]+)"><b>[^<]*</b><span>kept', text)
+    row = re.search(r"<tr><td>claude-code</td>(.*?)</tr>", text)
+    assert headline
+    assert row
+    assert headline[1] == re.findall(r"<td[^>]*>(?:<b>)?([^<]*)", row[1])[2]
+
+
 def test_an_empty_store_makes_a_page_that_says_so(tmp_path: Path) -> None:
     db = tmp_path / "memory.db"
     run("remember", "The tide is late.", db=db)

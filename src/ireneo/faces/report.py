@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from html import escape
 from importlib.resources import files
@@ -134,9 +134,9 @@ def kept(found: Sequence[LearnedRun], lessons: Sequence[Lesson]) -> str:
     return section(KEPT_TITLE, table(_KEPT_COLUMNS, rows, total) if rows else "<p>Nothing yet.</p>", note)
 
 
-def tokens_kept(found: Sequence[LearnedRun], lessons: Sequence[Lesson]) -> int:
-    """Return the tokens of the diaries and the lessons together."""
-    return sum(run.diary_tokens for run in found) + round(sum(lesson_tokens(lessons).values()))
+def tokens_kept(found: Sequence[LearnedRun], shares: Mapping[str, float]) -> int:
+    """Return the tokens of the diaries of runs, and of their `shares` of the lessons."""
+    return round(sum(run.diary_tokens + shares.get(run.session, 0.0) for run in found))
 
 
 def lesson_tokens(lessons: Sequence[Lesson]) -> dict[str, float]:
@@ -150,13 +150,13 @@ def lesson_tokens(lessons: Sequence[Lesson]) -> dict[str, float]:
 
 
 def _kept_row(its: Sequence[LearnedRun], shares: dict[str, float]) -> list[str]:
+    log, cost = sum(run.tokens for run in its), tokens_kept(its, shares)
     each = [(run.tokens, run.diary_tokens + shares.get(run.session, 0.0)) for run in its]
-    log, cost = sum(tokens for tokens, _ in each), sum(cost for _, cost in each)
-    ratios = [tokens / cost for tokens, cost in each if cost]
+    ratios = [tokens / kept for tokens, kept in each if kept]
     return [
         f"{len(its):,}",
         f"{log:,}",
-        f"{cost:,.0f}",
+        f"{cost:,}",
         f"<b>{log / cost:,.0f}\u202f×</b>" if cost else "–",
         f"{median(ratios):,.0f}\u202f×" if ratios else "–",
         f"{sum(run.calls for run in its):,}",
@@ -293,7 +293,7 @@ def _head(material: ReportMaterial, title: str) -> str:
     days = sorted(day for run in material.runs if (day := run.started or run.ended) is not None)
     period = f" · {days[0]:%Y-%m-%d} to {days[-1]:%Y-%m-%d}" if days else ""
     log = sum(run.tokens for run in material.runs)
-    cost = tokens_kept(material.runs, material.lessons)
+    cost = tokens_kept(material.runs, lesson_tokens(material.lessons))
     failed, calls = sum(run.failures for run in material.runs), sum(run.calls for run in material.runs)
     tiles = [
         tile(log, "tokens of log"),

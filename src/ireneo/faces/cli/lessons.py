@@ -141,6 +141,8 @@ def tally_lines(tally: LearningTally, path: Database) -> Iterator[str]:
         yield "nothing new to learn from"
     elif tally.new:
         yield "`ireneo lessons` shows them, `ireneo report` draws a page"
+    elif not tally.spoken_to:
+        yield "no lesson yet: `ireneo report` draws what was tried; more runs, or a model that reads them, teach more"
 
 
 Logs = Annotated[
@@ -188,6 +190,8 @@ def learn(
             asking.memory(room_for(path), stored.space, needed=False, keep_secrets=keep_secrets) as memory,
         ):
             learn_from(memory, found, tally, on, quiet=as_json)
+    if logs and tally.unread and not (tally.files or tally.known):
+        raise BadInput(f"Nothing could be read in {', '.join(logs)}; `ireneo formats` lists what can.")
     return Answer(tally, list(tally_lines(tally, path)), failed=bool(tally.unread))
 
 
