@@ -178,6 +178,9 @@ class _Twin(Generic[T]):
         self._portal = portal
         self._twin = twin
 
+    def __repr__(self) -> str:
+        return repr(self._twin)
+
 
 def _called(verb: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]) -> Callable[Concatenate[Any, P], R]:
     """Make a synchronous method of a coroutine function, with the same parameters."""

@@ -9,7 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from tests.architecture.source import DOMAIN, ROOT, Source, sources
 
-FOR_ALL = frozenset({"errors", "patterns", "language"})
+FOR_ALL = frozenset({"errors", "patterns", "short_repr", "language"})
 # What a room may import beside itself, these, and what is not ours.
 MAY_IMPORT = {
     "log": frozenset({"language"}),
@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "faces": frozenset({"", "sync", "types", "plumbing", "guard", "ports", "testing"}),
     "errors": frozenset(),
     "patterns": frozenset(),
+    "short_repr": frozenset(),
     "language": frozenset(),
     "__init__": DOMAIN | {"sync", "", "ports", "engine", "compacting", "wiring"},
     "sync": DOMAIN | {"", "types", "ports", "engine", "compacting", "wiring"},

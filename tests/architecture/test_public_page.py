@@ -73,7 +73,8 @@ def test_what_a_signature_names_can_be_imported() -> None:
                 continue
             seen.add(place)
             todo.append(place)
-            if not _is_type_variable(*place):
+            # What gives results their repr is nothing that a program annotates.
+            if not _is_type_variable(*place) and place != ("ireneo.short_repr", "ShortRepr"):
                 missing.add(f"{place[0]}.{place[1]}, named by {module}.{name}")
     assert not missing, "\n".join(sorted(missing))
 

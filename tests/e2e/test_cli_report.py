@@ -11,7 +11,7 @@ import pytest
 from tests.agent_log import LOST, MADE, MOON, claude_log
 from tests.e2e.test_cli_command import run
 
-from ireneo.faces.report import ReportMaterial, page
+from ireneo.faces.report import ReportMaterial, code_marked, page
 from ireneo.log.message import MessageId
 from ireneo.memories.record import MemoryId
 from ireneo.types import Cited, ClaimTotals, DiaryEntry, DiaryLine, LearnedRun, Lesson
@@ -210,6 +210,11 @@ def test_hostile_text_is_nothing_but_text() -> None:
 @pytest.mark.parametrize("text", ["` one that is never closed", "``", "a `b` c `d", "", " ", "`" * 7, "\n\n"])
 def test_backticks_of_any_number_leave_the_page_well_formed(text: str) -> None:
     read(page(material(runs=1, lessons=1, text=text)))
+
+
+def test_a_backtick_in_a_quotation_does_not_pair_with_one_outside_it() -> None:
+    said = "it failed: “string `line1”; it passed after editing `run.go`."
+    assert code_marked(said) == "it failed: “string `line1”; it passed after editing <code>run.go</code>."
 
 
 def test_a_thousand_runs_stay_a_page_that_a_browser_opens() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from ireneo.context.compose import ContextOptions
 from ireneo.context.story import story_notes
 from ireneo.engine.context import StoredReader
@@ -15,6 +13,7 @@ from ireneo.language.topics import Voice
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationKind, SessionKey, annotation_id
 from ireneo.ports.store import Transaction
+from ireneo.short_repr import ShortRepr
 from ireneo.summaries.pins import constraints, pinned, standing
 from ireneo.summaries.policy import CODING, Policy
 from ireneo.summaries.steps import clip
@@ -26,7 +25,7 @@ SHOWN = 60
 """Characters of each pin where a name is ambiguous."""
 
 
-class Pin(Struct, frozen=True, kw_only=True):
+class Pin(ShortRepr, frozen=True, kw_only=True):
     """A standing constraint, word for word."""
 
     id: str

@@ -35,6 +35,7 @@ from ireneo.log.message import (
 )
 from ireneo.log.tree import ROOT, SessionKey
 from ireneo.ports.store import Transaction
+from ireneo.short_repr import ShortRepr
 
 Given: TypeAlias = "Draft | Mapping[str, object] | str | object"
 """A message as a caller has it: a provider's dictionary, a client's answer, a framework's object, a draft, or text."""
@@ -43,7 +44,7 @@ _OURS = (*BLOCK_TAGS, PINS_TAG, PAD_TAG, " · open with m_")
 _ROLES = ("system", "user", "human", "assistant", "ai")
 
 
-class Appended(Struct, frozen=True, kw_only=True):
+class Appended(ShortRepr, frozen=True, kw_only=True):
     """What an append did."""
 
     ids: tuple[MessageId, ...]

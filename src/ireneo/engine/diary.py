@@ -19,6 +19,7 @@ from ireneo.lessons.write_diary import AgentNotes, as_text, claimed, marked, ren
 from ireneo.log.message import Call, Count, Draft, Head, Message, MessageId, Part, Result, Text
 from ireneo.log.tree import Annotation, SessionKey, annotation_id
 from ireneo.ports.store import Store, Transaction
+from ireneo.short_repr import ShortRepr
 
 PAGE = 1_000
 """Messages that are read at a time."""
@@ -118,7 +119,7 @@ def _size(part: Part) -> int:
     return 0
 
 
-class Diary(Struct, frozen=True, kw_only=True):
+class Diary(ShortRepr, frozen=True, kw_only=True):
     """A rendered diary."""
 
     entries: tuple[DiaryEntry, ...]

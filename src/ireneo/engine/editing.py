@@ -48,6 +48,7 @@ from ireneo.memories.record import (
 )
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
+from ireneo.short_repr import ShortRepr
 
 PAGE = 100
 """Memories that a page has where nobody says how many."""
@@ -359,7 +360,7 @@ class MemorySource(Struct, frozen=True, kw_only=True):
     text: str
 
 
-class Deleted(Struct, frozen=True, kw_only=True):
+class Deleted(ShortRepr, frozen=True, kw_only=True):
     """What deleting memories came to."""
 
     memories: tuple[Record, ...]

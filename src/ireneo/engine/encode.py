@@ -16,6 +16,7 @@ from ireneo.formats.chat.format import THINKING_MISSING, ChatFormat, FormatName,
 from ireneo.formats.chat.registry import OBJECTS, made_into_objects, without_thoughts
 from ireneo.formats.chat.repairs import losses, without_dangling
 from ireneo.log.message import Count, Draft, MessageId, Thinking, arguments_text, chain, short, texts, weigh
+from ireneo.short_repr import ShortRepr
 from ireneo.summaries.policy import Explained, Policy
 from ireneo.summaries.summary import ListReader, SummaryLevel
 from ireneo.summaries.work import WorkPath
@@ -27,7 +28,7 @@ VIEW = frozenset(get_args(ViewKind)) - {"pins", "pad"}
 """The kinds of rows that stand for messages; the others have fields of their own beside the view."""
 
 
-class ViewRow(Struct, frozen=True, kw_only=True):
+class ViewRow(ShortRepr, frozen=True, kw_only=True):
     """One place of a context, for a reader."""
 
     id: str
@@ -59,7 +60,7 @@ else:
     SystemT = TypeVar("SystemT")
 
 
-class Context(Struct, Generic[MessageT, SystemT], frozen=True, kw_only=True, omit_defaults=True):
+class Context(ShortRepr, Generic[MessageT, SystemT], frozen=True, kw_only=True, omit_defaults=True):
     """What the model sees: a message list in a provider's format, and the view of what each part stands for."""
 
     budget: int

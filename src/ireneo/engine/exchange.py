@@ -36,6 +36,7 @@ from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import MemoryDraft, Record
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
+from ireneo.short_repr import ShortRepr
 
 BATCH = 200
 """Memories stored, or compared with files, in one transaction."""
@@ -53,7 +54,7 @@ class MemoryFile(Struct, frozen=True, kw_only=True):
     data: bytes
 
 
-class Exported(Struct, frozen=True, kw_only=True):
+class Exported(ShortRepr, frozen=True, kw_only=True):
     """A file to be written."""
 
     path: str
@@ -71,7 +72,7 @@ class MemoryFault(Struct, frozen=True, kw_only=True):
     message: str
 
 
-class MemoriesImported(Struct, frozen=True, kw_only=True):
+class MemoriesImported(ShortRepr, frozen=True, kw_only=True):
     """The result of an import."""
 
     new: int = 0

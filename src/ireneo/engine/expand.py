@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.story_blocks import tell_blocks
@@ -15,6 +14,7 @@ from ireneo.log.message import Draft, Message, MessageId, arguments_text, heard_
 from ireneo.log.tree import SessionKey
 from ireneo.memories.record import Record
 from ireneo.ports.store import Transaction
+from ireneo.short_repr import ShortRepr
 from ireneo.summaries.policy import seen_by
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Summary, SummaryId
@@ -23,7 +23,7 @@ MOST_OPENED = 2_000
 """A story's block of more messages is opened part by part."""
 
 
-class Expanded(Struct, frozen=True, kw_only=True):
+class Expanded(ShortRepr, frozen=True, kw_only=True):
     """What an id opens."""
 
     summary: Summary | None

@@ -39,6 +39,7 @@ from ireneo.memories.persons import Person, Told
 from ireneo.memories.record import MemoryId, Record, quoted
 from ireneo.ports.memories import IndexName, MemoryFilter, folded
 from ireneo.ports.store import Transaction
+from ireneo.short_repr import ShortRepr
 
 STAYS = "Ids, places, times and counts of messages stay, and copies of the database elsewhere."
 ROLE_WORDS = frozenset(
@@ -196,7 +197,7 @@ class ErasureCounts(Struct, frozen=True, kw_only=True):
     """Messages and memories removed from the search indexes."""
 
 
-class ErasureReceipt(Struct, frozen=True, kw_only=True):
+class ErasureReceipt(ShortRepr, frozen=True, kw_only=True):
     """The result of an erasure."""
 
     what: ErasureCounts

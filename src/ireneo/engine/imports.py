@@ -50,6 +50,7 @@ from ireneo.log.message import (
 from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.files import LogPlace, LogSource
 from ireneo.ports.store import Store, Transaction
+from ireneo.short_repr import ShortRepr
 from ireneo.summaries.policy import Policy, preset_of
 from ireneo.summaries.work import Reached
 
@@ -116,7 +117,7 @@ def _letters(value: object) -> int:
     return sum(map(_letters, value)) if isinstance(value, list) else 0
 
 
-class Imported(Struct, frozen=True, kw_only=True):
+class Imported(ShortRepr, frozen=True, kw_only=True):
     """The outcome of importing one session."""
 
     session: str

@@ -58,6 +58,7 @@ from ireneo.memories.record import Evidence, MemoryDraft, Record, is_dropped, is
 from ireneo.ports.memories import LearnedFile, MemoryFilter
 from ireneo.ports.models import LanguageModel
 from ireneo.ports.store import Lease, SessionInfo, Transaction
+from ireneo.short_repr import ShortRepr
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
@@ -282,7 +283,7 @@ _LESSONS = MemoryFilter(lessons=True, states=("active",), archived=False)
 _LOG = logging.getLogger("ireneo")
 
 
-class LearnedSession(Struct, frozen=True, kw_only=True):
+class LearnedSession(ShortRepr, frozen=True, kw_only=True):
     """The result of learning from one session."""
 
     run: LearnedRun

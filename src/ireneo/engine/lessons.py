@@ -52,6 +52,7 @@ from ireneo.memories.record import (
 )
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
+from ireneo.short_repr import ShortRepr
 from ireneo.summaries.pins import binding_strength, own_words
 
 MOST_SOURCES = 12
@@ -67,7 +68,7 @@ class Cited(Struct, frozen=True, kw_only=True):
     """Word for word."""
 
 
-class Lesson(Struct, frozen=True, kw_only=True):
+class Lesson(ShortRepr, frozen=True, kw_only=True):
     """A lesson as it is shown."""
 
     id: MemoryId

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine import annotations as noting
@@ -21,6 +20,7 @@ from ireneo.log.tree import MAIN, Annotation, SessionKey
 from ireneo.memories.exchange import against
 from ireneo.memories.record import TRUST, MemoryId, Record, Source
 from ireneo.ports.store import Transaction
+from ireneo.short_repr import ShortRepr
 
 SUMMARY = "s_"
 """Prefix of the ids of summaries."""
@@ -28,7 +28,7 @@ NOTES = {"p_": "pin", "r_": "release", "d_": "dispute", "e_": "entry", "t_": "th
 """Prefixes of the ids of annotations."""
 
 
-class LookupResult(Struct, frozen=True, kw_only=True):
+class LookupResult(ShortRepr, frozen=True, kw_only=True):
     """What an id names; a summary, message or annotation with the session that it is in."""
 
     session: str = ""

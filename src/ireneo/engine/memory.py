@@ -99,6 +99,9 @@ class Memory:
         self._store = resources.store
         self._held = HeldVectors()
 
+    def __repr__(self) -> str:
+        return f"Memory(space={self.space!r})"
+
     async def session(
         self, id: str, *, branch: str = MAIN, must_exist: bool = False, task: str = "", project: str = ""
     ) -> Session:

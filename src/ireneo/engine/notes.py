@@ -41,6 +41,7 @@ from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store, Transaction
 from ireneo.prompts import NOTES_OWN
 from ireneo.prompts.replies import VOICES
+from ireneo.short_repr import ShortRepr
 from ireneo.summaries.notes import Note, read_note, statements_of
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Line, PathReader, SectionName, Summary, SummaryId, SummaryLevel, anchor
@@ -307,7 +308,7 @@ LAST_ATOM = 64
 """Messages read at the end of a path to find its last atom."""
 
 
-class NotesTaken(Struct, frozen=True, kw_only=True):
+class NotesTaken(ShortRepr, frozen=True, kw_only=True):
     """The result of storing an agent's own notes."""
 
     notes: int

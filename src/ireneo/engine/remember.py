@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Unpack
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.provenance import already_held, check_sources, update_staleness
@@ -35,6 +34,7 @@ from ireneo.memories.remnants import uncounted, without
 from ireneo.memories.rivals import counts_of
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
+from ireneo.short_repr import ShortRepr
 
 _TELLING = ("kind", "subject", "attribute", "value", "task_type", "name", "signature", "conditions")
 """Details that settle a memory's kind."""
@@ -50,7 +50,7 @@ USES_KEPT = 10
 """Uses whose time is kept; earlier ones are only counted."""
 
 
-class Remembered(Struct, frozen=True, kw_only=True):
+class Remembered(ShortRepr, frozen=True, kw_only=True):
     """What became of something to be remembered."""
 
     did: RememberOutcome
@@ -402,7 +402,7 @@ ARCHIVED_AT_A_TIME = 1_000
 """Memories per transaction."""
 
 
-class ArchiveCandidate(Struct, frozen=True, kw_only=True):
+class ArchiveCandidate(ShortRepr, frozen=True, kw_only=True):
     """A memory, and how much it is worth keeping."""
 
     record: Record

@@ -15,6 +15,7 @@ from ireneo.engine.learn import LearnedSession
 from ireneo.engine.merging import MergedLessons
 from ireneo.engine.work import WorkResult
 from ireneo.ports.files import LogSource
+from ireneo.short_repr import ShortRepr
 
 T = TypeVar("T")
 
@@ -74,7 +75,7 @@ class Reading(Struct, frozen=True, kw_only=True):
     """At its end: why there is no more, where an archive breaks off."""
 
 
-class ImportReport(Struct, frozen=True, kw_only=True):
+class ImportReport(ShortRepr, frozen=True, kw_only=True):
     """What an import did."""
 
     sessions: tuple[Imported, ...] = ()
@@ -96,7 +97,7 @@ class ImportReport(Struct, frozen=True, kw_only=True):
         return sum(each.new for each in self.sessions)
 
 
-class LearnReport(Struct, frozen=True, kw_only=True):
+class LearnReport(ShortRepr, frozen=True, kw_only=True):
     """What was learned."""
 
     sessions: tuple[LearnedSession, ...] = ()

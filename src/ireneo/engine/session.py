@@ -87,6 +87,9 @@ class Session:
         self._shown: tuple[MessageId, int] | None = None
         """End and number of messages of the last context given out, where it shows the whole path."""
 
+    def __repr__(self) -> str:
+        return f"Session(id={self.id!r}, branch={self.branch!r})"
+
     @property
     def id(self) -> str:
         """The session's name in its space."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.compose import ContextOptions
@@ -18,6 +17,7 @@ from ireneo.language.topics import Voice
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationKind, SessionKey, annotation_id
 from ireneo.ports.store import Transaction
+from ireneo.short_repr import ShortRepr
 from ireneo.summaries.by_hand import THREAD_KINDS, canon, current_wordings, thread_of
 from ireneo.summaries.policy import Policy, seen_by
 from ireneo.summaries.story_path import StoryPath
@@ -31,7 +31,7 @@ MOST_OF_THREAD = 600
 ThreadState = Literal["open", "resolved", "canon"]
 
 
-class StoryThread(Struct, frozen=True, kw_only=True):
+class StoryThread(ShortRepr, frozen=True, kw_only=True):
     """A thread of a story, or a fact that always stands."""
 
     id: str

@@ -17,6 +17,7 @@ from ireneo.log.message import SHORT, Count, Head, Message, MessageId, head_of
 from ireneo.log.tree import ROOT, Annotation, SessionKey
 from ireneo.memories.record import MemoryId, Record
 from ireneo.ports.store import Pruned, Transaction
+from ireneo.short_repr import ShortRepr
 from ireneo.summaries.outcomes import shown_state
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import TOLD_TOKENS
@@ -314,7 +315,7 @@ class TreeBranch(Struct, frozen=True, kw_only=True):
     """How many messages its widest summaries cover."""
 
 
-class Tree(Struct, frozen=True, kw_only=True):
+class Tree(ShortRepr, frozen=True, kw_only=True):
     """A session, seen from one branch."""
 
     session: str

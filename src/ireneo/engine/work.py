@@ -15,7 +15,6 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.compose import ContextOptions
@@ -46,6 +45,7 @@ from ireneo.log.message import Head
 from ireneo.log.tree import SessionKey
 from ireneo.ports.models import Embedder, LanguageModel, Prompt, R, Reply, Task
 from ireneo.ports.store import Lease, SessionInfo, Transaction
+from ireneo.short_repr import ShortRepr
 from ireneo.summaries.policy import PRESETS, Policy, preset_of, story_of
 from ireneo.summaries.story_path import Grown, StoryPath
 from ireneo.summaries.summary import Summary, SummaryId, SummaryLevel
@@ -58,7 +58,7 @@ WorkKind = Literal[
 # fmt: on
 
 
-class WorkResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class WorkResult(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     """One piece of work, and how much there is left."""
 
     session: str

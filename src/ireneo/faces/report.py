@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ireneo.faces.cli.output import counted, cut, printable
+from ireneo.patterns import lazy_re
 
 if TYPE_CHECKING:
     from ireneo.types import Cited, ClaimTotals, DiaryEntry, LearnedRun, Lesson
 
+_CODE = lazy_re(r"`([^`“”\n]+)`")
+"""What is in backticks. A quoted passage may hold one of a pair, which is no end of another outside it."""
 _STEPS = ((1_000_000_000, "bn"), (1_000_000, "M"), (10_000, "k"))
 
 
@@ -25,12 +28,8 @@ def safe(text: str) -> str:
 
 
 def code_marked(text: str) -> str:
-    """Escape `text` and set what is in backticks as code."""
-    pieces = safe(text).split("`")
-    if len(pieces) % 2 == 0:
-        # The last backtick is not closed.
-        pieces[-2:] = ["`".join(pieces[-2:])]
-    return "".join(f"<code>{piece}</code>" if at % 2 else piece for at, piece in enumerate(pieces))
+    """Escape `text` and set what is in backticks as code, within a quotation or outside it."""
+    return _CODE.sub(lambda found: f"<code>{found[1]}</code>", safe(text))
 
 
 def section(heading: str, content: str, note: str = "") -> str:
@@ -298,7 +297,7 @@ def _head(material: ReportMaterial, title: str) -> str:
     tiles = [
         tile(log, "tokens of log"),
         tile(cost, f"kept, 1 in {rounded(log / cost)}" if cost else "kept"),
-        tile(len(material.lessons), "lessons"),
+        tile(len(material.lessons), "lesson" if len(material.lessons) == 1 else "lessons"),
         tile(failed, f"failed calls of {rounded(calls)}"),
         tile(sum(run.lost_tokens for run in material.runs), "tokens they cost"),
         tile(sum(run.lost_seconds for run in material.runs) / 60, "minutes, as far as known"),

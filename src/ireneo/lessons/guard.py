@@ -14,6 +14,7 @@ from ireneo.lessons.commands import command_in, shell_steps
 from ireneo.lessons.needles import said, texts
 from ireneo.memories.record import GENERAL
 from ireneo.patterns import lazy_re
+from ireneo.short_repr import ShortRepr
 
 Arguments = Mapping[str, object] | str
 """The arguments of a call, by name or as one text."""
@@ -93,7 +94,7 @@ class SessionSoFar(Struct, frozen=True, kw_only=True):
     """Its name."""
 
 
-class GuardAdvice(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class GuardAdvice(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     """A trap that a call is about to step into. It is advice only; the caller decides."""
 
     trap: str

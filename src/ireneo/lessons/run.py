@@ -17,6 +17,7 @@ from msgspec import Struct
 from ireneo.log.message import Draft, Message, MessageId
 from ireneo.memories.record import Kind
 from ireneo.patterns import lazy_re
+from ireneo.short_repr import ShortRepr
 
 RunOutcome = Literal["good", "bad", "unknown"]
 """The result of a run. That an agent submitted its work says nothing about its quality."""
@@ -292,7 +293,7 @@ LEARNER = "7"
 """The version of the rules of learning: after a change all runs are learned from again."""
 
 
-class LearnedRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class LearnedRun(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     """A session that was learned from."""
 
     session: str

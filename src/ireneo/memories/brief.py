@@ -14,6 +14,7 @@ from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import Kind, MemoryId, Record, disputes, one_line, with_notes
 from ireneo.memories.scratchpad import Count, Pad, pad_text, pad_within
 from ireneo.patterns import lazy_re
+from ireneo.short_repr import ShortRepr
 
 # Lessons that stand at the beginning of a session, whatever it is about: by what they are expected to save.
 #
@@ -101,7 +102,7 @@ class BriefCandidate(Struct, frozen=True, kw_only=True):
     why: str
 
 
-class BriefLine(Struct, frozen=True, kw_only=True):
+class BriefLine(ShortRepr, frozen=True, kw_only=True):
     """A memory or a message as a brief shows it."""
 
     id: MemoryId | MessageId
@@ -114,7 +115,7 @@ class BriefLine(Struct, frozen=True, kw_only=True):
     """Which cue found it."""
 
 
-class Brief(Struct, frozen=True, kw_only=True):
+class Brief(ShortRepr, frozen=True, kw_only=True):
     """What a turn is given."""
 
     markdown: str

@@ -26,6 +26,7 @@ from ireneo.memories.record import (
     summed,
     supporting,
 )
+from ireneo.short_repr import ShortRepr
 
 # When each of several values was true: a function of all that was ever said of them, in the order we were told.
 #
@@ -276,7 +277,7 @@ def _last_against(record: Record) -> datetime | None:
     return max((each.recorded for each in record.evidence if each.against), default=None)
 
 
-class Fact(Struct, frozen=True, kw_only=True):
+class Fact(ShortRepr, frozen=True, kw_only=True):
     """That something was true for a time."""
 
     record: Record

@@ -22,6 +22,7 @@ from ireneo.memories.index import ASSISTANT, CLASS_BITS, LENGTHS, MOST_IN_SESSIO
 from ireneo.memories.record import Kind, Record, State
 from ireneo.memories.senses import ALIKE, TOLD, is_of_another, names_another, own_verb, wanted
 from ireneo.patterns import lazy_re
+from ireneo.short_repr import ShortRepr
 
 FRAME_WEIGHT = 0.5
 """What a word counts that says which sort of answer is wanted ("how many *days*"), against one of the matter itself."""
@@ -628,7 +629,7 @@ def pack(ranking: Iterable[Item], cost: Callable[[Item], int], budget: int) -> t
     return tuple(taken)
 
 
-class RecallHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RecallHit(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     """A message or a memory that answers a question."""
 
     id: str

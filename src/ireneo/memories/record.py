@@ -12,13 +12,14 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Literal, NewType
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ireneo.language.files import of_language
 from ireneo.language.topics import Words
 from ireneo.log.message import MessageId, digest
 from ireneo.patterns import lazy_re
+from ireneo.short_repr import ShortRepr
 
 # What a record *is* (its evidence) is only ever added to. What follows from that (its state, its periods, who it was
 # superseded by) is settled anew each time by its kind, as a function of all the evidence under one key: so the order in
@@ -43,7 +44,7 @@ TRUST: dict[Source, float] = {"user": 1.0, "agent": 0.7, "run": 0.6, "tool": 0.5
 """How far a word is trusted where nobody says, from 0 to 1."""
 
 
-class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Evidence(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     """One time that something was said or seen."""
 
     at: datetime
@@ -60,7 +61,7 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of what is true: it stands beside the other values of its slot, and takes the place of none."""
     salience: float = 0.5
     confidence: float = 0.8
-    conditions: dict[str, str] = {}
+    conditions: dict[str, str] = field(default_factory=dict)
     """Of a failure: what held when it was seen."""
     session: str = ""
     project: str = ""
@@ -116,7 +117,7 @@ class MemoryChange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """It took in others, which may have been told in other words."""
 
 
-class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Record(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     """A memory."""
 
     id: MemoryId
@@ -162,7 +163,7 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of a lesson: the name of the claim that it makes, by which its observations are found. Empty: it is no lesson."""
     drawn: str = ""
     """Of a lesson that the user reworded: the words in which it was drawn from runs. Empty: those of `text`."""
-    conditions: dict[str, str] = {}
+    conditions: dict[str, str] = field(default_factory=dict)
     """Of a failure: what held when it failed (tool, version, repository, file hashes)."""
     uses: tuple[datetime, ...] = ()
     """The last times that it was shown to be acted on, the newest first, at most ten."""

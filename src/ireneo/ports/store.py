@@ -43,6 +43,7 @@ from ireneo.ports.memories import (
     VectorsPort,
     WordsPort,
 )
+from ireneo.short_repr import ShortRepr
 from ireneo.summaries.summary import Summary, SummaryId
 
 
@@ -225,7 +226,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class SessionInfo(Struct, frozen=True, kw_only=True):
+class SessionInfo(ShortRepr, frozen=True, kw_only=True):
     """A session as it is listed; `messages` and `tokens` count all its branches together."""
 
     key: SessionKey

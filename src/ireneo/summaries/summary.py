@@ -10,6 +10,7 @@ from typing import Generic, Literal, NewType, Protocol, TypeAlias, TypeVar
 from msgspec import Struct, field
 
 from ireneo.log.message import BLOCK_TAGS, Head, Message, MessageId, digest, head_of, short
+from ireneo.short_repr import ShortRepr
 
 ThreadId = NewType("ThreadId", str)
 """``t_`` and 26 characters, from the thread's words and the message that they stand in."""
@@ -144,7 +145,7 @@ class Writing(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The positions from which to which its writer read; below 0: those that it covers."""
 
 
-class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Summary(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     """An immutable record that covers positions `first_position` to `last_position` of every path through `last`."""
 
     id: SummaryId
