@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from tests.e2e.test_cli_command import AGENT, COMMAND, run
+from tests.e2e.test_cli_command import AGENT, COMMAND, entry, run
 
 import ireneo
 from ireneo.faces.cli.context import MessagePlace, ends_of, parts_of, show_context
@@ -233,3 +233,36 @@ def test_the_demo_ends_with_a_lesson_and_the_guard_that_stops_the_next_run(tmp_p
     assert "Makefile” · seen once, in March 2026" in told
     assert "The first run failed 3 times there" in stopped
     assert "the second was warned, and did not fail." in told
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        (("context", "7c1e", "--budget", "2000"), "summarising"),
+        (("snapshot", "7c1e", "--budget", "2000"), "Cutting …"),
+        (("expand", "7c1e"), "Reading …"),
+        (("pins", "7c1e"), "Reading …"),
+        (("notes", "7c1e"), "Reading …"),
+        (("recall", "beat"), "Searching …"),
+        (("brief", "--goal", "the beat"), "Searching …"),
+    ],
+)
+def test_a_terminal_is_told_that_something_goes_on(
+    command: tuple[str, ...], shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("import", AGENT, cwd=tmp_path)
+    monkeypatch.setattr(sys, "argv", ["ireneo", *command])
+    monkeypatch.setattr(sys, "stderr", screen := Screen())
+    monkeypatch.setenv("IRENEO_DB", "memory.db")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as end:
+        entry()
+    assert end.value.code == 0
+    assert shown in screen.getvalue()
+    assert run(*command, cwd=tmp_path).stderr == ""

@@ -29,7 +29,17 @@ from ireneo.faces.cli.options import (
     tried,
     writing,
 )
-from ireneo.faces.cli.output import Answer, counted, local_time, one_line, picked, plain, printable, short
+from ireneo.faces.cli.output import (
+    Answer,
+    counted,
+    local_time,
+    one_line,
+    picked,
+    plain,
+    printable,
+    short,
+    waiting,
+)
 from ireneo.faces.cli.place import database, existing
 from ireneo.faces.cli.work import Asking
 from ireneo.plumbing import project_here
@@ -154,17 +164,17 @@ def brief(*, cues: BriefCues, scoped: Scoped, embedder: Embedder = None, stored:
     """
     with writing(existing(stored.db), stored.space, embedder=embedder) as memory:
         session, branch = session_asked(memory, cues.session)
-        made = memory.brief(
-            **{**asdict(cues), "session": session, "branch": branch}, project=scoped.seen_by(cues.viewpoint)
-        )
+        asked = {**asdict(cues), "session": session, "branch": branch}
+        with waiting("Searching …"):
+            made = memory.brief(**asked, project=scoped.seen_by(cues.viewpoint))
         hint = "" if made.markdown else scoped.hint(memory)
     pad = {"pad": made.pad and _pad(made.pad), "left_out": made.left_out}
     if made.markdown:
         text = f"{printable(made.markdown).rstrip()}\n"
     else:
-        asked = any((cues.goal, cues.task_type, cues.situation, cues.about_to, scoped.project, cues.task))
+        is_asked = any((cues.goal, cues.task_type, cues.situation, cues.about_to, scoped.project, cues.task))
         ask = " Say what the turn is about: --goal, --task-type, --situation, --about-to or --project."
-        text = f"  No memory matches that.{'' if asked else ask}{hint}\n"
+        text = f"  No memory matches that.{'' if is_asked else ask}{hint}\n"
     return Answer(picked(made, "markdown tokens lines") | pad, plain(text))
 
 

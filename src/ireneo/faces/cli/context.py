@@ -145,7 +145,7 @@ def cut_stored(
     """Cut a stored session; the summaries of a story that need no model are written first."""
     how = cutting or Cutting()
     session = session_named(memory, named)
-    with progress("summarising", visible=False) as update, suppress(ReadOnlyStore):
+    with progress("summarising") as update, suppress(ReadOnlyStore):
 
         def report(done: WorkResult) -> None:
             messages = done.last_position + 1
@@ -194,7 +194,8 @@ def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = None
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
         raise UnreadableLog(f"{label} is not JSON ({fault}); for a log, use `ireneo context {file}`.") from fault
     try:
-        cut = ireneo.compact(messages, budget, to=_format(to), preset=preset)
+        with waiting("Cutting …"):
+            cut = ireneo.compact(messages, budget, to=_format(to), preset=preset)
     except UnreadableLog as fault:
         raise UnreadableLog(f"{label}: {fault}.") from fault
     write_json(_shaped(messages, cut))
@@ -240,7 +241,7 @@ def snapshot(
     """
     if not out.is_dir():
         raise BadInput(f"There is no folder {out}.")
-    with session_in(stored, session) as named:
+    with waiting("Cutting …"), session_in(stored, session) as named:
         limit = _NO_LIMIT if budget is None else budget
         id, context = named.id, named.context(limit, to=_format(to), preset=preset)
     payload: dict[str, object] = {} if context.system is None else {"system": context.system}
@@ -331,6 +332,8 @@ class ContextBlock(Struct, frozen=True, kw_only=True):
 
     tier: Tier
     name: str
+    depth: int
+    """Of a summary: 1 is made from messages, a deeper one from several of the depth above it. 0 for what is none."""
     id: str
     first_turn: int
     last_turn: int
@@ -434,6 +437,7 @@ def _block(run: Sequence[Part]) -> ContextBlock:
     return ContextBlock(
         tier=tier,
         name=_name(first, masked, len(run)),
+        depth=max(first.row.depth, 1) if first.row.what == "summary" else 0,
         id=first.row.id,
         first_turn=first.first_turn,
         last_turn=run[-1].last_turn,
@@ -453,8 +457,7 @@ def _name(first: Part, masked: int, size: int) -> str:
     if first.row.what != "summary":
         return first.tier.name
     name = _OF_LEVEL.get(first.row.level or "", TURN).name
-    named = f"{name} {first.row.depth}" if first.row.depth > 1 else name
-    return f"{named}, {first.tier.name}" if first.tier is DISPUTED else named
+    return f"{name}, {first.tier.name}" if first.tier is DISPUTED else name
 
 
 def _pins(text: str) -> str:
@@ -513,6 +516,7 @@ WIDEST_BAR = 120
 
 _COLUMNS = (
     Column("what"),
+    Column("depth", right=True),
     Column("turn", right=True),
     Column("messages", right=True),
     Column("tokens", right=True),
@@ -532,7 +536,12 @@ def show_context(screen: Console, context: ireneo.Context, parts: Sequence[Part]
         return
     _show_bars(screen, context, parts)
     screen.print()
-    show_columns(screen, _COLUMNS, [_row(block, coloured=coloured) for block in blocks_of(parts)])
+    blocks = blocks_of(parts)
+    rows = [_row(block, coloured=coloured) for block in blocks]
+    if all(block.depth <= 1 for block in blocks):
+        show_columns(screen, [_COLUMNS[0], *_COLUMNS[2:]], [[row[0], *row[2:]] for row in rows])
+    else:
+        show_columns(screen, _COLUMNS, rows)
     screen.print()
     if context.explained is not None:
         show_labelled(screen, "why", Text(context.explained.decision), width=LABEL)
@@ -593,6 +602,7 @@ def _row(block: ContextBlock, *, coloured: bool) -> list[Text]:
     covers = block.messages > 0
     return [
         Text(f"█ {block.name}" if coloured else block.name, style=block.tier.style if coloured else ""),
+        Text(str(block.depth) if block.depth else ""),
         Text(turns if covers else ""),
         Text(f"{block.messages:,}" if covers else ""),
         Text(f"{block.tokens:,}"),

@@ -231,7 +231,8 @@ def recall(
             sys.stdout.buffer.flush()
         if each:
             return None
-        found = find(memory, text)
+        with waiting("Searching …"):
+            found = find(memory, text)
         hint = "" if found else scoped.hint(memory)
     return Answer(
         [recalled_answer(one) for one in found], lambda: show_recalled(found, text, budget=wish.budget, hint=hint)

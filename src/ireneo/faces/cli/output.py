@@ -270,12 +270,11 @@ def waiting(what: str) -> Iterator[None]:
 
 @contextmanager
 def progress(
-    *tasks: str, total: int | None = None, shown: bool = True, visible: bool = True, elapsed: bool = False
+    *tasks: str, total: int | None = None, shown: bool = True, elapsed: bool = False
 ) -> Iterator[Callable[..., None]]:
     """Show a progress bar for each task on a terminal's standard error.
 
-    Yields `update(number of the task = 0, **what rich.progress.Progress.update takes)`. With `visible=False` a bar
-    appears with its first update; a `note` stands behind it.
+    Yields `update(number of the task = 0, **what rich.progress.Progress.update takes)`; a `note` stands behind the bar.
     """
     if not shown or not sys.stderr.isatty():
         yield lambda *_, **__: None
@@ -284,10 +283,10 @@ def progress(
 
     time_column = TimeElapsedColumn() if elapsed else TimeRemainingColumn()
     with _bar(MofNCompleteColumn(), time_column, TextColumn("{task.fields[note]}", markup=False)) as bar:
-        ids = [bar.add_task(task, total=total, visible=visible, note="") for task in tasks]
+        ids = [bar.add_task(task, total=total, note="") for task in tasks]
 
         def update(task: int = 0, **changes: object) -> None:
-            bar.update(ids[task], **cast("dict[str, Any]", {"visible": True, **changes}))
+            bar.update(ids[task], **cast("dict[str, Any]", changes))
 
         yield update
 

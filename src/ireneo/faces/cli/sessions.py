@@ -156,7 +156,7 @@ def pins(session: SessionName, *, stored: Stored) -> Answer:
     """
     from ireneo.faces.cli.screens.lists import show_pins
 
-    with session_in(stored, session) as named:
+    with waiting("Reading …"), session_in(stored, session) as named:
         title, found = title_of(named), [_pin(named, each) for each in named.pins()]
     return Answer(found, lambda: show_pins(found, title))
 
@@ -211,13 +211,14 @@ def expand(
     from ireneo.faces.cli.screens.opened import show
 
     if file is None:
-        with reading(stored) as memory:
+        with waiting("Reading …"), reading(stored) as memory:
             within = session_named(memory, session).id if session else ""
             opened = memory.lookup(id, session=within, viewpoint=viewpoint)
     elif viewpoint:
         raise BadInput("--as asks for what a stored story's character remembers; leave out the file, or --as.")
     else:
-        opened = _in_file(file, id, session, budget, format)
+        with waiting("Reading …"):
+            opened = _in_file(file, id, session, budget, format)
     behind = opened.expanded
     data = {
         "id": id,

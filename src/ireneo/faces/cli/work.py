@@ -318,7 +318,7 @@ def notes(session: SessionName, take: Take = None, preset: Preset = None, *, sto
     Prints what to ask it at the end of its conversation. With --take: stores what its messages confirm of the answer.
     """
     reply = None if take is None else _read(take)
-    with session_in(stored, session) as named:
+    with waiting("Reading …"), session_in(stored, session) as named:
         if reply is None:
             request = named.notes_request(preset=preset)
             return Answer({"session": named.id, "request": request}, plain(f"{request.rstrip()}\n"))

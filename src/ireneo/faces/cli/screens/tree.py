@@ -48,8 +48,12 @@ def layers(tree: ireneo.Tree) -> list[Layer]:
     for rank, (level, depth) in enumerate(ranked):
         here = [node for node in tree.nodes if (node.level, node.depth) == (_LEVELS[level], depth)]
         blocks = tuple(LayerBlock(node.first_position, node.last_position, node.shown) for node in here)
-        out.append(Layer(label=f"{_LEVELS[level]} {depth}", style=DEPTHS[min(rank, len(DEPTHS) - 1)], blocks=blocks))
+        out.append(Layer(label=_label(_LEVELS[level], depth), style=DEPTHS[min(rank, len(DEPTHS) - 1)], blocks=blocks))
     return out[::-1]
+
+
+def _label(level: str, depth: int) -> str:
+    return f"{level} {depth}"
 
 
 def strata(tree: ireneo.Tree, width: int) -> Iterator[tuple[str, Text]]:
@@ -182,6 +186,8 @@ def _legend(tree: ireneo.Tree) -> Iterator[str]:
     if not all(node.shown for node in tree.nodes):
         yield f"{FOLDED} folded into a deeper one"
     yield f"{AS_IS} messages as they are"
+    if deepest := max(tree.nodes, key=lambda node: node.depth, default=None):
+        yield f"{_label(deepest.level, deepest.depth)}: of depth {deepest.depth}"
     if any(branch.parent == tree.branch for branch in tree.branches[1:]):
         yield f"{FORK} a branch leaves"
     if tree.threads:
@@ -194,13 +200,14 @@ def _show_nodes(screen: Console, tree: ireneo.Tree) -> None:
         return
     styles = {layer.label: layer.style for layer in layers(tree)}
     retold = any(node.retellings for node in shown)
-    columns = [Column("what"), *(Column(heading, right=True) for heading in ("span", "messages", "tokens"))]
+    columns = [Column("what"), *(Column(heading, right=True) for heading in ("depth", "span", "messages", "tokens"))]
     columns += [Column("retold", right=True)] if retold else []
     rows = []
     for node in shown[-MOST:]:
-        what = f"{node.level} {node.depth}"
+        style = styles[_label(node.level, node.depth)]
         span = f"{node.first_position + 1:,}–{node.last_position + 1:,}"
-        cells = [Text(what, style=styles[what]), Text(span), Text(f"{node.messages:,}"), Text(f"{node.tokens:,}")]
+        cells = [Text(node.level, style=style), Text(f"{node.depth}", style=style), Text(span)]
+        cells += [Text(f"{node.messages:,}"), Text(f"{node.tokens:,}")]
         cells += [Text(f"{node.retellings}×")] if retold else []
         rows.append([*cells, Text(short(node.id), style="dim"), Text(first_line(node.text))])
     show_columns(screen, [*columns, Column("opens with"), _LAST], rows)
