@@ -129,6 +129,29 @@ def test_who_acts_after_a_death_is_alive() -> None:
     assert told(dead, alive) == []
 
 
+PROSE = leaf(
+    *(
+        ("", text)
+        for text in (
+            "Captain Hobb walked down to the quay. Captain Hobb waited there for the ferry.",
+            "“The ferry is late,” said Mr. Hobb. “Long Peter Vane is never late.”",
+            "“Never,” said Long Peter. Vane laughed. Long Peter shook his head. Long Peter Vane looked at the sea.",
+            "Cap'n Hobb nodded. Vane sat down, and Hobb sat down beside Vane.",
+        )
+    )
+)
+
+
+def test_in_prose_who_does_most_is_named_though_nothing_else_is_known() -> None:
+    assert told(PROSE)[:2] == ["Who is who:", "- Long Peter Vane, Captain Hobb"]
+
+
+def test_one_man_has_several_titles_and_two_short_names() -> None:
+    known = {each.name: set(each.names) for each in known_cast([PROSE]).people}
+    assert {"Captain Hobb", "Cap'n Hobb", "Mr. Hobb"} <= known["Captain Hobb"]
+    assert any({"Long Peter", "Vane"} <= names for names in known.values())
+
+
 def test_summaries_of_an_earlier_version_say_nothing() -> None:
     assert told() == []
     assert cast_section([(), ()], DEEP_LINES) is None

@@ -23,12 +23,12 @@ def test_a_thread_is_said_on_one_line() -> None:
     assert say_thread(LETTER) == "promise · Vera → Tom: “I'll bring the letter before spring.” · m_8f2kq1x"
 
 
-def test_who_is_not_known_is_left_open() -> None:
+def test_who_is_not_known_is_left_out() -> None:
     assert (
-        say_thread(replace(LETTER, who="", source=None)) == "promise · ? → Tom: “I'll bring the letter before spring.”"
+        say_thread(replace(LETTER, who="", source=None)) == "promise · to Tom: “I'll bring the letter before spring.”"
     )
     assert say_thread(replace(LETTER, whom="")).startswith("promise · Vera: “I'll")
-    assert say_thread(replace(LETTER, who="", whom="")).startswith("promise · ?: “I'll")
+    assert say_thread(replace(LETTER, who="", whom="")).startswith("promise: “I'll")
 
 
 def test_who_stands_in_the_words_is_not_named_twice() -> None:

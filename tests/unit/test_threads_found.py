@@ -60,7 +60,7 @@ OPENS = [
     ("You left me to die in the snow.", "wound", "Vera", "Tom"),
     ("He murdered my brother.", "wound", "Vera", ""),
     ("I want revenge on Anselm for the fire.", "wound", "Vera", "Anselm"),
-    ("She was cursed by the witch of the mill.", "wound", "", ""),
+    ("She was cursed by Anselm, the witch of the mill.", "wound", "", ""),
     ("We have to find my sister Anselma.", "quest", "Vera", ""),
     ("The abbess has charged us with carrying the bell to Orm.", "quest", "Vera", ""),
     ("If you touch the boy again, I'll burn your boat.", "threat", "Vera", "Tom"),
@@ -174,16 +174,23 @@ def test_a_question_that_is_answered_at_once_opens_nothing() -> None:
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("He had promised her that he would mend the roof.", "promise"),
-        ("She owed him her fortune, and he owed her a great deal of money.", "debt"),
+        ("Anselm had promised her that he would mend the roof.", "promise"),
+        ("Hedda owed him her fortune, and he owed her a great deal of money.", "debt"),
         ("“I'll never leave you,” said Anselm.", "promise"),
-        ("He had kept the truth from her since the winter.", "secret"),
+        ("Hedda had kept the truth from her since the winter.", "secret"),
         ("Anselm betrayed her in the end.", "wound"),
         ("They never learned what became of Anselm.", "question"),
     ],
 )
 def test_a_narrator_tells_of_threads(text: str, kind: str) -> None:
     assert [each[0] for each in opened(prose(text))] == [kind]
+
+
+@pytest.mark.parametrize(
+    "text", ["He had promised her that he would mend the roof.", "She was cursed by the witch of the mill."]
+)
+def test_what_nobody_known_has_is_no_thread(text: str) -> None:
+    assert opened(prose(text)) == []
 
 
 def test_in_prose_who_speaks_is_said_beside_the_words() -> None:

@@ -112,6 +112,7 @@ class Cast(Topic, frozen=True, kw_only=True):
     fates: Set = frozenset()  # A sentence about a fate (`dead`, `alive`, `gone`) contains one of these
     states: Set = frozenset()  # Verbs that are no acts
     wives: Set = frozenset()  # Titles before a spouse's name: Mrs Joe is not Joe
+    alike: Set = frozenset()  # Titles that one person may bear side by side: Captain Holm is Mr Holm
     narrator: Row = ()  # What a first-person narrator is called
     dead: Row = ()
     alive: Row = ()

@@ -57,6 +57,12 @@ PASSING = 0.05
 """Least weight, as a share of the main character's, at which somebody without a description is shown."""
 MAIN = 24
 """Most people shown."""
+PROMINENT = 12
+"""Most people who are shown by their names alone, where nobody plays anybody."""
+OFTEN_NAMED = 20, 3
+"""Least times that somebody is named, and leaves, to be of the cast without an act: who tells a story seldom acts."""
+LEAST_PARTS = 2
+"""Words that a name has more of, so that its parts may be two names of one person."""
 
 
 def cast_section(stretches: Sequence[Sequence[Line]], most: tuple[int, int]) -> Section | None:
@@ -323,6 +329,7 @@ class _WholeCast:
                 longer[words[-1]].add(words)
             elif short != words[0] and len(short) > 2:
                 longer[short].add(words)
+        yield from self._parts(same)
         for words, forms in same.items():
             titles = {title for name in forms if (title := _title(name))}
             alone = [name for name in forms if not _title(name)]
@@ -337,6 +344,12 @@ class _WholeCast:
                 continue
             yield from ((forms[0], other) for other in forms[1:])
             yield from self._short_forms(words, forms, longer, same)
+
+    def _parts(self, same: Mapping[tuple[str, ...], Sequence[str]]) -> Iterator[tuple[str, str]]:
+        """Pair the two names of which a longer one is made: Long John and Silver, of Long John Silver."""
+        for words, forms in same.items():
+            if len(words) > LEAST_PARTS and sum(self._full[each] for each in forms) >= SURE:
+                yield from ((forms[0], same[part][0]) for part in (words[:-1], words[-1:]) if part in same)
 
     def _bearer(self, by_title: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
         """Pair the name without a title with the bearer who is named by far the most."""
@@ -386,7 +399,8 @@ class _WholeCast:
         seen = max((self._counts[name]["leaves"] for name in names if name in self._counts), default=0)
         recurs = seen >= min(SEEN, self._leaves)
         # A description is evidence for a person, too.
-        if not (recurs and (is_so or fate)) and (acting < SEEN or not (recurs or acting >= OFTEN)):
+        often = counts["named"] >= OFTEN_NAMED[0] and seen >= OFTEN_NAMED[1] and not counts["inside"] + counts["thing"]
+        if not (recurs and (is_so or fate)) and not often and (acting < SEEN or not (recurs or acting >= OFTEN)):
             return None
         if counts["inside"] * 2 > acting or counts["thing"] > acting + counts["named"] / 2:
             return None
@@ -479,7 +493,10 @@ def bare_name(name: str) -> tuple[str, ...]:
 
 
 def _title(name: str) -> str:
-    first = name.partition(" ")[0].rstrip(".").casefold()
+    """Return the title of a name; the same for those that one person may bear side by side."""
+    first = name.partition(" ")[0].rstrip(".").casefold().replace("’", "'")
+    if first in topic(Cast).alike:
+        return min(topic(Cast).alike)
     return first if first in topic(Names).titles else ""
 
 
@@ -500,13 +517,33 @@ def say_cast(known: KnownCast, room: int, count: Callable[[str], int]) -> list[s
         if text and room >= wanted and count(said) + 1 <= left:
             present.append(said)
             left -= count(said) + 1
-    lines: list[str] = []
+    lines = prominent = _prominent(known)
+    if prominent and count(prominent[0]) + 1 <= left:
+        left -= count(prominent[0]) + 1
+    else:
+        lines = []
     for each in known.people:
         said = say_person(each) if each.weight > PASSING * known.people[0].weight or each.is_so else ""
         if said and len(lines) < MAIN and count(said) + 1 <= left:
             lines.append(said)
             left -= count(said) + 1
     return [*([HEADING, *lines] if lines else ()), *present] if lines or known.where else []
+
+
+def _prominent(known: KnownCast) -> list[str]:
+    """Return a line with the names of those who do most and of whom nothing else is told; empty where some are played.
+
+    In a play the players' characters have lines of their own.
+    """
+    if any(each.player for each in known.people):
+        return []
+    usual = known.people[min(1, len(known.people) - 1)].weight if known.people else 0.0
+    names = [
+        each.name if _title(each.name) else each.full
+        for each in known.people[:PROMINENT]
+        if not say_person(each) and each.weight > PASSING * usual
+    ]
+    return [f"- {', '.join(names)}"] if len(names) > 1 else []
 
 
 def say_person(person: CastMember) -> str:

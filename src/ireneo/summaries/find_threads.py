@@ -29,8 +29,6 @@ MAX_CHARACTERS = 240
 """Longest thread text; a longer sentence is shortened to start at the clause with the cue."""
 LEAD = 100
 """Most characters kept before the cue in a long sentence."""
-NOBODYS = 0.6
-"""Weight factor for a thread that belongs to nobody named."""
 NAMED = 0.2
 """Extra weight of a thread that names somebody or something."""
 
@@ -266,8 +264,10 @@ def _made(cue: Cue[Opening], found: re.Match[str], sentence: Sentence, following
     whom = _person(meant[1], sentence.voiced, quoted=quoted, default="hearer" if cue.kinds[0] in _BETWEEN else "")
     if any(name.startswith("whom") for name in found.groupdict()) and meant[0] is None and whom == who:
         who = ""
-    # A thread of unknown people is of little use to a reader.
-    weight = cue.row.weight * (1.0 if who or whom or named else NOBODYS)
+    if not (who or whom or named):
+        # Whose it is nobody could tell from it.
+        return None
+    weight = cue.row.weight
     return thread(cue.kinds[0], words, sentence.voiced, who, whom, weight)
 
 

@@ -123,7 +123,7 @@ def say_thread(thread: Thread) -> str:
     """Render a thread as one line: its kind, its people, its text, and its message."""
     words = " ".join(thread.text.split())
     # A thread written by a model names its people in the text.
-    named = bool(thread.who) and thread.who in words and thread.whom in words
+    named = thread.who in words and thread.whom in words
     said = f"{thread.kind}: “{words}”" if named else f"{thread.kind} · {_between(thread)}: “{words}”"
     return f"{said} · {short(thread.source)}" if thread.source else said
 
@@ -170,5 +170,5 @@ def _no_room(number: int) -> str:
 
 def _between(thread: Thread) -> str:
     if thread.whom:
-        return f"{thread.who or '?'} → {thread.whom}"
-    return thread.who or "?"
+        return f"{thread.who} → {thread.whom}" if thread.who else f"to {thread.whom}"
+    return thread.who
