@@ -154,6 +154,9 @@ def test_every_query_is_used() -> None:
 def test_a_query_may_be_another_with_a_condition_more() -> None:
     text = "-- name: one\nSELECT 1 WHERE space = :space;\n-- name: two\n-- like: one, where 2 = 2\n"
     assert parse_queries(text)["two"] == "SELECT 1 WHERE space = :space AND 2 = 2;"
+    first = "-- name: one\nSELECT 1 FROM t WHERE space = :space;\n"
+    text = f"{first}-- name: two\n-- like: one, from t INDEXED BY i, where 2 = 2"
+    assert parse_queries(text)["two"] == "SELECT 1 FROM t INDEXED BY i WHERE space = :space AND 2 = 2;"
 
 
 def test_a_query_has_parts_that_one_of_the_databases_needs() -> None:

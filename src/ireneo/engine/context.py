@@ -87,39 +87,14 @@ def best_texts(
     return out
 
 
-def is_noted(tx: Transaction, key: SessionKey, summarizer: str, voice: Voice) -> bool:
-    """Whether notes for blocks of this `summarizer` exist on any branch."""
-    beginning = undisputed("turn", summarizer, voice)
-    return any(each == beginning or each.startswith(f"{beginning}/") for each in tx.summaries.summarizers(key))
-
-
-def waiting_notes(tx: Transaction, key: SessionKey, head: Head, summarizer: str, voice: Voice) -> list[Summary]:
-    """The notes along the path to `head` that no block had taken up when they were written, in order."""
-    found: Sequence[Span] = tx.summaries.spans(key, head.id, waiting_summarizer(summarizer, voice), WAITING_DEPTH)
-    return list(tx.summaries.get(key, [span.id for span in found]))
-
-
 class NotedTexts:
     """The texts of an agent's blocks along one path, within one transaction."""
 
-    def __init__(
-        self,
-        tx: Transaction,
-        key: SessionKey,
-        head: Head,
-        options: ContextOptions,
-        voice: Voice,
-        known: Collection[str] | None = None,
-    ) -> None:
+    def __init__(self, reader: StoredReader, known: Collection[str] | None = None) -> None:
         """Look up the waiting notes; with `known`, only those and other texts among it are used."""
-        self._tx = tx
-        self._key = key
-        self._head = head
-        self._options = options
-        self._voice = voice
+        self._reader = reader
         self._known = known
-        summarizer = options.policy.summarizer
-        waiting = waiting_notes(tx, key, head, summarizer, voice) if is_noted(tx, key, summarizer, voice) else None
+        waiting = reader.waiting_notes() if reader.is_noted() else None
         self._there = waiting is not None
         self.waiting = [each for each in waiting or () if known is None or each.id in known]
         self.used: Sequence[str] = ()
@@ -130,7 +105,7 @@ class NotedTexts:
 
     def of(self, blocks: Sequence[Summary], made: Mapping[SummaryId, Summary]) -> list[Summary]:
         """The best text of each block; `made` are blocks that are not stored yet."""
-        if not self._there or self._options.policy.strategy is not None:
+        if not self._there or self._reader.options.policy.strategy is not None:
             return list(blocks)
         self._used = {}
         texts = [text for text, _ in self._all(blocks, made)]
@@ -140,7 +115,7 @@ class NotedTexts:
         return texts
 
     def _all(self, blocks: Sequence[Summary], made: Mapping[SummaryId, Summary]) -> list[tuple[Summary, bool]]:
-        direct = best_texts(self._tx, self._key, blocks, self._options, self._voice, self._known)
+        direct = self._reader.best_texts(blocks, self._known)
         out: list[tuple[Summary, bool]] = []
         for block, text in zip(blocks, direct, strict=True):
             if text.writing is not None:
@@ -158,9 +133,7 @@ class NotedTexts:
         return with_later(text, lines) if lines else text
 
     def _rolled_up(self, block: Summary, made: Mapping[SummaryId, Summary]) -> tuple[Summary, bool]:
-        stored = {
-            each.id: each for each in self._tx.summaries.get(self._key, [s for s in block.sources if s not in made])
-        }
+        stored = {each.id: each for each in self._reader.get([s for s in block.sources if s not in made])}
         under = [made.get(source) or stored[source] for source in block.sources]
         found = self._all(under, made)
         parts, final = [text for text, _ in found], all(final for _, final in found)
@@ -186,7 +159,7 @@ class NotedTexts:
         if not written:
             return block, False
         self._used.update((each.id, None) for each in over)
-        begin = self._begin(block)
+        begin = self._reader.begin_of(block)
         lines = [
             (name, line)
             for name, line in statements_of(over, replaced=True)
@@ -199,24 +172,16 @@ class NotedTexts:
 
     def _longer(self, block: Summary) -> list[Summary]:
         """The texts of leaves that begin within an open block."""
-        summarizer = undisputed("turn", self._options.policy.summarizer, self._voice)
-        found = self._tx.summaries.spans(self._key, self._head.id, summarizer, 1, block.first_position)
+        found = self._reader.written_leaves(block.first_position)
         ids = [each.id for each in found if each.first_position <= block.last_position]
-        return [
-            each for each in self._tx.summaries.get(self._key, ids) if self._known is None or each.id in self._known
-        ]
-
-    def _begin(self, block: Summary) -> int:
-        """Where the notes of a block begin: at the verbatim messages right before it."""
-        place = block.first_position
-        before = self._tx.log.path(self._key, block.last, max(place - WORDS_BEFORE, 0), place - 1) if place else ()
-        return place - sum(1 for _ in takewhile(lambda each: is_kept(each, self._options.policy), reversed(before)))
+        return [each for each in self._reader.get(ids) if self._known is None or each.id in self._known]
 
     def _keep(self, text: Summary, *, final: bool) -> tuple[Summary, bool]:
         """Give a `final` text its own id and collect it for storing; others keep their block's id."""
         if not final or self._known is not None:
             return text, final
-        text = replace(text, id=text_id(text, (), self._voice), summarizer=text_summarizer(text, (), self._voice))
+        voice = self._reader.voice
+        text = replace(text, id=text_id(text, (), voice), summarizer=text_summarizer(text, (), voice))
         self.rolled[text.id] = text
         self._used[text.id] = None
         return text, True
@@ -270,12 +235,12 @@ class StoredReader:
     def __init__(
         self, tx: Transaction, key: SessionKey, head: Head, options: ContextOptions, voice: Voice = "first"
     ) -> None:
-        """Stand on `head`; texts by models are those in `voice`, chosen in view of the disputes in `options`."""
+        """Read up to `head`; texts by models are those in `voice`, chosen in view of the disputes in `options`."""
         self.head = head
+        self.options = options
+        self.voice = voice
         self._tx = tx
         self._key = key
-        self._options = options
-        self._voice = voice
         self._noted: dict[tuple[str, ...] | None, NotedTexts] = {}
         self._used: Sequence[str] = ()
 
@@ -286,21 +251,48 @@ class StoredReader:
     def frontier(self, last: int) -> Sequence[Summary]:
         """The widest stored summaries up to position `last`."""
         end = self.head.id if last == self.head.position else self.path(last, last)[0].id
-        return self._tx.summaries.frontier(self._key, end, self._options.policy.summarizer)
+        return self._tx.summaries.frontier(self._key, end, self.options.policy.summarizer)
 
     def get(self, ids: Sequence[SummaryId]) -> Sequence[Summary]:
         """Those of these summaries that are stored."""
         return self._tx.summaries.get(self._key, ids) if ids else ()
 
+    def is_noted(self) -> bool:
+        """Whether the session has notes for blocks of the policy, on any branch."""
+        beginning = undisputed("turn", self.options.policy.summarizer, self.voice)
+        written = self._tx.summaries.summarizers(self._key)
+        return any(each == beginning or each.startswith(f"{beginning}/") for each in written)
+
+    def waiting_notes(self) -> Sequence[Summary]:
+        """The notes along the path that no block had taken up when they were written, in order."""
+        summarizer = waiting_summarizer(self.options.policy.summarizer, self.voice)
+        found = self._tx.summaries.spans(self._key, self.head.id, summarizer, WAITING_DEPTH)
+        return self._tx.summaries.get(self._key, [span.id for span in found])
+
+    def written_leaves(self, first: int) -> Sequence[Span]:
+        """The stretches of leaves with a text by a model that begin at position `first` or later."""
+        summarizer = undisputed("turn", self.options.policy.summarizer, self.voice)
+        return self._tx.summaries.spans(self._key, self.head.id, summarizer, 1, first)
+
+    def begin_of(self, block: Summary) -> int:
+        """Where the notes of a block begin: at the verbatim messages right before it."""
+        place = block.first_position
+        before = self._tx.log.path(self._key, block.last, max(place - WORDS_BEFORE, 0), place - 1) if place else ()
+        return place - sum(1 for _ in takewhile(lambda each: is_kept(each, self.options.policy), reversed(before)))
+
+    def best_texts(self, summaries: Sequence[Summary], known: Collection[str] | None = None) -> list[Summary]:
+        """The best stored text of each summary (see the function of that name)."""
+        return best_texts(self._tx, self._key, summaries, self.options, self.voice, known)
+
     def texts(
         self, summaries: Sequence[Summary], known: Sequence[str] | None = None, made: Mapping[SummaryId, Summary] = {}
     ) -> Sequence[Summary]:
         """The best text of each summary."""
-        if self._options.policy.story is not None:
-            return best_texts(self._tx, self._key, summaries, self._options, self._voice, known)
+        if self.options.policy.story is not None:
+            return self.best_texts(summaries, known)
         heeded = None if known is None else tuple(known)
         if heeded not in self._noted:
-            self._noted[heeded] = NotedTexts(self._tx, self._key, self.head, self._options, self._voice, heeded)
+            self._noted[heeded] = NotedTexts(self, heeded)
         noted = self._noted[heeded]
         texts = noted.of(summaries, made)
         self._used = noted.used

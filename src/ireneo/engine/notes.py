@@ -7,7 +7,6 @@ notes are to be on, its sources are the blocks that they are for, and its id is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import takewhile
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,13 +14,10 @@ from msgspec.structs import replace
 from ireneo.context.assemble import assemble
 from ireneo.context.compose import ContextOptions
 from ireneo.engine.context import (
-    WORDS_BEFORE,
     StoredReader,
     keep_made,
     last_mark,
     text_id,
-    undisputed,
-    waiting_notes,
     waiting_summarizer,
     was_erased,
 )
@@ -45,7 +41,7 @@ from ireneo.short_repr import ShortRepr
 from ireneo.summaries.notes import Note, read_note, statements_of
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Line, PathReader, SectionName, Summary, SummaryId, SummaryLevel, anchor
-from ireneo.summaries.work import WorkPath, is_kept
+from ireneo.summaries.work import WorkPath
 
 STRETCH_SUMMARIZER = "stretch"
 LEAST_ALONE = 2_000
@@ -65,35 +61,23 @@ def due_stretches(
 
     `options` know the notes by hand along the path.
     """
-    path = WorkPath(StoredReader(tx, key, head, options, voice), options.policy)
+    reader = StoredReader(tx, key, head, options, voice)
+    path = WorkPath(reader, options.policy)
     marked = last_mark(tx, key, head, options) is not None
     target = int(options.budget * options.policy.low_water) if marked else options.budget
     assemble(path, None, replace(options, budget=target))
-    made = {each.id: each for each in path.made}
-    reading = _Reading(tx, key, head, options, voice, made)
-    newest = _newest(path.reader, head)
+    reading = _Reading(reader, {each.id: each for each in path.made})
+    newest = _newest(reader, head)
     return reading.stretches(path.shown, newest[0].position - 1), path.made
 
 
 class _Reading:
     """Finds out for which blocks of a path notes are stored."""
 
-    def __init__(
-        self,
-        tx: Transaction,
-        key: SessionKey,
-        head: Head,
-        options: ContextOptions,
-        voice: Voice,
-        made: dict[SummaryId, Summary],
-    ) -> None:
-        self._tx = tx
-        self._key = key
-        self._head = head
-        self._options = options
-        self._voice = voice
+    def __init__(self, reader: StoredReader, made: dict[SummaryId, Summary]) -> None:
+        self._reader = reader
         self._made = made
-        self.waiting = waiting_notes(tx, key, head, options.policy.summarizer, voice)
+        self.waiting = reader.waiting_notes()
 
     def stretches(self, shown: Sequence[Summary], end: int) -> list[Summary]:
         """The stretches under these adjacent blocks of a row on which notes are due, in order.
@@ -122,15 +106,14 @@ class _Reading:
         if run:
             out.append(self._stretch(run, last if loose > 0 and goes_along else run[-1].last_position))
         if loose > 0 and open_blocks and not goes_along:
-            messages = self._tx.log.path(self._key, self._head.id, begin, last)
+            messages = self._reader.path(begin, last)
             if sum(message.tokens for message in messages) >= LEAST_ALONE:
                 out.append(self._stretch([], last, begin))
         return sorted(out, key=lambda each: each.first_position)
 
     def _told_from(self, begin: int, last: int) -> int:
         """Where the messages without a block or notes begin, behind blocks written for a longer path."""
-        summarizer = undisputed("turn", self._options.policy.summarizer, self._voice)
-        found = self._tx.summaries.spans(self._key, self._head.id, summarizer, 1, begin)
+        found = self._reader.written_leaves(begin)
         return max([begin, *(each.last_position + 1 for each in found if each.first_position <= last)])
 
     @property
@@ -140,25 +123,23 @@ class _Reading:
 
     def _redone(self) -> list[Summary]:
         """The blocks along the path that were disputed and not written again since, shown or not."""
-        out: list[Summary] = []
-        for stretch, notes in self._options.disputes.items():
+        reader, out = self._reader, list[Summary]()
+        for stretch, notes in reader.options.disputes.items():
             level, first, last = stretch.split(" ")
             if level == "story":
                 continue
             kind: SummaryLevel = "goal" if level == "goal" else "turn"
-            name = anchor(kind, MessageId(first), MessageId(last), self._options.policy.summarizer)
-            found = [self._made[name]] if name in self._made else self._tx.summaries.get(self._key, [name])
+            name = anchor(kind, MessageId(first), MessageId(last), reader.options.policy.summarizer)
+            found = [self._made[name]] if name in self._made else reader.get([name])
             out += [
-                block
-                for block in found
-                if not self._tx.summaries.get(self._key, [text_id(block, [note.id for note in notes], self._voice)])
+                block for block in found if not reader.get([text_id(block, [note.id for note in notes], reader.voice)])
             ]
         return out
 
     def is_noted(self, leaf: Summary) -> bool:
         """Whether a leaf has notes, or is rewritten anyway because of a dispute."""
-        disputes = self._options.disputes_of(leaf)
-        there = self._tx.summaries.get(self._key, [text_id(leaf, (), self._voice)])
+        disputes = self._reader.options.disputes_of(leaf)
+        there = self._reader.get([text_id(leaf, (), self._reader.voice)])
         return bool(there or disputes or self._is_known(leaf.first_position, leaf.last_position))
 
     def _is_known(self, first: int, last: int) -> bool:
@@ -169,7 +150,7 @@ class _Reading:
         row = list(blocks)
         while any(block.sources for block in row):
             wanted = [source for block in row for source in block.sources if source not in self._made]
-            stored = {each.id: each for each in self._tx.summaries.get(self._key, wanted)}
+            stored = {each.id: each for each in self._reader.get(wanted)}
             row = [
                 leaf
                 for block in row
@@ -180,18 +161,19 @@ class _Reading:
         return row
 
     def _fits(self, leaves: Sequence[Summary]) -> bool:
-        return sum(leaf.source_tokens for leaf in leaves) <= self._options.policy.notes_window
+        return sum(leaf.source_tokens for leaf in leaves) <= self._reader.options.policy.notes_window
 
     def _stretch(self, blocks: Sequence[Summary], last: int, first: int | None = None) -> Summary:
         if first is None:
             # The words that stand before the first block are what it was done for.
             first = self._begin(blocks[0])
-        messages = self._tx.log.path(self._key, self._head.id, first, last)
+        options, voice = self._reader.options, self._reader.voice
+        messages = self._reader.path(first, last)
         begin, end = messages[0], messages[-1]
         if blocks:
-            name = text_id(blocks[0], self._options.disputes_of(blocks[0]), self._voice)
+            name = text_id(blocks[0], options.disputes_of(blocks[0]), voice)
         else:
-            name = anchor("turn", begin.id, end.id, waiting_summarizer(self._options.policy.summarizer, self._voice))
+            name = anchor("turn", begin.id, end.id, waiting_summarizer(options.policy.summarizer, voice))
         return Summary(
             id=name,
             level="turn",
@@ -211,12 +193,7 @@ class _Reading:
         known = max(
             (each.last_position for each in self.waiting if each.last_position < block.last_position), default=-1
         )
-        first = max(block.first_position, known + 1)
-        if first > block.first_position:
-            return first
-        words = self._tx.log.path(self._key, block.last, max(first - WORDS_BEFORE, 0), first - 1) if first else ()
-        kept = takewhile(lambda each: is_kept(each, self._options.policy), reversed(words))
-        return first - sum(1 for _ in kept)
+        return known + 1 if known >= block.first_position else self._reader.begin_of(block)
 
 
 def _newest(reader: PathReader, head: Head) -> Sequence[Message]:
@@ -248,10 +225,10 @@ def _job(
     evidence: Sequence[Message],
 ) -> NotesJob:
     policy = options.policy
-    head = head_of(messages[-1])
     first = messages[0].position
     before = _noted_before(tx, key, options, voice, messages[0])
-    waiting = [each for each in waiting_notes(tx, key, head, policy.summarizer, voice) if each.last_position < first]
+    reader = StoredReader(tx, key, head_of(messages[-1]), options, voice)
+    waiting = [each for each in reader.waiting_notes() if each.last_position < first]
     begin = blocks[0].first_position if blocks else first
     taken = [(name, line) for name, line in statements_of(waiting, replaced=True) if begin <= line.position]
     earlier_words = tx.log.path(key, messages[0].id, max(first - REQUESTS_WITHIN, 0), first - 1) if first else ()
@@ -283,11 +260,7 @@ def _noted_before(
     reader = StoredReader(tx, key, head_of(last), options, voice)
     blocks = list(reader.frontier(last.position))[-NOTES_READ:]
     end = blocks[-1].last_position if blocks else -1
-    waiting = [
-        each
-        for each in waiting_notes(tx, key, head_of(last), options.policy.summarizer, voice)
-        if each.last_position > end
-    ]
+    waiting = [each for each in reader.waiting_notes() if each.last_position > end]
     told = [text for text in reader.texts(blocks) if text.is_written]
     return statements_of([*told, *waiting])
 
@@ -396,7 +369,7 @@ def _own_job(
     path = WorkPath(reader, options.policy)
     newest = _newest(reader, head)
     row = path.row(newest[0].position - 1, newest)
-    reading = _Reading(tx, key, head, options, voice, {each.id: each for each in path.made})
+    reading = _Reading(reader, {each.id: each for each in path.made})
     leaves = reading.leaves([item for item in row if isinstance(item, Summary)])
     told = [leaf.last_position for leaf in leaves if reading.is_noted(leaf)]
     first = max([reading.known_to, *told]) + 1

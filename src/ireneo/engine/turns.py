@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.log.message import Draft, Message, MessageId
 from ireneo.log.tree import SessionKey
@@ -87,17 +88,8 @@ def _episode(
     failed = given_up or _last_run(done) is not None
     changed = any(step.action.kind in CHANGES for step in done)
     at = _time(turn.messages)
-    return MemoryDraft(
-        text=text,
-        kind="episodic",
-        at=at or recorded,
-        recorded=recorded,
-        origin="agent",
-        trust=TRUST["agent"],
-        salience=BASE_SALIENCE + MORE_SALIENCE * changed + MORE_SALIENCE * failed,
-        session=turn.session,
-        messages=tuple(dict.fromkeys((*sources, last.id))),
-    )
+    messages = tuple(dict.fromkeys((*sources, last.id)))
+    return _agent_memory(text, turn.session, messages, at=at, recorded=recorded, weight=changed + failed)
 
 
 def _refused(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
@@ -207,6 +199,13 @@ def leaf_episode(session: str, leaf: Summary, at: datetime | None, recorded: dat
     if not text:
         return None
     opened = bool(leaf.threads.opened)
+    episode = _agent_memory(text, session, messages, at=at, recorded=recorded, weight=opened)
+    return replace(episode, summaries=(leaf.id,))
+
+
+def _agent_memory(
+    text: str, session: str, messages: tuple[MessageId, ...], *, at: datetime | None, recorded: datetime, weight: int
+) -> MemoryDraft:
     return MemoryDraft(
         text=text,
         kind="episodic",
@@ -214,10 +213,9 @@ def leaf_episode(session: str, leaf: Summary, at: datetime | None, recorded: dat
         recorded=recorded,
         origin="agent",
         trust=TRUST["agent"],
-        salience=BASE_SALIENCE + MORE_SALIENCE * opened,
+        salience=BASE_SALIENCE + MORE_SALIENCE * weight,
         session=session,
         messages=messages,
-        summaries=(leaf.id,),
     )
 
 

@@ -293,14 +293,16 @@ def in_sqlite(text: str) -> str:
 
 
 _NAME = lazy_re(r"^-- name: (\w+)\n", re.MULTILINE)
-_LIKE = lazy_re(r"-- like: (\w+), where (.+)")
+_LIKE = lazy_re(r"-- like: (?P<query>\w+),(?: from (?P<table>[^,\n]+),)? where (?P<condition>.+)")
 _OF_SPACE = "WHERE space = :space"
+_FROM = lazy_re(r"\bFROM \w+")
 
 
 def parse_queries(text: str) -> dict[str, str]:
     """Split the text of a .sql file into its queries by name; text before the first name is a comment.
 
-    A query may be defined as an earlier one with an additional condition: ``-- like: list_lessons, where stale = 1``.
+    A query may be defined as an earlier one with an additional condition, ``-- like: list_lessons, where stale = 1``,
+    and another first table, ``-- like: list_lessons, from lessons INDEXED BY lessons_by_time, where stale = 1``.
     """
     _, *pieces = _NAME.split(text)
     queries: dict[str, str] = {}
@@ -308,7 +310,11 @@ def parse_queries(text: str) -> dict[str, str]:
         if name in queries:
             raise ValueError(f"two queries are named {name}")
         like = _LIKE.search(body)
-        queries[name] = queries[like[1]].replace(_OF_SPACE, f"{_OF_SPACE} AND {like[2]}", 1) if like else body.strip()
+        if like is None:
+            queries[name] = body.strip()
+            continue
+        query = queries[like["query"]].replace(_OF_SPACE, f"{_OF_SPACE} AND {like['condition']}", 1)
+        queries[name] = _FROM.sub(f"FROM {like['table'].strip()}", query, count=1) if like["table"] else query
     return queries
 
 

@@ -72,30 +72,7 @@ LIMIT :limit;
 
 -- name: list_memories_of_cues
 -- Few are of a claim, so they are sorted: the index of lessons by time would read them all.
-SELECT record
-FROM memories {sqlite: INDEXED BY memories_by_cue}
-WHERE space = :space
-  AND cue IN (SELECT listed(:cues))
-  AND cue <> ''
-  AND (:kind{::text} IS NULL OR kind = :kind)
-  AND (:subject{::text} IS NULL OR subject = :subject)
-  AND (:task_type{::text} IS NULL OR task_type = :task_type)
-  AND ({NOT} :unreflected {sqlite: = 0} OR unreflected = 1)
-  AND ({NOT} :stale {sqlite: = 0} OR stale = 1)
-  AND (:archived{::boolean} IS NULL OR archived = :archived{::boolean::integer})
-  AND (:states = '[]' OR state IN (SELECT listed(:states)))
-  AND (:after_at{::bigint} IS NULL OR at < :after_at OR (at = :after_at AND id > :after_id))
-  AND (:ids = '[]' OR id IN (SELECT listed(:ids)))
-  AND (
-    :projects{::text} IS NULL
-    OR NOT EXISTS (SELECT 1 FROM memory_projects AS p WHERE p.space = :space AND p.number = memories.number)
-    OR EXISTS (
-        SELECT 1 FROM memory_projects AS p
-        WHERE p.space = :space AND p.number = memories.number AND p.project IN (SELECT listed(:projects))
-    )
-  )
-ORDER BY at DESC, id
-LIMIT :limit;
+-- like: list_memories, from memories {sqlite: INDEXED BY memories_by_cue}, where cue IN (SELECT listed(:cues)) AND cue <> ''
 
 -- name: list_lessons
 -- like: list_memories, where cue <> ''
