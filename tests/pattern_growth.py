@@ -36,7 +36,7 @@ LOOKS = 10
 """How often it is looked whether a text takes so long, before it is said that it does."""
 BOUND = 2_000
 """What may repeat more often is taken for unbounded."""
-GLANCE = 4_000
+GLANCE = 2_000
 QUICK = 1e-7
 """Seconds a character: what takes less for a short text can't be quadratic."""
 SLOW = 1e-6
@@ -622,7 +622,7 @@ def compiled(found: Found) -> Pattern:
     return re.compile(found.source.decode() if isinstance(found.source, bytes) else found.source, found.flags & ~re.U)
 
 
-def growth(pattern: Pattern, method: str, text: Text) -> float:
+def growth(pattern: Pattern, method: str, text: Text, looks: int = LOOKS) -> float:
     """How many times as long a text takes that is ten times as long; 0 where it is quick anyway.
 
     What a machine does meanwhile for others counts as this process's time where it is a guest of another: so the least
@@ -631,11 +631,14 @@ def growth(pattern: Pattern, method: str, text: Text) -> float:
     glanced = seconds(pattern, method, text.of(GLANCE), 1.0)
     if glanced < GLANCE * QUICK or glanced < 1.7 * 4 * seconds(pattern, method, text.of(GLANCE // 4), 1.0):
         return 0.0
-    took = seconds(pattern, method, text.of(SHORT), 1.0)
-    # What is slow already is compared with a text a tenth as long, not with one ten times as long.
-    lengths = (SHORT // 10, SHORT) if took > SHORT * SLOW else (SHORT, LONG)
+    # What is slow already with a short text is not asked of a long one.
+    if glanced > GLANCE * SLOW:
+        lengths = (GLANCE // 2, GLANCE * 5)
+    else:
+        took = seconds(pattern, method, text.of(SHORT), 1.0)
+        lengths = (SHORT // 10, SHORT) if took > SHORT * SLOW else (SHORT, LONG)
     ratio = MOST
-    for look in range(LOOKS):
+    for look in range(looks):
         time.sleep(0.05 * look)
         short = min(seconds(pattern, method, text.of(lengths[0]), 1.0) for _ in range(2))
         ratio = seconds(pattern, method, text.of(lengths[1]), MOST * short + 0.02) / max(short, 1e-6)
@@ -714,9 +717,12 @@ def held_up(found: Iterable[Found], part: int = 0, parts: int = 1) -> Iterator[t
         words = sorted(set(re.findall(r"(?<![\\\w])[a-zäöü]{2,}", pattern.pattern)))
         own = [Text(f"{word} ") for word in words[:: max(1, len(words) // 12)]]
         for text in [*HARD, *own, Text("a1 A-b, ", before="i ")][(number + part) % parts :: parts]:
-            # What grew faster than with the cube of its text would take far longer for a quarter of it already.
-            if 4**3 * seconds(pattern, "finditer", text.of(longest // 4), 1.0) <= BOUNDED_SECONDS:
+            # What grew faster than with the cube of its text would take far longer for a part of it already.
+            if any(
+                times**3 * seconds(pattern, "finditer", text.of(longest // times), 1.0) <= BOUNDED_SECONDS
+                for times in (4, 2)
+            ):
                 continue
-            if min(seconds(pattern, "finditer", text.of(longest), 1.0) for _ in range(3)) > BOUNDED_SECONDS:
+            if all(seconds(pattern, "finditer", text.of(longest), 1.0) > BOUNDED_SECONDS for _ in range(3)):
                 yield each, text
                 break
