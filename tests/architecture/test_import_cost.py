@@ -43,6 +43,19 @@ def test_importing_the_page_loads_nothing_heavy() -> None:
     assert sorted(loaded & set(HEAVY)) == []
 
 
+IMPORT_ALL = """
+import json, sys
+import ireneo.sync, ireneo.types, ireneo.faces.cli.main
+from ireneo.language import files
+print(json.dumps([len(files._sections), "snowballstemmer" in sys.modules]))
+"""
+
+
+def test_no_words_are_read_when_the_engine_is_imported() -> None:
+    done = subprocess.run([sys.executable, "-c", IMPORT_ALL], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [0, False]
+
+
 COMPACT = """
 import json, sys
 import ireneo

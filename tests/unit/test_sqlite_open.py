@@ -46,7 +46,7 @@ def query(path: Path, sql: str) -> list[tuple[object, ...]]:
         connection.close()
 
 
-def test_a_new_file_is_made_and_migrated(tmp_path: Path) -> None:
+def test_a_new_file_has_all_tables(tmp_path: Path) -> None:
     path = tmp_path / "new.db"
     asyncio.run(open_and_close(path))
     assert query(path, "SELECT number, name FROM migrations") == APPLIED
@@ -125,6 +125,7 @@ def test_a_migration_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pyte
         number=len(good) + 1, name="broken", sql="CREATE TABLE half (id); CREATE TABLE half (id);"
     )
     path = tmp_path / "store.db"
+    asyncio.run(open_and_close(path))
     with monkeypatch.context() as patch:
         patch.setattr(migrate, "load_migrations", lambda: (*good, broken))
         with pytest.raises(StoreError, match="half already exists"):
@@ -132,6 +133,20 @@ def test_a_migration_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pyte
     assert query(path, "SELECT number, name FROM migrations") == APPLIED
     assert query(path, "SELECT count(*) FROM sqlite_schema WHERE name = 'half'") == [(0,)]
     asyncio.run(open_and_close(path))
+
+
+def test_a_schema_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ireneo.adapters.sqlite import opening
+
+    path = tmp_path / "store.db"
+    good = opening.load_schema()
+    with monkeypatch.context() as patch:
+        patch.setattr(opening, "load_schema", lambda: f"{good} CREATE TABLE sessions (id);")
+        with pytest.raises(StoreError, match="sessions already exists"):
+            asyncio.run(open_and_close(path))
+    assert query(path, "SELECT count(*) FROM sqlite_schema") == [(0,)]
+    asyncio.run(open_and_close(path))
+    assert query(path, "SELECT number, name FROM migrations") == APPLIED
 
 
 def synchronous(database: apsw.Connection) -> object:

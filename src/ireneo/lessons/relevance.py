@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
+from ireneo.language.files import from_data
 from ireneo.language.predicates import verb_forms
 from ireneo.language.words import terms
 from ireneo.lessons.rulings import same_ruling
@@ -181,8 +182,6 @@ _REASON = lazy_re(r"“[^“”]{0,600}+” \((?:the )?(?:agent|user)\)")
 _TIMES = lazy_re(r"\(\d+ of \d+ times[^()]{0,80}\)")
 FOLDERS = lazy_re(r"(?<![\w./])/(?:[\w.@-]{1,60}+/){1,20}+")
 """Absolute folders, which say nothing about the subject of a text."""
-_FRAME = frozenset(terms("when fails with run first use project says said instead"))
-"""Words that most lessons have."""
 SAME_SHARE = 0.75
 """The least share of the shorter lesson's words that an equivalent one has too."""
 LEAST_WORDS = 2
@@ -190,6 +189,12 @@ STANDS_SHARE = 0.8
 """The least share of a lesson's words in lines that already say it."""
 LINES_TOGETHER = 3
 """Adjacent lines of a file that are read together."""
+
+
+@from_data
+def _frame() -> frozenset[str]:
+    """Words that most lessons have."""
+    return frozenset(terms("when fails with run first use project says said instead"))
 
 
 class Content(Struct, frozen=True, kw_only=True):
@@ -204,7 +209,7 @@ def content_of(text: str) -> Content:
     """The content of a lesson, or of a line of a file, without the reason."""
     bare = FOLDERS.sub("", _TIMES.sub("", _REASON.sub("", text)))
     codes = frozenset(" ".join(each.split()) for each in _IN_TICKS.findall(bare))
-    return Content(words=frozenset(terms(bare)) - _FRAME, codes=codes)
+    return Content(words=frozenset(terms(bare)) - _frame(), codes=codes)
 
 
 def alike(one: Content, other: Content) -> bool:

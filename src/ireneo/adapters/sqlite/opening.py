@@ -51,6 +51,12 @@ def load_migrations() -> tuple[Migration, ...]:
     return tuple(replace(each, step=STEPS.get(each.number)) for each in found)
 
 
+@cache
+def load_schema() -> str:
+    """The schema that all migrations add up to."""
+    return Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
+
+
 def check_place(path: Path) -> None:
     """Check a path before opening it. Raises BadInput, NotADatabase or Unreachable."""
     try:
@@ -83,8 +89,8 @@ def prepare_writer(connection: apsw.Connection, busy: BusyHandler, path: Path, d
 
 
 def bring_up_to_date(connection: apsw.Connection, path: Path) -> None:
-    """Apply missing migrations, and index messages that are not indexed."""
-    applied = read_applied(connection, path)
+    """Create the tables of a new file, or apply missing migrations, and index messages that are not indexed."""
+    applied = read_applied(connection, path) or create_schema(connection, path)
     for migration in load_migrations():
         if migration.number not in applied:
             apply_migration(connection, migration, path)
@@ -108,6 +114,21 @@ def prepare_read_only(connection: apsw.Connection, busy: BusyHandler, path: Path
     missing = any(migration.number not in applied for migration in load_migrations())
     if missing or not is_current(SqliteDatabase(connection)):
         raise ReadOnlyStore(f"{path} {EARLIER}")
+
+
+def create_schema(connection: apsw.Connection, path: Path) -> set[int]:
+    """Create all tables in a new file, unless another process has done so meanwhile; return the applied migrations.
+
+    One transaction instead of one for each migration: a disk is waited for once.
+    """
+    database = SqliteDatabase(connection)
+    with database.writing():
+        if not read_applied(connection, path):
+            connection.execute(load_schema())
+            for migration in load_migrations():
+                database.change("record_migration", number=migration.number, name=migration.name)
+            _write_format(database, FORMAT)
+        return read_applied(connection, path)
 
 
 def apply_migration(connection: apsw.Connection, migration: Migration, path: Path) -> None:
