@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import tempfile
 from pathlib import Path
 
 import certifi
@@ -12,20 +11,28 @@ import pytest
 from hypothesis import settings
 
 from tests.examples import times
+from tests.folders import OF_RUN, folder_of_run, left_behind
+
+BEGAN_THE_RUN = OF_RUN not in os.environ
+FOLDER = folder_of_run()
 
 settings.register_profile("ireneo", settings(), max_examples=times(30), deadline=None)
 settings.load_profile("ireneo")
 
 # A command that names no database means the user's own one: what a test forgets to name must not land there.
-os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp(prefix="ireneo-tests-")
+os.environ["XDG_DATA_HOME"] = str(FOLDER / f"data-{os.getpid()}")
+Path(os.environ["XDG_DATA_HOME"]).mkdir()
 
 
 def one_certificate() -> Path:
     """A file with the first of the certificates that clients trust: to load all takes each new client 50 ms."""
-    path = Path(tempfile.mkdtemp(prefix="ireneo-tests-")) / "one.pem"
+    path = FOLDER / "one.pem"
+    if path.exists():
+        return path
     first, end, _ = Path(certifi.where()).read_text(encoding="utf-8").partition("-----END CERTIFICATE-----\n")
-    path.write_text(first + end, encoding="utf-8")
-    return path
+    written = FOLDER / f"one.pem.{os.getpid()}"
+    written.write_text(first + end, encoding="utf-8")
+    return written.replace(path)
 
 
 # Every server that a test speaks to is on this machine, and none of them uses TLS.
@@ -37,3 +44,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Fail where a test or what it calls left something behind."""
+    over = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+    if BEGAN_THE_RUN and exitstatus in over and (left := left_behind(FOLDER)):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        print(f"\nleft behind in the folder for temporary files: {', '.join(left)}")

