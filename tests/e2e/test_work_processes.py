@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -86,11 +86,23 @@ def is_worker(process: psutil.Process) -> bool:
     return False
 
 
-def wait_until(what: str, holds: object) -> None:
+def wait_until(what: str, holds: Callable[[], object], *, look_seconds: float = 0.05) -> None:
     until = time.monotonic() + PATIENCE_SECONDS
-    while not holds():  # type: ignore[operator]
+    while not holds():
         assert time.monotonic() < until, what
-        time.sleep(0.05)
+        time.sleep(look_seconds)
+
+
+def wait_until_written(database: str, model: LoopbackModel) -> None:
+    """Wait until no text is due; to look takes long, so it is done once the model is asked no more."""
+    asked = -1
+
+    def holds() -> bool:
+        nonlocal asked
+        before, asked = asked, len(model.asked)
+        return asked == before and texts_due(database) == 0
+
+    wait_until("all is written", holds, look_seconds=0.4)
 
 
 def texts_due(database: str) -> int:
@@ -204,7 +216,7 @@ def test_a_rolling_restart_and_an_outage_lose_nothing() -> None:
                 time.sleep(2)
                 proxy.is_away = False
                 append_some()
-                wait_until("all is written", lambda: texts_due(direct) == 0)
+                wait_until_written(direct, model)
                 _, err = end(new)
         assert "Traceback" not in err
     with sync.open(direct) as memory:
@@ -238,7 +250,7 @@ def test_a_server_that_crashes_and_comes_back_is_waited_for() -> None:
         time.sleep(1.5)
         server.start()
         wait_until("all is appended", done.is_set)
-        wait_until("all is written", lambda: texts_due(server.url) == 0)
+        wait_until_written(server.url, model)
         _, err = end(process)
     assert "Traceback" not in err
     with sync.open(server.url) as memory:

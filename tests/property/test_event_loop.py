@@ -21,7 +21,7 @@ from ireneo.adapters.in_memory import InMemoryStore
 
 CALLS = 7_000
 """Some milliseconds."""
-TURNS = 200
+TURNS = 100
 
 
 class Steps:

@@ -127,8 +127,9 @@ def verbs(memory: Memory, run: Session, story: Session, hostile: str) -> Verbs:
             ireneo.recognise(b"".join(lines), "a.jsonl")
 
     async def tell() -> None:
-        told = [hostile if number == 5 else f"Mira rowed to Tom on day {number}." for number in range(40)]
-        await story.append([Draft(role="user", parts=(Text(text=text, author="Mira"),)) for text in told])
+        told = [Draft(role="assistant", parts=(Text(text=f"Mira rowed to Tom on day {day}."),)) for day in range(40)]
+        told[5] = Draft(role="user", parts=(Text(text=hostile, author="Mira"),))
+        await story.append(told)
 
     async def context() -> None:
         await run.context(1_000, explain=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.databases import in_memory, new_database
-from tests.examples import times
+from tests.examples import TIMES
 from tests.property.verbs import READING, RUN, STORY, VERBS, furnish, memory_with_all, tried
 
 from ireneo import Memory, Session
@@ -133,15 +133,16 @@ def test_whoever_is_told_of_progress_may_use_the_memory(store: str, furnished: P
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_sixty_four_verbs_at_once_that_are_broken_off_leave_the_store_to_the_next(
+def test_all_verbs_at_once_that_are_broken_off_leave_the_store_to_the_next(
     store: str, furnished: Path, tmp_path: Path
 ) -> None:
     names = sorted(VERBS)
 
     async def work(memory: Memory) -> None:
         chance = random.Random(7)
-        for _ in range(times(2)):
-            tasks = [asyncio.create_task(tried(VERBS[chance.choice(names)], memory)) for _ in range(64)]
+        for _ in range(TIMES):
+            chance.shuffle(names)
+            tasks = [asyncio.create_task(tried(VERBS[name], memory)) for name in names]
             for _ in range(40):
                 await asyncio.sleep(chance.random() / 40)
                 chance.choice(tasks).cancel()
