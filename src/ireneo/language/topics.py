@@ -235,6 +235,7 @@ class Rulings(Topic, frozen=True, kw_only=True):
     definite: Set = frozenset()  # Words before one known thing: an act on it is a step, not a rule
     subjects: Set = frozenset()  # Words that begin neither an order nor a general statement
     polite: Row = ()  # At the beginning: makes an order a question
+    fillers: Row = ()  # At the beginning: what says nothing of the rule that follows
     tags: Row = ()  # At the end: a tag question
     reasons: Row = ()  # At the beginning of a sentence, or after a comma: it gives a reason
     refused: Row = ()  # Before something not to be used, changed or run
@@ -305,6 +306,7 @@ class Binding(Topic, frozen=True, kw_only=True):
     blamed: Row = ()  # Anywhere: what came of what the agent did
     just: Row = ()  # At the beginning of a clause behind that: an order
     our_way: Row = ()  # Anywhere: how those who speak do it, or not; what they decided on
+    recalls: Row = ()  # At the beginning, asked or stated: what had been agreed on
     so_no: Row = ()  # Anywhere: what follows from a fact must not be done
     replaced: Row = ()  # Anywhere: something is out of date
     duties: Row = ()  # Behind the words for a kind of things: how all of them must be

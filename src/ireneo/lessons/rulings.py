@@ -35,7 +35,7 @@ from ireneo.lessons.rule_weights import (
 )
 from ireneo.lessons.run import MODEL, RULING, Observation, Trigger, is_ruling
 from ireneo.lessons.shell import RunMaterial
-from ireneo.lessons.told_once import refuses_for_good, stands_alone
+from ireneo.lessons.told_once import is_senseless, refuses_for_good, stands_alone
 from ireneo.lessons.user_words import FEW, UserWords, is_work, said_by_user, stems_of
 from ireneo.memories.record import Record, is_kept
 from ireneo.patterns import lazy_re
@@ -65,6 +65,7 @@ def _begins(rows: Callable[[], Iterable[str]]) -> re.Pattern[str]:
 
 
 _POLITE = _begins(lambda: _words().polite)
+_FILLERS = lazy_re(lambda: rf"\A{either(_words().fillers)}+(?=\w)", re.I)
 _TAG = lazy_re(lambda: either(_words().tags), re.I)
 _REASON = _begins(lambda: _words().reasons)
 _BAN_ASIDE = lazy_re(lambda: rf"(?<=\w \()(?P<ban>{either(topic(Binding).bans)}[^()\n]{{1,200}})\) (?=\w)", re.I)
@@ -213,7 +214,10 @@ def _tells(first: OwnSentence, text: str) -> bool:
     """Whether a ruling names its subject: it neither answers something nor points back to it."""
     if text != first.text and text.endswith(first.text) and text == first.with_before:
         return True
-    return not (_NO.match(text) or joins(text) or points_back(first) or len(stems_of(text)) < FEW)
+    back = points_back(first) and not is_senseless(
+        _FILLERS.sub("", text)
+    )  # “It doesn't make sense to …” points nowhere.
+    return not (_NO.match(text) or joins(text) or back or len(stems_of(text)) < FEW)
 
 
 def _why(text: str, own: Sequence[OwnSentence]) -> str:
@@ -231,7 +235,7 @@ _GIVES = lazy_re(lambda: rf"{either(_words().reasons[:4])}", re.I)
 
 
 def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> Observation | None:
-    text = " ".join(found.text.split())
+    text = _FILLERS.sub("", " ".join(found.text.split()), count=1)
     stems, trigger = stems_of(text), _trigger(text)
     tells = found.tells and not said.chosen and not (said.about.startswith("changing") and _of_one_thing(text))
     about = "" if trigger or tells else said.about

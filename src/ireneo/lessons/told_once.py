@@ -108,6 +108,7 @@ _NEEDLESS = _begins(lambda: _words().needless)
 _BLAMED = _anywhere(lambda: _words().blamed)
 _JUST = _begins(lambda: _words().just)
 _OUR_WAY = _anywhere(lambda: _words().our_way)
+_RECALLS = _begins(lambda: _words().recalls)
 _SO_NO = _anywhere(lambda: _words().so_no)
 _REPLACED = _anywhere(lambda: _words().replaced)
 _DUTIES = _begins(lambda: _words().duties)
@@ -257,6 +258,8 @@ def _outright(said: str, *, conceded: bool) -> bool:
         return True
     if of_task(_CITES.sub("", said) if cites else said):
         return False
+    if (found := _RECALLS.match(body)) is not None and not _is_vague(body[found.end() :].strip()):
+        return True
     if not asked and not _WEIGHS.search(said) and _is_our_way(said, body):
         return True
     if _REPEATS.search(said) or (_POLITE.match(body) and _asks_for_good(body)):
@@ -316,7 +319,7 @@ def _says_how_it_is(said: str, body: str) -> bool:
     """Whether a sentence says who does what, what is pointless, what equals what, or what the project is."""
     if _DOES_ITSELF.match(said) and not _VAGUE.match(_FIRST_WORD.sub("", _FIRST_WORD.sub("", said))):
         return True
-    if _is_senseless(said) or _is_blamed(_parts(said)):
+    if is_senseless(said) or _is_blamed(_parts(said)):
         return True
     if _CASES.search(said):
         return False
@@ -407,7 +410,7 @@ def _is_blamed(clauses: Sequence[str]) -> bool:
     return any(_BLAMED.search(each) and any(map(_JUST.match, clauses[at + 1 :])) for at, each in enumerate(clauses))
 
 
-def _is_senseless(clause: str) -> bool:
+def is_senseless(clause: str) -> bool:
     """Whether a clause says that a way of working is pointless."""
     body = _without_lead(clause)
     return bool(_SENSELESS.match(body) and _PROCESS.search(body))
