@@ -159,3 +159,8 @@ def test_a_file_is_cut_once_and_takes_no_word_on_being_cut_again(tmp_path: Path)
 def test_one_message_comes_back_as_a_list() -> None:
     done = run("compact", "-", "--budget", 700, given=b'{"role": "user", "content": "Is it done?"}')
     assert json.loads(done.stdout) == [{"role": "user", "content": "Is it done?"}]
+
+
+def test_a_byte_order_mark_is_no_fault() -> None:
+    done = run("compact", "-", "--budget", 700, given=b'\xef\xbb\xbf[{"role": "user", "content": "Is it done?"}]')
+    assert json.loads(done.stdout) == [{"role": "user", "content": "Is it done?"}]

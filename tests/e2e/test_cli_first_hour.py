@@ -112,7 +112,7 @@ def test_a_session_that_was_only_pinned_is_shown_by_every_command(tmp_path: Path
 
 def test_empty_places_say_so(tmp_path: Path) -> None:
     run("import", DESK, cwd=tmp_path)
-    assert "Say what the turn is about: --goal" in run("brief", cwd=tmp_path).stdout
+    assert "Say what the task is: --goal" in run("brief", cwd=tmp_path).stdout
     assert "There is no memory to write yet" in run("export", "out", cwd=tmp_path).stdout
     assert "no run yet" in run("report", cwd=tmp_path).stdout
     assert "There are no lessons yet" in run("lessons", cwd=tmp_path).stdout

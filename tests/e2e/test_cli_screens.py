@@ -266,3 +266,12 @@ def test_a_terminal_is_told_that_something_goes_on(
     assert end.value.code == 0
     assert shown in screen.getvalue()
     assert run(*command, cwd=tmp_path).stderr == ""
+
+
+def test_a_narrow_screen_cuts_the_widest_column_and_loses_none(tmp_path: Path) -> None:
+    run("import", AGENT, cwd=tmp_path)
+    environment = {**os.environ, "COLUMNS": "70", "IRENEO_DB": "memory.db"}
+    done = subprocess.run([*COMMAND, "sessions"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    headings, row = done.stdout.splitlines()
+    assert headings.split() == ["session", "messages", "tokens", "first", "last", "source"]
+    assert row.split() == ["7c1e4f52-2b…", "59", "9,637", "2026-03-02", "2026-03-02", "claude-code"]

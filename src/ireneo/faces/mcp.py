@@ -529,7 +529,8 @@ class MemoryServer(MCPServer[object]):
 
     def __init__(self, project: str, instructions: str = INSTRUCTIONS) -> None:
         """Answer for `project`; empty for what belongs to none."""
-        super().__init__("ireneo", instructions=instructions, version=ireneo.__version__)
+        # What fails is told to the agent; on standard error it would be noise in the log of every client.
+        super().__init__("ireneo", instructions=instructions, version=ireneo.__version__, log_level="WARNING")
         self._project = project
 
     async def call_tool(

@@ -158,7 +158,7 @@ class BriefCues(Struct, frozen=True, kw_only=True):
 
 
 def brief(*, cues: BriefCues, scoped: Scoped, embedder: Embedder = None, stored: Stored) -> Answer:
-    """Give a turn what it needs to know.
+    """Show what is known for a task.
 
     Procedures, facts, episodes, failures and the scratchpad, each by its own cue.
     """
@@ -173,7 +173,7 @@ def brief(*, cues: BriefCues, scoped: Scoped, embedder: Embedder = None, stored:
         text = f"{printable(made.markdown).rstrip()}\n"
     else:
         is_asked = any((cues.goal, cues.task_type, cues.situation, cues.about_to, scoped.project, cues.task))
-        ask = " Say what the turn is about: --goal, --task-type, --situation, --about-to or --project."
+        ask = " Say what the task is: --goal, --task-type, --situation, --about-to or --project."
         text = f"  No memory matches that.{'' if is_asked else ask}{hint}\n"
     return Answer(picked(made, "markdown tokens lines") | pad, plain(text))
 

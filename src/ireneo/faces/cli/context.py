@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -185,7 +186,8 @@ def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = None
     They keep their shape, and need no database.
     """
     with log_file(file) as given:
-        data = given.read()
+        # Windows writes a byte order mark before UTF-8.
+        data = given.read().removeprefix(BOM_UTF8)
         label = given.label
     if not data.strip():
         raise UnreadableLog(f"{label} is empty.")

@@ -19,11 +19,12 @@ from ireneo.faces.cli.options import as_command
 from ireneo.faces.cli.output import Answer
 from ireneo.faces.cli.place import say_once
 
-LOG, RULES, MEMORIES, LESSONS, UPKEEP = (
+LOG, RULES, MEMORIES, LESSONS, SERVING, UPKEEP = (
     "The log, and contexts from it",
     "Rules and summaries",
     "Memories",
     "Lessons of runs",
+    "Serving agents and clients",
     "Setting up and looking after",
 )
 
@@ -82,7 +83,6 @@ _COMMANDS = (
     (LOG, "snapshot", "context", "ireneo snapshot 7c1e4f52 --budget 2000"),
     (LOG, "rewind", "sessions", "ireneo rewind 7c1e4f52 m_lsmtzy4"),
     (LOG, "fork", "sessions", "ireneo fork 7c1e4f52 another-way --at m_lsmtzy4"),
-    (LOG, "proxy", "serving", "ireneo proxy --to https://api.openai.com/v1 --budget 16000"),
     (RULES, "pin", "sessions", "ireneo pin 7c1e4f52 'Never bump the version.'"),
     (RULES, "pins", "sessions", "ireneo pins 7c1e4f52"),
     (RULES, "release", "sessions", "ireneo release 7c1e4f52 'Never bump'"),
@@ -109,9 +109,10 @@ _COMMANDS = (
     (LESSONS, "lessons", "lessons", "ireneo lessons --project kestrel --export CLAUDE.md"),
     (LESSONS, "review", "review", "ireneo review --project kestrel"),
     (LESSONS, "check", "lessons", "ireneo check Bash 'make integration'"),
-    (LESSONS, "hook", "lessons", "ireneo hook < event.json"),
     (LESSONS, "report", "lessons", "ireneo report --out report.html"),
-    (LESSONS, "mcp", "serving", "ireneo mcp --project kestrel"),
+    (SERVING, "mcp", "serving", "ireneo mcp --project kestrel"),
+    (SERVING, "hook", "lessons", "ireneo hook < event.json"),
+    (SERVING, "proxy", "serving", "ireneo proxy --to https://api.openai.com/v1 --budget 16000"),
     (UPKEEP, "demo", "demo.steps", "ireneo demo"),
     (UPKEEP, "path", "upkeep", 'sqlite3 "$(ireneo path)" .schema'),
     (UPKEEP, "formats", "sessions", "ireneo formats"),

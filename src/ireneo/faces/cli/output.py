@@ -208,14 +208,17 @@ class Column(Struct, frozen=True):
 
 
 def show_columns(screen: Console, columns: Sequence[Column], rows: Sequence[Sequence[Text]]) -> None:
-    """Print a table, each row on one line."""
+    """Print a table, each row on one line; where the screen is narrow, its widest columns are cut first."""
     headings = [Text(column.heading, style="dim") for column in columns]
     widths = [
         min(max(cell_len(row[index].plain) for row in [headings, *rows]), column.widest)
         for index, column in enumerate(columns)
     ]
-    fixed = len(MARGIN) + sum(widths[:-1]) + len(GAP) * (len(widths) - 1)
-    widths[-1] = max(min(widths[-1], screen.width - fixed), NARROWEST)
+    gaps = len(MARGIN) + len(GAP) * (len(widths) - 1)
+    least = min(widths[-1], NARROWEST)
+    while len(widths) > 1 and gaps + sum(widths[:-1]) + least > screen.width and max(widths[:-1]) > NARROWEST:
+        widths[widths.index(max(widths[:-1]))] -= 1
+    widths[-1] = max(min(widths[-1], screen.width - gaps - sum(widths[:-1])), NARROWEST)
     for row in [headings, *rows]:
         screen.print(_line(columns, row, widths), no_wrap=True, overflow="ellipsis", crop=True)
 
