@@ -274,4 +274,4 @@ def test_a_narrow_screen_cuts_the_widest_column_and_loses_none(tmp_path: Path) -
     done = subprocess.run([*COMMAND, "sessions"], cwd=tmp_path, env=environment, capture_output=True, text=True)
     headings, row = done.stdout.splitlines()
     assert headings.split() == ["session", "messages", "tokens", "first", "last", "source"]
-    assert row.split() == ["7c1e4f52-2b…", "59", "9,637", "2026-03-02", "2026-03-02", "claude-code"]
+    assert row.split() == ["7c1e4f52-2b8…", "59", "9,637", "2026-03-02", "2026-03-02", "claude-code"]
