@@ -8,6 +8,8 @@ from pathlib import Path
 from tests.agent_log import MADE, MOON, Ran, claude_log
 from tests.e2e.test_cli_command import run
 
+import ireneo.sync
+
 
 def found(db: Path, *asked: str) -> str:
     return " ".join(each["text"] for each in json.loads(run("recall", *asked, "--json", db=db).stdout))
@@ -40,3 +42,20 @@ def test_recall_keeps_to_a_project_a_branch_and_what_was_not_undone(tmp_path: Pa
     )
     assert "has no branch 'odd'" in run("recall", "flour", "--session", "two@odd", db=db, ends=2).stderr
     assert "leave them out" in run("context", "two", "--budget", "900", "--format", "openai", db=db, ends=2).stderr
+
+
+def test_a_named_session_is_searched_wherever_the_command_runs_and_an_unknown_project_names_the_others(
+    tmp_path: Path,
+) -> None:
+    db, here = tmp_path / "memory.db", tmp_path / "mill"
+    here.mkdir()
+    with ireneo.sync.open(db, durability="normal") as memory:
+        session = memory.session("talk", project="/srv/harbour")
+        session.append([{"role": "user", "content": "The ferry leaves at nine."}])
+        memory.remember("The tide table is printed on Mondays.", project="/srv/harbour")
+        memory.remember("Answers are short.", project="*")
+    asked = run("recall", "When does the ferry leave?", "--session", "talk", db=db, cwd=here)
+    assert "leaves at nine" in asked.stdout
+    told = run("brief", "--goal", "Print the answers", "--project", "cli", db=db)
+    assert "Answers are short." in told.stdout
+    assert "there are harbour" in told.stderr

@@ -283,3 +283,29 @@ def test_a_memory_that_is_ended_by_another_is_among_what_changed(tmp_path: Path)
         old = memory.remember("The deploy port is 8080.").record
         done = memory.remember("The deploy port is 9090.")
         assert [(each.id, each.state) for each in done.changed] == [(old.id, "retired")]
+
+
+@waited
+async def test_the_result_counts_the_secrets_that_were_taken_out(tmp_path: Path) -> None:
+    async with memory_of("sqlite", tmp_path) as memory:
+        secret = "ghp_" + "a1B2c3D4" * 5
+        done = await memory.remember(f"The deploy token is {secret}.")
+        assert sum(done.redacted.values()) == 1
+        assert secret not in done.record.text
+        assert not (await memory.remember("The deploy runs at noon.")).redacted
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("The deploy broke two days ago.", 2),
+        ("We had the reunion yesterday.", 1),
+        ("The office is on the third floor.", 0),
+        ("We are going to Lund in two days.", 0),
+    ],
+)
+@waited
+async def test_what_happened_has_the_time_that_its_text_names(text: str, days: int, tmp_path: Path) -> None:
+    async with memory_of("sqlite", tmp_path) as memory:
+        record = (await memory.remember(text)).record
+        assert (record.recorded.date() - record.at.date()).days == days

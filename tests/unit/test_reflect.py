@@ -267,3 +267,17 @@ def test_what_one_project_shows_is_concluded_from_it_alone() -> None:
             assert not any(other in each.text for other in others for each in found)
 
     run(work())
+
+
+def test_a_conclusion_belongs_to_the_project_of_its_episodes_and_is_about_words() -> None:
+    async def main() -> None:
+        house = House()
+        for day in range(3):
+            text = "Changing the command stopped the crane again."
+            await house.memory.remember(text, kind="episodic", at=NOON + timedelta(days=3 * day), project="harbour")
+        done = await house.memory.reflect(force=True)
+        (drawn,) = [each.record for each in done.conclusions]
+        assert drawn.projects == ("harbour",)
+        assert drawn.subject.startswith("Changing the command")
+
+    asyncio.run(main())

@@ -165,3 +165,29 @@ def test_questions_and_requests_tell_nothing() -> None:
 def test_what_is_quoted_is_nobody_s_word() -> None:
     assert Purpose("Dinner for two").serves("My friend sent “I am allergic to fish” as a joke.") is None
     assert Purpose("Translate “The dinner is cold”").areas == frozenset()
+
+
+@every_store
+def test_where_nothing_serves_a_goal_the_newest_of_whom_it_names_is_told(store: str) -> None:
+    async def work(house: House, memory: Memory) -> None:
+        _, _, sharks, _ = await say(
+            memory, "Idris is four.", "The kiln is warm.", "Idris is over diggers. it's sharks now", "ok thanks"
+        )
+        brief = await memory.brief(goal="plan a surprise for Idris")
+        assert sharks in {line.id for line in brief.lines}
+        assert not (await memory.brief(goal="plan a surprise for Wanda")).lines
+
+    within(store, work)
+
+
+@every_store
+def test_a_memory_and_the_sentence_that_it_was_read_from_are_one_line(store: str) -> None:
+    async def work(house: House, memory: Memory) -> None:
+        (said,) = await say(memory, "I hate coriander, it's soap, so none of that in your meal plans")
+        await memory.remember(
+            "The user hates coriander.", subject="user", attribute="dislike", value="coriander", messages=[said]
+        )
+        brief = await memory.brief(goal="Plan a week of dinners")
+        assert [line.kind for line in brief.lines] == ["semantic"]
+
+    within(store, work)

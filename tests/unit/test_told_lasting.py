@@ -195,3 +195,12 @@ def test_what_was_said_earlier_ends_nothing_that_was_said_later(tmp_path: Path) 
             memory.session(f"talk {number}").append([{"role": "user", "content": text, "timestamp": at}])
             memory.work(until_idle=True)
         assert [each.text for each in memory.memories(state="any") if not each.holds] == []
+
+
+def test_a_slot_is_told_without_the_remark_behind_it() -> None:
+    text = "I'm vegan by the way, yes I know, honey, let's not"
+    assert [fact.text for fact in said_facts(text, speaker="Ines", at=AT) if fact.attribute == "diet"] == [
+        "Ines is vegan."
+    ]
+    (home,) = [fact for fact in said_facts("I live in Ghent, Belgium.", speaker="Ines", at=AT) if fact.attribute]
+    assert home.text == "Ines lives in Ghent, Belgium."

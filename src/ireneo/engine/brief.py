@@ -54,6 +54,7 @@ from ireneo.memories.scratchpad import checked_task
 from ireneo.memories.serving import (
     COMMON,
     FEW,
+    SERVES,
     UNRELATED,
     Purpose,
     Served,
@@ -289,6 +290,8 @@ THE_GOAL = 0.7
 LONGEST_QUOTED = 260
 """Characters of a quotation."""
 LEAST_DEVIATION = 0.03
+MOST_OF_PEOPLE = 2
+"""Messages about the people whom a goal names, where nothing else serves it."""
 MOST_NAMES = 20
 MOST_OF_ONE = 60
 """Words of a goal that may be names, and memories of each name."""
@@ -411,8 +414,21 @@ class BriefSearch:
         kept, quoted = self._quote_sources([each.record for each in best], lambda each: why[each.id])
         said = {each.hit.id: each for each in [*quoted, *self._quotations_for(purpose, question, near)]}
         ranked = sorted(said.values(), key=lambda each: (-each.served.score, -each.when, each.hit.id))
+        if not best and not ranked:
+            ranked = self._about_people(purpose)
         left = self._without_known(ranked, kept, purpose)
         return [each for each in best if each.record in kept], left[:MOST_MESSAGES]
+
+    def _about_people(self, purpose: Purpose) -> list[Quotation]:
+        """The newest that was told of the people whom a goal names, where nothing else is known that serves it."""
+        names = frozenset(term for name in purpose.names for term in terms(name))
+        if not names:
+            return []
+        hits = [hit for hit, _ in self._messages(_question((name, 1.0) for name in names), None)]
+        told = [each for each in hits if not names.isdisjoint(terms(each.text)) and telling(each.text)]
+        why = Served(score=SERVES, why="it is the newest told of somebody whom the goal names")
+        found = [Quotation(hit=each, served=why, said=telling(each.text)) for each in told]
+        return sorted(found, key=lambda each: (-each.when, each.hit.id))[:MOST_OF_PEOPLE]
 
     def _quote_sources(
         self, records: Sequence[Record], served: Callable[[Record], Served]

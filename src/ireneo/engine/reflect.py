@@ -263,6 +263,8 @@ class _ReflectionInput(Struct, frozen=True, kw_only=True):
     """Episodes and changes that were not reflected on."""
     earlier: tuple[Record, ...] = ()
     concluded: tuple[str, ...] = ()
+    project: str = ""
+    """The project of all that is looked back on; empty if it has none."""
     histories: tuple[tuple[Record, ...], ...] = ()
     """The values over time of each slot in which something changed."""
 
@@ -324,7 +326,11 @@ def _read(tx: Transaction, space: str, *, force: bool) -> _ReflectionInput:
     keys = dict.fromkeys(each.key for each in batch if each.kind == "semantic")
     histories = tuple(tuple(_history(tx, space, key, here)) for key in keys)
     return _ReflectionInput(
-        new=tuple(batch), earlier=tuple(earlier), concluded=tuple(concluded), histories=tuple(filter(None, histories))
+        project=project,
+        new=tuple(batch),
+        earlier=tuple(earlier),
+        concluded=tuple(concluded),
+        histories=tuple(filter(None, histories)),
     )
 
 
@@ -385,7 +391,7 @@ def _store(
     settled: Sequence[Remembered] = ()
     if not overtaken:
         sound = [each for each in drawn.drawn if stands.issuperset(each.memories)]
-        settled = _settled(tx, space, [_conclusion_draft(each, known, now) for each in sound])
+        settled = _settled(tx, space, [_conclusion_draft(each, known, now, read.project) for each in sound])
         marked = tx.memories.get(space, [episode.id for episode in read.new])
         tx.memories.put(space, [replace(episode, reflected=now) for episode in marked])
     changed = reconsidered(tx, space, now)
@@ -411,8 +417,10 @@ def _settled(tx: Transaction, space: str, drafts: Sequence[MemoryDraft]) -> list
     return out
 
 
-def _conclusion_draft(conclusion: Conclusion, known: dict[MemoryId, Record], now: datetime) -> MemoryDraft:
-    """A conclusion as the draft of a memory, with its episodes as evidence."""
+def _conclusion_draft(
+    conclusion: Conclusion, known: dict[MemoryId, Record], now: datetime, project: str
+) -> MemoryDraft:
+    """A conclusion as the draft of a memory, with its episodes as evidence; it belongs to the project of these."""
     cited = [known[name] for name in conclusion.memories]
     told = len(events(cited))
     # The conclusion rests on the statements of values, whether or not they still hold.
@@ -435,4 +443,5 @@ def _conclusion_draft(conclusion: Conclusion, known: dict[MemoryId, Record], now
         memories=tuple(each.id for each in cited if each.kind != "semantic"),
         messages=tuple(dict.fromkeys(name for each in values for piece in each.evidence for name in piece.messages)),
         session=sessions.pop() if len(sessions) == 1 else "",
+        project=project,
     )

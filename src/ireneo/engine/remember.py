@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Unpack
 
@@ -62,6 +62,8 @@ class Remembered(ShortRepr, frozen=True, kw_only=True):
     """Other memories that changed: superseded ones, and ones that became stale."""
     more: tuple[Remembered, ...] = ()
     """What became of other facts in the same text."""
+    redacted: Mapping[str, int] = {}
+    """How many different secrets of each kind were removed from the text and its details before it was stored."""
 
 
 async def remember(resources: Resources, space: str, text: str, **details: Unpack[MemoryDetails]) -> Remembered:
@@ -70,17 +72,18 @@ async def remember(resources: Resources, space: str, text: str, **details: Unpac
     If there is a model and no details are given, the model extracts the facts to remember, possibly several; raises
     NothingToKeep if there are none.
     """
-    details, draft = await asyncio.to_thread(_drafted, resources, text, details)
+    details, draft, redacted = await asyncio.to_thread(_drafted, resources, text, details)
     told = any(details.get(name) for name in _TELLING)
     drafts = [] if told else await _read(resources, space, draft)
     if not drafts:
         said = [draft] if told else _statements(draft)
         done = await resources.store.write(settle_said, space, said)
-        return replace(done[0], more=tuple(done[1:]))
+        return replace(done[0], more=tuple(done[1:]), redacted=redacted)
     settled = await resources.store.write(settle_drafts, space, drafts)
     # Drafts against other memories are settled first, and are not what the text says.
     first = next((place for place, each in enumerate(drafts) if not each.against), 0)
-    return replace(settled[first], more=tuple(each for place, each in enumerate(settled) if place != first))
+    more = tuple(each for place, each in enumerate(settled) if place != first)
+    return replace(settled[first], more=more, redacted=redacted)
 
 
 async def _read(resources: Resources, space: str, draft: MemoryDraft) -> list[MemoryDraft]:
@@ -147,10 +150,11 @@ def remember_all(
 
 def _drafted(
     resources: Resources, text: str, details: MemoryDetails, now: datetime | None = None
-) -> tuple[MemoryDetails, MemoryDraft]:
-    """The details of a text with secrets redacted, and the draft they make."""
-    text, details = resources.cleaning().told(text, details)
-    return details, memory_draft(text, details, now or resources.clock.now())
+) -> tuple[MemoryDetails, MemoryDraft, Mapping[str, int]]:
+    """The details of a text with secrets redacted, the draft they make, and how many secrets there were by kind."""
+    cleaning = resources.cleaning()
+    text, details = cleaning.told(text, details)
+    return details, memory_draft(text, details, now or resources.clock.now()), cleaning.found
 
 
 def settle_drafts(

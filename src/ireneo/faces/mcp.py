@@ -243,9 +243,13 @@ class Tools:
             details["kind"] = kind
         done = await self._memory.remember(text, **details)
         became = (done, *done.more)
-        return "\n".join(
+        lines = [
             f"{each.did} [{each.record.id[:_ID_CHARACTERS]}] as {each.record.kind}: {each.reason}" for each in became
-        )
+        ]
+        if done.redacted:
+            kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(done.redacted.items()))
+            lines.append(f"Secrets were taken out of it before it was stored: {kinds}.")
+        return "\n".join(lines)
 
     async def memories(
         self,

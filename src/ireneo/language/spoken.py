@@ -93,6 +93,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     owners: Set = frozenset()  # Words before a thing that say whose it is, or that it is known
     asides: Set = frozenset()  # Words between a verb and what it says, that change nothing of it
     thing_ends: Set = frozenset()  # Words at which the name of a thing ends
+    trails: Row = ()  # Behind a value: from here on the speaker says something else
     tells_more: Row = ()  # At the beginning of a piece: it tells more of whom or what stands before it
     refers: Row = ()  # At the beginning of a sentence: it speaks of whom, or what, stands before it
     depends: Row = ()  # Besides, at the beginning of a clause: it hangs on the one before it

@@ -35,6 +35,8 @@ _TELLING_WORDS = 5
 """Words from which on a statement says something without the sentences around it."""
 _LONGEST_PIECE = 14
 """Words of a piece that goes on with what stands before it, at the most."""
+_SHORT_REMARK = 3
+"""Words behind a comma, up to which they belong to a value: "in Ghent, Belgium"."""
 _TELLING_FRAGMENT = 4
 """Words from which on a piece without a verb tells something that has a name in it."""
 _TELLING_ENDING = 2
@@ -165,6 +167,18 @@ def _goes_on(said: Statement) -> bool:
         return False
     known = set(words) & {*weekday_numbers(), *(word for word, number in number_words().items() if number != "1")}
     return bool(known or rows.tells_more.match(text) or _TELLING.search(text))
+
+
+def _without_rest(text: str, value: str, language: str) -> str:
+    """A statement of a value without a longer remark behind it: "is vegan by the way, I know, honey, let's not"."""
+    start = text.find(value) + len(value)
+    if value not in text:
+        return text
+    found = cues(language).trails.search(text, start)
+    comma = text.find(", ", start)
+    ends = [found.start()] if found else []
+    ends += [comma] if comma > 0 and len(_WORDS.findall(text, comma)) > _SHORT_REMARK else []
+    return f"{text[: min(ends)]}." if ends else text
 
 
 def _is_verbless(statement: Statement) -> bool:
@@ -586,6 +600,8 @@ class _FactReader:
             text = self.quoted(statement)
         elif whole and whole in text:
             text = text.replace(whole, value)
+        elif said is not None:
+            text = _without_rest(text, value, statement.language)
         return SaidFact(
             text=text,
             quote=statement.text,

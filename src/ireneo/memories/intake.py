@@ -15,8 +15,9 @@ from msgspec.structs import replace
 
 from ireneo.errors import BadInput
 from ireneo.language.files import either, of_language
+from ireneo.language.moments import moments
 from ireneo.language.topics import Kinds
-from ireneo.language.words import base_forms
+from ireneo.language.words import base_forms, language_of_sentence
 from ireneo.log.message import MessageId
 from ireneo.memories.earnest import is_earnest
 from ireneo.memories.extract import told_fact
@@ -202,7 +203,7 @@ def _draft(text: str, details: MemoryDetails, recorded: datetime) -> MemoryDraft
         text=text,
         kind=guess.kind,
         # What only is known to have ended did so then, whenever it began.
-        at=at or (until if until and until < recorded else recorded),
+        at=at or (until if until and until < recorded else _told_time(text, guess.kind, recorded)),
         recorded=recorded,
         until=until,
         origin=origin,
@@ -228,6 +229,13 @@ def _draft(text: str, details: MemoryDetails, recorded: datetime) -> MemoryDraft
         memories=tuple(MemoryId(each) for each in dict.fromkeys(details.get("memories", ()))),
         pinned=bool(details.get("pinned", False)),
     )
+
+
+def _told_time(text: str, kind: Kind, now: datetime) -> datetime:
+    """When something happened, or since when it is so, by the first past time that a text names; else `now`."""
+    times = moments(text[:LONGEST], now, language_of_sentence(text), ahead=False)
+    past = [each for each in times if each.at.date() < now.date() and (kind in ("episodic", "failure") or each.since)]
+    return past[0].at if past else now
 
 
 def _check_sense(details: MemoryDetails, kind: Kind) -> None:

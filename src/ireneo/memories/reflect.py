@@ -270,7 +270,7 @@ def _outcomes(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
 
 def _clauses(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
     """What was told in the same words of several events."""
-    for key, told in _grouped(episodes, _sayings).items():
+    for told in _grouped(episodes, _sayings).values():
         if len(told) < 2:
             continue
         words = told[0].words
@@ -279,7 +279,7 @@ def _clauses(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
             worth=(2, len(told), told[0].episode.at.timestamp()),
             conclusion=Conclusion(
                 text=f"This happened {len(told)} times{_last_on(told[0].episode)}: {shown}",
-                subject=key[:CLAUSE],
+                subject=told[-1].words[:CLAUSE],
                 attribute="recurs",
                 value=f"{len(told)} times{_last_on(told[0].episode)}",
                 memories=_ids(told),

@@ -197,7 +197,7 @@ class Purpose:
         # A word of one language may be another one in the next: a Roman is no novel.
         asks = _asks_in_english() if language == "en" else _asks()
         self.areas = frozenset(area for word in read.values() for area in _areas(word, asks))
-        self._names = (
+        self.names = (
             frozenset(word.casefold() for word in _NAME.findall(self.text))
             if not writes_nouns_large(self.text)
             else frozenset[str]()
@@ -240,7 +240,7 @@ class Purpose:
             score += NAMED
             why.append(named[0])
         told, beside, elsewhere = self._areas_of(read)
-        if self.areas and not (told or beside) and shared.keys() <= self._names:
+        if self.areas and not (told or beside) and shared.keys() <= self.names:
             # Of whom the goal names it is wanted what matters for it.
             return None
         if told.keys() <= topic(Serving).personal and not (named or shared):

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from ireneo.errors import BadInput
-from ireneo.faces.cli.files import log_on_stderr
+from ireneo.faces.cli.files import log_on_stderr, warn
 from ireneo.faces.cli.memories import remembered_answer, remembered_lines
 from ireneo.faces.cli.options import (
     As,
@@ -167,9 +167,11 @@ def brief(*, cues: BriefCues, scoped: Scoped, embedder: Embedder = None, stored:
         asked = {**asdict(cues), "session": session, "branch": branch}
         with waiting("Searching …"):
             made = memory.brief(**asked, project=scoped.seen_by(cues.viewpoint))
-        hint = "" if made.markdown else scoped.hint(memory)
+        hint = "" if made.markdown and scoped.project is None else scoped.hint(memory, asked=not made.markdown)
     pad = {"pad": made.pad and _pad(made.pad), "left_out": made.left_out}
     if made.markdown:
+        if hint:
+            warn(hint)
         text = f"{printable(made.markdown).rstrip()}\n"
     else:
         is_asked = any((cues.goal, cues.task_type, cues.situation, cues.about_to, scoped.project, cues.task))

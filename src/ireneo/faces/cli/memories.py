@@ -46,6 +46,7 @@ from ireneo.faces.cli.output import (
     local_time,
     one_line,
     picked,
+    secret_lines,
     short,
     waiting,
 )
@@ -132,7 +133,7 @@ def remember(text: NewMemory, keep_secrets: KeepSecrets = False, *, telling: Rem
     words = _stdin() if text == STDIN else text
     path = database(stored.db)
     done = tried(path, stored.space, lambda memory: memory.remember(words, **details), keep_secrets=keep_secrets)
-    lines = remembered_lines(done)
+    lines = [*remembered_lines(done), *secret_lines(done.redacted)]
     if details.get("project") and not (telling.project or telling.general):
         lines.append("It belongs to this folder's project; --general makes it visible in all projects.")
     return Answer(remembered_answer(done), lines)
@@ -151,6 +152,8 @@ def remembered_answer(done: Remembered) -> dict[str, object]:
     about: dict[str, object] = {"changed": changed}
     if done.more:
         about["more"] = [remembered_answer(each) for each in done.more]
+    if done.redacted:
+        about["redacted"] = done.redacted
     return picked(done, "did reason") | picked(done.record, "id kind text at state") | about
 
 
@@ -216,7 +219,10 @@ def recall(
     def find(memory: Memory, question: str) -> RecallResults:
         session, branch = session_asked(memory, wish.session)
         found = memory.recall(
-            question, **{**asdict(wish), "at": at, "session": session, "branch": branch}, project=project
+            question,
+            **{**asdict(wish), "at": at, "session": session, "branch": branch},
+            # A session that is named is searched wherever the command runs.
+            project=None if session and scoped.project is None else project,
         )
         if found.note:
             warn(found.note)

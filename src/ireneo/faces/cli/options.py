@@ -243,10 +243,11 @@ class Scoped(Struct, frozen=True, kw_only=True):
         """The same for a character of a story, who is bound to no folder unless a project is named."""
         return self.name if not viewpoint or self.project is not None else None
 
-    def hint(self, memory: Memory) -> str:
+    def hint(self, memory: Memory, *, asked: bool = True) -> str:
         """A sentence on other projects to search, where nothing was found in the one that is meant.
 
-        Raises BadInput where it was named, and nothing that is stored belongs to it.
+        Where it was named, and nothing that is stored belongs to it, that is said: raises BadInput if nothing was found
+        that was `asked` for.
         """
         here = self.name
         if not here:
@@ -259,7 +260,12 @@ class Scoped(Struct, frozen=True, kw_only=True):
             return ""
         named = ", ".join(others[:LISTED]) + (f" and {len(others) - LISTED} others" if len(others) > LISTED else "")
         if here == self.project and here not in known:
-            raise BadInput(f"Nothing that is stored belongs to a project {here}; there are {named}.")
+            unknown = f"Nothing that is stored belongs to a project {here}; there are {named}."
+            if asked:
+                raise BadInput(unknown)
+            return unknown
+        if not asked:
+            return ""
         return (
             f" Only project {here} and general memories were searched; there are also {named}:"
             " name one with --project, or search all with --all-projects."
