@@ -249,62 +249,62 @@ class Rulings(Topic, frozen=True, kw_only=True):
 
 
 class Binding(Topic, frozen=True, kw_only=True):
-    """What makes a sentence that a user said once a lasting rule, and what ties it to its task."""
+    """What makes a sentence said once a lasting rule, and what binds it to the task at hand."""
 
-    lead: Row = ()  # At the beginning: what a clause opens with, and that says nothing of it
+    lead: Row = ()  # At the beginning of a clause: filler words
     bans: Row = ()  # At the beginning of a clause: something is not to be done
     prefers: Row = ()  # The same: how something is to be done whenever it is done
     uses: Row = ()  # The same: an order, which may be a step as well
-    steady: Row = ()  # Anywhere: always, everywhere, as it is done here
-    kinds: Row = ()  # At the beginning of a clause: of all of a kind
-    decided: Row = ()  # Anywhere: it is meant to be so
-    belongs: Row = ()  # Anywhere: where something has its place
-    practice: Row = ()  # Anywhere: how those work who speak
-    heads: Row = ()  # Anywhere: where the work is going
-    norms: Row = ()  # Anywhere: how something is to be
-    possessed: Row = ()  # Anywhere: what belongs to all who work there
-    causes: Row = ()  # Anywhere: a reason that holds for other cases as well
-    opposes: Row = ()  # Anywhere after an order: in place of what
-    asks_first: Row = ()  # Anywhere: what the agent is to ask for, or who decides
+    steady: Row = ()  # Anywhere: it applies always, everywhere, or by convention
+    kinds: Row = ()  # At the beginning of a clause: it applies to all of a kind
+    decided: Row = ()  # Anywhere: it is intended
+    belongs: Row = ()  # Anywhere: where something belongs
+    practice: Row = ()  # Anywhere: how the team works
+    heads: Row = ()  # Anywhere: the direction of the work
+    norms: Row = ()  # Anywhere: how something should be
+    possessed: Row = ()  # Anywhere: what belongs to the team
+    causes: Row = ()  # Anywhere: a reason that applies to other cases as well
+    opposes: Row = ()  # Anywhere after an order: what it replaces
+    asks_first: Row = ()  # Anywhere: what the agent must ask for, or who decides
     unasked: Row = ()  # Anywhere: that nobody asked for it
-    vague: Row = ()  # At the beginning of what an order is about: it was named elsewhere
+    vague: Row = ()  # At the beginning of an order's object: it refers to something named elsewhere
     conditions: Row = ()  # Behind such a word: what follows is a condition
-    ends_vague: Row = ()  # The same, as all of it, or at its end
-    wishes_for: Row = ()  # Anywhere: one thing is asked for that is not there yet
-    cases: Row = ()  # Anywhere: what a program is to do in one case of its own
-    requests: Row = ()  # At the beginning of what a user says: a task is given, and no rule
-    weighs: Row = ()  # Anywhere: the speaker is not sure
-    refuses: Row = ()  # At the beginning of a clause: somebody doesn't want what follows
-    refuses_one: Row = ()  # The same, of one thing that isn't there yet
-    repeats: Row = ()  # Anywhere: what follows had to be said before
-    uses_ours: Row = ()  # At the beginning of a clause, asked for or ordered: what is ours is to be used
-    has_it: Row = ()  # Anywhere: what is wanted is there already
-    judges: Row = ()  # At the beginning of a sentence: it says what is bad about it
-    contradicts: Row = ()  # At the beginning of a sentence: it is otherwise than was said
-    unmeant: Row = ()  # At the beginning of a clause: what follows is not meant to be
-    agrees: Row = ()  # Anywhere: one thing is to be the same as another
-    senseless: Row = ()  # At the beginning of a clause: what follows leads nowhere
-    reminds: Row = ()  # At the beginning of a sentence: what follows was known
-    stressed: Row = ()  # Anywhere, and loud: something is not to be, or only so
-    tells_me: Row = ()  # Anywhere: the speaker wants to hear or see something
-    ever: Row = ()  # Anywhere in what nobody wants: not now, and not later
-    wants_rather: Row = ()  # Anywhere: what is wanted, and in place of what
-    cites: Row = ()  # Anywhere: a document in which the rules stand
-    breaches: Row = ()  # At the beginning of a clause: it was not kept to, or has to be
-    left_out: Row = ()  # The same: it asks why the agent did not do something
-    # At the beginning of a question: it asks for the reason of one thing in place of another, or before it
+    ends_vague: Row = ()  # The same, as the whole object or at its end
+    wishes_for: Row = ()  # Anywhere: a request for one thing that doesn't exist yet
+    cases: Row = ()  # Anywhere: what a program should do in a special case
+    requests: Row = ()  # At the beginning of a message: it gives a task, not a rule
+    weighs: Row = ()  # Anywhere: the speaker is unsure
+    refuses: Row = ()  # At the beginning of a clause: what follows is not wanted
+    refuses_one: Row = ()  # The same, about one thing that doesn't exist yet
+    repeats: Row = ()  # Anywhere: what follows was said before
+    uses_ours: Row = ()  # At the beginning of a clause: a request or order to use what the project has
+    has_it: Row = ()  # Anywhere: what is wanted exists already
+    judges: Row = ()  # At the beginning of a sentence: it says what is bad about something
+    contradicts: Row = ()  # At the beginning of a sentence: it contradicts what was said
+    unmeant: Row = ()  # At the beginning of a clause: what follows is not intended
+    agrees: Row = ()  # Anywhere: one thing should be the same as another
+    senseless: Row = ()  # At the beginning of a clause: what follows is pointless
+    reminds: Row = ()  # At the beginning of a sentence: what follows was known already
+    stressed: Row = ()  # Anywhere, in capitals: something is forbidden, or allowed in one way only
+    tells_me: Row = ()  # Anywhere: the speaker wants to be told or shown something
+    ever: Row = ()  # Anywhere in what is not wanted: neither now nor later
+    wants_rather: Row = ()  # Anywhere: what is wanted instead of something else
+    cites: Row = ()  # Anywhere: a document that contains the rules
+    breaches: Row = ()  # At the beginning of a clause: a rule was broken, or must be kept
+    left_out: Row = ()  # At the beginning of a clause: it asks why the agent did not do something
+    # At the beginning of a question: it asks why one thing was done instead of another, or before it
     out_of_turn: Row = ()
-    does_itself: Row = ()  # At the beginning of a clause: what the speaker does, and nobody else
-    staged: Row = ()  # Anywhere: how far the whole work is
-    mistaken: Row = ()  # At the beginning of a clause: the agent takes something for what it isn't
-    is_such: Row = ()  # At the beginning of a clause: what the whole project is
-    refutes: Row = ()  # Anywhere: what was said is made up
+    does_itself: Row = ()  # At the beginning of a clause: what only the speaker does
+    staged: Row = ()  # Anywhere: the stage of the project
+    mistaken: Row = ()  # At the beginning of a clause: the agent mistakes one thing for another
+    is_such: Row = ()  # At the beginning of a clause: what the project is
+    refutes: Row = ()  # Anywhere: what was said is invented
     denied: Row = ()  # Anywhere: something is not so
-    habits: Row = ()  # At the beginning of a question: it asks for the reason of how work is done
-    instead_of: Row = ()  # At the beginning of a sentence: in which way not, and in which instead
-    needless: Row = ()  # At the beginning of a clause: there is no need for something
-    blamed: Row = ()  # Anywhere: what came of what the agent did
-    just: Row = ()  # At the beginning of a clause behind that: an order
+    habits: Row = ()  # At the beginning of a question: it asks why work is done in a way
+    instead_of: Row = ()  # At the beginning of a sentence: not in this way but in that
+    needless: Row = ()  # At the beginning of a clause: something is unnecessary
+    blamed: Row = ()  # Anywhere: the consequence of what the agent did
+    just: Row = ()  # At the beginning of a clause after one that blames: an order
     our_way: Row = ()  # Anywhere: how those who speak do it, or not; what they decided on
     recalls: Row = ()  # At the beginning, asked or stated: what had been agreed on
     so_no: Row = ()  # Anywhere: what follows from a fact must not be done
@@ -319,12 +319,12 @@ class Binding(Topic, frozen=True, kw_only=True):
 class Wishes(Topic, frozen=True, kw_only=True):
     """What users ask for after the work is done, and what should be done unasked."""
 
-    uttered: Map = {}  # By kind: words that utter the wish, anywhere
-    unasked: Map = {}  # By kind: what there is to do, as a lesson begins
-    accepted: Row = ()  # At the beginning of a message: an offer is taken
+    uttered: Map = {}  # By kind, patterns of the wish, anywhere
+    unasked: Map = {}  # By kind, how a lesson about it begins
+    accepted: Row = ()  # At the beginning of a message: an offer is accepted
     unwanted: Row = ()  # Anywhere: what follows is not wanted
-    wondered: Row = ()  # Anywhere in a question: it is about others, and asks for nothing
-    of_commands: Set = frozenset()  # The kinds that tell something only where a command is named
+    wondered: Row = ()  # Anywhere in a question: it is about others and is no request
+    of_commands: Set = frozenset()  # The kinds that need the name of a command
     added: Set = frozenset()  # The kinds that ask for something more, and not where it is unwanted
 
 
@@ -334,15 +334,15 @@ class Kinds(Topic, frozen=True, kw_only=True):
     failed: Row = ()
     steps: Row = ()  # How something is done
     times: Row = ()  # When something was
-    had: Row = ()  # Something was had and is over: an event, not a fact
+    had: Row = ()  # Something lasted and is over: an event, not a fact
     present: Set = frozenset()  # Verbs that state facts
     no_past: Set = frozenset()  # Words that only look like a past tense
-    be_past: Set = frozenset()  # What was, had or got
-    got: Set = frozenset()  # Those of them that tell of an event alone
+    be_past: Set = frozenset()  # Past forms of be, have and get
+    got: Set = frozenset()  # Those of them that express events only
     did: Set = frozenset()
-    born: Set = frozenset()  # Behind what was, it is a fact and no event
-    step: Row = ()  # What stands before the number of a step
-    before_name: Set = frozenset()  # Behind one of these a word in the past is no verb
+    born: Set = frozenset()  # After a past form of be: a fact, not an event
+    step: Row = ()  # Before the number of a step
+    before_name: Set = frozenset()  # After one of these, a past form is no verb
 
 
 class Questions(Topic, frozen=True, kw_only=True):
@@ -350,19 +350,19 @@ class Questions(Topic, frozen=True, kw_only=True):
 
     asker: Set = frozenset()
     answerer: Set = frozenset()  # Words for the one who asks, and for the one who is asked
-    oneself: Set = frozenset()  # Those for the one who asks that say no more than who: not whose
-    begging: Row = ()  # What addresses the one who is asked, and asks nothing about them
+    oneself: Set = frozenset()  # Of the words for the one who asks, those that are not possessive
+    begging: Row = ()  # Phrases that address the one who is asked without asking about them
     when: Row = ()
     how_many: Row = ()
     before: Row = ()
-    after: Row = ()  # It asks of what was before or after something, which follows
-    past: Row = ()  # It asks what was once the case, and perhaps no longer is
-    newest: Row = ()  # It asks for what is so now, or was last, in words
-    frame: Set = frozenset()  # What a question says about itself, or about the sort of answer that it wants
-    time_words: Row = ()  # What tells of a time in an answer
+    after: Row = ()  # It asks about what was before or after something, which follows
+    past: Row = ()  # It asks about the past, which may differ from now
+    newest: Row = ()  # It asks for the current or latest state
+    frame: Set = frozenset()  # Words about the question itself, or about the kind of answer
+    time_words: Row = ()  # Words for times in an answer
     figures: Set = frozenset()  # Numbers in words, in an answer
-    own_verb: Row = ()  # It asks what the one who asks does; its group is the verb
-    of_another: Map = {}  # By the ending of such a verb, what stands in its place where another does it
+    own_verb: Row = ()  # It asks what the asker does; the group is the verb
+    of_another: Map = {}  # By the ending of such a verb, the ending in the third person
 
 
 class Senses(Topic, frozen=True, kw_only=True):
@@ -378,60 +378,60 @@ class Persons(Topic, frozen=True, kw_only=True):
     she: Set = frozenset()
     he: Set = frozenset()
     they: Set = frozenset()  # Pronouns
-    roles: Set = frozenset()  # What somebody may be to another; behind one of these a name is that of who it is
+    roles: Set = frozenset()  # Relations between people; a name after one of these is that person's
     female: Set = frozenset()
-    male: Set = frozenset()  # Those of them that say which pronouns follow, and other nouns that do
-    same: Map = {}  # By a role, what else the same person is called, and groups that this person is one of
+    male: Set = frozenset()  # Roles and other nouns that determine the pronoun
+    same: Map = {}  # By a role, other roles of the same person, and groups that include the person
     owned: Row = ()  # Before a role: whose it is
-    called: Row = ()  # Between a role and a name, or a name and a role: that they are one
+    called: Row = ()  # Between a role and a name, or a name and a role: they are the same person
     known_as: Row = ()  # Between a name and another one of the same person
 
 
 class Serving(Topic, frozen=True, kw_only=True):
     """Which memories serve a goal, by the areas of life that both are about."""
 
-    plain: Set = frozenset()  # What stands in any goal, and says nothing of what it is about
-    standing: Row = ()  # What rules how the assistant is to answer, whatever is asked
-    standing_for: Row = ()  # For which sort of texts such a rule is, in its one group
-    standing_words: Set = frozenset()  # Words by which such is found
-    # How a sentence begins that asks for something and tells nothing, unless it names one of `persons`
+    plain: Set = frozenset()  # Words of any goal that say nothing about its subject
+    standing: Row = ()  # Rules for how the assistant should answer, whatever is asked
+    standing_for: Row = ()  # The kind of texts that such a rule is for, in its one group
+    standing_words: Set = frozenset()  # Words by which such rules are found
+    # At the beginning of a sentence: a request that states nothing, unless it names one of `persons`
     requests: Row = ()
     persons: Row = ()
-    unreal: Row = ()  # What is only imagined, or told in a story
-    turned: Row = ()  # What says that something is another now than it was
-    shared: Set = frozenset()  # The areas in which it matters what holds of the people around the user
-    personal: Set = frozenset()  # Those in which nothing matters but what is said of whom the goal names
-    asks: Map = {}  # By an area of life, the words of goals that lie in it
-    tells: Map = {}  # By an area, what besides those tells something that matters there
+    unreal: Row = ()  # It is only imagined, or part of a story
+    turned: Row = ()  # It says that something has changed
+    shared: Set = frozenset()  # The areas in which facts about people around the user matter
+    personal: Set = frozenset()  # The areas in which only facts about the people whom the goal names matter
+    asks: Map = {}  # By an area of life, words of goals in it
+    tells: Map = {}  # By an area, further words of facts that matter in it
 
 
 class Names(Topic, frozen=True, kw_only=True):
     """What decides whether a capitalised word is a name."""
 
-    none: Set = frozenset()  # Never a name by itself, however it is written
-    none_inside: Set = frozenset()  # Nor are these, within a sentence; as they are written
-    large: Set = frozenset()  # Written large for the stress, by custom or as a term; as they are written
-    # Products, languages and terms of the trade that say nothing by themselves; as they are written
+    none: Set = frozenset()  # Never a name by itself, capitalised or not
+    none_inside: Set = frozenset()  # No names within a sentence; case-sensitive
+    large: Set = frozenset()  # Capitalised for stress, by custom or as a term; case-sensitive
+    # Products, languages and technical terms that say nothing by themselves; case-sensitive
     terms: Set = frozenset()
-    plain_endings: Row = ()  # What plain words end with, and names hardly
-    openers: Set = frozenset()  # What may begin a sentence of a story and is no name, though its sources don't have it
-    particles: Set = frozenset()  # What may stand between two words of one name
-    abbreviated: Set = frozenset()  # Titles with a full stop; as they are written
-    titles: Set = frozenset()  # What stands before a name, and says nothing by itself
-    # After one of these what the sources write small may be written large: the Captain
+    plain_endings: Row = ()  # Endings of common words that names rarely have
+    openers: Set = frozenset()  # Words that begin sentences of a story and are no names, even if missing in the sources
+    particles: Set = frozenset()  # Words between two parts of a name
+    abbreviated: Set = frozenset()  # Titles with a full stop; case-sensitive
+    titles: Set = frozenset()  # Titles before a name
+    # After one of these, a word may be capitalised that the sources write in lower case: the Captain
     before_titles: Set = frozenset()
-    # Where nouns are written large: words before a noun, without which a name mostly stands
+    # In languages that capitalise nouns: words before a noun that names mostly lack
     determiners: Set = frozenset()
-    noun_endings: Row = ()  # What nouns end with there that are no names
-    does: Row = ()  # What follows somebody who does something
-    verbs: Set = frozenset()  # The same, where its ending doesn't tell
-    verb_endings: Row = ()  # What such a word, or an adverb before it, ends with
-    explained: Row = ()  # Behind a name: Holm, the keeper, …
+    noun_endings: Row = ()  # Endings of nouns there that are no names
+    does: Row = ()  # After the name of somebody who does something
+    verbs: Set = frozenset()  # Verbs there that have none of `verb_endings`
+    verb_endings: Row = ()  # Endings of verbs there, and of adverbs before them
+    explained: Row = ()  # After a name: Holm, the keeper, …
     beside: Set = frozenset()  # Between two names
     listed: Set = frozenset()  # Before the last of several
-    participles: Row = ()  # Frightened, Vera and Holm fled: the first of these, by its ending, is no name
-    inflected: Row = ()  # How articles and adjectives end; a name mostly stands without them
-    two: Row = ()  # What counts those who were named, and claims no number
+    participles: Row = ()  # Endings of participles, which are no names: “Frightened, Vera and Holm fled”
+    inflected: Row = ()  # Endings of articles and adjectives, which names mostly lack
+    two: Row = ()  # Words that count people who were named, and claim no number
 
 
 class Headings(Topic, frozen=True, kw_only=True):
@@ -449,39 +449,39 @@ class Speech(Topic, frozen=True, kw_only=True):
     """Who speaks in a story."""
 
     said: Set = frozenset()
-    titles: Set = frozenset()  # Before the name of who speaks; as they are written
-    # What stands in the place of one, and other words that begin a sentence; as they are written
+    titles: Set = frozenset()  # Before a speaker's name; case-sensitive
+    # Pronouns and other words that begin a sentence; case-sensitive
     pronouns: Set = frozenset()
-    narrators: Set = frozenset()  # Who tells a story and isn't in it
+    narrators: Set = frozenset()  # Narrators, who are not part of the story
     selves: Set = frozenset()  # Words for oneself
-    myself: Set = frozenset()  # Words for oneself that may stand in the place of a name
-    labels: Set = frozenset()  # What stands before a colon and is nobody's name
+    myself: Set = frozenset()  # Words for oneself that may replace a name
+    labels: Set = frozenset()  # Labels before a colon that are nobody's name
 
 
 class Prose(Topic, frozen=True, kw_only=True):
     """What agents say about their work."""
 
-    lead: Row = ()  # What may stand before an intent, at the beginning of a sentence
+    lead: Row = ()  # Before an intent, at the beginning of a sentence
     intent: Row = ()  # The sentence says what will be done
-    empty: Row = ()  # It begins like one that says only that something was understood, seen or done
-    refers: Row = ()  # It begins with what points to the sentence before it
-    reason: Row = ()  # Plain words and phrases. It gives a reason or a consequence.
-    # Plain words and phrases. It says what is not, what is only so, or what is so against expectation.
+    empty: Row = ()  # At the beginning: it only says that something was understood, seen or done
+    refers: Row = ()  # At the beginning: it refers to the previous sentence
+    reason: Row = ()  # Words and phrases, not patterns: a reason or consequence
+    # Words and phrases, not patterns: a contrast, restriction or unexpected result
     contrast: Row = ()
-    decision: Row = ()  # Plain words and phrases. It chooses, proposes, weighs or puts off.
-    changed: Row = ()  # Plain words and phrases. It says what was changed, or what something does now.
-    outcome: Row = ()  # Plain words and phrases. It says how something ended.
-    offer: Row = ()  # Plain words and phrases. It asks or offers something.
+    decision: Row = ()  # Words and phrases, not patterns: a choice, proposal or postponement
+    changed: Row = ()  # Words and phrases, not patterns: what was changed, or what something does now
+    outcome: Row = ()  # Words and phrases, not patterns: how something ended
+    offer: Row = ()  # Words and phrases, not patterns: a question or an offer
 
 
 class Explaining(Topic, frozen=True, kw_only=True):
     """What marks a sentence as giving a cause or a general rule. Patterns of whole words."""
 
-    rules: Row = ()  # It says what has to be so, what works and what does not, or what stands in the place of something
-    takes: Row = ()  # It says what the speaker has to use: a plan that is a rule as well
-    openings: Row = ()  # What may stand before the sentence itself
+    rules: Row = ()  # It says what must be so, what works or not, or what replaces something
+    takes: Row = ()  # It says what the speaker must use: a plan that is also a rule
+    openings: Row = ()  # Before the sentence itself
     hedges: Row = ()  # It only guesses
-    tells: Row = ()  # It tells of the work at hand: what was done, is planned, or stands in the code
+    tells: Row = ()  # It is about the work at hand: what was done, is planned, or is in the code
 
 
 Voice = Literal["first", "second", "third"]
@@ -489,47 +489,47 @@ Voice = Literal["first", "second", "third"]
 
 
 class Voices(Topic, frozen=True, kw_only=True):
-    """Who speaks in a text, to whom, and what no summary may say outside quotation marks."""
+    """Who speaks to whom in a text, and what a summary must not say outside quotation marks."""
 
-    agent: Row = ()  # It tells of the agent from outside
-    you: Row = ()  # It speaks to a reader of what was done
-    oneself: Row = ()  # It speaks of itself; these heed case
-    own: Row = ()  # The same, in the words of a story
+    agent: Row = ()  # It speaks of the agent in the third person
+    you: Row = ()  # It says “you” for who did something
+    oneself: Row = ()  # It says “I”; case-sensitive
+    own: Row = ()  # The same in stories
     together: Row = ()  # It says “we”
     reader: Row = ()  # Any word for a reader
-    offers: Row = ()  # It talks to a reader
+    offers: Row = ()  # It offers something to a reader
     refusals: Row = ()  # It apologises or refuses
-    refuses: Row = ()  # The same, as the beginning of a reply
-    comments: Row = ()  # It talks about a story instead of telling it
+    refuses: Row = ()  # The same, at the beginning of a reply
+    comments: Row = ()  # It comments on a story instead of telling it
     article: Row = ()
-    roles: Row = ()  # Behind an article: somebody who is called by a role in a log
-    named: Row = ()  # Before a name that somebody says of themselves
+    roles: Row = ()  # After an article: the name of a role in a log
+    named: Row = ()  # Before the name with which somebody introduces themselves
 
 
 class Clauses(Topic, frozen=True, kw_only=True):
     """How the clauses of a sentence are connected."""
 
     joins: Row = ()  # Before a clause that could be a sentence by itself
-    subjects: Row = ()  # What such a clause begins with
-    begins: Row = ()  # What begins a clause that hangs on the one before
-    limits: Row = ()  # What makes a clause a condition or an exception: what it limits says something else without it
-    leads: Row = ()  # What begins a part that only leads to the clause behind it
-    refers: Row = ()  # What points back to the clause before
-    relatives: Row = ()  # What begins, behind a comma, what is said of somebody or something by the way
+    subjects: Row = ()  # At the beginning of such a clause
+    begins: Row = ()  # At the beginning of a clause that depends on the one before
+    limits: Row = ()  # At the beginning of a condition or exception, without which the rest means something else
+    leads: Row = ()  # At the beginning of a part that only introduces the next clause
+    refers: Row = ()  # Words that refer to the clause before
+    relatives: Row = ()  # At the beginning of a relative clause, after a comma
 
 
 class Verdicts(Topic, frozen=True, kw_only=True):
-    """What a status says about an outcome."""
+    """What a status line says about an outcome."""
 
-    status: Row = ()  # What a line of status is called
+    status: Row = ()  # Labels of a status line
     good: Row = ()
     bad: Row = ()
-    unsure: Row = ()  # Denied, wished for, told of an earlier time or of a part: no plain verdict
+    unsure: Row = ()  # Denied, wished for, about an earlier time or a part: no clear verdict
     conjunctions: Set = frozenset()
     complete: Row = ()
     partial: Row = ()
-    all: Row = ()  # Of all of it, or of the one thing that is spoken of
-    everything: Row = ()  # Of all of it alone
+    all: Row = ()  # It applies to everything, or to the one thing in question
+    everything: Row = ()  # It applies to everything
 
 
 class Instructions(Topic, frozen=True, kw_only=True):
@@ -537,30 +537,30 @@ class Instructions(Topic, frozen=True, kw_only=True):
 
     worded: Row = ()
     addressed: Row = ()  # It speaks to a model; here a blank is a blank
-    orders: Row = ()  # It asks for something, or says what has to be so
+    orders: Row = ()  # It requests something, or says what must be so
 
 
 class Outcomes(Topic, frozen=True, kw_only=True):
-    """What became of an intention."""
+    """The outcome of an intention."""
 
-    undone: Row = ()  # It did not come about: it was only wished or planned, it was called off, or it was not done
-    fails: Row = ()  # It did, and went wrong
-    often: Row = ()  # It says how often something is so
+    undone: Row = ()  # It did not happen: it was only wished or planned, cancelled, or not done
+    fails: Row = ()  # It happened and failed
+    often: Row = ()  # It says how often something happens
 
 
 class TaskType(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How goals of one type of task are worded."""
 
     name: str
-    begins: Row = ()  # What such a goal begins with, behind words such as “can you please”
-    says: Row = ()  # What may stand anywhere in it
+    begins: Row = ()  # At the beginning of such a goal, after fillers such as “can you please”
+    says: Row = ()  # Anywhere in it
 
 
 class Tasks(Topic, frozen=True, kw_only=True):
     """What people ask an agent for."""
 
     types: tuple[TaskType, ...] = ()
-    fillers: Row = ()  # What stands before the verb of a wish
+    fillers: Row = ()  # Filler words before the verb of a request
     agrees: Set = frozenset()  # Words of messages that only let the agent go on
     answers: Row = ()  # At the beginning of a message: it answers a question of the agent
     waits: Row = ()  # Anywhere at the end of an agent's message: it waits for an answer
