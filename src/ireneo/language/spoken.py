@@ -27,100 +27,100 @@ class Facts(Topic, frozen=True, kw_only=True):
     takes_back: Row = ()  # A sentence of its own that takes back the one before: "just kidding"
     hyperbole: Row = ()  # Anywhere: nobody means it so
     supposed: Row = ()  # Anywhere in a clause: it is supposed, wished or doubted
-    condition: Row = ()  # At the beginning of a clause: what hangs on it is supposed too
-    reported: Row = ()  # Anywhere in a clause: somebody else says so
-    authority: Row = ()  # At the beginning of a clause: who says so is to be believed, of health
-    played: Row = ()  # Anywhere in a message: what is said is said in play
-    fiction: Row = ()  # Anywhere in a message: others in it are made up
-    handed_over: Row = ()  # Anywhere in a message: a text to be worked on comes with it
-    asks_within: Row = ()  # Behind a comma: a request begins
-    asks: Row = ()  # At the beginning of a clause: it asks for something
-    leads: Row = ()  # Before a clause, and no part of it
-    hangs: Row = ()  # At the beginning of a part of a sentence: it hangs on the clause that follows
-    breaks: Row = ()  # Between two clauses, where a subject follows
-    openers: Row = ()  # What a clause begins with that could stand alone
-    adverbs: Set = frozenset()  # What may stand between the words of a verb
-    verbs: Set = frozenset()  # Verbs that tell of the world, besides those with irregular forms
-    idle: Set = frozenset()  # Verbs that tell nothing of the world
+    condition: Row = ()  # At the beginning of a clause: a condition, so that what depends on it is hypothetical
+    reported: Row = ()  # Anywhere in a clause: somebody else says it
+    authority: Row = ()  # At the beginning of a clause: somebody who is believed in matters of health
+    played: Row = ()  # Anywhere in a message: it is role play
+    fiction: Row = ()  # Anywhere in a message: the people in it are invented
+    handed_over: Row = ()  # Anywhere in a message: it contains a text to be edited or translated
+    asks_within: Row = ()  # After a comma: a request begins
+    asks: Row = ()  # At the beginning of a clause: a question or request
+    leads: Row = ()  # Filler words before a clause
+    hangs: Row = ()  # At the beginning of a part of a sentence: it belongs to the clause that follows
+    breaks: Row = ()  # Between two clauses, if a subject follows
+    openers: Row = ()  # At the beginning of a clause that could be a sentence
+    adverbs: Set = frozenset()  # Words between the parts of a verb
+    verbs: Set = frozenset()  # Verbs of facts and events, besides those with irregular forms
+    idle: Set = frozenset()  # Verbs of thought and speech, which state no facts
     idle_states: Row = ()  # At the beginning of a predicate: a mood, a wish, small talk
-    points: Row = ()  # Anywhere in a clause: it points at something outside of it
-    idle_anywhere: Row = ()  # Anywhere in a clause: it is talk about the talk
-    address: Row = ()  # Anywhere: it is said to the assistant, of the assistant
-    own: Row = ()  # Anywhere: it speaks of the speaker and theirs
-    ailments: Row = ()  # Anywhere: an illness or an injury, which who names it has
-    changed: Row = ()  # Anywhere: something is other than it was
+    points: Row = ()  # Anywhere in a clause: it refers to something outside of it
+    idle_anywhere: Row = ()  # Anywhere in a clause: it is about the conversation itself
+    address: Row = ()  # Anywhere: it addresses the assistant
+    own: Row = ()  # Anywhere: it is about the speaker, or people and things of theirs
+    ailments: Row = ()  # Anywhere: an illness or injury, which the speaker has
+    changed: Row = ()  # Anywhere: something has changed
     happened: Row = ()  # Anywhere: it happened, and is over
-    lasts: Row = ()  # Anywhere: what happened is so since
+    lasts: Row = ()  # Anywhere: what happened has a lasting result
     professions: Row = ()  # At the beginning: what somebody does for a living, without an article
-    begins: Set = frozenset()  # Verbs of which the past says what is so since: who bought a thing has it
-    introduces: Row = ()  # At the beginning of a clause: the speaker's `name`; `sure` where nothing else could be meant
-    coming: Row = ()  # Anywhere: it lies ahead
-    of_others: Row = ()  # At the beginning: `name` does, or did, something. Heeds case.
-    becomes: Row = ()  # Behind what is somebody's: it is, or has become, `value`
+    begins: Set = frozenset()  # Verbs whose past states a lasting result: who bought a thing has it
+    introduces: Row = ()  # At the beginning of a clause: the speaker's `name`; `sure` if it is unambiguous
+    coming: Row = ()  # Anywhere: it is in the future
+    of_others: Row = ()  # At the beginning: `name` does, or did, something. Case-sensitive.
+    becomes: Row = ()  # After an attribute: it is, or has become, `value`
     # Somebody's name: `word` is one of `relations`, `name` the name; `RELATION` stands for any of them.
-    # `only_is`: it may be no name. Heeds case.
+    # `only_is`: it may be no name. Case-sensitive.
     relative: Row = ()
-    either: Row = ()  # In a value: it is one of two, and not known which
-    limits: Row = ()  # Behind a value: it holds under a condition
-    article: Row = ()  # What a value doesn't begin with, and goes without
-    relations: Map = field(default_factory=dict)  # By a code, words for people and animals that are somebody's
-    he: Set = frozenset()  # Words for people and animals that are somebody's, of whom one says "he"
-    she: Set = frozenset()  # The same of whom one says "she"
-    states: Set = frozenset()  # Words formed as what was done that tell how somebody is: "married"
-    no_attribute: Set = frozenset()  # What is no attribute of anybody: "my question is"
-    dated: Set = frozenset()  # What has a time that may change: an appointment
-    measured: Set = frozenset()  # What is measured, and has another value each time
+    either: Row = ()  # In a value: one of two, unknown which
+    limits: Row = ()  # After a value: it is true under a condition
+    article: Row = ()  # Words that are stripped from the beginning of a value
+    relations: Map = field(default_factory=dict)  # By a code, words for relatives, friends and pets
+    he: Set = frozenset()  # Those of `relations` that "he" refers to
+    she: Set = frozenset()  # Those of `relations` that "she" refers to
+    states: Set = frozenset()  # Participles that express a state: "married"
+    no_attribute: Set = frozenset()  # Nouns that are nobody's attribute: "my question is"
+    dated: Set = frozenset()  # Things whose time may change: an appointment
+    measured: Set = frozenset()  # Things that are measured, with another value each time
     says: tuple[Predication, ...] = ()
-    ends: Row = ()  # Anywhere: something is over, or another in its place
-    over_what: Row = ()  # Anywhere: `what` is over, or `who` is no more. Both may hold more than is meant.
-    back: Row = ()  # Anywhere: what was over is so again
-    fresh: Row = ()  # Anywhere: it is so now, and was not before
-    besides: Row = ()  # Anywhere: what it says is so beside what was said before
-    renewed: Row = ()  # Anywhere: `what` is another one now
+    ends: Row = ()  # Anywhere: something has ended or was replaced
+    over_what: Row = ()  # Anywhere: `what` has ended, or `who` has died. Both may match too many words.
+    back: Row = ()  # Anywhere: what had ended is true again
+    fresh: Row = ()  # Anywhere: it is new
+    besides: Row = ()  # Anywhere: it is true in addition to what was said before
+    renewed: Row = ()  # Anywhere: `what` was replaced by another one
     recovered: Row = ()  # Anywhere: somebody is well again
-    awaited: Row = ()  # Anywhere: something is waited or prepared for
-    reached: Row = ()  # Anywhere: what was waited or prepared for is there
-    joint: Row = ()  # Anywhere: the speaker is among those of whom it speaks
-    called_too: Row = ()  # Words for the same relation, blanks between
-    counted: Row = ()  # Anywhere: it says how many there are, and not how many of them something happened to
-    light: Set = frozenset()  # Verbs that say something only together with what follows
-    phrase_ends: Set = frozenset()  # Words at which what was named as being over ends, unless it begins with them
+    awaited: Row = ()  # Anywhere: something is expected or prepared
+    reached: Row = ()  # Anywhere: what was expected has happened
+    joint: Row = ()  # Anywhere: it includes the speaker
+    called_too: Row = ()  # Synonyms for a relation, separated by blanks
+    counted: Row = ()  # Anywhere: it says how many there are in total
+    light: Set = frozenset()  # Verbs without a meaning of their own
+    phrase_ends: Set = frozenset()  # Words that end the phrase for what has ended, unless it begins with them
     moves: Row = ()  # Anywhere: somebody moves house, or from one place to another
-    places: Set = frozenset()  # Words at the beginning of what says where something is
-    takes_place: Set = frozenset()  # Verbs that say of a thing no more than where or when it is
-    held: Set = frozenset()  # Verbs that say of a thing that somebody has it, or goes by it
+    places: Set = frozenset()  # Words at the beginning of a place
+    takes_place: Set = frozenset()  # Verbs that only state where or when something is
+    held: Set = frozenset()  # Verbs that state that somebody has or uses something
     speaker: Set = frozenset()  # Subjects that are the speaker
-    owners: Set = frozenset()  # Words before a thing that say whose it is, or that it is known
-    asides: Set = frozenset()  # Words between a verb and what it says, that change nothing of it
-    thing_ends: Set = frozenset()  # Words at which the name of a thing ends
+    owners: Set = frozenset()  # Possessives and definite articles before a thing
+    asides: Set = frozenset()  # Words after a verb that don't change its meaning
+    thing_ends: Set = frozenset()  # Words that end the name of a thing
     trails: Row = ()  # Behind a value: from here on the speaker says something else
     tells_more: Row = ()  # At the beginning of a piece: it tells more of whom or what stands before it
-    refers: Row = ()  # At the beginning of a sentence: it speaks of whom, or what, stands before it
-    depends: Row = ()  # Besides, at the beginning of a clause: it hangs on the one before it
-    apart: Row = ()  # Such words of which one excludes the other of the same person, whatever else is said
+    refers: Row = ()  # At the beginning of a sentence: it refers to the sentence before
+    depends: Row = ()  # The same at the beginning of a clause
+    apart: Row = ()  # Words that exclude each other for the same person, whatever else is said
     grades: Row = ()  # With `nth` and `of`: in which year of something one is
     clocks: Row = ()  # With `clock`: a time of day in words
-    passing: Row = ()  # Anywhere: it was so for a while
-    instead: Row = ()  # Anywhere: something comes in the place of another
-    # By a thing of which one has one at a time, patterns of what says that it is another now; where there are
-    # none, those of `tells_of` say so together with one of `fresh`
+    passing: Row = ()  # Anywhere: it was temporary
+    instead: Row = ()  # Anywhere: something replaces another
+    # By a thing of which one has one at a time, patterns that say that it has changed; where there are
+    # none, a pattern of `tells_of` together with one of `fresh`
     changes_of: Map = field(default_factory=dict)
-    tells_of: Map = field(default_factory=dict)  # By such a thing, patterns of what says which it is
+    tells_of: Map = field(default_factory=dict)  # By such a thing, patterns that say which it is
     # Words for the same measure of things of one's life, blanks between, besides the units of `numbers`
     measures: Row = ()
-    often: Row = ()  # Anywhere: how often, or how much of a time
-    opposites: Row = ()  # Words of which one is so at a time, blanks between
-    over: Row = ()  # Anywhere: what is said of somebody is so no longer
-    rules: Row = ()  # At the beginning of a sentence: how the assistant is to be
-    tongues: Row = ()  # Anywhere in a rule: the language in which it wants answers
-    over_it: Row = ()  # Anywhere: what was told of last is over
+    often: Row = ()  # Anywhere: a frequency or share of time
+    opposites: Row = ()  # Words that exclude each other at a time, separated by blanks
+    over: Row = ()  # Anywhere: what is said of somebody is no longer true
+    rules: Row = ()  # At the beginning of a sentence: how the assistant should behave
+    tongues: Row = ()  # Anywhere in a rule: the language of answers
+    over_it: Row = ()  # Anywhere: the last thing mentioned has ended
     laughs: Row = ()  # Anywhere: who says so laughs
-    boasts: Row = ()  # Anywhere in a sentence that laughs: it isn't meant
-    generic: Set = frozenset()  # Words that many memories have in common and that tell none apart
+    boasts: Row = ()  # Anywhere in a sentence with laughter: it isn't meant
+    generic: Set = frozenset()  # Words that many memories have in common
     steps: Row = ()  # Anywhere in a sentence: how the speaker does something
     failed: Row = ()  # Anywhere in a sentence: what was tried and failed
-    value_ends: Row = ()  # Before what no longer belongs to a value
-    no_value: Set = frozenset()  # What no value begins with
+    value_ends: Row = ()  # After a value: what follows is no part of it
+    no_value: Set = frozenset()  # Words that no value begins with
 
 
 class Phrasing(Topic, frozen=True, kw_only=True):
@@ -155,10 +155,10 @@ class Phrasing(Topic, frozen=True, kw_only=True):
 
 
 class Moments(Topic, frozen=True, kw_only=True):
-    """Times relative to now, and how they are written out. Patterns, except for `on`, `kept` and `since`."""
+    """Times relative to now, and how they are written. Patterns, except for `on`, `kept` and `since`."""
 
     days: Map = field(default_factory=dict)  # By a number of days from today
-    day_parts: Row = ()  # The part of a day, behind it
+    day_parts: Row = ()  # Parts of a day, after it
     last: Row = ()
     this: Row = ()
     next: Row = ()
@@ -166,11 +166,11 @@ class Moments(Topic, frozen=True, kw_only=True):
     ago: Row = ()
     ahead: Row = ()  # With `{count}` and `{unit}`
     on: Row = ()  # Before a day or a month
-    kept: Row = ()  # What stays as it is before a time
-    since: Row = ()  # Of these, what says that it lasts from then on
+    kept: Row = ()  # Words before a time that stay as they are
+    since: Row = ()  # Those of `kept` that say that it lasts from then on
     ahead_of: Set = frozenset()
-    behind: Set = frozenset()  # Of these, what says on which side of now a time lies
-    # Of these, those behind which a time may lie on either side, whatever the verb's tense
+    behind: Set = frozenset()  # Those of `kept` before times in the future, and in the past
+    # Those of `kept` before times in the future or past, whatever the verb's tense
     either_side: Set = frozenset()
     # By `day`, `week`, `weekend`, `month`, `year`, `around`: how it is written; `{}` is the date
     written: Map = field(default_factory=dict)
@@ -182,6 +182,6 @@ class Attributes(Topic, frozen=True, kw_only=True):
     names: Map = field(default_factory=dict)  # Words or, with a `*` before, what a name may end with
     # By how values of it hold (`set`, `series`): the last words of names that have no code
     heads: Map = field(default_factory=dict)
-    bare: Set = frozenset()  # Words for things of one's own that are said without an article: "flat is in Leith"
-    favourites: Row = ()  # What the name of an attribute begins with that says what one likes most
-    one_in_the_plural: Set = frozenset()  # Plurals that name one value
+    bare: Set = frozenset()  # Words for one's own things without an article: "flat is in Leith"
+    favourites: Row = ()  # At the beginning of the name of an attribute: it is what one likes most
+    one_in_the_plural: Set = frozenset()  # Plurals that name one value, and singulars that end like a plural
