@@ -1,4 +1,4 @@
-"""The brief: what a turn is given of all four kinds at once, each found by its own cue, packed to a budget."""
+"""Pack what a turn needs to know, of all four kinds of memories, to a token budget."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _HEAD = lazy_re(r"^(`[^`]+`(?: of a file that was not read before)? fails with )
 def choose_lessons(
     lessons: Iterable[BriefLine], room: int, count: Count, without: Collection[str] = ()
 ) -> list[BriefLine]:
-    """Those that save most for what they cost to read, in `room` tokens, the one of most worth standing first."""
+    """Choose the lessons that save most for their cost, in `room` tokens; the most valuable first."""
     left = room - count(LESSONS_HEADING) - 1
     costs = [(each, count(_lesson_line([each])) + 1) for each in lessons if each.id not in without]
     heads: set[str] = set()
@@ -46,7 +46,7 @@ def choose_lessons(
 
 
 def written_lessons(lessons: Sequence[BriefLine]) -> list[str]:
-    """The lines that lessons make; none where there are none."""
+    """The lines of these lessons."""
     groups: dict[str, list[BriefLine]] = {}
     for each in lessons:
         groups.setdefault(_lesson_head(each) or each.id, []).append(each)
@@ -64,7 +64,7 @@ def _more_lessons(each: BriefLine) -> str:
 
 
 def _lesson_head(each: BriefLine) -> str:
-    """What the line of an error begins with that may be told together with others; empty where it stands alone."""
+    """The beginning of a line about an error that can be merged with others that have it; empty if there is none."""
     found = _HEAD.match(each.text)
     return found[1] if found else ""
 
@@ -94,7 +94,7 @@ KINDS_HEADINGS: Mapping[Kind, str] = {name: f"## {kind.heading}" for name, kind 
 
 
 class BriefCandidate(Struct, frozen=True, kw_only=True):
-    """A memory that a cue found, how well it answers, and why."""
+    """A memory that was found for a brief, with its score and the reason."""
 
     record: Record
     score: float
@@ -103,7 +103,7 @@ class BriefCandidate(Struct, frozen=True, kw_only=True):
 
 
 class BriefLine(ShortRepr, frozen=True, kw_only=True):
-    """A memory or a message as a brief shows it."""
+    """A line of a brief: a memory or a message."""
 
     id: MemoryId | MessageId
     kind: Kind | Literal["message"]
@@ -116,7 +116,7 @@ class BriefLine(ShortRepr, frozen=True, kw_only=True):
 
 
 class Brief(ShortRepr, frozen=True, kw_only=True):
-    """What a turn is given."""
+    """What a turn is given to know."""
 
     markdown: str
     """To be put into a prompt as it is; empty where there is nothing. It is known again when it comes back."""
@@ -194,7 +194,7 @@ def make_brief(
 
 
 def line_of(record: Record, now: datetime) -> str:
-    """A memory in one line, as its kind words it; that it is disputed, or must be reconsidered, stands before it."""
+    """A memory in one line, in the form of its kind; begins with a note if it is disputed or stale."""
     # Doubts come first, where no cut takes them; so the kind need not name them.
     said = one_line(KINDS[record.kind].line(replace(record, state="active", stale=""), now))
     doubts = [

@@ -1,4 +1,4 @@
-"""What of a message its author states in earnest: no questions, wishes, jokes, quotations, play, pasted texts."""
+"""Find what a message states as true, without its questions, wishes, jokes, quotations, role play and pasted texts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _GERMAN = lazy_re(r"[äöüß]|\b(?:ich|und|bin|hab|habe|nicht|heiße|mein|meine
 
 
 class Statement(Struct, frozen=True, kw_only=True):
-    """A clause, or several that hang together, as it was stated."""
+    """One clause, or several that depend on each other, as it was stated."""
 
     text: str
     sentence: str
@@ -74,7 +74,7 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
 
 
 def _sentences(line: str) -> Iterator[str]:
-    """The sentences of a line; a smiley ends one."""
+    """The sentences of a line; an emoticon ends one."""
     for sentence in sentences(line, small_opens=True):
         yield from (each for each in _SMILEY.split(sentence) if each.strip())
 
@@ -86,7 +86,7 @@ def _is_joke(sentence: str) -> bool:
 
 
 def _language(sentence: str, text: str) -> str:
-    """The language of a sentence, by the whole message where its own words are too few to tell."""
+    """The language of a sentence; if it has too few words, that of the whole message."""
     language = language_of_sentence(sentence)
     if language != "en" or language not in all_cues():
         return language
@@ -102,7 +102,7 @@ def _language(sentence: str, text: str) -> str:
 
 
 def is_earnest(text: str) -> bool:
-    """Whether a text that somebody wants remembered says what is so, and isn't supposed, joked, played or quoted."""
+    """Whether a text to be remembered is meant as true: not supposed, joked, played or quoted."""
     plain = _plain(text)
     if _is_played(plain, ()):
         return False
@@ -120,12 +120,12 @@ def _plain(text: str) -> str:
 
 
 def _is_played(text: str, before: Sequence[str]) -> bool:
-    """Whether the message is said in play, or goes on with a play that one of the last two opened."""
+    """Whether the message is role play, or continues one that began in the last two messages."""
     return any(says("played", each) for each in (text, *before[-3:]))
 
 
 def _is_pasted(text: str) -> bool:
-    """Whether a text that was asked to be worked on stands in the message without quotation marks around it."""
+    """Whether the message contains a text to be worked on, without quotation marks."""
     if any(len(_WORDS.findall(found["words"] or found["single"])) > 3 for found in _QUOTATION.finditer(text)):
         return False
     without = text
@@ -167,7 +167,7 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
 
 
 def _by_authority(text: str, rows: FactCues) -> str:
-    """What is so by the word of somebody who is to be believed: "vet says he can eat" without the vet."""
+    """The clause without the person who is believed: "vet says he can eat" gives "he can eat"."""
     by = rows.authority.match(text)
     said = _bare(text[by.end() :].removeprefix(" that"), rows) if by else ""
     return said if len(_WORDS.findall(said)) >= _SHORTEST else text
@@ -190,7 +190,7 @@ def _cut(text: str) -> str:
 
 
 def _without_quotations(sentence: str) -> tuple[str, bool]:
-    """The sentence without what it quotes, and whether that was more than a name or a title."""
+    """The sentence without quotations, and whether one was longer than a name or a title."""
     quoted = False
 
     def drop(found: re.Match[str]) -> str:
@@ -208,7 +208,7 @@ def _without_quotations(sentence: str) -> tuple[str, bool]:
 
 
 def _clauses(sentence: str, rows: FactCues) -> Iterator[str]:
-    """The clauses of a sentence that could stand alone, each with what hangs on it."""
+    """The clauses of a sentence that could stand alone, each with those that depend on it."""
     start = 0
     for found in rows.breaks.finditer(sentence):
         # "Margaret and I": a clause has a verb, and so more words than a name.
@@ -227,7 +227,7 @@ def _clauses(sentence: str, rows: FactCues) -> Iterator[str]:
 
 
 def _bare(piece: str, rows: FactCues) -> str:
-    """A clause without what only leads to it."""
+    """A clause without filler words at its beginning."""
     while found := rows.leads.match(piece):
         piece = piece[found.end() :].lstrip(" ,;:–—-")
     piece = piece.strip(" ,;:–—-…")

@@ -74,23 +74,23 @@ _ALIKE = 0.8
 
 
 def says_of_change(text: str) -> bool:
-    """Whether a text says that something is over, or other than it was."""
+    """Whether a text says that something has ended or changed."""
     if any(says(cue, text) for cue in ("ends", "changed", "fresh", "back")):
         return True
     return any(pattern.search(text) for pattern in _each("over_what"))
 
 
 def may_change(text: str) -> bool:
-    """Whether a text may end something: it says so, or gives a figure or one of two opposites."""
+    """Whether a text may end a memory: it says so, or states a figure or one of two opposites."""
     if says_of_change(text) or figures(text) or counts_of(text) or says("reached", text) or says("recovered", text):
         return True
     return any(changes.search(text) for _, changes, _ in _things())
 
 
 def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str, int]) -> list[Record]:
-    """Those of `known` that hold, and that a user's word ends or takes the place of by its sense.
+    """Those of `known` that a user's statement ends or replaces by its meaning.
 
-    What its own slot settles is not among them. `often` says how many memories there are with a word.
+    Memories in the statement's own slot are left out. `often` counts the memories that contain a word.
     """
     found: dict[str, Record] = {}
     if not draft.against and (draft.kind in ("procedural", "failure") or _is_passing(draft.text)):
@@ -120,17 +120,17 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
 
 
 def _may_end(record: Record) -> bool:
-    """Whether it is of what may end: of events only that something was said, or that something was so then."""
+    """Whether a memory can end: facts and procedures, and events that express a lasting state."""
     return record.kind in ("semantic", "procedural") or (record.kind == "episodic" and lasted(record))
 
 
 def _is_passing(text: str) -> bool:
-    """Whether what a text tells of was so for a while only."""
+    """Whether a text is about something temporary."""
     return says("passing", words_of(text))
 
 
 class _ChangeReader:
-    """Reads what one word ends of what is held."""
+    """Finds which memories a statement ends."""
 
     def __init__(self, draft: MemoryDraft, held: Sequence[Record], often: Mapping[str, int]) -> None:
         self.draft = draft
@@ -150,7 +150,7 @@ class _ChangeReader:
         self.fresh = says("fresh", self.words)
 
     def rivals(self) -> Iterator[Record]:
-        """What can't be so beside what it says is so now."""
+        """Memories that can't be true together with the statement."""
         if self.besides:
             return
         self.renewed = renewed_things(self.words)
@@ -164,7 +164,7 @@ class _ChangeReader:
                 yield each
 
     def _is_rival(self, record: Record, text: str) -> bool:
-        """Whether a memory says which it was of what is another now, what the same did elsewhere, or how many."""
+        """Whether a memory names a thing that was replaced, states the same activity elsewhere, or another count."""
         if any(is_about(text, thing) or record.attribute in thing for thing in self.renewed):
             return True
         before = clause_of(text, telling) if self.clause else None
@@ -174,7 +174,7 @@ class _ChangeReader:
         return any(self.counts[thing] != theirs[thing] for thing in self.counts.keys() & theirs.keys())
 
     def _is_overtaken(self, text: str, words: set[str]) -> bool:
-        """Whether what a memory waits for is there, or it is of the same matter as what is so now."""
+        """Whether a memory waits for what has happened now, or shares two rare words with something new."""
         if self.reached and says("awaited", text) and self._rare(words):
             return True
         if self.fresh and self._share_two(words):
@@ -182,23 +182,23 @@ class _ChangeReader:
         return (self.strong or self.fresh) and self._in_another_month(text, words)
 
     def _in_another_month(self, text: str, words: set[str]) -> bool:
-        """Whether a memory places what the word speaks of in another month."""
+        """Whether a memory places the same thing in another month."""
         mine, theirs = (set(terms(each)) & _months() for each in (self.words, text))
         if not mine or not theirs or mine & theirs:
             return False
         return self._rare(words)
 
     def _rare(self, words: set[str]) -> bool:
-        """Whether a memory has a rare word in common with the word, that is nobody's name."""
+        """Whether a memory shares a rare word with the statement that is nobody's name."""
         return any(self.often.get(term, 0) <= MOST for term in (self.said & words) - self.persons - _beings())
 
     def _share_two(self, words: set[str]) -> bool:
-        """Whether a memory has two rare words in common with what is so now, that are nobody's names."""
+        """Whether a memory shares two rare words with the statement that are nobody's names."""
         shared = {term for term in self.said & words if self.often.get(term, 0) <= MOST}
         return len(shared - self.names - self.persons - _beings()) >= 2
 
     def over(self) -> Iterator[Record]:
-        """What it names as being over."""
+        """Memories of what the statement says has ended."""
         for said, gone, back in named_as_over(self.words):
             # Who gave up the flute is not over; who is named alone may be.
             named = said if gone else said - self.persons or said
@@ -240,7 +240,7 @@ class _ChangeReader:
         return found
 
     def _shared(self, one: Set[str], other: Set[str]) -> set[str]:
-        """The terms of `one` that stand in `other`, or that a longer word there is made with."""
+        """The terms of `one` that occur in `other`, or in a longer word there."""
         same = set(one & other)
         parts = one - same if self.joins else (one - same) & self.names
         begin = {word[:_BEGINNING] for word in other if len(word) > _BEGINNING}
@@ -248,7 +248,7 @@ class _ChangeReader:
         return same | {each for each in parts if any(is_part(each, word) for word in other)}
 
     def other(self) -> Iterator[Record]:
-        """What it gives another figure, day or opposite of."""
+        """Memories for which the statement gives another figure, day or opposite."""
         told = figures(self.words)
         if not told:
             return
@@ -282,7 +282,7 @@ class _ChangeReader:
         yield from self._measured_anew(told)
 
     def _measured_anew(self, told: Mapping[str, frozenset[str]]) -> Iterator[Record]:
-        """The one memory of the same measure, where a sentence says no more than a figure: "79 kilos this morning"."""
+        """The only memory of the same measure, if a sentence states just a figure: "79 kilos this morning"."""
         for sentence in sentences(self.words, small_opens=True) if any(_is_measure(kind) for kind in told) else ():
             mine = figures(sentence)
             kinds = {kind for kind in mine if _is_measure(kind) and not kind.startswith((_SIDE, _APART))}
@@ -298,7 +298,7 @@ class _ChangeReader:
                 yield same[0]
 
     def anew(self) -> Iterator[Record]:
-        """What says where one lives, or what one does, where another home or work is told of."""
+        """Memories of a home, a job and the like, if the statement tells of another one."""
         if self.draft.against or self.besides:
             return
         for thing, changes, tells in _things():
@@ -321,7 +321,7 @@ class _ChangeReader:
                     yield each
 
     def recovered(self) -> Iterator[Record]:
-        """The one illness that is told of, where somebody is well again and says no more."""
+        """The only memory of an illness, if somebody is well again."""
         if not says("recovered", self.words):
             return
         ill = [
@@ -334,19 +334,19 @@ class _ChangeReader:
             yield ill[0]
 
     def _same_beings(self, record: Record, *, few: bool) -> bool:
-        """Whether what the word says may be of those of whom a memory speaks; `few` where it shares one word."""
+        """Whether a memory may be about the same people and animals; `few` if it shares only one word."""
         mine, theirs = (_beings_in(words, self.persons) for words in (self.words, words_of(record.text)))
         if mine and theirs:
             return bool(mine & theirs)
         return mine == theirs or not few or not self._begins_with(mine or theirs, record)
 
     def _of_others(self, record: Record, hit: set[str]) -> bool:
-        """Whether the word and a memory speak of different beings, and of nothing by name."""
+        """Whether statement and memory are about different people or animals, and share no name."""
         mine, theirs = (_beings_in(words, self.persons) for words in (self.words, words_of(record.text)))
         return bool(mine and theirs) and not mine & theirs and (self.joins or not hit & self.names)
 
     def _is_place_of(self, record: Record, shared: set[str]) -> bool:
-        """Whether both share but the name of him of whom the word speaks, and a memory is of others at his place."""
+        """Whether they share only the name of the statement's subject, and the memory is about others at that place."""
         first = self.words.split(" ", 1)[0]
         if not first[:1].isupper() or not first.endswith(("'s", "’s")) or set(terms(first)) != shared:
             return False
@@ -354,23 +354,23 @@ class _ChangeReader:
         return before is not None and not before.subject & shared
 
     def _begins_with(self, beings: set[str], record: Record) -> bool:
-        """Whether the word or a memory is about one of some beings, and the other about the speaker."""
+        """Whether one of both is about a relative or animal, and the other about the speaker."""
         subjects = [(clause_of(text, telling) or _NOTHING).subject for text in (self.words, words_of(record.text))]
         return any({_synonyms().get(term, term) for term in each} & beings for each in subjects)
 
     def _same_adults(self, record: Record) -> bool:
-        """Whether a memory speaks of the same people as the word, but for children: who has a child was pregnant."""
+        """Whether a memory is about the same people, not counting children."""
         persons, words = _persons() | self.persons, words_of(record.text)
         mine, theirs = (_beings_in(text, self.persons) for text in (self.words, words))
         same = persons & set(terms(self.words)) == persons & set(terms(words))
         return same and (not mine or not theirs or bool(mine & theirs))
 
     def _same_persons(self, record: Record) -> bool:
-        """Whether a memory speaks of the same people as the word."""
+        """Whether a memory is about the same people."""
         return self._are_same(self.words, words_of(record.text))
 
     def _are_same(self, one: str, other: str) -> bool:
-        """Whether two texts speak of the same beings: "Kofi" is "my friend Kofi", and "my cousin Ben" not Tara."""
+        """Whether two texts are about the same people: "Kofi" and "my friend Kofi", not "my cousin Ben" and Tara."""
         mine, theirs = _beings_in(one, self.persons), _beings_in(other, self.persons)
         named, called = ({found[1] for found in _CALLED.finditer(text)} for text in (one, other))
         kin = [{name for name in names if name} for names in (named, called)]
@@ -379,7 +379,7 @@ class _ChangeReader:
         return mine == theirs or (bool(mine & theirs & self.persons) and (mine <= theirs or theirs <= mine))
 
     def told_again(self) -> Iterator[Record]:
-        """What it shares two rare words with, where it says that something is over, or fills a slot anew."""
+        """Memories with two rare words of a statement that something has ended, or that fills a slot anew."""
         if not self.strong and not (self.changed and self.draft.attribute):
             return
         if self.draft.kind == "episodic" and not self.draft.messages:
@@ -399,7 +399,7 @@ class _ChangeReader:
             yield from found
 
     def _may_be_meant(self, record: Record, shared: set[str]) -> bool:
-        """Whether a memory is of what the word speaks of: not of somebody else, and no steps with a name."""
+        """Whether a memory may be about the statement's subject."""
         mine, theirs = (_NUMBERED.match(words_of(text)) for text in (self.words, record.text))
         if mine and theirs and mine["one"].casefold() != theirs["one"].casefold():
             # Gate 2 is another one than gate 3.
@@ -412,9 +412,9 @@ class _ChangeReader:
 
 @lru_cache(512)
 def named_as_over(words: str) -> tuple[tuple[frozenset[str], bool, bool], ...]:
-    """The terms of each thing that is named as being over, whether it is a being that is no more, and is so again.
+    """The terms of each thing that is said to have ended, whether it is somebody who died, and whether it is back.
 
-    Kept for the texts that were last asked of: each word of a user is held against the same memories.
+    Cached, since each statement is compared with the same memories.
     """
     told = []
     for pattern in _each("over_what"):
@@ -430,7 +430,7 @@ def named_as_over(words: str) -> tuple[tuple[frozenset[str], bool, bool], ...]:
 
 
 def _phrase(text: str, *, before: bool) -> set[str]:
-    """The terms of a thing that is named at the end of a text, `before` a verb, or else at its beginning."""
+    """The terms of the thing named at the end of a text that stands `before` a verb, or else at its beginning."""
     said = [found[0] for found in _WORDS.finditer(text)]
     ends = _phrase_ends()
     if before and writes_nouns_large(text):
@@ -448,7 +448,7 @@ def _phrase(text: str, *, before: bool) -> set[str]:
 
 
 def _last_nouns(words: list[str]) -> list[str]:
-    """The last noun of a German phrase, with those that stand beside it; all of a phrase that writes none large."""
+    """The last noun of a German phrase with adjacent ones; the whole phrase if it capitalises none."""
     large = [at for at, word in enumerate(words) if word[:1].isupper()]
     found: list[int] = []
     # "Das Bisoprolol hat die Ärztin abgesetzt": it is not the doctor who is over.
@@ -461,13 +461,13 @@ def _last_nouns(words: list[str]) -> list[str]:
 
 
 def is_part(one: str, other: str) -> bool:
-    """Whether one of two words begins or ends with the other."""
+    """Whether one word begins or ends with the other."""
     short, long = sorted((one, other), key=len)
     return len(short) >= _COMPOUND and (long.startswith(short) or long.endswith(short) or long[:6] == short[:6] != "")
 
 
 def _speaks_of(record: Record, hit: set[str]) -> bool:
-    """Whether what is named is only whom a memory speaks of: who leaves is a nurse all the same."""
+    """Whether the shared terms only name the memory's subject."""
     text = words_of(record.text)
     first, _, rest = text[without_owner(text) :].partition(" ")
     if set(terms(first)) & _beings():
@@ -478,23 +478,23 @@ def _speaks_of(record: Record, hit: set[str]) -> bool:
 
 
 def is_name_of(record: Record) -> bool:
-    """Whether a memory says no more than what somebody is called."""
+    """Whether a memory only states somebody's name."""
     return record.value[:1].isupper() and record.text.rstrip(".").endswith(record.value) and len(record.text) < 60
 
 
 def _says_over(text: str) -> bool:
-    """Whether a memory says itself that something is over."""
+    """Whether a memory itself says that something has ended."""
     return says("ends", words_of(text))
 
 
 def _says_over_of(record: Record, hit: set[str]) -> bool:
-    """Whether a memory says itself that this is over."""
+    """Whether a memory itself says that this has ended."""
     text = words_of(record.text)
     return _says_over(text) and (len(hit) > 1 or any(hit & named for named, *_ in named_as_over(text)))
 
 
 def _is_work_at(record: Record, hit: set[str]) -> bool:
-    """Whether a memory says that somebody works in a place."""
+    """Whether a memory says that somebody works at a place."""
     text = words_of(record.text)
     placed = any(set(terms(found[1])) & hit for found in _IN.finditer(text))
     work = (tells for thing, _, tells in _things() if thing == "job")
@@ -502,12 +502,12 @@ def _is_work_at(record: Record, hit: set[str]) -> bool:
 
 
 def _is_measure(kind: str) -> bool:
-    """Whether figures of a kind measure something, and are no time."""
+    """Whether figures of a kind are measurements, and no times."""
     return bool(kind) and kind not in _NO_MEASURE and " " not in kind
 
 
 def _newest_part(text: str) -> str:
-    """A text without what it says was so before: "from nights to days"."""
+    """A text without the value before a change: without "from nights" in "from nights to days"."""
     return _FROM.sub("", text)
 
 
@@ -526,9 +526,9 @@ _FROM = lazy_re(lambda: either(topic(Phrasing).was), re.I)
 
 @lru_cache(512)
 def figures(text: str) -> Mapping[str, frozenset[str]]:
-    """By what they measure, the figures, days and opposites that a text tells.
+    """The figures, days and opposites in a text, by what they measure.
 
-    Kept for the texts that were last asked of: each word of a user is held against the same memories.
+    Cached, since each statement is compared with the same memories.
     """
     found, text = dict[str, set[str]](), with_digits(text, _units())
     told = [each for term in terms(text) for each in _kinds_of().get(term, ())]
@@ -543,7 +543,7 @@ def figures(text: str) -> Mapping[str, frozenset[str]]:
 
 
 def _measured(figure: re.Match[str]) -> tuple[str, str] | None:
-    """What a figure measures, and its value; None of a year."""
+    """What a figure measures, and its value; None for a year."""
     if figure["clock"]:
         return "clock", _BEHIND_FIGURES.sub("", figure["clock"]).replace(".", ":").removesuffix(":00")
     if figure["money"]:
@@ -569,7 +569,7 @@ def _same_slot(record: Record, draft: MemoryDraft) -> bool:
 
 
 def _counts_otherwise(record: Record, draft: MemoryDraft) -> bool:
-    """Whether a memory counts the same things that a later word counts, and finds another number of them."""
+    """Whether a memory gives another number for the same things than a later statement."""
     now, before = (counts_of(words_of(each.text)) for each in (draft, record))
     if says("besides", words_of(draft.text)):
         return False
@@ -586,30 +586,30 @@ def _in_another_language(record: Record, draft: MemoryDraft) -> bool:
 
 
 def _is_work_elsewhere(record: Record, draft: MemoryDraft) -> bool:
-    """Whether a memory says what its subject does for whom, where they work for another now."""
+    """Whether a memory gives somebody's job at another employer."""
     if record.attribute != "job" or record.subject != draft.subject or draft.value in record.text:
         return False
     return bool(_EMPLOYED.search(words_of(record.text)))
 
 
 def _names(text: str) -> set[str]:
-    """The words of a memory that are written large within a sentence."""
+    """The capitalised words of a memory, except at the beginning of a sentence."""
     return {term for found in _LARGE.finditer(words_of(text)) for term in terms(found[0])}
 
 
 def words_of(text: str) -> str:
-    """What a memory says itself, without the frame around words that it quotes."""
+    """A memory's own words: only what is quoted, if it quotes the user."""
     found = _FRAME.search(text)
     return found["words"] if found else text
 
 
 def lasted(record: Record) -> bool:
-    """Whether an event is that something was said, or that something was so then: which may be said to be over."""
+    """Whether an event expresses that something was said or lasted, which can end."""
     return bool(record.subject) or _FRAME.search(record.text) is not None
 
 
 def telling(text: str) -> set[str]:
-    """The words by which a memory is told from others: no times, and none that stand in every other sentence."""
+    """The words that distinguish a memory from others: no times and no common words."""
     return {term for term in terms(words_of(text)) if term not in _plain_words() and not term.isdigit()}
 
 
@@ -633,7 +633,7 @@ def _months() -> frozenset[str]:
 
 @from_data
 def _units() -> dict[str, str]:
-    """By a term, the unit that it names."""
+    """Units by the terms that name them."""
     kinds = [of_language(Numbers, code).units for code in LANGUAGES]
     names = [(unit, word) for each in kinds for unit, words in each.items() for word in (unit, *words)]
     measures = [words for code in LANGUAGES for words in of_language(Facts, code).measures]
@@ -643,7 +643,7 @@ def _units() -> dict[str, str]:
 
 @from_data
 def _kinds_of() -> dict[str, tuple[tuple[str, str], ...]]:
-    """By a term, of which weekdays or opposites it is one, and which."""
+    """By a term, the groups of weekdays or opposites it belongs to, and which member it is."""
     groups = [(_SIDE, group.split()) for code in LANGUAGES for group in of_language(Facts, code).opposites]
     groups += [(_APART, group.split()) for code in LANGUAGES for group in of_language(Facts, code).apart]
     kinds: dict[str, tuple[tuple[str, str], ...]] = {}
@@ -657,24 +657,24 @@ def _kinds_of() -> dict[str, tuple[tuple[str, str], ...]]:
 
 @from_data
 def _persons() -> frozenset[str]:
-    """Terms for people who are somebody's."""
+    """Terms for relatives, friends and colleagues."""
     return _related(_KIN)
 
 
 @from_data
 def _roles() -> frozenset[str]:
-    """Terms for people by what they are to somebody."""
+    """Terms for people by their relation to somebody."""
     return _related(None) - _related(("pet",))
 
 
 @from_data
 def _beings() -> frozenset[str]:
-    """Terms for people and animals that are somebody's: what is so of one is not so of the other."""
+    """Terms for people and animals that belong to somebody; what is true of one isn't of another."""
     return _related((*_KIN, "child", "pet"))
 
 
 def _beings_in(text: str, known: set[str]) -> set[str]:
-    """Whom a text speaks of: by name, or as whose they are; "mum" and "mother" are one."""
+    """The people and animals in a text, by name or relation; "mum" and "mother" are the same."""
     beings = _persons() | _beings()
     # Of "Kofi's brother" it is the brother of whom it speaks.
     owners = {owner[1] for owner in _OWNED.finditer(text) if set(terms(owner[2])) & beings}
@@ -683,7 +683,7 @@ def _beings_in(text: str, known: set[str]) -> set[str]:
 
 
 def _one_of_us(text: str) -> str:
-    """A text of what is so of people; nothing where the speaker is among them, of whom it is told."""
+    """A text about people; empty if the speaker is among them."""
     return "" if says("joint", text) else text
 
 
@@ -703,14 +703,14 @@ def _related(codes: Sequence[str] | None) -> frozenset[str]:
 
 
 def _is_older(record: Record, draft: MemoryDraft) -> bool:
-    """Whether a memory was told before a word, which it also must have been where a later talk is read first."""
+    """Whether a memory was recorded before a statement and, if both have sources, is not about a later day."""
     if record.recorded >= draft.recorded or set(record.sources) & set(draft.messages):
         return False
     return not (record.sources and draft.messages) or record.at.date() <= draft.at.date()
 
 
 def _of_slot(draft: MemoryDraft, held: Sequence[Record]) -> list[Record]:
-    """The values of a slot that is said to have ended without the value being named as it stands there."""
+    """The other values of a slot for which the statement says that a value has ended."""
     said = set(terms(draft.value))
     alike = next((group for group in _ALIKE_SLOTS if draft.attribute in group), (draft.attribute,))
     values = [each for each in held if each.subject == draft.subject and each.attribute in alike]
@@ -720,13 +720,13 @@ def _of_slot(draft: MemoryDraft, held: Sequence[Record]) -> list[Record]:
 
 
 def _each(cue: str) -> Iterator[re.Pattern[str]]:
-    """Every pattern of a row of cues that are searched one by one, in all languages."""
+    """All patterns of a cue that are searched one by one, in all languages."""
     return (pattern for each in all_cues().values() for pattern in each.each[cue])
 
 
 @from_data
 def _things() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...]:
-    """Of which somebody has one at a time (a home, a job): what says that it is another now, and what tells which."""
+    """Things of which one has one at a time: patterns that say that it changed, and that say which it is."""
     return tuple(
         (thing, lazy_re(either(known.changes_of.get(thing) or patterns), re.I), lazy_re(either(patterns), re.I))
         for known in (each.known for each in all_cues().values())

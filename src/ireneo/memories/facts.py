@@ -1,4 +1,4 @@
-"""Facts in time: which of a slot's values was true when, and when we believed it."""
+"""Facts over time: which value of a slot was true when, and when that was believed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from ireneo.short_repr import ShortRepr
 
 
 class Point(Struct, frozen=True, kw_only=True):
-    """From here on a value holds: until `until`, where that was said, and no longer than the next point."""
+    """From here on a value holds: until `until` if that was stated, and at most until the next point."""
 
     start: datetime
     until: datetime | None
@@ -45,12 +45,12 @@ class Point(Struct, frozen=True, kw_only=True):
     recorded: datetime
 
     def covers(self, moment: datetime) -> bool:
-        """Whether it holds at a moment after its start, as far as it says itself."""
+        """Whether it holds at a moment after its start, by its own end."""
         return self.until is None or moment < self.until
 
 
 class HeldPeriod(Struct, frozen=True, kw_only=True):
-    """A time in which a value held, and what ended it."""
+    """A period in which a value was true, and what ended it."""
 
     period: Period
     ended_by: Point | None = None
@@ -58,7 +58,7 @@ class HeldPeriod(Struct, frozen=True, kw_only=True):
 
 
 class Timeline(Struct, frozen=True, kw_only=True):
-    """What held when."""
+    """Which value was true when."""
 
     stretches: dict[MemoryId, list[HeldPeriod]]
     disputed: frozenset[MemoryId]
@@ -68,7 +68,7 @@ class Timeline(Struct, frozen=True, kw_only=True):
 
 
 def timeline(records: Sequence[Record]) -> Timeline:
-    """The timeline of all the evidence of `records`, each of which says that another value is true."""
+    """The timeline of the evidence of `records`, which state different values of one slot."""
     claims = _claims(records)
     points: list[Point] = []
     disputed = {memory for piece, memory in claims if not _take_in(points, piece, memory)}
@@ -80,7 +80,7 @@ def timeline(records: Sequence[Record]) -> Timeline:
 
 
 def beliefs(records: Sequence[Record]) -> Iterator[tuple[datetime, dict[MemoryId, list[HeldPeriod]]]]:
-    """What held when, as it was believed after each moment at which something was told."""
+    """The timeline as it was believed after each moment at which something was told."""
     points: list[Point] = []
     for told, together in groupby(_claims(records), key=lambda claim: claim[0].recorded):
         for piece, memory in together:
@@ -106,7 +106,7 @@ def _in_order(claim: tuple[Evidence, MemoryId]) -> tuple[object, ...]:
 
 
 def _take_in(points: list[Point], piece: Evidence, memory: MemoryId) -> bool:
-    """Put a piece of evidence in its place; False where a more trusted word stands against it."""
+    """Insert a piece of evidence; False if more trusted evidence contradicts it."""
     at = bisect_right(points, piece.at, key=lambda point: point.start) - 1
     before = points[at] if at >= 0 else None
     holds = before if before and before.covers(piece.at) else None
@@ -137,12 +137,12 @@ def _take_in(points: list[Point], piece: Evidence, memory: MemoryId) -> bool:
 
 
 def _is_denied(before: Point, piece: Evidence, memory: MemoryId) -> bool:
-    """Whether a more trusted word said that this is not so, and nothing was said since."""
+    """Whether more trusted evidence denies it, and nothing was said since."""
     return before.id == memory and before.until == before.start and before.trust > piece.trust
 
 
 def _drop_rest(points: list[Point], at: int, trust: float) -> None:
-    """Drop what only said again that the value at a point holds, where that is corrected or said to have ended."""
+    """Drop repetitions of the value at a point that was corrected or has ended."""
     end = at + 1
     while end < len(points) and points[end].id == points[at].id and points[end - 1].covers(points[end].start):
         end += 1
@@ -150,7 +150,7 @@ def _drop_rest(points: list[Point], at: int, trust: float) -> None:
 
 
 def _trust(points: Sequence[Point], at: int) -> float:
-    """How far the value that holds at a point is trusted: as far as the most trusted word of its run."""
+    """The trust in the value at a point: that of the most trusted evidence in its run."""
     most = points[at].trust
     while at > 0 and points[at - 1].id == points[at].id and points[at - 1].covers(points[at].start):
         at -= 1
@@ -201,14 +201,14 @@ def settle_values(records: Sequence[Record]) -> list[Record]:
 
 
 def stand_together(records: Sequence[Record]) -> bool:
-    """Whether the values of a key hold beside each other: its attribute has several, or one of them was said to add."""
+    """Whether the values of a key are true side by side: the attribute is a set, or a value was said to add to it."""
     return any(
         holding_of(each.attribute) in ("set", "event") or any(piece.adds for piece in each.evidence) for each in records
     )
 
 
 def holds_at(record: Record, moment: datetime) -> bool:
-    """Whether it is true at `moment`, as we believe now."""
+    """Whether a memory is true at `moment`, as believed now."""
     return not record.archived and record.state != "erased" and held_at(record.periods, moment)
 
 
@@ -259,7 +259,7 @@ def _reason_denied(record: Record) -> str:
 
 
 def _reason_ended(record: Record, end: datetime | None) -> str:
-    """Why a value holds no longer that no other took the place of."""
+    """Why a value ended that no other one replaced."""
     if end is None:
         return ""
     against = [each for each in record.evidence if each.against and each.at == end]
@@ -278,7 +278,7 @@ def _last_against(record: Record) -> datetime | None:
 
 
 class Fact(ShortRepr, frozen=True, kw_only=True):
-    """That something was true for a time."""
+    """Something that was true for a period."""
 
     record: Record
     period: Period
@@ -290,7 +290,7 @@ class Fact(ShortRepr, frozen=True, kw_only=True):
 
     @property
     def against(self) -> tuple[str, ...]:
-        """The reasons that were given against it, by whom and when, in sentences."""
+        """Who contradicted it, when and why, in sentences."""
         return disputes(self.record)
 
 
@@ -319,7 +319,7 @@ def facts(records: Sequence[Record], *, at: datetime | None = None, believed_at:
 
 
 def _believed(records: Sequence[Record]) -> list[tuple[MemoryId, Period, datetime, datetime | None]]:
-    """Each value with each of its beginnings, as it was believed last, from when to when that was."""
+    """Each value with each of its periods, as it was last believed, and from when to when."""
     if len(records) > 1 and stand_together(records):
         return [each for record in records for each in _believed([record])]
     open_since: dict[tuple[MemoryId, datetime], tuple[datetime, Period]] = {}
@@ -369,19 +369,19 @@ _NO_PLURAL = ("ss", "us", "is", "os")
 
 
 def attribute_of(name: str) -> str:
-    """The code of an attribute by what it is called in any language; where it has none, its name in small letters."""
+    """The code of an attribute by its name in any language; without a code, the name in lower case."""
     plain = " ".join(name.casefold().replace("_", " ").split())
     return _codes().get(plain, plain)
 
 
 def is_attribute(name: str) -> bool:
-    """Whether a name is one of the table, or of somebody's favourite of a kind."""
+    """Whether a name is a known attribute, or somebody's favourite of a kind."""
     plain = " ".join(name.casefold().split())
     return attribute_of(plain) in _codes().values() or plain.startswith(topic(Attributes).favourites)
 
 
 def seldom_changes(attribute: str) -> bool:
-    """Whether what was said of an attribute once holds for years, so that it is kept of others as well."""
+    """Whether values of an attribute last for years, so that they are kept about other people as well."""
     return attribute in _SELDOM_CHANGES or holding_of(attribute) == "event"
 
 

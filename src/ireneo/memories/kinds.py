@@ -1,4 +1,4 @@
-"""The four kinds of memories: a class for each, so that nothing else asks of which kind a memory is."""
+"""The four kinds of memories, a class for each; no other module branches on the kind."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _DAY_SECONDS = 86_400
 
 
 class Encounters(Struct, frozen=True, kw_only=True):
-    """Times at which a memory was met: `count` of them, evenly between two moments (a single one: at both)."""
+    """`count` times at which a memory was told or used, spread evenly between two moments."""
 
     first: datetime
     last: datetime
@@ -70,13 +70,13 @@ class Encounters(Struct, frozen=True, kw_only=True):
 
 
 def activation(met: Iterable[Encounters], now: datetime, *, pace: float = 1.0, since: datetime | None = None) -> float:
-    """How well it is held, from 0 (never met) to 1: it only falls as time goes by, and rises with each meeting."""
+    """How well a memory is retained, from 0 (never encountered) to 1: falls with time, rises with each encounter."""
     total = _sum(met, now, pace, since)
     return total / (total + math.exp(THRESHOLD))
 
 
 def encounters(record: Record) -> list[Encounters]:
-    """When a memory was met: the evidence for it, by when that happened, and its uses."""
+    """The times at which a memory was told, by when that happened, and used."""
     evidence = supporting(record)
     met = [Encounters(first=each.at, last=each.at) for each in evidence]
     let_go = record.seen - len(record.evidence)
@@ -99,7 +99,7 @@ def _sum(met: Iterable[Encounters], now: datetime, pace: float, since: datetime 
 
 
 def _age(moment: datetime, now: datetime, pace: float, since: datetime | None) -> float:
-    """Days since `moment`, each counted `pace` times; where `since` is given, only those after it."""
+    """Days since `moment`; those after `since` (None: all of them) are multiplied by `pace`."""
     days = max(0.0, (now - moment).total_seconds() / _DAY_SECONDS)
     if since is None:
         return max(YOUNGEST_DAYS, days * pace)
@@ -131,7 +131,7 @@ _OF_STATE = {"active": 1.0, "disputed": 0.5, "superseded": 0.4, "retired": 0.3, 
 
 
 class MemoryKind(ABC):
-    """How memories of one kind are written, found, worded and forgotten."""
+    """How memories of one kind are written, compared, ranked and forgotten."""
 
     name: Kind
     answers: str
@@ -143,14 +143,14 @@ class MemoryKind(ABC):
 
     @abstractmethod
     def key(self, draft: MemoryDraft) -> str:
-        """What a draft is compared under: its slot or signature, or ``t_…`` from its words where it has none."""
+        """What a draft is compared under: its slot or signature, or ``t_…`` from its words if it has none."""
 
     @abstractmethod
     def id(self, draft: MemoryDraft) -> MemoryId:
-        """The id of the memory that a draft makes where none says the same already."""
+        """The id of the memory that a draft creates if no known memory says the same."""
 
     def same(self, record: Record, draft: MemoryDraft) -> bool:
-        """Whether a draft says again what a memory under its key says already."""
+        """Whether a draft says the same as a memory under its key."""
         return record.id == self.id(draft)
 
     def settle(self, records: Sequence[Record]) -> Sequence[Record]:
@@ -162,28 +162,28 @@ class MemoryKind(ABC):
         return settle_values(records)
 
     def holds(self, record: Record, moment: datetime) -> bool:
-        """Whether what a memory says is the case at a moment, as far as we believe now; archived ones hold no more."""
+        """Whether a memory is true at a moment, as far as is known now; archived memories are not."""
         return holds_at(record, moment)
 
     def fits(self, record: Record, conditions: Mapping[str, str]) -> bool:
-        """Whether a memory still counts under the conditions that hold now (tool, version, file hashes)."""
+        """Whether a memory applies under the current conditions (tool, version, file hashes)."""
         return True
 
     @abstractmethod
     def retention(self, record: Record, now: datetime) -> float:
-        """How much it is worth keeping, from 0 to 1; what is least goes first."""
+        """How much a memory is worth keeping, from 0 to 1; the least is archived first."""
 
     @abstractmethod
     def score(self, record: Record, now: datetime) -> Factors:
-        """The kind's own part in how well a memory answers; the factors are multiplied with its relevance."""
+        """The kind's own factors, by which a memory's relevance is multiplied."""
 
     @abstractmethod
     def line(self, record: Record, now: datetime) -> str:
-        """It on the wire, as one line without its id: "I …", a statement, steps, "I tried X — abandoned because Y"."""
+        """A memory in one line without its id: "I …", a statement, steps, or "I tried X — abandoned because Y"."""
 
 
 class _Episodic(MemoryKind):
-    """What happened. Episodes are appended, fade with time and disuse, and faster once they were reflected on."""
+    """Events. Episodes are appended, fade with time and disuse, and faster once a conclusion was drawn from them."""
 
     name = "episodic"
     answers = "What happened?"
@@ -230,7 +230,7 @@ class _Episodic(MemoryKind):
         return record.holds and record.at <= moment
 
     def retention(self, record: Record, now: datetime) -> float:
-        """By how often and how long ago it was told or used, however long ago it happened."""
+        """By how often and how recently it was told or used, regardless of when it happened."""
         pace = REFLECTED_PACE if record.reflected else 1.0
         told = [
             Encounters(first=max(each.first, record.recorded), last=max(each.last, record.recorded), count=each.count)
@@ -251,7 +251,7 @@ class _Episodic(MemoryKind):
 
 
 class _Semantic(MemoryKind):
-    """What is true. One value holds in a slot (subject, attribute) at a time, and none is ever forgotten by time."""
+    """Facts. A slot (subject, attribute) has one value at a time; facts never fade with time."""
 
     name = "semantic"
     answers = "What is true?"
@@ -267,7 +267,7 @@ class _Semantic(MemoryKind):
         return MemoryId(digest("m", b"semantic", self.key(draft).encode(), said.encode()))
 
     def retention(self, record: Record, now: datetime) -> float:
-        """By how sure and how useful it is, never by its age: what holds outlasts what happened."""
+        """By how certain and how useful it is, never by age."""
         use = 1 - 1 / (1 + record.used + len(supporting(record)))
         worth = 0.6 + 0.4 * (0.5 * record.confidence + 0.25 * record.salience + 0.25 * use)
         return worth * _OF_STATE[record.state] * (0.6 if record.stale else 1.0)
@@ -291,7 +291,7 @@ class _Semantic(MemoryKind):
 
 
 class _Procedural(MemoryKind):
-    """How something is done. Keyed by task type and name, versioned, and ranked by how often it helped."""
+    """Procedures. Keyed by task type and name, versioned, and ranked by how often they helped."""
 
     name = "procedural"
     answers = "How is it done?"
@@ -306,7 +306,7 @@ class _Procedural(MemoryKind):
         return MemoryId(digest("m", b"procedural", self.key(draft).encode(), normal(draft.text).encode()))
 
     def settle(self, records: Sequence[Record]) -> list[Record]:
-        """Other steps under the same name are another version, numbered as they were told."""
+        """Different steps under the same name are versions, numbered in the order in which they were told."""
         settled = settle_values(records)
         speaking = sorted(settled, key=lambda each: (each.recorded, min(piece.at for piece in each.evidence), each.id))
         versions = {each.id: number for number, each in enumerate(speaking, 1)}
@@ -330,7 +330,7 @@ class _Procedural(MemoryKind):
 
 
 class _Failure(MemoryKind):
-    """What must not be repeated. It gains weight when seen again, and is overturned when it works after all."""
+    """Failures to avoid. They gain weight when seen again, and are overturned when the approach works after all."""
 
     name = "failure"
     answers = "What must I not repeat?"
@@ -378,7 +378,7 @@ class _Failure(MemoryKind):
         return record.holds
 
     def fits(self, record: Record, conditions: Mapping[str, str]) -> bool:
-        """Not where one of the conditions that are known of both is another one now."""
+        """False if a condition that is known for both has changed."""
         return all(conditions.get(name, value) == value for name, value in record.conditions.items())
 
     def retention(self, record: Record, now: datetime) -> float:
@@ -402,7 +402,7 @@ class _Failure(MemoryKind):
         return with_notes(record.text, notes)
 
     def _weight(self, record: Record) -> float:
-        """How often it was seen, from 0.5 (once) towards 1."""
+        """By how often it was seen, from 0.5 (once) towards 1."""
         return 1 - 1 / (1 + math.log2(1 + max(1, record.seen)))
 
 
@@ -411,7 +411,7 @@ def _unless_erased(record: Record) -> State:
 
 
 def _since(moment: datetime) -> str:
-    """Since when something is so; of an odd minute it is only known that it was so then."""
+    """Since when a fact is true; if the time has minutes, only that it was true then."""
     if moment.minute or moment.second or moment.microsecond:
         return f"as of {day(moment)}"
     return f"since {month(moment) if moment.day == 1 else day(moment)}"
@@ -430,5 +430,5 @@ KINDS: dict[Kind, MemoryKind] = {kind.name: kind for kind in (_Episodic(), _Sema
 
 
 def worth(record: Record, now: datetime) -> float:
-    """The kind's own part in how well a memory answers."""
+    """The kind's own factors of a memory's score, multiplied."""
     return math.prod(factor for _, factor in KINDS[record.kind].score(record, now))

@@ -1,4 +1,4 @@
-"""Of whom "he" and "she" speak: the one person or animal named before who may be meant, or nobody."""
+"""Resolve "he" and "she" to the only person or animal mentioned before who may be meant."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _pronoun(language: str) -> re.Pattern[str]:
 
 
 def names_of(known: Sequence[Record]) -> dict[str, str]:
-    """The names of the speaker's sister, boss, dog: by the code of the relation and by the name itself."""
+    """The names of the speaker's sister, boss or dog, by the code of the relation and by the name itself."""
     names: dict[str, str] = {}
     for record in known:
         if record.attribute in relations() and record.value[:1].isupper() and len(record.value.split()) <= 2:
@@ -40,7 +40,7 @@ def names_of(known: Sequence[Record]) -> dict[str, str]:
 
 
 def is_called(term: str, record: Record) -> bool:
-    """Whether a word may stand for whom a memory names: "girl" for a daughter, but not for a son."""
+    """Whether a word may stand for the person that a memory names: "girl" for a daughter, but not for a son."""
     word = _relation_terms().get(term, "")
     if not word or relations()[word] != attribute_of(record.attribute):
         return False
@@ -54,7 +54,7 @@ def _relation_terms() -> dict[str, str]:
 
 
 class Antecedents:
-    """Who was named so far in a message, or else in the one before it."""
+    """The people mentioned so far in a message, or else in the one before it."""
 
     def __init__(self, known: Sequence[Record], before: str) -> None:
         """Know by which words those are told who have a name."""
@@ -65,7 +65,7 @@ class Antecedents:
         self._heard = ""
 
     def resolve(self, statement: Statement, names: Mapping[str, str]) -> Statement:
-        """A statement of "he" or "she" told of whom it speaks; as it is where that is not sure."""
+        """The statement with its pronoun replaced by a name; unchanged if that is ambiguous."""
         found = _pronoun(statement.language).match(statement.text)
         self._heard, heard = f"{self._heard} {statement.text}", self._heard
         if found is None or statement.made_up:
@@ -82,7 +82,7 @@ class Antecedents:
         return replace(statement, text=f"{whom}{said}{statement.text[found.end() :]}")
 
     def _meant(self, text: str, names: Mapping[str, str], side: str, language: str) -> str | None:
-        """The only one in a text who may be meant."""
+        """The only person in a text who may be meant."""
         said = dict[str, str]()
         for who, theirs in self._mentions(text, names):
             said[who] = said.get(who) or theirs
@@ -92,7 +92,7 @@ class Antecedents:
         return fits[0]
 
     def _mentions(self, text: str, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-        """Whoever a text names, or calls somebody's, and whether that is a "he" or a "she", where it is known."""
+        """The people that a text names or calls somebody's, each with "he" or "she" if known."""
         for found in _relative().finditer(text):
             name, side = found["name"], _side(found["word"])
             if name in names.values():
@@ -108,7 +108,7 @@ class Antecedents:
 
 
 def _verb(short: str, following: str) -> str:
-    """The verb that is written short before a word: "she's moved", "she's married", "she'll move"."""
+    """The verb that is contracted before a word: "she's moved", "she's married", "she'll move"."""
     if short == "ll":
         return "will"
     states = following in of_language(Facts, "en").states or following.endswith("ing")
@@ -117,7 +117,7 @@ def _verb(short: str, following: str) -> str:
 
 
 def _may_be_somebody(text: str, names: Mapping[str, str], said: Iterable[str] = ()) -> bool:
-    """Whether a text names somebody who isn't known, as far as one can tell."""
+    """Whether a text may name somebody unknown."""
     parts = {word for name in (*names.values(), *said) for word in name.split()}
     return any(
         found["name"] not in parts and found["name"].casefold() not in no_names() for found in _MAYBE.finditer(text)
@@ -125,7 +125,7 @@ def _may_be_somebody(text: str, names: Mapping[str, str], said: Iterable[str] = 
 
 
 def _side(text: str) -> str:
-    """Which of both the first word is that tells it; empty where none does."""
+    """Return "he" or "she" by the first word that determines it; empty if none does."""
     for word in _WORD.findall(text.casefold()):
         if side := _side_of().get(word):
             return side
@@ -134,7 +134,7 @@ def _side(text: str) -> str:
 
 @from_data
 def _side_of() -> dict[str, str]:
-    """By words for somebody, "he" or "she"; none for a word that may be either in one of the languages ("partner")."""
+    """Map words for people to "he" or "she"; without words that may be either in a language ("partner")."""
     known = [of_language(Facts, code) for code in LANGUAGES]
     either_one = {word for each in known for words in each.relations.values() for word in {*words} - each.he - each.she}
     sides = {word: side for each in known for side, words in (("he", each.he), ("she", each.she)) for word in words}
@@ -143,7 +143,7 @@ def _side_of() -> dict[str, str]:
 
 @from_data
 def _relative() -> re.Pattern[str]:
-    """Whoever is called somebody's, with the name behind it."""
+    """A pattern for somebody's relative, with the name after it."""
     words = either(sorted(map(re.escape, relations()), key=len, reverse=True))
     return lazy_re(
         rf"\b(?P<whose>(?i:my|our|meine?|unsere?)) (?:[a-zäöü-]+ ){{0,2}}?(?P<word>(?i:{words}))\b"

@@ -1,4 +1,4 @@
-"""What becomes of a draft beside what is known, and of conclusions whose ground has fallen."""
+"""Settle a new draft with the known memories under its key, and mark conclusions whose sources no longer hold."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RememberOutcome: TypeAlias = Literal["added", "reinforced", "superseded", "dispu
 
 
 class Reconciled(Struct, frozen=True, kw_only=True):
-    """What became of a draft."""
+    """The result of settling a draft."""
 
     did: RememberOutcome
     reason: str
@@ -48,7 +48,7 @@ class Reconciled(Struct, frozen=True, kw_only=True):
 
 
 def reconcile(draft: MemoryDraft, known: Sequence[Record]) -> Reconciled:
-    """Settle a draft beside `known`, all the memories that stand under its key."""
+    """Settle a draft with `known`, all memories under its key."""
     row = KINDS[draft.kind]
     old = _same(row, draft, known)
     record, is_new = (made(row, draft), True) if old is None else _merged(old, draft)
@@ -69,7 +69,7 @@ def reconcile(draft: MemoryDraft, known: Sequence[Record]) -> Reconciled:
 
 
 def made(row: MemoryKind, draft: MemoryDraft) -> Record:
-    """The memory that a draft makes where there is none yet; not settled."""
+    """The memory that a draft creates if there is none yet; not settled."""
     return _worded(
         Record(
             id=row.id(draft),
@@ -86,7 +86,7 @@ def made(row: MemoryKind, draft: MemoryDraft) -> Record:
 
 
 def _same(row: MemoryKind, draft: MemoryDraft, known: Sequence[Record]) -> Record | None:
-    """The memory that says what a draft says: of several the one nearest to it in time."""
+    """The memory that says the same as a draft; of several the nearest in time."""
     alike = [each for each in known if each.state != "erased" and row.same(each, draft)]
     return min(alike, key=lambda each: (each.id != row.id(draft), abs(each.at - draft.at), each.id), default=None)
 
@@ -101,12 +101,12 @@ def _merged(old: Record, draft: MemoryDraft) -> tuple[Record, bool]:
 
 
 def _with_own_why(draft: MemoryDraft, text: str) -> MemoryDraft:
-    """`draft` without a reason that only says again what it speaks against."""
+    """`draft` without a reason that only repeats the memory that it contradicts."""
     return replace(draft, why="") if draft.why and normal(draft.why) == normal(text) else draft
 
 
 def _said_better(old: Record, draft: MemoryDraft) -> bool:
-    """Whether the draft's words stand for the memory: those that were told first do, unless they speak against it.
+    """Whether the memory should take the draft's wording: the earliest wording wins, unless it contradicts the memory.
 
     What a user reworded stays as it is.
     """
@@ -174,7 +174,7 @@ def restaled(reached: Mapping[MemoryId, Record], around: Mapping[MemoryId, Recor
 
 
 def cites_memories(record: Record) -> bool:
-    """Whether it was drawn from other memories, and may have to be reconsidered with them."""
+    """Whether a memory was concluded from others, and may have to be reconsidered with them."""
     return any(each.memories for each in record.evidence)
 
 
@@ -184,7 +184,7 @@ def _has_fallen(record: Record, known: Mapping[MemoryId, Record]) -> bool:
 
 
 def _undermined(piece: Evidence, known: Mapping[MemoryId, Record]) -> list[MemoryId]:
-    """The memories that a piece cites and that don't stand."""
+    """The cited memories of a piece of evidence that no longer hold."""
     return [name for name in piece.memories if name not in known or not _stands(known[name])]
 
 

@@ -1,7 +1,6 @@
-"""The record of a memory: what it says, of which kind it is, and what speaks for it.
+"""The record of a memory and its evidence.
 
-Beside it what is handed in to be remembered, how pieces of evidence are told apart
-and summed up, and when two texts say the same.
+Also drafts of memories, how pieces of evidence are identified and summed up, and when two texts say the same.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ TRUST: dict[Source, float] = {"user": 1.0, "agent": 0.7, "run": 0.6, "tool": 0.5
 
 
 class Evidence(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
-    """One time that something was said or seen."""
+    """One time that something was said or observed."""
 
     at: datetime
     """When it happened, or since when it is so."""
@@ -76,12 +75,12 @@ class Evidence(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Every id that it names."""
+        """The ids of all its sources."""
         return (*self.messages, *self.summaries, *self.memories)
 
     @property
     def timed(self) -> bool:
-        """Whether somebody said when; where nobody does, it counts from when it was told."""
+        """Whether a time was stated; otherwise it counts from when it was told."""
         return self.at != self.recorded
 
     @property
@@ -95,14 +94,14 @@ class Evidence(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Period(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A time in which something was true: from `start` on, up to but without `end` (None: it is so still)."""
+    """A time in which something was true: from `start` up to, and without, `end` (None: still)."""
 
     start: datetime
     end: datetime | None = None
 
 
 class MemoryChange(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was changed about a memory by hand, beside what it says; None: that stayed as it was."""
+    """A change of a memory's details by hand; None: unchanged."""
 
     at: datetime
     origin: Source = "user"
@@ -187,7 +186,7 @@ class Record(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Its labels, in order: those that it was told with, and since they were last changed by hand, those."""
+        """Its labels, in order: as told, or as last changed by hand."""
         last = next((each for each in reversed(self.changes) if each.labels is not None), None)
         told = {name for each in self.evidence if last is None or each.recorded > last.at for name in each.labels}
         return tuple(sorted(told.union(last.labels or () if last else ())))
@@ -203,27 +202,27 @@ class Record(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def when(self) -> datetime | None:
-        """`at`, as far as that is known: None where all that speaks for it was drawn from messages without times."""
+        """`at`, if it is known; None if all evidence was drawn from messages without times."""
         return self.at if any(each.when is not None for each in self.evidence) else None
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Every id that its evidence names, each once, in order."""
+        """The ids of all sources of its evidence, each once, in order."""
         return tuple(dict.fromkeys(name for each in self.evidence for name in each.sources))
 
     @property
     def sessions(self) -> tuple[str, ...]:
-        """The sessions that it comes from, each once."""
+        """The sessions that its evidence is from, each once."""
         return tuple(dict.fromkeys(each.session for each in self.evidence if each.session))
 
     @property
     def last_used(self) -> datetime | None:
-        """When it was used last."""
+        """When it was last used."""
         return self.uses[0] if self.uses else None
 
     @property
     def holds(self) -> bool:
-        """Whether it may be recalled as what is the case."""
+        """Whether it is true, as far as is known, and may be recalled as such."""
         return self.state == "active" and not self.archived
 
 
@@ -232,7 +231,7 @@ NAMES = ("subject", "attribute", "value", "task_type", "name", "signature")
 
 
 class MemoryDraft(Evidence, frozen=True, kw_only=True, omit_defaults=True):
-    """Something to remember, with the piece of evidence that it is: checked, typed by kind, and not compared yet."""
+    """A memory to be stored, with its evidence: validated and of a known kind, not compared with others yet."""
 
     text: str
     kind: Kind
@@ -262,7 +261,7 @@ _DASHES = frozenset({"-", "–", "—", "•", "*", "+", "#", ">"})
 
 @lru_cache(1_024)
 def normal(text: str) -> str:
-    """The words of `text` as they are compared; never empty unless `text` is blank. Making it twice changes nothing."""
+    """The words of `text` as they are compared; never empty unless `text` is blank. Idempotent."""
     # In another form a letter may only appear once others have been put together, so folding is repeated.
     folded = _folded(_folded(_MARK.sub(" ", text)))
     words = [form for word in folded.split() for form in _spelled_out(word.strip(_AROUND)).split()]
@@ -278,7 +277,7 @@ def likeness_key(*pieces: str) -> str:
 
 
 def slot(*names: str) -> str:
-    """The key that is made of names, which are compared without regard to case and blanks."""
+    """A key made of names, which are compared without case and blanks."""
     return "\x1f".join(" ".join(name.casefold().split()) for name in names)
 
 
@@ -317,7 +316,7 @@ _WHO: dict[Source, str] = {
 
 
 def evidence_of(draft: MemoryDraft) -> Evidence:
-    """The piece of evidence that a draft is."""
+    """The evidence that a draft contains."""
     return Evidence(**{name: getattr(draft, name) for name in Evidence.__struct_fields__})
 
 
@@ -341,7 +340,7 @@ def with_evidence(evidence: Sequence[Evidence], piece: Evidence) -> tuple[tuple[
 
 
 def summed(record: Record) -> Record:
-    """`record` with what its evidence sums up to: whose word it is, how far it is trusted, how sure and how salient."""
+    """`record` with the fields that follow from its evidence: origin, trust, confidence and salience."""
     speaking = supporting(record) or record.evidence
     best = min(speaking, key=lambda each: (-each.trust, list(TRUST).index(each.origin)))
     surest = max(each.confidence for each in speaking)
@@ -359,33 +358,33 @@ def summed(record: Record) -> Record:
 
 
 def supporting(record: Record) -> tuple[Evidence, ...]:
-    """The pieces that don't speak against the memory."""
+    """The evidence for the memory, not against it."""
     return tuple(each for each in record.evidence if not each.against)
 
 
 def project_of(piece: Evidence) -> str:
-    """The project that a piece says it is of; empty where it says none."""
+    """The project that a piece of evidence names; empty if it names none."""
     return piece.project or piece.conditions.get("project", "")
 
 
 def is_kept(record: Record) -> bool:
-    """Whether the user said of a lesson that it is to stay, in its words or in others."""
+    """Whether the user decided to keep a lesson, in its own words or in others."""
     return bool(record.cue) and any(piece.origin == "user" and not piece.against for piece in record.evidence)
 
 
 def is_dropped(record: Record) -> bool:
-    """Whether the user said of a lesson that it is not to be told."""
+    """Whether the user decided to drop a lesson."""
     by_user = any(piece.origin == "user" and piece.against for piece in record.evidence)
     return bool(record.cue) and record.state == "retired" and by_user
 
 
 def why_against(piece: Evidence) -> str:
-    """What a word against a memory says is wrong with it; empty where it says nothing."""
+    """What evidence against a memory says is wrong with it; empty if it says nothing."""
     return piece.why or piece.conditions.get("disputed", "") if piece.against else ""
 
 
 def said_against(piece: Evidence, what: str = "that it is not so") -> str:
-    """Who spoke against a memory and when, with the reason where one was given; `what` is said where none was."""
+    """Who contradicted a memory and when, with the reason if one was given, else `what`."""
     why = one_line(why_against(piece)).rstrip(".")
     said = f": “{why if len(why) <= MOST_WHY else why[: MOST_WHY - 1].rstrip() + '…'}”" if why else f" {what}"
     # Said in a message that is read later: that message tells when. A review names messages too, and is no later.
@@ -394,13 +393,13 @@ def said_against(piece: Evidence, what: str = "that it is not so") -> str:
 
 
 def disputes(record: Record) -> tuple[str, ...]:
-    """The reasons that were given against a memory, by whom and when, in sentences, the newest first."""
+    """Who contradicted a memory, when and why, in sentences, the newest first."""
     told = sorted((piece for piece in record.evidence if why_against(piece)), key=lambda piece: piece.recorded)
     return tuple(dict.fromkeys(said_against(piece) for piece in reversed(told)))
 
 
 def as_told_until(record: Record, moment: datetime) -> Record | None:
-    """`record` with only what we had been told by `moment`, not settled yet; None where that is nothing."""
+    """`record` with only the evidence known by `moment`, not settled yet; None if there was none."""
     told = tuple(each for each in record.evidence if each.recorded <= moment)
     return replace(record, evidence=told, seen=len(told)) if told else None
 
@@ -440,27 +439,27 @@ def _ordered(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
 
 
 def one_line(text: str) -> str:
-    """`text` with every run of blanks and line breaks made one blank."""
+    """`text` with every run of white space replaced by one blank."""
     return " ".join(text.split())
 
 
 def day(moment: datetime) -> str:
-    """A day as it is written in a memory: 3 May 2026."""
+    """A day as written in a memory: 3 May 2026."""
     return f"{moment.day} {moment:%B} {moment.year:04}"
 
 
 def month(moment: datetime) -> str:
-    """A month as it is told where the day doesn't matter: May 2026."""
+    """A month as written if the day doesn't matter: May 2026."""
     return f"{moment:%B} {moment.year:04}"
 
 
 def with_notes(text: str, notes: Iterable[str]) -> str:
-    """`text`, and behind it in brackets what is to be known of it."""
+    """`text`, followed by notes in brackets."""
     said = "; ".join(note for note in notes if note)
     return f"{one_line(text)} ({said})" if said else one_line(text)
 
 
 def quoted(text: str, longest: int = 80) -> str:
-    """The beginning of a text between quotation marks."""
+    """The beginning of a text in quotation marks."""
     line = one_line(text)
     return f"“{line}”" if len(line) <= longest else f"“{line[: longest - 1].rstrip()}…”"

@@ -1,7 +1,7 @@
-"""What is left of a memory of several things of which one is over: the others.
+"""What remains of a memory about several things of which one has ended.
 
-Of a row of names the one that left is taken out, of several sentences, clauses or things in a row those stay of which
-nothing is said. In a quotation a mark stands where words were left out.
+From a list of names the one who left is removed; of several sentences, clauses or listed things, those that aren't
+affected remain. In a quotation, a mark replaces what was removed.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _END_LEFT_OUT = lazy_re(
 
 
 def without(text: str, words: str) -> str | None:
-    """A text in which one of several things is no longer told: that which `words` say are over.
+    """`text` without the one of several things that `words` say has ended.
 
-    None where it names none of them beside others, or all.
+    None if it names none of them beside others, or all of them.
     """
     said, own = words_of(words), words_of(text)
     named = list(named_as_over(said)) if words else []
@@ -51,7 +51,7 @@ def without(text: str, words: str) -> str | None:
 
 
 def _without_name(text: str, over: set[str], *, quoted: bool) -> str | None:
-    """Of a row of names the others."""
+    """A list of names without those that have ended."""
     row = NAMES_LISTED.search(text)
     # Where all nouns are written large, a row of names ends as one: "Quaddeln und Sesam gehen nicht" is none.
     if row is None or (quoted and writes_nouns_large(text) and not _ROW_ENDS.match(text, row.end())):
@@ -73,12 +73,12 @@ def _without_name(text: str, over: set[str], *, quoted: bool) -> str | None:
 
 
 def uncounted(text: str) -> str:
-    """What ends with so many things, without their number: of a row of names that is told of one by one."""
+    """`text` without a number before its last word."""
     return _counted().sub("", text)
 
 
 def _untouched(own: str, words: str, *, quoted: bool) -> str | None:
-    """Of several sentences those of which nothing is said in `words`; None where that is none, or all."""
+    """The sentences that `words` say nothing about; None if there are none, or all."""
     said = telling(words)
     pieces = list(sentences(own, small_opens=True))
     told = figures(words).keys()
@@ -91,7 +91,7 @@ def _untouched(own: str, words: str, *, quoted: bool) -> str | None:
 
 
 def _without_piece(own: str, over: set[str]) -> str | None:
-    """Of several clauses or things in a row those that say nothing of what is `over`."""
+    """The clauses or listed things that are not about what is `over`."""
     cuts = [0, *(found.end() for found in _PIECES.finditer(own)), len(own)]
     pieces = [own[start:end] for start, end in pairwise(cuts) if own[start:end].strip()]
     gone = [any(one == each or is_part(one, each) for one in over for each in telling(piece)) for piece in pieces]
@@ -111,19 +111,19 @@ def _without_piece(own: str, over: set[str]) -> str | None:
 
 @from_data
 def _refers() -> re.Pattern[str]:
-    """What begins a sentence that speaks of the one before it."""
+    """A pattern for the beginning of a sentence that refers to the one before it."""
     return lazy_re(either([each for code in LANGUAGES for each in of_language(Facts, code).refers]), re.I)
 
 
 @from_data
 def _depends() -> re.Pattern[str]:
-    """What begins a clause that hangs on the one before it."""
+    """A pattern for the beginning of a clause that depends on the one before it."""
     known = [of_language(Facts, code) for code in LANGUAGES]
     return lazy_re(either([each for one in known for each in (*one.refers, *one.depends)]), re.I)
 
 
 @from_data
 def _counted() -> re.Pattern[str]:
-    """How many there are, before the names of all of them."""
+    """A pattern for a number before the last word of a text."""
     numbers = [word for code in LANGUAGES for word in of_language(Numbers, code).cardinals]
     return lazy_re(rf"\b(?:{either(numbers)}|\d+) (?=[\w-]+[,:]? ?$)", re.I)

@@ -1,6 +1,6 @@
-"""Whether two statements can't both be so now: the same subject does the same elsewhere, at another time, otherwise.
+"""Whether two statements contradict each other: the same subject does the same elsewhere or at another time.
 
-A clause is read into its subject, its verb and what it says of them, and two are compared. What a statement counts is
+A clause is split into its subject, its verb and the rest, and two of them are compared. Counts in a statement are
 read here too: "three hens", "down to two hens".
 """
 
@@ -26,7 +26,7 @@ _WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 class Clause(Struct, frozen=True, kw_only=True):
-    """What a statement says of which subject."""
+    """A parsed statement: subject, verb and the rest."""
 
     subject: frozenset[str]
     """The terms of the subject; empty for the speaker."""
@@ -38,7 +38,7 @@ class Clause(Struct, frozen=True, kw_only=True):
 
 
 def clause_of(text: str, telling: Callable[[str], set[str]]) -> Clause | None:
-    """A statement's clause; None where its subject and verb can't be told."""
+    """The clause of a statement; None if its subject or verb is unclear."""
     first = _FIRST.match(text)
     names = frozenset({first[0], first[0].split()[0]}) if first else frozenset[str]()
     said = predicate(text, names)
@@ -60,7 +60,7 @@ def clause_of(text: str, telling: Callable[[str], set[str]]) -> Clause | None:
 
 
 def _known() -> Facts:
-    """The words by which a clause is read; only English ones are."""
+    """The words by which clauses are parsed; only for English."""
     return of_language(Facts, "en")
 
 
@@ -70,12 +70,12 @@ def _is_speaker(subject: str) -> bool:
 
 @from_data
 def _owner() -> re.Pattern[str]:
-    """Whose a thing is, before it."""
+    """A pattern for a possessive before a thing."""
     return lazy_re(rf"^(?:the user['’]s|{either(_known().owners)})\s+", re.I)
 
 
 def without_owner(text: str) -> int:
-    """Where in a text begins what it speaks of, behind whose it is."""
+    """The offset in a text after a possessive."""
     return _end(_owner(), text)
 
 
@@ -95,7 +95,7 @@ def _end(pattern: re.Pattern[str], text: str) -> int:
 
 
 def are_rivals(now: Clause, before: Clause, persons: set[str]) -> bool:
-    """Whether of two clauses, the later of which says that something is other than it was, the older can't hold."""
+    """Whether the older of two clauses is false if the newer one, which states a change, is true."""
     if now.denied or before.denied or now.subject != before.subject or not now.complement or not before.complement:
         return False
     if now.how != before.how or now.complement >= before.complement:
@@ -124,7 +124,7 @@ def is_about(text: str, thing: set[str]) -> bool:
 
 
 def renewed_things(text: str) -> list[set[str]]:
-    """The terms of each thing of which a statement says that it is another one now, and of which one has one."""
+    """The terms of each thing that a statement says was replaced, and of which one has one."""
     found: list[set[str]] = []
     for pattern in (row for each in all_cues().values() for row in each.each["renewed"]):
         for each in pattern.finditer(text):
@@ -135,7 +135,7 @@ def renewed_things(text: str) -> list[set[str]]:
 
 
 def counts_of(text: str) -> dict[str, set[str]]:
-    """By a term for what is counted, how many of it a statement says there are."""
+    """By the term for what is counted, the number that a statement gives."""
     words = [each[0] for each in _WORD.finditer(text)]
     found: dict[str, set[str]] = {}
     for at, word in enumerate(words[:-1]):
@@ -162,7 +162,7 @@ _TIMES = frozenset("day week month year h min s".split())
 
 
 def with_digits(text: str, units: Mapping[str, str]) -> str:
-    """A text in which the numbers in words that measure something, and no time, are written as digits."""
+    """A text with numbers in words before a unit, except of time, written as digits."""
     known = number_words()
 
     def digit(found: re.Match[str]) -> str:
@@ -175,7 +175,7 @@ def with_digits(text: str, units: Mapping[str, str]) -> str:
 
 @from_data
 def number_words() -> dict[str, str]:
-    """By a number in words, up to nineteen, its figure."""
+    """Numbers up to nineteen by their words."""
     found = dict.fromkeys(topic(Numbers).one, "1")
     for code in LANGUAGES:
         known = of_language(Numbers, code)

@@ -1,7 +1,7 @@
-"""What a question wants to know, by the words that ask it, and by which words an answer tells it.
+"""What a question asks for, by its words, and by which words an answer gives it.
 
-"What do you do for a living" and "I run a school's kitchen" share no word: the one asks for a job, the other tells of
-one. Which words ask for what, and which tell it, are data of a language.
+"What do you do for a living" and "I run a school's kitchen" share no word, but one asks for a job and the other states
+one. The words are data, in `senses` of a language's file.
 """
 
 from __future__ import annotations
