@@ -93,8 +93,8 @@ class Facts(Topic, frozen=True, kw_only=True):
     owners: Set = frozenset()  # Possessives and definite articles before a thing
     asides: Set = frozenset()  # Words after a verb that don't change its meaning
     thing_ends: Set = frozenset()  # Words that end the name of a thing
-    trails: Row = ()  # Behind a value: from here on the speaker says something else
-    tells_more: Row = ()  # At the beginning of a piece: it tells more of whom or what stands before it
+    trails: Row = ()  # After a value: from here on the speaker says something else
+    tells_more: Row = ()  # At the beginning of a piece: it says more about what is named before it
     refers: Row = ()  # At the beginning of a sentence: it refers to the sentence before
     depends: Row = ()  # The same at the beginning of a clause
     apart: Row = ()  # Words that exclude each other for the same person, whatever else is said
