@@ -1,6 +1,6 @@
-"""Memories as files: Markdown with front matter in TOML, or a line of JSON each.
+"""Memories as files: Markdown with front matter in TOML, or one line of JSON each.
 
-Read strictly, so that no word of a person who edited one is lost without a sound.
+Files are read strictly: whatever can't be read is reported, so that no edit is lost silently.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PLACE = lazy_re(r"`?\$\.?(\w*)")
 
 
 class UnreadableEntry(Struct, frozen=True, kw_only=True):
-    """Why a memory could not be read."""
+    """Why an entry can't be read."""
 
     line: int
     """Counted from 1, in the file."""
@@ -46,7 +46,7 @@ class UnreadableEntry(Struct, frozen=True, kw_only=True):
 
 
 class MemoryEntry(Struct, frozen=True, kw_only=True):
-    """A memory as a file tells it."""
+    """A memory as read from a file."""
 
     record: Record
     """Without an id where it was written by hand, and without evidence where it names none."""
@@ -57,7 +57,7 @@ class MemoryEntry(Struct, frozen=True, kw_only=True):
 
 
 class Misread(Struct, frozen=True, kw_only=True):
-    """What a file says can't be a memory."""
+    """Which value can't be a memory's, and why."""
 
     name: str
     """The key that is wrong; "" where none is."""
@@ -65,13 +65,13 @@ class Misread(Struct, frozen=True, kw_only=True):
 
 
 def seal_of(record: Record) -> str:
-    """What the words of a memory are told again by; blanks around its text and how its lines end don't count."""
+    """A digest of a memory's words, by which edits are recognised; surrounding blanks and line ends don't count."""
     words = (settled(getattr(record, name)) for name in _SEALED)
     return digest("w", *(word.encode("utf-8", "surrogatepass") for word in words))[:14]
 
 
 def entry_of(given: Mapping[str, object], now: datetime) -> MemoryEntry | Misread:
-    """The memory that the values of a file give by name; what a file written by hand leaves open is filled in."""
+    """The memory with these values; fields that a file written by hand leaves out get defaults."""
     if wrong := _wrong_names(given):
         return wrong
     told = {name: value for name, value in given.items() if name != SEAL}
@@ -90,7 +90,7 @@ def entry_of(given: Mapping[str, object], now: datetime) -> MemoryEntry | Misrea
 
 
 def settled(word: str) -> str:
-    """`word` without what an editor changes by itself: blanks around it, and how its lines end."""
+    """`word` without what editors change by themselves: surrounding blanks and line ends."""
     return word.replace("\r\n", "\n").strip()
 
 
@@ -156,9 +156,9 @@ _MINUTE = timedelta(minutes=1)
 
 
 def front_matter(record: Struct, order: tuple[str, ...], left_out: frozenset[str]) -> Iterator[str]:
-    """The lines of a record without those in `left_out`: those in `order` first, then the others, tables at the end.
+    """The fields of a record as TOML, without those in `left_out`: those in `order` first, tables at the end.
 
-    What has its default is not written.
+    Defaults are not written.
     """
     tables: list[str] = []
     for name, value in stated(record, order, left_out):
@@ -175,7 +175,7 @@ def front_matter(record: Struct, order: tuple[str, ...], left_out: frozenset[str
 def stated(
     record: Struct, order: tuple[str, ...] = (), left_out: frozenset[str] = frozenset()
 ) -> Iterator[tuple[str, object]]:
-    """What a record says by name, those in `order` first: without `left_out`, what is empty and what is as always."""
+    """The fields of a record by name, those in `order` first, without `left_out` and defaults."""
     known = _fields(type(record))
     for name in (*order, *(name for name in known if name not in order)):
         value = getattr(record, name)
@@ -223,14 +223,14 @@ def _key(name: str) -> str:
 
 
 def line_of(front: str, name: str) -> int:
-    """On which line of the file `name` is given, where `front` begins behind the first line; 1 where nowhere."""
+    """The line of the file that sets `name`, if `front` begins at the second line; 1 if none does."""
     given = re.compile(rf"\s*(\[\[?\s*)?(['\"]?){re.escape(name)}\2\s*[=\].]")
     numbers = (number for number, line in enumerate(front.split("\n"), start=2) if name and given.match(line))
     return next(numbers, 1)
 
 
 class _Looks(msgspec.Struct):
-    """What every line of memories has, and no line of a log."""
+    """What every line of memories contains, and no line of a log."""
 
     kind: str
     text: str
@@ -239,7 +239,7 @@ class _Looks(msgspec.Struct):
 
 
 def recognised(sample: bytes) -> str:
-    """``"markdown"`` or ``"jsonl"``, where a file that begins with `sample` holds memories, else ""."""
+    """Return ``"markdown"`` or ``"jsonl"`` if a file that begins with `sample` contains memories, else ""."""
     head = sample.removeprefix(b"\xef\xbb\xbf")
     first, _, _ = head.partition(b"\n")
     if first.rstrip() == FENCE.encode():
@@ -260,7 +260,7 @@ def _is_memory(line: bytes) -> bool:
 
 
 def write_line(record: Record) -> str:
-    """Its line, without a line break, which it never holds; the same memory always gives the same line."""
+    """The memory as one line of JSON without a line break; deterministic."""
     # Not left to the encoder: it takes for a default only what is one and the same object.
     said = {name: _plain(value) for name, value in stated(record)}
     return msgspec.json.encode({**said, SEAL: seal_of(record)}).decode()
@@ -275,7 +275,7 @@ def _plain(value: object) -> object:
 
 
 def read_line(line: bytes, number: int, now: datetime) -> MemoryEntry | UnreadableEntry:
-    """The memory that line `number` of a file tells of; `now` stands for times that it doesn't give."""
+    """The memory in line `number` of a file; `now` replaces missing times."""
     try:
         given = msgspec.json.decode(line, type=dict[str, object])
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
@@ -308,7 +308,7 @@ _LINE = lazy_re(r"\(at line (\d+), column \d+\)")
 
 
 def file_name(record: Record, *, whole_id: bool = False) -> str:
-    """Where its file is kept: ``<kind>/<first words>-<short id>.md``; `whole_id` where that is taken by another."""
+    """The path of its file: ``<kind>/<first words>-<short id>.md``; with `whole_id` if that is taken."""
     plain = unicodedata.normalize("NFKD", record.text[: _SLUG_LENGTH * 4]).encode("ascii", "ignore").decode().lower()
     words = re.findall(r"[a-z0-9]+", plain)[:_SLUG_WORDS]
     slug = "-".join(words)[:_SLUG_LENGTH].rstrip("-") or "memory"
@@ -317,7 +317,7 @@ def file_name(record: Record, *, whole_id: bool = False) -> str:
 
 
 def write_markdown(record: Record) -> str:
-    """The file of a memory; the same memory always gives the same file."""
+    """The memory as a Markdown file; deterministic."""
     front = "\n".join(front_matter(record, _ORDER, frozenset({"text"})))
     top, tables, rest = front.partition("\n\n[")
     sealed = f'{top}\n{SEAL} = "{seal_of(record)}"{tables}{rest}'
@@ -325,7 +325,7 @@ def write_markdown(record: Record) -> str:
 
 
 def read_markdown(data: bytes, now: datetime) -> MemoryEntry | UnreadableEntry:
-    """The memory that a file tells of; `now` stands for times that it doesn't give."""
+    """The memory in a file; `now` replaces missing times."""
     try:
         text = data.decode("utf-8").removeprefix(_BOM)
     except UnicodeDecodeError as fault:
@@ -351,7 +351,7 @@ def read_markdown(data: bytes, now: datetime) -> MemoryEntry | UnreadableEntry:
 
 
 def _parted(text: str) -> tuple[str, str] | None:
-    """The front matter and the text behind it; None where there is none."""
+    """The front matter and the text after it; None if there is none."""
     first, _, rest = text.partition("\n")
     if first.rstrip() != FENCE:
         return None
@@ -376,12 +376,12 @@ _USES = 10
 
 
 def drafts_of(record: Record) -> list[MemoryDraft]:
-    """Each piece of its evidence, as it was told once."""
+    """A draft for each piece of its evidence."""
     return [_draft(record, piece) for piece in record.evidence]
 
 
 def word_of(entry: MemoryEntry, known: Record | None, now: datetime) -> MemoryDraft:
-    """What a person says by writing or rewording a file: told now, of the time that the file names."""
+    """The evidence that somebody adds by writing or rewording a file: told now, about the time in the file."""
     record = entry.record
     said = Evidence(
         at=record.at if entry.timed else now,
@@ -399,12 +399,12 @@ def word_of(entry: MemoryEntry, known: Record | None, now: datetime) -> MemoryDr
 
 
 def as_told_of(record: Record, piece: Evidence) -> MemoryDraft:
-    """A piece of evidence as a word for a memory."""
+    """A piece of evidence as a draft for a memory."""
     return _draft(record, piece)
 
 
 def against(record: Record, now: datetime, *, origin: Source = "user", why: str = "") -> MemoryDraft:
-    """The word of a person, or of `origin`, that a memory does not hold as it stands, and why."""
+    """Evidence by a user, or `origin`, that a memory is not true, and why."""
     return _draft(
         record,
         Evidence(at=now, recorded=now, origin=origin, trust=TRUST[origin], against=True, why=why),
@@ -412,19 +412,19 @@ def against(record: Record, now: datetime, *, origin: Source = "user", why: str 
 
 
 def in_favour(record: Record, now: datetime) -> MemoryDraft:
-    """The word of a person that a memory is to stay as it stands."""
+    """Evidence by a user that a memory stays as it is."""
     return _draft(record, Evidence(at=now, recorded=now, origin="user", trust=TRUST["user"]))
 
 
 def is_reworded(entry: MemoryEntry, known: Record | None) -> bool:
-    """Whether a person changed its words: the file says so, or, where it can't tell, what is stored does."""
+    """Whether the text was changed by hand: by the file's own mark, or compared with what is stored."""
     if entry.edited is None:
         return known is not None and seal_of(known) != seal_of(entry.record)
     return entry.edited
 
 
 def said_before(record: Record | None, draft: MemoryDraft) -> bool:
-    """Whether a memory has this word of a person already, so that the same file twice says it once."""
+    """Whether a memory has this evidence of a user already, so that importing a file twice adds it once."""
     return record is not None and any(
         each.origin == draft.origin and each.against == draft.against and not each.sources and _same_time(each, draft)
         for each in record.evidence
@@ -432,14 +432,14 @@ def said_before(record: Record | None, draft: MemoryDraft) -> bool:
 
 
 def is_taken(saying: Record | None, word: MemoryDraft, *, told: Record) -> bool:
-    """Whether the words of an edited file, which told of `told`, are those of the memory that says so already."""
+    """Whether an edit of the memory `told` was imported already, so that another memory says it."""
     if saying is None or not said_before(saying, word):
         return False
     return saying.id != told.id or settled(saying.text) == settled(word.text)
 
 
 def carried(stored: Record, told: Record, *, is_new: bool) -> Record:
-    """`stored` with what a file knows of its use; the same file twice changes nothing."""
+    """`stored` with the usage that a file records; idempotent."""
     uses = tuple(sorted({*stored.uses, *told.uses}, reverse=True)[:_USES])
     grown = replace(
         stored,

@@ -1,4 +1,4 @@
-"""What people say of themselves and theirs, read by rules into facts: who, what, which value, since when."""
+"""Read facts from what people say about themselves, by rules: subject, attribute, value, and since when."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _SPEAKER = lazy_re(lambda: either(_german().speaker), re.I)
 
 
 class SaidFact(Struct, frozen=True, kw_only=True):
-    """Something that a message says, ready to become evidence of a memory."""
+    """A fact stated in a message, ready to become evidence of a memory."""
 
     text: str
     """A sentence that stands alone, in the third person."""
@@ -134,7 +134,7 @@ def _key_of(fact: SaidFact) -> tuple[str, ...]:
 
 
 class _Quoted(Struct, frozen=True, kw_only=True):
-    """An event that is told in the speaker's words, which may go on in what is said right behind them."""
+    """An event in the speaker's words, which may continue in the next sentence."""
 
     fact: SaidFact
     statement: Statement
@@ -158,7 +158,7 @@ class _Quoted(Struct, frozen=True, kw_only=True):
 
 
 def _goes_on(said: Statement) -> bool:
-    """Whether a piece that tells nothing by itself tells more of what stands before it: of whom, where, or when."""
+    """Whether a piece that says nothing by itself adds a person, place or time to the one before it."""
     rows, text = cues(said.language), said.text
     if rows.address.search(text) or rows.idle_anywhere.search(text) or rows.asks_within.match(text):
         return False
@@ -182,7 +182,7 @@ def _without_rest(text: str, value: str, language: str) -> str:
 
 
 def _is_verbless(statement: Statement) -> bool:
-    """Whether a piece has neither a subject nor a verb that is known; only of English ones can it be told."""
+    """Whether a piece has neither a subject nor a known verb; only for English."""
     text = statement.text
     return statement.language != "de" and predicate(text) is None and not _speaks_of_somebody(text, statement.language)
 
@@ -192,7 +192,7 @@ def _names_day(text: str) -> bool:
 
 
 def _ending_of(clauses: Sequence[Statement], reader: _FactReader) -> SaidFact | None:
-    """What the clauses of a sentence say together to be over: "Pip was ill and we had to let her go"."""
+    """What the clauses of a sentence together say has ended: "Pip was ill and we had to let her go"."""
     words = ", ".join(each.text for each in clauses)
     if not says_of_change(words):
         return None
@@ -216,7 +216,7 @@ def told_fact(text: str, speaker: str = "") -> SaidFact | None:
 
 
 class _FactReader:
-    """Reads the statements of one message, one after the other: a name that was told stays known."""
+    """Reads the statements of one message in order; names introduced in one are known in the next."""
 
     def __init__(self, speaker: str, at: datetime | None, names: dict[str, str], *, anyone: bool = False) -> None:
         self.anyone = anyone
@@ -228,7 +228,7 @@ class _FactReader:
         self.opens = True
 
     def facts(self, statement: Statement) -> Iterator[SaidFact]:
-        """What one statement says; of an introduction ("I'm Ana, 34, from Porto"), what each part of it says."""
+        """The facts of a statement; of an introduction ("I'm Ana, 34, from Porto") the fact of each part."""
         pieces = _introduced(statement, opens=self.opens)
         self.opens = False
         german = statement.language == "de"
@@ -303,7 +303,7 @@ class _FactReader:
             yield replace(kept, text=self.quoted(statement), at=self.at, against=not much)
 
     def _also(self, statement: Statement, more: str) -> Iterator[SaidFact]:
-        """What the second half of a statement says, as a clause of its own; it rests on the words that were said."""
+        """The facts of the second half of a statement, as a clause of its own."""
         for fact in self._facts(replace(statement, text=more)):
             yield replace(fact, quote=statement.text)
 
@@ -324,7 +324,7 @@ class _FactReader:
         return frozenset() if found is None or found[1].casefold() in no_names() else frozenset({found[1], found[0]})
 
     def _rule(self, statement: Statement) -> SaidFact | None:
-        """How the assistant is to be."""
+        """The rule for how the assistant should behave."""
         rows = cues(statement.language)
         found = rows.rules.match(statement.text)
         if found is None:
@@ -357,7 +357,7 @@ class _FactReader:
         )
 
     def _relatives(self, statement: Statement) -> Iterator[SaidFact]:
-        """The names of those whom the statement calls the speaker's."""
+        """The names of people whom the statement calls the speaker's."""
         if statement.made_up:
             return
         for found in cues(statement.language).relative.finditer(statement.text):
@@ -401,7 +401,7 @@ class _FactReader:
         return "Der Nutzer" if self.who == "The user" else self.who
 
     def _slots(self, statement: Statement, said: Predicate | None) -> Iterator[SaidFact]:
-        """The slots that a statement fills. In a chat, those of others only where they seldom change."""
+        """The slots that a statement fills. In a chat, those of other people only if they seldom change."""
         for fact in self._any_slots(statement, said):
             if self.anyone or fact.against or fact.subject == self.subject or seldom_changes(fact.attribute):
                 yield fact
@@ -438,7 +438,7 @@ class _FactReader:
             return
 
     def _whose_clause(self, said: Predicate) -> tuple[str, str] | None:
-        """Of whom the clause speaks, and which attribute its subject names; None where that is nobody's."""
+        """The subject of the clause, and the attribute that it names; None if it is nobody's."""
         subject = said.subject.strip()
         low = subject.casefold()
         if low in ("i", "we", "", "im", "ive"):
@@ -480,7 +480,7 @@ class _FactReader:
     def _becoming(
         self, statement: Statement, said: Predicate | None, subject: str, name: str, becomes: str
     ) -> Iterator[SaidFact]:
-        """The fact that an attribute is, or becomes, what the words say."""
+        """The fact that an attribute has, or gets, the stated value."""
         rows, known, words = cues(statement.language), of_language(Facts, statement.language), name.split()
         becoming = rows.each["becomes"]
         at, found = next(((at, hit) for at, row in enumerate(becoming) if (hit := row.match(becomes))), (0, None))
@@ -552,7 +552,7 @@ class _FactReader:
             yield from self._becoming(statement, None, whose, thing["what"].casefold(), thing["said"])
 
     def _german_subject(self, name: str | None) -> str:
-        """Of whom a German clause speaks; empty where that is nobody's."""
+        """The subject of a German clause; empty if it is nobody."""
         if name is None:
             return self.subject
         code = relations().get(name.casefold())
@@ -645,7 +645,7 @@ class _FactReader:
         return moments(text, self.at, language, ahead=ahead) if self.at else []
 
     def _kept(self, statement: Statement, kind: Kind, said: Predicate | None = None) -> SaidFact:
-        """The statement itself, where it fills no slot."""
+        """The statement itself, if it fills no slot."""
         text, _ = self._told(statement, said)
         at = self.at
         if kind == "episodic" and self.at:
@@ -663,7 +663,7 @@ class _FactReader:
         )
 
     def quoted(self, statement: Statement) -> str:
-        """The statement in the words of the speaker, with the day on which they were said."""
+        """The statement in the speaker's words, with the day on which they were said."""
         german, words = statement.language == "de", statement.text
         if self.at is None:
             return f"{self._who_german()} sagte: „{words}“" if german else f"{self.who} said: “{words}”"
@@ -673,7 +673,7 @@ class _FactReader:
         return f"On {day} {'the user' if self.who == 'The user' else self.who} said: “{words}”"
 
     def _worth(self, statement: Statement, said: Predicate | None) -> Kind | None:
-        """Of which kind a statement that fills no slot is worth keeping; None where it tells nothing of the speaker."""
+        """The kind under which a statement without a slot is kept; None if it says nothing about the speaker."""
         rows, text = cues(statement.language), statement.text
         known = of_language(Facts, statement.language)
         count = len(_WORDS.findall(text))
@@ -733,9 +733,9 @@ def _leaves_out_ich(statement: Statement) -> bool:
 
 
 def _introduced(statement: Statement, *, opens: bool) -> list[str]:
-    """What somebody says of themselves who says who they are: name, age, work, place, one behind the other.
+    """What an introduction says: name, age, work and place, one after the other.
 
-    Who says no more than a name and an age must do so as they open a message: else it may be another's.
+    An introduction with only a name and an age must open the message; otherwise it may be about somebody else.
     """
     found = cues(statement.language).introduces.match(statement.text)
     if found is None or found["name"].casefold() in no_names() or not (opens or found["sure"]):
@@ -750,7 +750,7 @@ def _introduced(statement: Statement, *, opens: bool) -> list[str]:
 
 
 def _speaks_of_somebody(text: str, language: str) -> bool:
-    """Whether a statement begins with a name and a verb: somebody does, or did, something."""
+    """Whether a statement begins with a name and a verb."""
     rows = cues(language)
     found = rows.of_others.match(text)
     if found and found["name"].casefold() not in no_names():
@@ -767,7 +767,7 @@ def _speaks_of_somebody(text: str, language: str) -> bool:
 
 
 def _fits(row: Predication, said: Predicate) -> bool:
-    """Whether a clause has the tense in which a row of `says` says something."""
+    """Whether a clause has the tense that a row of `says` requires."""
     if said.over:
         return said.tense != "future"
     return said.tense in row.tense.split() if row.tense else said.tense not in ("future", "used")

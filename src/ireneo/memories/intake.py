@@ -1,7 +1,4 @@
-"""From what somebody wants remembered to a draft of a memory.
-
-Checked, typed by kind, with the time and the trust that it has.
-"""
+"""Make a draft of a text to be remembered: validated, with its kind, slot, time and trust."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ LONGEST = 2_000
 
 
 class Guess(Struct, frozen=True, kw_only=True):
-    """What a text seems to be; the slot only of a plain statement."""
+    """What a text seems to be; with a slot only for a plain statement."""
 
     kind: Kind
     subject: str = ""
@@ -67,7 +64,7 @@ def _step() -> str:
 
 
 def classify(text: str, speaker: str = "") -> Guess:
-    """The kind of `text`, and its slot where it has one; `speaker` is who "I" is, where that is known."""
+    """The kind of `text`, and its slot if it has one; `speaker` is who "I" is, if known."""
     looked_at = text[:LONGEST].replace("’", "'").strip()
     if _FAILED.search(looked_at):
         return Guess(kind="failure")
@@ -87,7 +84,7 @@ def _is_procedure(text: str) -> bool:
 
 
 def _happened(text: str) -> bool:
-    """Whether the first verb that is found stands in the past, and tells of an event."""
+    """Whether the first verb is in the past and expresses an event."""
     known, words = _english(), _WORD.findall(text.lower())
     for at, word in enumerate(words):
         before = words[at - 1] if at else ""
@@ -125,7 +122,7 @@ _SOURCES: tuple[str, ...] = get_args(Source)
 
 
 class MemoryDetails(TypedDict, total=False):
-    """What may be said of a text that is to be remembered; all of it may be left out."""
+    """Optional details of a text to be remembered."""
 
     kind: Kind
     """Found by rules where it is not given."""
@@ -171,9 +168,9 @@ _FIELDS = tuple(MemoryDetails.__annotations__)
 
 
 def memory_draft(text: str, details: MemoryDetails, now: datetime) -> MemoryDraft:
-    """The draft that a text and what was said of it make; `now` is when.
+    """The draft of a text with these details; `now` is the current time.
 
-    Raises BadInput where something of it can't be used, in a sentence that says what to do.
+    Raises BadInput for details that can't be used, in a sentence that says what to do.
     """
     _check_fields(details)
     _check_text(text)
@@ -239,7 +236,7 @@ def _told_time(text: str, kind: Kind, now: datetime) -> datetime:
 
 
 def _check_sense(details: MemoryDetails, kind: Kind) -> None:
-    """Raise BadInput for what is told of a text and says nothing of a memory of its kind."""
+    """Raise BadInput for details that make no sense for the memory's kind."""
     for name, kinds in _ONLY_OF.items():
         if details.get(name) and kind not in kinds:
             raise BadInput(
@@ -249,7 +246,7 @@ def _check_sense(details: MemoryDetails, kind: Kind) -> None:
 
 
 def _guess(text: str, details: MemoryDetails, origin: Source) -> Guess:
-    """The kind and the slot: what was told goes before what the words say."""
+    """The kind and the slot; details take precedence over what the text says."""
     kind = details.get("kind") or _kind_of_what_was_told(details)
     slot = Guess(
         kind=kind or "semantic",
@@ -269,7 +266,7 @@ def _guess(text: str, details: MemoryDetails, origin: Source) -> Guess:
 
 
 def _adds(details: MemoryDetails, attribute: str) -> bool:
-    """Whether the slot is said to hold several values; a slot needs an attribute for that."""
+    """Whether the slot is said to hold several values; that needs an attribute."""
     adds = bool(details.get("adds", False))
     if adds and not attribute:
         raise BadInput("`adds` says that an attribute holds several values; give `subject` and `attribute` with it.")
@@ -277,9 +274,9 @@ def _adds(details: MemoryDetails, attribute: str) -> bool:
 
 
 def _filled(slot: Guess, found: Guess) -> Guess:
-    """A slot that was told, and what is left open of it as the words say it, where they speak of the same subject.
+    """The given slot, completed from the text if that is about the same subject.
 
-    So a fact is the same whether its slot was told or read.
+    So a fact is the same whether its slot was given or read.
     """
     if slot.value or not slot.subject or found.subject.casefold() != slot.subject.casefold():
         return slot
@@ -287,7 +284,7 @@ def _filled(slot: Guess, found: Guess) -> Guess:
 
 
 def _kind_of_what_was_told(details: MemoryDetails) -> Kind | None:
-    """The kind that only one of the fields makes sense for."""
+    """The kind that the given details require, if one does."""
     if details.get("signature") or details.get("conditions"):
         return "failure"
     if details.get("attribute") or details.get("value"):
@@ -344,7 +341,7 @@ def _check_name(name: str, value: object) -> None:
 
 
 def _is_broken(text: str) -> bool:
-    """Whether half a surrogate pair stands in it, which no encoding has."""
+    """Whether it contains half a surrogate pair, which can't be encoded."""
     return not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text)
 
 

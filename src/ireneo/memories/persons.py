@@ -1,7 +1,7 @@
-"""By what somebody is spoken of: a name, other names, what they are to whoever speaks, and “she” after any of these.
+"""How somebody is referred to: by name, other names, relations, and pronouns after any of these.
 
-Who is meant without a name can't be known for sure. So nothing follows from what is found here by itself: it is shown,
-sentence by sentence, to whoever wants all that is said of somebody.
+Who is meant without a name is never certain. So nothing is done with what is found here but to show it, sentence by
+sentence, to whoever asks for all that is said about somebody.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ _CALLED_SO = lazy_re(
 
 
 class MaySpeak(Struct, frozen=True, kw_only=True):
-    """A sentence that may speak of somebody, and why it may."""
+    """A sentence that may be about somebody, and why."""
 
     sentence: str
     why: str
 
 
 class Told(Struct, frozen=True, kw_only=True):
-    """A text that is looked through, under a name of the caller's."""
+    """A text to be searched, with the caller's name for it."""
 
     id: str
     text: str
 
 
 class Person:
-    """Somebody, by all that texts tell of how they are called."""
+    """Somebody, by all that texts say about how they are called."""
 
     def __init__(self, name: str, texts: Iterable[str]) -> None:
         """Look for `name`; in `texts` it is read what else they are called, and what they are to others."""
@@ -72,7 +72,7 @@ class Person:
         self._others = _owned(self._roles_of_others())
 
     def _pronouns_of(self, texts: Sequence[str]) -> frozenset[str]:
-        """The pronouns that may mean them: by what they are, and else by those that follow the name most."""
+        """The pronouns that may refer to them: by their relation, or else the most frequent after the name."""
         known = topic(Persons)
         female, male = (not known.female.isdisjoint(self.roles), not known.male.isdisjoint(self.roles))
         if female == male:
@@ -84,7 +84,7 @@ class Person:
         return known.she if female else known.he
 
     def _roles_of_others(self) -> frozenset[str]:
-        """What somebody else is whom the same pronouns may mean."""
+        """The relations of other people with the same pronouns."""
         known = topic(Persons)
         excluded = known.male if known.he.isdisjoint(self._pronouns) else known.female
         if self._pronouns >= known.she | known.he:
@@ -92,11 +92,11 @@ class Person:
         return known.roles - excluded - self.roles.keys()
 
     def named_in(self, text: str) -> bool:
-        """Whether the name itself stands in a text."""
+        """Whether the name occurs in a text."""
         return self._said.search(text) is not None
 
     def mentions(self, texts: Sequence[Told]) -> Iterator[tuple[str, MaySpeak]]:
-        """The sentences of what is said one after the other that may speak of them and don't name them, by text."""
+        """The sentences of consecutive texts that may be about them without naming them, by text."""
         open_for = 0
         for at, each in enumerate(texts):
             named = self.named_in(each.text)
@@ -113,7 +113,7 @@ class Person:
             open_for -= 1
 
     def why(self, sentence: str, *, follows: bool = False, ahead: bool = False) -> str:
-        """Why a sentence may speak of them; empty where nothing says so."""
+        """Why a sentence may be about them; empty if nothing indicates it."""
         words = [word.casefold() for word in _WORD.findall(sentence)]
         for word in words:
             bare = re.sub(r"['’]s?$", "", word)
@@ -130,7 +130,7 @@ class Person:
         return ""
 
     def _learn(self, text: str) -> None:
-        """Read what a text that names them says of who they are."""
+        """Read from a text that names them how else they are called."""
         known = topic(Persons)
         name, called = re.escape(self.name), either(known.called)
         role = r"(?P<role>[^\W\d_][\w-]{1,30})"
@@ -160,7 +160,7 @@ class Person:
             self.roles.setdefault(other, f"so it says: {sentence}")
 
     def _learn_forms(self, text: str) -> None:
-        """Take words for another form of the name that are written like names and begin as it does."""
+        """Add capitalised words that begin like the name as forms of it."""
         for word in _WORD.findall(text):
             folded = re.sub(r"['’]s?$", "", word).casefold()
             if folded in self._folded or folded in self.others or not word[0].isupper():
@@ -170,7 +170,7 @@ class Person:
 
 
 def _is_form(word: str, name: str) -> bool:
-    """Whether a word may be another form of a name: its beginning with another ending, or one letter is another."""
+    """Whether a word may be a form of a name: another ending, or one different letter."""
     if len(name) < ALIKE or len(word) < ALIKE or abs(len(word) - len(name)) > LONGER:
         return False
     if word.startswith(name) or (len(name) > ALIKE and name.startswith(word)):
@@ -188,7 +188,7 @@ def _phrase(name: str) -> re.Pattern[str]:
 
 
 def _any_of(roles: Iterable[str]) -> re.Pattern[str] | None:
-    """Where one of `roles` is said of somebody who is known: with whose it is, or written like a name."""
+    """A pattern for one of `roles` of a known person: with a possessive, or capitalised like a name."""
     listed = sorted(roles, key=len, reverse=True)
     if not listed:
         return None
@@ -197,7 +197,7 @@ def _any_of(roles: Iterable[str]) -> re.Pattern[str] | None:
 
 
 def _owned(roles: Iterable[str]) -> re.Pattern[str]:
-    """One of `roles` with whose it is, as somebody who is known is spoken of."""
+    """A pattern for one of `roles` with a possessive."""
     owned = either(each for each in topic(Persons).owned if each not in ("a", "an"))
     listed = either(map(re.escape, roles)).replace("(?:", "(", 1)
     return re.compile(rf"(?i:\b{owned} (?:\w+ ){{0,2}}?{listed}\b)")

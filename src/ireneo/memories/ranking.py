@@ -1,4 +1,4 @@
-"""How a question is answered: read, matched against the index, ranked, mixed, and packed to a budget. No I/O."""
+"""Answer a question: parse it, match it against the index, rank, diversify, and pack to a budget. No I/O."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Question(Struct, frozen=True, kw_only=True):
 
 
 def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[str] = ()) -> Question:
-    """Read a question: `now` is when it is asked (aware), `speakers` are the authors that the space knows."""
+    """Parse a question: `now` is when it is asked (with a zone), `speakers` are the known authors."""
     who = named_speakers(text, speakers)
     of_names = {term for name in who for term in terms(name)}
     every = dict.fromkeys(terms(text))
@@ -141,7 +141,7 @@ def named_speakers(text: str, speakers: Sequence[str]) -> tuple[str, ...]:
 
 
 def _names(text: str, name: str) -> bool:
-    """Whether `name` stands in `text`; one that is also a common word ("Will") only where it is written as a name."""
+    """Whether `name` occurs in `text`; a name that is also a common word ("Will") only if capitalised."""
     flags = 0 if name.casefold() in common_words() else re.IGNORECASE
     return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, flags))
 
@@ -159,7 +159,7 @@ def _side(text: str) -> Literal["user", "assistant"] | None:
 
 
 def _event(text: str) -> tuple[Literal["before", "after"] | None, tuple[str, ...]]:
-    """Whether it asks of before or after, and the terms of what: the words up to the end of the clause."""
+    """Whether it asks about before or after an event, and the event's terms up to the end of the clause."""
     found = _AROUND.search(text)
     event = tuple(dict.fromkeys(terms(found["event"]))) if found else ()
     if found is None or not event:
@@ -169,7 +169,7 @@ def _event(text: str) -> tuple[Literal["before", "after"] | None, tuple[str, ...
 
 @cache
 def _stop_terms(language: str) -> frozenset[str]:
-    """The common words of another language than English, as the terms that an index has of them."""
+    """The stop words of another language than English, as terms of the index."""
     return frozenset() if language == "en" else frozenset(terms(" ".join(of_language(Words, language).stop)))
 
 
@@ -179,7 +179,7 @@ def _frame_terms() -> frozenset[str]:
 
 
 class IndexStats(Struct, frozen=True, kw_only=True):
-    """What there is to search in one space: its messages, or its memories, which stand on a shelf of their own."""
+    """The size of an index of one space: of its messages, or of its memories."""
 
     documents: int
     """How many documents it holds."""
@@ -188,7 +188,7 @@ class IndexStats(Struct, frozen=True, kw_only=True):
 
 
 class Postings(Struct, frozen=True, kw_only=True):
-    """Where one term stands in one space."""
+    """Where a term occurs in one space."""
 
     term: str
     """As `words.terms` or `words.author_term` gives it, without the space's prefix."""
@@ -203,7 +203,7 @@ class Postings(Struct, frozen=True, kw_only=True):
 
 
 class Passage(Struct, frozen=True, kw_only=True):
-    """A document as it is read for the second, exact look: few are."""
+    """A document whose text is read for exact ranking."""
 
     number: int
     text: str
@@ -214,9 +214,9 @@ class Passage(Struct, frozen=True, kw_only=True):
 
 
 def around_event(question: Question, passages: Sequence[Passage]) -> Question:
-    """The question with the time before or after the event that it names, where a passage tells of it.
+    """The question with the time before or after the event that it names, if a passage tells of it.
 
-    Of those that have all of its words the earliest counts: later ones look back on it.
+    Of passages with all of its words the earliest counts, since later ones look back on it.
     """
     if question.direction is None:
         return question
@@ -264,7 +264,7 @@ alike in meaning, with what that counts beside it."""
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
-    """A place worth reading."""
+    """A place whose documents are worth reading."""
 
     place: int
     own: float
@@ -276,9 +276,9 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 
 def terms_to_read(question: Question, counts: Mapping[str, int], at_most: int = READ_AT_MOST) -> tuple[str, ...]:
-    """The terms whose postings are to be read, the rarest first, `at_most` postings together (the rarest in any case).
+    """The terms whose postings are read, the rarest first, `at_most` postings in total (the rarest in any case).
 
-    `counts` is in how many documents of the space each term stands.
+    `counts` has the number of documents of the space that contain each term.
     """
     chosen: list[str] = []
     left = at_most
@@ -295,7 +295,7 @@ def terms_to_read(question: Question, counts: Mapping[str, int], at_most: int = 
 def with_beside(
     question: Question, postings: Sequence[Postings], numbers: Mapping[str, Sequence[int]], stats: IndexStats
 ) -> list[Postings]:
-    """`postings` with the documents that hold words that count in a term's place; `numbers` has those of such words."""
+    """`postings` with documents of words that count as a term; `numbers` has the documents of such words."""
     found = []
     for each in postings:
         worth = rarity(each.count, stats.documents)
@@ -310,22 +310,22 @@ def with_beside(
 
 
 def rarity(count: int, documents: int) -> float:
-    """BM25's idf, never below zero: what a term is worth that stands in `count` of `documents`.
+    """BM25's idf, never below zero, of a term in `count` of `documents`.
 
-    Of a few documents it can't be told what is rare: fewer than a hundred count as so many.
+    In a small index rarity means little: it counts as at least a hundred documents.
     """
     documents = max(documents, FEW_DOCUMENTS)
     return math.log(1 + (max(documents, count) - count + 0.5) / (count + 0.5))
 
 
 def weights(question: Question, postings: Sequence[Postings], stats: IndexStats) -> dict[str, float]:
-    """What each term of the question is worth in this space."""
+    """The weight of each term of the question in this space."""
     counts = {each.term: each.count for each in postings}
     return {term: weight * rarity(counts.get(term, 0), stats.documents) for term, weight in question.terms}
 
 
 def length_factors(stats: IndexStats) -> tuple[float, ...]:
-    """What a term counts in a document of each length class: 1 in an average one, less in longer ones."""
+    """The weight of a term by length class of its document: 1 for an average one, less for longer ones."""
     average = max(SHORT, stats.terms / stats.documents) if stats.documents else SHORT
     return tuple(
         (1 + SATURATION) / (1 + SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * max(SHORT, length) / average))
@@ -389,7 +389,7 @@ def _places(worth: float, postings: Postings) -> _Places:
 
 
 def _own(read: Sequence[_Places], table: Sequence[float]) -> dict[int, float]:
-    """What the terms count at the places where they stand."""
+    """The score of each place by the terms in it."""
     own: dict[int, float] = {}
     # The longest list comes first, since a whole dict is made faster than a dict is added to.
     for worth, places, less in sorted(read, key=lambda each: -len(each[1])):
@@ -405,7 +405,7 @@ def _own(read: Sequence[_Places], table: Sequence[float]) -> dict[int, float]:
 
 
 def _shaded(read: Sequence[_Places], table: Sequence[float], near: set[int], reach: int) -> dict[int, float]:
-    """What the terms count at the places in `near` where they stand, and at those up to `reach` from there."""
+    """The score of the places in `near`, and of those up to `reach` from there, by the terms around."""
     score: dict[int, float] = {}
     steps = [(step, SHADE[abs(step)]) for step in range(-reach, reach + 1)]
     for worth, places, less in read:
@@ -449,7 +449,7 @@ _READ = 1_500
 
 
 class Ranked(Struct, frozen=True, kw_only=True):
-    """A document in its order, with what put it there."""
+    """A document in ranked order, with its reasons."""
 
     number: int
     score: float
@@ -499,12 +499,12 @@ def _scored(question: Question, found: Candidate, passage: Passage, common: floa
 
 
 def asked_of(question: Question, passage: Passage) -> float:
-    """How much more a passage counts for who says it, as a share."""
+    """By how much a passage gains because of who says it, as a share."""
     return sum(share for name, share in _favours(question, passage) if name in ("speaker", "side", "of another"))
 
 
 def _favours(question: Question, passage: Passage) -> Iterator[tuple[str, float]]:
-    """What else speaks for a passage, as shares of what its words count."""
+    """Other bonuses of a passage, as shares of its score by words."""
     if len(question.who) == 1 and passage.author == question.who[0]:
         yield "speaker", SPEAKER_FAVOUR
     if question.side and passage.author is None and role_of(passage.number) == _SIDES[question.side]:
@@ -533,7 +533,7 @@ def _stands_in(phrase: Sequence[str], read: Sequence[str]) -> bool:
 def _common_words(
     by_place: dict[int, Passage], worth: dict[str, float], factors: Sequence[float], reach: int
 ) -> dict[int, float]:
-    """What the terms too common for the first look count, as far as the passages that were read show them."""
+    """The score of terms that are too common for candidates, by the passages read."""
     score: dict[int, float] = dict.fromkeys(by_place, 0.0)
     held = {place: _held(passage.text) for place, passage in by_place.items()}
     for term, value in worth.items():
@@ -574,7 +574,7 @@ def moved_up(ranking: Iterable[Item], goes_before: Callable[[Item, Item], bool])
 
 
 def words_of(question: Question, text: str) -> frozenset[str]:
-    """The terms of the question that a text (the beginning of a long one) has, or words alike in meaning to them."""
+    """The terms of the question, or words of similar meaning, in the beginning of a text."""
     held = set(terms(text[:_READ]))
     return frozenset(
         term
@@ -589,7 +589,7 @@ _FEW = 4
 
 
 def likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    """The share of the terms of either that both have, 0 to 1."""
+    """The share of common terms among the terms of both texts, 0 to 1."""
     together = len(one | other)
     return len(one & other) / together if together else 0.0
 
@@ -597,9 +597,9 @@ def likeness(one: frozenset[str], other: frozenset[str]) -> float:
 def repeats_last(
     ranking: Sequence[Item], terms_of: Callable[[Item], Iterable[str]], *, same: float = NEARLY_THE_SAME
 ) -> tuple[Item, ...]:
-    """`ranking` with what nearly repeats a better one put at its end; no item is lost.
+    """`ranking` with near repetitions of better items moved to its end; no item is lost.
 
-    Texts of fewer than four terms ("Yes, I did") are alike by chance, and stay.
+    Texts of fewer than four terms ("Yes, I did") are similar by chance, and stay.
     """
     kept: list[tuple[Item, frozenset[str]]] = []
     repeated: list[Item] = []
@@ -694,7 +694,7 @@ def told_once(best: Sequence[RecallHit], question: Question) -> list[RecallHit]:
 
 
 class RecallResults(tuple[RecallHit, ...]):
-    """What was recalled, best first; `note` says what could not be done for it."""
+    """What was recalled, best first; `note` says what was not possible."""
 
     note: str
 

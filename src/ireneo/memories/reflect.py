@@ -1,7 +1,4 @@
-"""Conclusions from episodes.
-
-When some are due, what recurs in them, and what a conclusion must show before it is believed.
-"""
+"""Conclusions from episodes: when they are due, what recurs in episodes, and what makes a conclusion acceptable."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ _DAY = timedelta(days=1)
 
 
 class Conclusion(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was drawn from episodes, before it is settled with what is known."""
+    """A conclusion from episodes, before it is settled with known memories."""
 
     text: str
     memories: tuple[MemoryId, ...]
@@ -52,7 +49,7 @@ class Conclusion(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def reflection_due(episodes: Iterable[Record]) -> bool:
-    """Whether so much happened since the last conclusions that it is time to look back."""
+    """Whether enough happened since the last conclusions."""
     salience, number = 0.0, 0
     for episode in episodes:
         salience += episode.salience
@@ -61,10 +58,11 @@ def reflection_due(episodes: Iterable[Record]) -> bool:
 
 
 def same_event(one: Record, other: Record) -> bool:
-    """Whether two episodes may tell of one event; where it can't be told, they do.
+    """Whether two episodes may be about the same event; if unclear, they are.
 
-    They do where they share a source, or the moment of a session. Without sources they do if they read alike and
-    nothing keeps them apart: neither a day nor the session.
+    They are if they share a source, or the time in a session. Without sources they are if they read alike, are less
+    than a
+    day apart, and are not of different sessions.
     """
     left, right = set(one.sources), set(other.sources)
     apart = bool(one.sessions and other.sessions and not set(one.sessions) & set(other.sessions))
@@ -80,7 +78,7 @@ def same_event(one: Record, other: Record) -> bool:
 
 
 def events(episodes: Sequence[Record]) -> list[Record]:
-    """One episode for each event among `episodes`, the first of it that stands there."""
+    """One episode for each event, the first among `episodes`."""
     out: list[Record] = []
     for episode in episodes:
         if not any(same_event(episode, known) for known in out):
@@ -89,7 +87,7 @@ def events(episodes: Sequence[Record]) -> list[Record]:
 
 
 def likeness(one: str, other: str) -> float:
-    """The terms that two texts have in common, of those that either has: from 0 to 1."""
+    """The share of common terms among the terms of both texts, from 0 to 1."""
     left, right = set(terms(one)), set(terms(other))
     return len(left & right) / len(left | right) if left | right else 1.0
 
@@ -117,7 +115,7 @@ def check_conclusion(conclusion: Conclusion, episodes: Mapping[MemoryId, Record]
 
 
 def _restates(text: str, cited: Sequence[Record], told: Sequence[Record]) -> str:
-    """Why it is one event told again, or says what fewer than two of them tell; "" where neither is so."""
+    """Why a conclusion only repeats one event, or what fewer than two episodes say; "" if it doesn't."""
     said = set(terms(text))
     if not said:
         return "It says nothing."
@@ -178,7 +176,7 @@ _NAME = lazy_re(r"`([^`\s]{3,80})`|(?<![\w/.-])((?:[\w.-]+/)+[\w.-]*\w|[\w-]+\.[
 
 
 class _RankedConclusion(Struct, frozen=True, kw_only=True):
-    """A conclusion, and what it is chosen by."""
+    """A conclusion, with what it is ranked by."""
 
     worth: tuple[int, int, float]
     """How much its sort says, how often it is so, and when it was so last."""
@@ -186,7 +184,7 @@ class _RankedConclusion(Struct, frozen=True, kw_only=True):
 
 
 class _Saying(Struct, frozen=True, kw_only=True):
-    """Something that an episode tells."""
+    """A statement of an episode."""
 
     episode: Record
     about: str
@@ -246,7 +244,7 @@ def changes(histories: Iterable[Sequence[Record]]) -> Iterator[Conclusion]:
 
 
 def _outcomes(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
-    """How often one action ended how, where it mostly ended alike."""
+    """How often an action ended in one way, if it mostly did."""
     for told in _grouped(episodes, _actions).values():
         bad = [each for each in told if each.failed]
         good = [each for each in told if not each.failed]
@@ -269,7 +267,7 @@ def _outcomes(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
 
 
 def _clauses(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
-    """What was told in the same words of several events."""
+    """What several events state in the same words."""
     for told in _grouped(episodes, _sayings).values():
         if len(told) < 2:
             continue
@@ -289,7 +287,7 @@ def _clauses(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
 
 
 def _pairs(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
-    """Names that come up together whenever either does."""
+    """Names that always occur together."""
     by_name = _grouped(episodes, _named)
     most = COMMON * len(episodes)
     known = {name: {each.episode.id for each in told} for name, told in by_name.items()}
@@ -321,7 +319,7 @@ def _pairs(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
 
 
 def _grouped(episodes: Sequence[Record], tells: Callable[[Record], Sequence[_Saying]]) -> dict[str, list[_Saying]]:
-    """What the episodes tell by what it is about, once for each event, the newest first."""
+    """What the episodes state by subject, once for each event, the newest first."""
     groups: dict[str, dict[MemoryId, _Saying]] = {}
     for episode in episodes:
         for told in tells(episode):
@@ -340,7 +338,7 @@ def _actions(episode: Record) -> list[_Saying]:
 
 
 def _sayings(episode: Record) -> list[_Saying]:
-    """The clauses that say enough to be known again; those of an action are counted with its ends."""
+    """The clauses that are long enough to be recognised; those of an action are counted with its outcomes."""
     out: list[_Saying] = []
     for clause in _CLAUSE.split(episode.text):
         said = terms(clause)
@@ -359,5 +357,5 @@ def _ids(told: Sequence[_Saying]) -> tuple[MemoryId, ...]:
 
 
 def _last_on(episode: Record) -> str:
-    """When it was seen last, behind a count; empty where that is not known."""
+    """When it was last seen, for use after a count; empty if unknown."""
     return f", last on {episode.when.astimezone(UTC).date().isoformat()}" if episode.when else ""

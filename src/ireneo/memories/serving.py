@@ -1,8 +1,8 @@
-"""What of all that is known serves a goal: judged by what each piece says, and never against the best one found.
+"""Which memories serve a goal: each is judged by itself, and never against the best one found.
 
-A goal and a memory rarely share a word: “a dinner for four” says nothing of nuts. So words are joined by areas of life,
-which are data of a language: what goals in an area ask for, and what is worth knowing there. An embedder, where there
-is one, tells of the rest what is nearer to the goal than sentences are that have nothing to do with it.
+A goal and a memory rarely share a word: “a dinner for four” says nothing about nuts. So words are connected by areas of
+life, which are language data: what goals in an area ask for, and what is worth knowing there. An embedder, if there is
+one, adds texts that are nearer to the goal than unrelated sentences are.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _tells() -> dict[str, frozenset[str]]:
 
 
 def _by_word(areas: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
-    """The areas that each word lies in."""
+    """The areas of life by word."""
     found: dict[str, set[str]] = {}
     for area, words in areas.items():
         for word in words:
@@ -120,7 +120,7 @@ def _areas(word: str, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
 
 
 def _read(text: str) -> dict[str, str]:
-    """The words of a text by their terms; those of the stop list are left out."""
+    """The words of a text by their terms, without stop words."""
     found: dict[str, str] = {}
     for word in _WORD.findall(_QUOTED.sub(" ", text).casefold()):
         pieces = word.replace("_", "-").split("-")
@@ -133,7 +133,7 @@ def _read(text: str) -> dict[str, str]:
 
 
 def support(above_unrelated: float, above_known: float) -> float:
-    """What an embedder adds to the score: by how many deviations a text is nearer than others to the goal."""
+    """What an embedder adds to the score: the standard deviations by which a text is nearer to the goal than others."""
     if above_known < FURTHER:
         return APART
     if above_unrelated >= FAR_ABOVE[0] and above_known >= FAR_ABOVE[1]:
@@ -142,12 +142,12 @@ def support(above_unrelated: float, above_known: float) -> float:
 
 
 def is_standing(text: str) -> bool:
-    """Whether it rules how the assistant is to answer, whatever is asked."""
+    """Whether it is a rule for how the assistant should answer, whatever is asked."""
     return _STANDING.search(text) is not None
 
 
 def rules_here(text: str, goal: str, now: datetime) -> bool:
-    """Whether a rule that is for one sort of texts or one day alone has to do with the goal."""
+    """Whether a rule for one kind of texts or one day applies to the goal."""
     if days := _weekdays_in(text):
         # What is for one day of the week stands on that day, and where the goal names it.
         return not days.isdisjoint({*_weekdays_in(goal), now.weekday()})
@@ -167,7 +167,7 @@ def _weekdays_in(text: str) -> set[int]:
 
 
 def takes_back(later: str, earlier: str, areas: Collection[str]) -> bool:
-    """Whether what was said later says of the same matter that it is another now."""
+    """Whether a later statement says that the same matter has changed."""
     if not _TURNED.search(later):
         return False
     before, after = _read(earlier), _read(later)
@@ -176,7 +176,7 @@ def takes_back(later: str, earlier: str, areas: Collection[str]) -> bool:
 
 
 def telling(text: str) -> list[str]:
-    """The sentences of a message that tell something: no questions, no mere requests, nothing that is only imagined."""
+    """The sentences of a message that state something: no questions, requests, or imagined events."""
     return [
         each
         for each in sentences(text, small_opens=True)
@@ -188,7 +188,7 @@ class Purpose:
     """What a goal is about."""
 
     def __init__(self, goal: str) -> None:
-        """Read a goal; of an empty one nothing is known."""
+        """Parse a goal; an empty one is about nothing."""
         self.text = goal.strip()[:LONGEST_GOAL]
         read = _read(self.text)
         language = language_of_sentence(self.text)
@@ -206,13 +206,13 @@ class Purpose:
         """Who is named in it, by the terms of the name."""
 
     def name(self, name: str, why: str) -> None:
-        """Take somebody for named in the goal."""
+        """Add somebody as named in the goal."""
         for term in terms(name):
             self.named[term] = why
             self.words.pop(term, None)
 
     def wanted(self) -> tuple[tuple[str, float], ...]:
-        """The terms by which it is looked for, with what each counts: its own, and those of its areas."""
+        """The terms to search for, with their weights: the goal's own, and those of its areas."""
         told = [word for area in sorted(self.areas) for word in topic(Serving).tells.get(area, ())]
         beside = {stem: 0.3 for word in told for stem in terms(word)}
         return tuple({**beside, **dict.fromkeys(self.words, 1.0), **dict.fromkeys(self.named, 1.0)}.items())
@@ -259,7 +259,7 @@ class Purpose:
         return self.areas & topic(Serving).shared
 
     def _areas_of(self, read: Mapping[str, str]) -> tuple[dict[str, int], bool, bool]:
-        """Of the goal's areas those in which it tells something; whether it lies in one; whether in others."""
+        """The goal's areas in which a text states something; whether the text is in one of them; whether in others."""
         told: dict[str, int] = {}
         beside = elsewhere = False
         for word in read.values():
