@@ -67,6 +67,9 @@ CONTEXT = ("context", "{agent}", "--budget", "2000")
         (("sessions", "--db", "sqlite:///gone.db"), "There is no database gone.db"),
         (("sessions", "--db", ""), "The name of the database is empty"),
         (("review", "--keep", "m_2345678", "--drop", "m_2345678"), "m_2345678 is given 2 verdicts"),
+        (("review", "--keep", "m_2345678", "--text", "x"), "--text gives the new words of a lesson"),
+        (("review", "--keep", "m_2345678", "--reason", "x"), "--reason says why a lesson is dropped"),
+        (("work", "--lease", "-1", "--until-idle"), "A lease of -1 seconds reserves nothing"),
         (("proxy", "--to", "http://127.0.0.1:1/v1", "--port", "99999"), "There is no port 99999"),
     ],
 )

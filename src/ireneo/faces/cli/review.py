@@ -86,6 +86,10 @@ def _became(record: Record) -> str:
 def _given(word: Word) -> list[tuple[str, Verdict, str]]:
     kept: list[tuple[str, Verdict, str]] = [(id, "keep", "") for id in word.keep or ()]
     edited: list[tuple[str, Verdict, str]] = [(word.edit, "edit", word.text)] if word.edit is not None else []
+    if word.text and not edited:
+        raise BadInput("--text gives the new words of a lesson; name it with --edit.")
+    if word.reason and not word.drop:
+        raise BadInput("--reason says why a lesson is dropped; name it with --drop.")
     given: list[tuple[str, Verdict, str]] = [*kept, *edited, *((id, "drop", "") for id in word.drop or ())]
     for id, times in Counter(id for id, _, _ in given).items():
         if times > 1:

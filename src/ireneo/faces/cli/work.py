@@ -171,6 +171,8 @@ def work(
     """
     if hours.processes < 1:
         raise BadInput(f"{hours.processes} processes can't work; give at least 1.")
+    if not hours.lease > 0:
+        raise BadInput(f"A lease of {hours.lease:g} seconds reserves nothing; give more than 0, or --no-leases.")
     where = replace(stored, db=str(existing(stored.db)))
     task = partial(_work, preset, embedder_named(embedder), hours, asking, where)
     tally = _tallied(task, hours.processes, as_json)
