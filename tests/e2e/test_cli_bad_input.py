@@ -123,7 +123,7 @@ def test_an_import_of_nothing_readable_makes_no_database(tmp_path: Path) -> None
     ("arguments", "sentence"),
     [
         (("context", "gone", "--budget", "2000"), "There is no session gone in space default"),
-        (("context", "7c1e@gone", "--budget", "2000"), "has no branch 'gone'"),
+        (("context", "7c1e@gone", "--budget", "2000"), "has no branch 'gone'; it has: main."),
         (("expand", "s_2345678"), "There is nothing called 's_2345678' in space 'default'"),
         (("rewind", "7c1e", "m_2345678"), "There is no message m_2345678 in session 7c1e4f52"),
         (("fork", "7c1e", " "), "The name of the new branch is empty"),

@@ -423,8 +423,10 @@ class Session:
 
     async def check(self) -> None:
         """Raise SessionNotFound unless the session has this branch."""
-        if self.branch not in await self.branches():
-            raise SessionNotFound(f"Session {self.id} has no branch {self.branch!r}.")
+        there = await self.branches()
+        if self.branch not in there:
+            named = ", ".join(there) or "none"
+            raise SessionNotFound(f"Session {self.id} has no branch {self.branch!r}; it has: {named}.")
 
     async def pin(self, text: str) -> Annotation:
         """Pin `text`: every context shows it word for word from now on, until it is released.
