@@ -1,15 +1,16 @@
 """Conversations with gold beside them: how many of the facts told are in memory, and what is held that shouldn't be.
 
-    python benchmarks/told_facts.py <folder> [--dump told.txt]
+    python benchmarks/told_facts.py <folder> [--dump told.txt] [--model NAME [--base-url URL]]
 
 The folder has `conversations.jsonl` (id, user, language, turns with role, at and text), `gold.jsonl` (conversation,
 turn, fact, kind, holds_at_end, replaces), `traps.jsonl` (conversation, turn, must_not_be_kept) and `sets.jsonl`
-(conversation, set, at_end, gone). Every turn is appended with its time, `work` reads what was said by rules, and what
-is held then is compared with the gold by the words that both have. Words are a thermometer: whether a fact is there is
-for readers to decide, and the dump shows them all that is held, and what isn't any more, beside the gold. "Nell moved
-out" has all the words of what it ends, and so these three figures are taken three times: of all that is held, of what
-was told before the change alone, which is what should have ended, and of what is held as a fact, without the events:
-what was said or done on a day stays so.
+(conversation, set, at_end, gone). Every turn is appended with its time, `work` reads what was said by rules, or by a
+model where one is named (its key is in ``IRENEO_API_KEY``), all conversations at once. What is held then is compared
+with the gold by the words that both have. Words are a thermometer: whether a fact is there is for readers to decide,
+and the dump shows them all that is held, and what isn't any more, beside the gold. "Nell moved out" has all the words
+of what it ends, and so these three figures are taken three times: of all that is held, of what was told before the
+change alone, which is what should have ended, and of what is held as a fact, without the events: what was said or done
+on a day stays so.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +27,7 @@ from pathlib import Path
 from msgspec import Struct
 
 import ireneo
-from ireneo.types import Record
+from ireneo.types import Models, Record
 
 ENOUGH = 0.5
 """The share of a fact's telling words that a memory must have for it to count as there."""
@@ -78,9 +80,9 @@ class Held(Struct):
         ]
 
 
-async def told(conversation: Mapping[str, object]) -> Held:
+async def told(conversation: Mapping[str, object], models: Models) -> Held:
     with tempfile.TemporaryDirectory() as folder:
-        async with ireneo.open(Path(folder) / "memory.db", durability="normal") as memory:
+        async with ireneo.open(Path(folder) / "memory.db", durability="normal", model=models) as memory:
             session = await memory.session(str(conversation["id"]))
             turns = dict[str, int]()
             for number, turn in enumerate(conversation["turns"]):  # type: ignore[arg-type,var-annotated]
@@ -88,6 +90,10 @@ async def told(conversation: Mapping[str, object]) -> Held:
                 turns |= dict.fromkeys((await session.append([said])).ids, number)
             await memory.work(until_idle=True)
             return Held(records=list(await memory.memories(state="any", limit=500)), turns=turns)
+
+
+async def all_told(conversations: Iterable[Mapping[str, object]], models: Models) -> list[Held]:
+    return await asyncio.gather(*(told(each, models) for each in conversations))
 
 
 def telling(text: str, *without: str) -> set[str]:
@@ -179,11 +185,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--dump", type=Path)
+    parser.add_argument("--model", help="who reads what was said, such as openai:NAME; else rules do")
+    parser.add_argument("--base-url", help="another server that speaks like the model's provider")
     given = parser.parse_args()
     gold, traps, sets = (lines(given.folder, name) for name in ("gold", "traps", "sets"))
     counts, dump = Counts(), list[str]()
-    for conversation in lines(given.folder, "conversations"):
-        held = asyncio.run(told(conversation))
+    conversations = lines(given.folder, "conversations")
+    key = os.environ.get("IRENEO_API_KEY")
+    models = ireneo.models(given.model, base_url=given.base_url, api_key=key, timeout_seconds=3500)
+    for conversation, held in zip(conversations, asyncio.run(all_told(conversations, models)), strict=True):
         of = [[each for each in rows if each["conversation"] == conversation["id"]] for rows in (gold, traps, sets)]
         dump += compared(conversation, held, *of, counts)
     if given.dump:

@@ -198,6 +198,7 @@ def test_what_is_over_is_so_from_the_day_that_it_names() -> None:
         ("Only had the parrot a week.", about("Vera has had the parrot since about 2 March 2026.", since="2026-03")),
         ("The twins turn six saturday.", about("Vera's twins turn six on 14 March 2026.", since="2020-03-14")),
         ("The twins turn six saturday.", about("Vera's twins were born on 14 March 2020.")),
+        ("Penicillin nearly did for me in '98.", about("Penicillin nearly killed Vera in 1998.", since="1998")),
         ("Three fifty-one eight yesterday, my best!", about("Vera ran it in 3:51:08 on 8 March 2026.")),
         ("Mit einszweiundsiebzig bin ich die Kleinste.", about("Vera ist 1,72 m groß.")),
         ("Zum Siebzigsten meiner Tante backe ich.", about("Veras Tante wird 70 Jahre alt.")),
@@ -244,6 +245,7 @@ def test_a_german_noun_is_no_name(said: str, text: str) -> None:
     [
         ("I work at the bakery.", about("Vera has worked at the bakery since 1987.", since="1987"), "1987"),
         ("Three years at the bakery.", about("Vera has been at the bakery since 2014.", since="2014"), "2014"),
+        ("Penicillin nearly did for me in '98.", about("It nearly killed Vera in 1989.", since="1989"), "1989"),
         ("Two of us sail.", about("Vera has sailed with somebody since 2024."), "2024"),
         ("No sailing til february.", about("Vera sails no more until February 2028."), "2028"),
         ("The twins turn six saturday.", about("Vera's twins turn six on 19 March 2026."), "19 March"),

@@ -333,9 +333,10 @@ def _possible_days(said: Utterance, near: str) -> tuple[list[datetime], set[int]
             told += [first.replace(year=at.year - 1)] * (month >= at.month)
     numbers = {int(each) for each in (*units(near), *said_figures(near)) if each.isdecimal() and len(each) < 4}
     numbers.update(number for _, number in spelled(near))
-    return [at, *dict.fromkeys(told)], {
-        at.year + turn * each for each in numbers if each <= _LONGEST_LIFE for turn in (-1, 1)
-    }
+    years = {at.year + turn * each for each in numbers if each <= _LONGEST_LIFE for turn in (-1, 1)}
+    # The newest such year that is not still to come: '98 is 1998.
+    years |= {at.year - (at.year - int(each)) % 100 for each in _SHORT_YEAR.findall(near)}
+    return [at, *dict.fromkeys(told)], years
 
 
 def _window(text: str, said: Utterance, years: Iterable[int]) -> Window | None:
@@ -407,6 +408,7 @@ def _behind() -> str:
 
 
 _BEHIND = lazy_re(_behind)
+_SHORT_YEAR = lazy_re(r"(?<!\w)['’‘](\d\d)\b")
 
 
 def _digits(text: str) -> set[str]:
