@@ -7,7 +7,7 @@ from types import MappingProxyType
 from ireneo.prompts.replies import PromptText
 from ireneo.summaries.summary import SummaryLevel
 
-NOTES = PromptText(task="notes", version=1, max_tokens=8_000)
+NOTES = PromptText(task="notes", version=2, max_tokens=8_000)
 NOTES_REPAIR = PromptText(task="notes", text="repair", version=NOTES.version, max_tokens=1_200)
 NOTES_OWN = PromptText(task="notes", text="own", version=NOTES.version, max_tokens=NOTES.max_tokens)
 """Notes on an agent's work: by a model, the repair of unsupported notes, and by the agent itself."""
@@ -25,7 +25,7 @@ LESSONS_MERGE = PromptText(task="lessons", text="merge", version=1, max_tokens=2
 """Which lessons of a project are the same."""
 
 FAMILIES: MappingProxyType[SummaryLevel, str] = MappingProxyType(
-    {"turn": NOTES.name, "goal": NOTES.name, "story": "story-1"}
+    {"turn": "notes-1", "goal": "notes-1", "story": "story-1"}
 )
-"""The summarizer's name for the texts of each level. For stories it stays that of the first prompt, so that texts by
-earlier prompts are kept and not paid for again."""
+"""The summarizer's name for the texts of each level. It stays that of the first prompt, so that texts by earlier prompts
+are kept and not paid for again."""
