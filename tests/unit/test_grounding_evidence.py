@@ -134,6 +134,20 @@ def test_two_names_with_a_slash_between_them_are_two_names() -> None:
         assert not sources.supports(TextClaim("path", told))
 
 
+def test_alternatives_with_slashes_between_them_are_no_path() -> None:
+    sources = SourceIndex(
+        [
+            "edited pkg/ids/id.go and pkg/ids/id_test.go",
+            "Merge or squash: no commit. A branch without a tree.",
+            "src/core/util.py",
+        ]
+    )
+    for told in ("id.go/id_test.go", "merge/squash/commit", "branch/commit/tree"):
+        assert sources.supports(TextClaim("path", told))
+    for told in ("id.go/id_bench.go", "merge/squash/rebase", "src/core/util", "branch/core/tree"):
+        assert not sources.supports(TextClaim("path", told))
+
+
 def test_the_common_beginning_of_tests_is_the_name_of_what_runs_them() -> None:
     sources = SourceIndex(["func TestLedger_Empty(t *testing.T)", "func TestLedger_Long(t *testing.T)"])
     for kind in ("identifier", "error"):

@@ -433,6 +433,11 @@ def _is_path(text: str) -> bool:
     return any(re.search(r"[_.@\d]|\w-\w", part) for part in parts) or not _FOLDERS.isdisjoint(parts)
 
 
+def ends_like_a_file(name: str) -> bool:
+    """Whether a name has the ending of a file."""
+    return _ENDS_LIKE_A_FILE.search(name) is not None
+
+
 def _of_identifier(match: re.Match[str]) -> list[TextClaim]:
     text = match[0]
     if _ABBREVIATION.match(text) or _PRODUCT.match(text) or _NUMERONYM.fullmatch(text) or text in topic(Names).terms:

@@ -14,6 +14,7 @@ from ireneo.grounding.claims import (
     TextClaim,
     artifacts,
     claims,
+    ends_like_a_file,
     figures,
     read,
     straight,
@@ -200,6 +201,11 @@ class SourceIndex:
         one, _, other = wanted.rpartition("/")
         if _are_alternatives(one, other) and self._has_identifier(one) and self._has_identifier(other):
             return True
+        parts = wanted.split("/")
+        if len(parts) > 1 and all(map(ends_like_a_file, parts)) and all(map(self._has_path, parts)):
+            return True  # Several files, such as "id.go/id_test.go".
+        if len(parts) > 2 and all(each.isalpha() and each.islower() for each in parts) and self._are_words(parts):
+            return True  # Alternatives in plain words, such as "merge/squash/commit".
         # The folder and the file may be named separately.
         folder, _, file = wanted.rpartition("/")
         while folder:
@@ -208,6 +214,10 @@ class SourceIndex:
             folder, _, last = folder.rpartition("/")
             file = f"{last}/{file}"
         return False
+
+    def _are_words(self, parts: Sequence[str]) -> bool:
+        """Whether each part occurs in prose, and not only as a part of paths and names."""
+        return all(self._stands(part, _is_by_itself) or self._stands(part.title(), _is_by_itself) for part in parts)
 
     def _has_identifier(self, name: str) -> bool:
         if name.endswith("..."):
@@ -364,6 +374,17 @@ def _is_folder(text: str, start: int, end: int) -> bool:
     after = text[end : end + 2]
     return _is_whole_path(text, start, end) and not (
         after[:1] == "/" and (after[1:].isalnum() or after[1:] in tuple("._*"))
+    )
+
+
+def _is_by_itself(text: str, start: int, end: int) -> bool:
+    """Whether a word is no part of a path, a name with dots or dashes, or a call."""
+    after = text[end : end + 2]
+    return (
+        _is_word(text, start, end)
+        and text[start - 1 : start] not in tuple("/._-\\$@")
+        and after[:1] not in tuple("/-\\(")
+        and not (after[:1] == "." and after[1:].isalnum())
     )
 
 

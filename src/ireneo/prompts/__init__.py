@@ -27,5 +27,5 @@ LESSONS_MERGE = PromptText(task="lessons", text="merge", version=1, max_tokens=2
 FAMILIES: MappingProxyType[SummaryLevel, str] = MappingProxyType(
     {"turn": "notes-1", "goal": "notes-1", "story": "story-1"}
 )
-"""The summarizer's name for the texts of each level. It stays that of the first prompt, so that texts by earlier prompts
-are kept and not paid for again."""
+"""The summarizer's name for the texts of each level. It stays that of the first prompt, so that texts by earlier
+prompts are kept and not paid for again."""
