@@ -93,6 +93,7 @@ def test_a_status_may_not_be_complete_over_what_failed_last() -> None:
         # It stands in the session, and not where the statement says that it was read.
         ("src/ledger.py takes 4711 locks; two writers pass the check.", "Two writers pass the check."),
         ("As in [31], two writers pass the check at line 52 of src/ledger.py.", None),
+        ("Two writers pass the check: src/ledger.py:52, 4711 (called :31).", None),
     ],
 )
 def test_a_figure_stands_where_the_statement_says_that_it_was_read(text: str, left: str | None) -> None:

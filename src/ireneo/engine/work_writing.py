@@ -471,7 +471,12 @@ def earlier(job: NotesJob, room: int, count: Count) -> str:
         told += ["What the user asked for before:", *(f"- {neutralise(each)}" for each in requests), ""]
     notes = weightiest(job.before, room, count)
     if notes:
-        told += ["The notes taken before, each with its id; do not repeat them:", *notes, ""]
+        told += [
+            "The notes taken before, each with its id; do not repeat them. Where one no longer holds, put its id into the "
+            "brackets of the note that takes its place, such as [52,n4fa2]:",
+            *notes,
+            "",
+        ]
     return "\n".join(told)
 
 

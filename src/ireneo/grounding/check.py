@@ -449,7 +449,8 @@ def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Ite
 
 def _figures(sentence: str) -> list[TextClaim]:
     """Return the figures of a sentence, without line numbers and references in brackets."""
-    figures = (claim for claim in claims(_REFERENCE.sub(" ", sentence)) if claim.kind == "number")
+    bare = _LINES_OF_FILES.sub(" ", _REFERENCE.sub(" ", sentence))
+    figures = (claim for claim in claims(bare) if claim.kind == "number")
     return [claim for claim in figures if not claim.text.startswith("line ")]
 
 
@@ -466,6 +467,8 @@ class _WrongClause(Struct, frozen=True):
 
 _USER_LABEL = lazy_re(r"^User(:\s)")
 _REFERENCE = lazy_re(r"\[\d[\d, –-]*\]")
+_LINES_OF_FILES = lazy_re(r"(?<!\d):\d+(?:[-–]\d+)?(?:, ?:?\d+(?:[-–]\d+)?)*\b")
+"""Lines behind a file or by themselves: `main.go:12, 40-44` and `:12`."""
 
 
 def _of_statement(text: str, grounds: Grounds, *, status: bool) -> list[str]:
