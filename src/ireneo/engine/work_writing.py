@@ -472,8 +472,8 @@ def earlier(job: NotesJob, room: int, count: Count) -> str:
     notes = weightiest(job.before, room, count)
     if notes:
         told += [
-            "The notes taken before, each with its id; do not repeat them. Where one no longer holds, put its id into the "
-            "brackets of the note that takes its place, such as [52,n4fa2]:",
+            "The notes taken before, each with its id; do not repeat them. Where one no longer holds, put its id into "
+            "the brackets of the note that takes its place, such as [52,n4fa2]:",
             *notes,
             "",
         ]
