@@ -155,6 +155,14 @@ def test_the_common_beginning_of_tests_is_the_name_of_what_runs_them() -> None:
         assert not sources.supports(TextClaim(kind, "TestLedge"))
 
 
+def test_the_rest_of_a_longer_name_and_the_plural_of_one_are_names_that_stand_there() -> None:
+    sources = SourceIndex(["SubmitWithOutput and SubmitWithResponse take a SaveContext", "TestLedger_EmptyBatch"])
+    for told in ("WithResponse", "EmptyBatch", "SaveContexts"):
+        assert sources.supports(TextClaim("identifier", told))
+    for told in ("WithRequest", "EmptyBatches", "LoadContexts", "SubmitWith"):
+        assert not sources.supports(TextClaim("identifier", told))
+
+
 def test_a_quotation_is_not_put_together_from_two_texts() -> None:
     evidence = SourceIndex(["never push", "to main again"])
     assert not evidence.supports(TextClaim("quotation", "never push … to main"))

@@ -93,6 +93,7 @@ _CODE_WORD = lazy_re(r"[^\W\d]\w*|\d[\w.,]*\b")
 _PLACEHOLDER = lazy_re(r"<[a-zA-Z][\w -]*>|\[\w[\w -]*\]|\{\w[\w -]*\}")
 _STEPS = lazy_re(r"&&|\|\|?|;")
 _TEST_FAMILY = lazy_re(r"Test[A-Z][A-Za-z0-9]{3,}")
+_HUMPS = lazy_re(r"(?:[A-Z][a-z0-9]+){2,}")
 _CAMEL = lazy_re(r"[A-Za-z]+[a-z][A-Z]")
 _GAP = 60
 """Most characters between two words of a command that is quoted in a shorter form."""
@@ -235,6 +236,8 @@ class SourceIndex:
             return True  # `TestParse_Empty, _Long`: the prefix is that of the name before it.
         if _TEST_FAMILY.fullmatch(name) and any(word.startswith(f"{name}_") for word in self._words):
             return True  # What `-run TestParse` runs: `TestParse_Empty` and others.
+        if _HUMPS.fullmatch(name) and any(word.endswith(name) or name == f"{word}s" for word in self._words):
+            return True  # `SubmitWithOutput, WithResponse`: the rest of a longer name; or the plural of a name.
         parts = re.split(r"\.|::|->", name)
         # A method that is named with its class is defined without it.
         return len(parts) > 1 and all(part in self._words for part in parts)
