@@ -74,6 +74,11 @@ def test_a_clause_is_struck_and_the_rest_stands(text: str, left: str) -> None:
     assert struck.complaints
 
 
+def test_a_bracket_is_not_cut_in_two() -> None:
+    text = "Settings lie in src/invented.py (kept apart; two writers pass the check there). Two writers pass the check."
+    assert strike(text, EVIDENCE).text == "Two writers pass the check."
+
+
 @pytest.mark.parametrize("text", GONE)
 def test_what_says_nothing_without_it_goes_whole(text: str) -> None:
     struck = strike(text, EVIDENCE)

@@ -54,8 +54,8 @@ NOTES_SHARE = 0.04
 """The share of the window for earlier notes."""
 REQUESTS_SHOWN = 6
 REQUEST_CHARACTERS = 400
-OUTPUT_SHARE = 1 / 26
-"""The tokens of the notes as a share of the stretch's: a context of a 25th of it shows most of them."""
+OUTPUT_SHARE = 1 / 32
+"""The tokens of the notes as a share of the stretch's: a context of a 25th of it shows nearly all of them."""
 MIN_WORDS, MAX_WORDS = 120, 4_500
 WORDS_PER_TOKEN = 0.5
 """Words per token of notes, which are full of names and paths."""

@@ -542,7 +542,11 @@ def _groups(sentence: str) -> Iterator[list[str]]:
     """Split a sentence into groups of clauses, each with its conjunction; a group could be a sentence by itself."""
     group: list[str] = []
     start = 0
-    for joint in _JOINT.finditer(unquoted(sentence)):
+    text = unquoted(sentence)
+    for joint in _JOINT.finditer(text):
+        before = text[: joint.start()]
+        if sum(map(before.count, "([{")) > sum(map(before.count, ")]}")):
+            continue  # Half a bracket says nothing.
         group.append(sentence[start : joint.start()])
         start = joint.start()
         if joint["apart"]:
