@@ -42,6 +42,8 @@ LENGTH = 0.85
 """Exponent of a statement's cost: one of twice the length has to be worth 1.8 times as much."""
 FEW_TOKENS = 20
 """A cheaper statement is chosen as if it cost this much: a few words say little."""
+NOTE_TOKENS = 40
+"""A longer note of a model is chosen as if it cost this much: it tells several things, each of the note's worth."""
 NAMES_SHARE = 0.05
 NAMES_FROM = 4_500
 """In a room of at least this many tokens, names without a statement may take `NAMES_SHARE`; in a smaller one less."""
@@ -65,6 +67,8 @@ class PricedLine(Struct, frozen=True, kw_only=True, gc=False):
     """Tokens of the rendered line and its line break."""
     terms: frozenset[str]
     """Its words, and the names in it."""
+    is_note: bool = False
+    """Whether a model wrote it, and said what it is worth."""
 
 
 class _Block(Struct, frozen=True):
@@ -113,10 +117,11 @@ class Statements:
             elif "check" in dict(statement.line.verbs):
                 yield replace(statement, line=replace(statement.line, weight=statement.line.weight * GOT_OVER))
 
-    def price(self, section: SectionName, line: Line) -> PricedLine:
+    def price(self, section: SectionName, line: Line, *, is_note: bool = False) -> PricedLine:
         """Render a line and count it."""
         written = self.strategy.say(section, line, ())
-        return PricedLine(section=section, line=line, cost=self.count(written) + 1, terms=terms(written))
+        cost = self.count(written) + 1
+        return PricedLine(section=section, line=line, cost=cost, terms=terms(written), is_note=is_note)
 
     def _block(self, summary: Summary) -> _Block:
         known = self._kept.get(summary.id)
@@ -124,7 +129,7 @@ class Statements:
         if known is not None and (known.summary is summary or known.summary == summary):
             return known
         statements = tuple(
-            self.price(name, line)
+            self.price(name, line, is_note=summary.is_written)
             for name in self.strategy.sections(summary.level)
             # Pins and state are told once for all blocks.
             if name not in ("constraints", "state", "open", "names")
@@ -320,7 +325,8 @@ class Allotter:
         return cost
 
     def _per_cost(self, place: int, cost: int) -> float:
-        at_least: float = max(cost, FEW_TOKENS) ** LENGTH
+        most = NOTE_TOKENS if self.candidates[place][1].is_note else cost
+        at_least: float = max(min(cost, most), FEW_TOKENS) ** LENGTH
         return self._value(place) / at_least
 
     def _value(self, place: int) -> float:

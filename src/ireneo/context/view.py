@@ -391,7 +391,9 @@ class ViewSlot:
         if isinstance(self.item, Summary):
             lines = tuple(statements.of(self.item, done))
             if any(each.claim for each in self.doubts):
-                lines = tuple(statements.price(each.section, self._marked(each.line)) for each in lines)
+                lines = tuple(
+                    statements.price(each.section, self._marked(each.line), is_note=each.is_note) for each in lines
+                )
             standing = [statements.price(name, self._marked(line)) for name, line in self.standing]
             return LineOffer(
                 statements=(*(each for each in lines if self._is_needed(each)), *standing),

@@ -41,6 +41,8 @@ FOUND_BESIDE = 0.02
 """Weight factor for offline lines in a block written by a model: they only fill the room that is left."""
 SAID_BESIDE = 0.03
 """The same for the user's words in a block that replaces them."""
+REFUSED_BESIDE = 0.3
+"""The same for the user's words in refusals and answers, which a note may have missed."""
 STANDS_BESIDE = 0.4
 """The same for the offline status, where the model gave one too."""
 WORTH = 3
@@ -147,16 +149,22 @@ def rolled_up(offline: Summary, parts: Sequence[Summary]) -> list[Section]:
     """Build the sections of a deeper block over `parts`, some of them written by a model, and its offline record."""
     gathered = {name: list(offline.lines(name)) for name in VERBATIM}
     # The notes on the user's words are shorter.
-    gathered["direction"] = [replace(line, weight=line.weight * SAID_BESIDE) for line in gathered["direction"]]
+    gathered["direction"] = _weighed(gathered["direction"], SAID_BESIDE)
     for part in parts:
         for section in part.sections:
             # A turn block is shown next to the user's words; a block of complete turns replaces them.
             name = "asked" if section.name == BESIDE and offline.level != "turn" else section.name
             if section.name not in UNCAPPED and (section.name != "names" or not part.is_written):
-                gathered.setdefault(name, []).extend(section.lines)
+                is_noted = name == "direction" and part.is_written
+                lines = _weighed(section.lines, REFUSED_BESIDE) if is_noted else section.lines
+                gathered.setdefault(name, []).extend(lines)
     # The latest status counts.
     gathered["status"] = next((list(part.lines("status")) for part in reversed(parts) if part.lines("status")), [])
     return _sections(gathered)
+
+
+def _weighed(lines: Iterable[Line], factor: float) -> list[Line]:
+    return [replace(line, weight=line.weight * factor) for line in lines]
 
 
 def with_later(text: Summary, lines: Noted) -> Summary:
