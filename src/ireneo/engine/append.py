@@ -234,5 +234,5 @@ def _is_shorthand(given: Sequence[object]) -> bool:
 
 def _source_of(read: ReadMessages, format: str | None) -> str | None:
     """The source of a session that begins with what was read: the named format, or the one whose marks it bears."""
-    told = format or next(iter(read.marks), None)
-    return f"{told}:{OBJECTS}" if told and told == read.objects else told
+    source = format or next(iter(read.marks), None)
+    return f"{source}:{OBJECTS}" if source and source == read.objects else source

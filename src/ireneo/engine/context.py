@@ -213,10 +213,10 @@ def keep(tx: Transaction, key: SessionKey, summaries: Sequence[Summary], erased:
     try:
         return tx.summaries.put(key, summaries)
     except MessageNotFound:
-        standing = [each for each in summaries if not is_pruned(tx, key, each)]
-        if len(standing) == len(summaries):
+        kept = [each for each in summaries if not is_pruned(tx, key, each)]
+        if len(kept) == len(summaries):
             raise
-        return tx.summaries.put(key, standing)
+        return tx.summaries.put(key, kept)
 
 
 def is_pruned(tx: Transaction, key: SessionKey, summary: Summary) -> bool:

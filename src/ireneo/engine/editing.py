@@ -222,7 +222,7 @@ def _checked(resources: Resources, edit: MemoryEdit) -> MemoryEdit:
     for name in ("subject", "attribute", "value"):
         if (given := getattr(edit, name)) is not None:
             told[name] = given
-    text, told = resources.cleaning().told(edit.text or "", told)
+    text, told = resources.cleaning().memory(edit.text or "", told)
     labels = None if edit.labels is None else tuple(dict.fromkeys(each.strip() for each in told["labels"]))
     project = None if edit.project is None else stated_project(told["project"])
     said = {name: value for name, value in {**told, "text": text}.items() if name in edit.said}

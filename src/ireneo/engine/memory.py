@@ -445,13 +445,13 @@ class Memory:
         """Return the number of tokens of `text`, as this memory counts them."""
         return self._resources.count(text)
 
-    async def remember(self, text: str, **told: Unpack[MemoryDetails]) -> Remembered:
+    async def remember(self, text: str, **details: Unpack[MemoryDetails]) -> Remembered:
         """Remember `text`: it is added, reinforces, supersedes, disputes or overturns a memory, or is ignored.
 
         Kind and slot are derived from the text unless they are given. Raises BadInput, with nothing written, for
         unusable details. Secrets are redacted unless the memory was opened with `keep_secrets`.
         """
-        return await remember(self._resources, self.space, text, **told)
+        return await remember(self._resources, self.space, text, **details)
 
     async def remember_all(self, texts: Iterable[tuple[str, MemoryDetails]]) -> Sequence[Remembered]:
         """Remember many texts, each with its details, in one transaction: all of them or, on BadInput, none."""

@@ -697,8 +697,8 @@ def _chosen(
 def _with_falling_scores(ordered: Sequence[RecallHit]) -> list[RecallHit]:
     """The same order with falling scores: a hit that was moved up is worth no less than the next one."""
     least = 0.0
-    told: list[RecallHit] = []
+    falling: list[RecallHit] = []
     for each in reversed(ordered):
         least = max(least, each.score)
-        told.append(each if each.score == least else replace(each, score=least))
-    return told[::-1]
+        falling.append(each if each.score == least else replace(each, score=least))
+    return falling[::-1]

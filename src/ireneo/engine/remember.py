@@ -153,7 +153,7 @@ def _drafted(
 ) -> tuple[MemoryDetails, MemoryDraft, Mapping[str, int]]:
     """The details of a text with secrets redacted, the draft they make, and how many secrets there were by kind."""
     cleaning = resources.cleaning()
-    text, details = cleaning.told(text, details)
+    text, details = cleaning.memory(text, details)
     return details, memory_draft(text, details, now or resources.clock.now()), cleaning.found
 
 

@@ -89,17 +89,17 @@ def cleaned_value(value: object, clean: Clean, name: str = "") -> object:
     if isinstance(value, dict):
         return cleaned_fields(value, clean)
     if isinstance(value, list | tuple):
-        items = [cleaned_value(held, clean, name) for held in value]
+        items = [cleaned_value(each, clean, name) for each in value]
         return value if _same(items, value) else items
     return value
 
 
 def cleaned_fields(
-    held: dict[str, object], clean: Clean, under: Mapping[str, str] = MappingProxyType({})
+    mapping: dict[str, object], clean: Clean, under: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, object]:
     """The fields of an object cleaned, `under` other names where given; the same object where nothing was found."""
-    fields = {clean(key, ""): cleaned_value(value, clean, under.get(key, key)) for key, value in held.items()}
-    return held if all(key in fields and fields[key] is value for key, value in held.items()) else fields
+    fields = {clean(key, ""): cleaned_value(value, clean, under.get(key, key)) for key, value in mapping.items()}
+    return mapping if all(key in fields and fields[key] is value for key, value in mapping.items()) else fields
 
 
 def _settled(draft: Draft, once: Callable[[Draft], Draft]) -> Draft:
@@ -156,16 +156,16 @@ def _value(value: object, name: str, clean: Clean) -> object:
     return value
 
 
-def _object(held: dict[str, object], clean: Clean) -> dict[str, object]:
+def _object(fields: dict[str, object], clean: Clean) -> dict[str, object]:
     out: dict[str, object] = {}
     changed = False
-    for key, value in held.items():
+    for key, value in fields.items():
         new_key = _unused(clean(key, ""), out)
         new = value if key in SEALS else _value(value, key, clean)
         changed = changed or new is not value or new_key is not key
         out[new_key] = new
     if not changed:
-        return held
+        return fields
     return {key: value for key, value in out.items() if key not in SEALS}
 
 
@@ -179,16 +179,16 @@ def _unused(key: str, taken: dict[str, object]) -> str:
     return unused
 
 
-def _list(held: list[object] | tuple[object, ...], name: str, clean: Clean) -> object:
+def _list(values: list[object] | tuple[object, ...], name: str, clean: Clean) -> object:
     out: list[object] = []
     under = name
-    for value in held:
+    for value in values:
         out.append(_value(value, under, clean))
         # In a list of command arguments, an option names the one behind it.
         under = value if isinstance(value, str) and value.startswith("-") else name
-    if _same(out, held):
-        return held
-    return [new for new, old in zip(out, held, strict=True) if new is old or not _is_signed_thinking(old)]
+    if _same(out, values):
+        return values
+    return [new for new, old in zip(out, values, strict=True) if new is old or not _is_signed_thinking(old)]
 
 
 def _is_signed_thinking(block: object) -> bool:
@@ -287,26 +287,26 @@ class Cleaning:
 
     def struct(self, value: S) -> S:
         """One of our structs with every text cleaned; the same object where nothing was found."""
-        held: dict[str, object] = msgspec.to_builtins(value)
-        cleaned = self._fields(held)
-        return value if cleaned is held else msgspec.convert(cleaned, type(value))
+        fields: dict[str, object] = msgspec.to_builtins(value)
+        cleaned = self._fields(fields)
+        return value if cleaned is fields else msgspec.convert(cleaned, type(value))
 
-    def told(self, text: str, told: MemoryDetails) -> tuple[str, MemoryDetails]:
+    def memory(self, text: str, details: MemoryDetails) -> tuple[str, MemoryDetails]:
         """A memory's text and details, each cleaned of what any of them reveals."""
-        fields = {name: value for name, value in told.items() if isinstance(value, str | dict) or name == "labels"}
+        fields = {name: value for name, value in details.items() if isinstance(value, str | dict) or name == "labels"}
         cleaned = self._fields({**fields, "text": text})
         words = cast("str", cleaned.pop("text"))
-        return words, cast("MemoryDetails", {**told, **cleaned})
+        return words, cast("MemoryDetails", {**details, **cleaned})
 
-    def _fields(self, held: dict[str, object]) -> dict[str, object]:
+    def _fields(self, fields: dict[str, object]) -> dict[str, object]:
         """The fields of a value cleaned; the same object where nothing was found."""
         if self._redactor is None or self._keep:
-            return held
+            return fields
         redactor = self._redactor()
-        attribute = held.get("attribute")
+        attribute = fields.get("attribute")
         # The attribute names its value.
         under = {"value": attribute} if isinstance(attribute, str) else {}
-        before, cleaned = None, held
+        before, cleaned = None, fields
         while cleaned is not before:
             # A secret that one text reveals may stand bare in an earlier one.
             before, cleaned = cleaned, cleaned_fields(cleaned, redactor.redact, under)

@@ -383,12 +383,12 @@ class Session:
 
         return await self._store.read(read)
 
-    def _policy(self, given: str | Policy | None, seen_by: str = "") -> Policy:
+    def _policy(self, chosen: str | Policy | None, seen_by: str = "") -> Policy:
         """The given policy, or the session's own; that of a character, where one is named."""
-        if given is None:
+        if chosen is None:
             policy = preset_of(self._source, self._resources.preset)
         else:
-            policy = given if isinstance(given, Policy) else preset(given)
+            policy = chosen if isinstance(chosen, Policy) else preset(chosen)
         return policy.seen(seen_by) if seen_by else policy
 
     async def _seen(self, policy: Policy) -> Policy:
@@ -479,9 +479,9 @@ class Session:
         `known_to` it; where that is empty, canon, and threads that it is `who` or `whom` of (of a secret: `who`).
         """
         cleaning = self._resources.cleaning()
-        given = cleaning.text(text), cleaning.text(who), cleaning.text(whom)
+        words = cleaning.text(text), cleaning.text(who), cleaning.text(whom)
         known = tuple(cleaning.text(each) for each in known_to)
-        return await self._store.write(story_notes.add_thread, self.key, self.branch, kind, *given, known_to=known)
+        return await self._store.write(story_notes.add_thread, self.key, self.branch, kind, *words, known_to=known)
 
     async def edit_thread(
         self, id: str, text: str = "", *, kind: str = "", who: str = "", whom: str = ""
@@ -536,13 +536,13 @@ class Session:
         def said(name: str, text: str | Sequence[str]) -> tuple[str, ...]:
             return tuple(cleaning.text(line) for line in lines_of(name, text))
 
-        given = AgentNotes(
+        notes = AgentNotes(
             tried=said("tried", tried),
             worked=said("worked", worked),
             failed=said("failed", failed),
             pattern=" ".join(said("pattern", pattern)),
             goal=" ".join(said("goal", goal)),
         )
-        if not given.is_empty:
-            await diaries.write_entry(self._store, self.key, self.branch, given, cleaning)
+        if not notes.is_empty:
+            await diaries.write_entry(self._store, self.key, self.branch, notes, cleaning)
         return await diaries.read_diary(self._store, self.key, self.branch, self._count, cleaning)

@@ -89,10 +89,10 @@ def _read(kind: type[T], code: str) -> T:
     import tomllib
 
     name = kind.__name__.lower()
-    held = tomllib.loads(sections(code).get(name, "")).get(name, {})
-    given = held.pop("parts", {})
-    parts = {key: _one_line(part) if isinstance(part, str) else either(part) for key, part in given.items()}
-    return msgspec.convert({key: _value(value, parts) for key, value in held.items()}, kind)
+    section = tomllib.loads(sections(code).get(name, "")).get(name, {})
+    written = section.pop("parts", {})
+    parts = {key: _one_line(part) if isinstance(part, str) else either(part) for key, part in written.items()}
+    return msgspec.convert({key: _value(value, parts) for key, value in section.items()}, kind)
 
 
 def _value(value: object, parts: Mapping[str, str]) -> object:

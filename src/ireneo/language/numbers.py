@@ -70,11 +70,11 @@ def _parts(word: str) -> list[int]:
         return [known[word]]
     parts: list[int] = []
     while word not in _together_ends():
-        held = next((each for each in _together_longest() if word.startswith(each)), None)
-        if held is None:
+        part = next((each for each in _together_longest() if word.startswith(each)), None)
+        if part is None:
             return []
-        parts.append(_written_together().get(held, 1))
-        word = word[len(held) :]
+        parts.append(_written_together().get(part, 1))
+        word = word[len(part) :]
         # German “eins”, of which “ein” was matched.
         word = word[1:] if parts[-1] == 1 and word.startswith("s") else word
     return parts

@@ -154,8 +154,8 @@ def _stem(word: str) -> str:
 def _any_word() -> re.Pattern[str]:
     r"""Return a pattern of letters, digits and combining marks: `\w` alone would cut Hindi words at vowel signs."""
     marks = [code for code in range(0x300, 0x10000) if unicodedata.category(chr(code)) in ("Mn", "Mc")]
-    held = "".join(f"\\u{code:04x}" for code in marks)
-    return re.compile(f"(?:[^\\W_]|[{held}])+(?:'[^\\W\\d_]+)?")
+    combining = "".join(f"\\u{code:04x}" for code in marks)
+    return re.compile(f"(?:[^\\W_]|[{combining}])+(?:'[^\\W\\d_]+)?")
 
 
 # Language detection by script and most common words.
@@ -255,18 +255,18 @@ def breaks(text: str, *, small_opens: bool = False) -> Iterator[tuple[int, int]]
 
 def sentences(text: str, *, longest_quoted: int = 0, small_opens: bool = False) -> Iterator[str]:
     """Yield the sentences of `text`; those in one quotation are kept together, up to `longest_quoted` characters."""
-    held = ""
+    pending = ""
     for piece in _pieces(text, small_opens):
-        whole = f"{held} {piece}" if held else piece
-        if held and len(whole) > longest_quoted:
-            yield held
+        whole = f"{pending} {piece}" if pending else piece
+        if pending and len(whole) > longest_quoted:
+            yield pending
             whole = piece
-        held = whole
-        if not longest_quoted or balanced(held):
-            yield held
-            held = ""
-    if held:
-        yield held
+        pending = whole
+        if not longest_quoted or balanced(pending):
+            yield pending
+            pending = ""
+    if pending:
+        yield pending
 
 
 def balanced(text: str) -> bool:

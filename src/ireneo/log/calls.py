@@ -108,8 +108,8 @@ def next_loop(messages: Sequence[Message], *, running: bool) -> int:
 
 def loop_runs(messages: Sequence[Message]) -> bool:
     """Whether a tool loop is running behind these messages; assumed where they don't tell."""
-    told = (runs for message in reversed(messages) if (runs := _runs_on(message)) is not None)
-    return next(told, bool(messages) and messages[0].position > 0)
+    known = (runs for message in reversed(messages) if (runs := _runs_on(message)) is not None)
+    return next(known, bool(messages) and messages[0].position > 0)
 
 
 def _runs_on(message: Message) -> bool | None:

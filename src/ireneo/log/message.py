@@ -148,8 +148,8 @@ class Draft(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def present(self) -> tuple[str, ...] | None:
         """Who heard it, by its first text that says so; None: everyone."""
-        told = (part.present for part in self.parts if isinstance(part, Text) and part.present is not None)
-        return next(told, None)
+        listeners = (part.present for part in self.parts if isinstance(part, Text) and part.present is not None)
+        return next(listeners, None)
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -253,12 +253,12 @@ def was_there(character: str, present: Sequence[str], author: str | None) -> boo
 
 def heard_by(draft: Draft, character: str) -> bool:
     """Whether `character` heard everything in `draft`; everyone does, unless it says who was present."""
-    told, speaks = draft.present, draft.author
-    if told is None:
+    listeners, speaker = draft.present, draft.author
+    if listeners is None:
         return True
     # What is not said of one text holds for the whole message.
     return all(
-        was_there(character, told if part.present is None else part.present, part.author or speaks)
+        was_there(character, listeners if part.present is None else part.present, part.author or speaker)
         for part in draft.parts
         if isinstance(part, Text)
     )
@@ -648,12 +648,12 @@ def _bare(parts: Sequence[Part]) -> tuple[Part, ...]:
 
 def _frames(parts: Sequence[Part]) -> Iterator[Part]:
     """The frames of calls and results, and one text for everything else."""
-    told = False
+    has_text = False
     for part in parts:
         if isinstance(part, Call):
             yield Call(id=part.id, name=part.name, arguments={}, server=part.server)
         elif isinstance(part, Result):
             yield Result(call_id=part.call_id, parts=(Text(text=ERASED),), name=part.name)
-        elif not told:
-            told = True
+        elif not has_text:
+            has_text = True
             yield Text(text=ERASED)

@@ -110,12 +110,12 @@ def _said_better(old: Record, draft: MemoryDraft) -> bool:
 
     What a user reworded stays as it is.
     """
-    told = supporting(old)
+    evidence = supporting(old)
     if old.drawn:
         return False
     if draft.against:
-        return not told and (draft.recorded, draft.text) < (old.recorded, old.text)
-    first = min((each.recorded for each in told), default=None)
+        return not evidence and (draft.recorded, draft.text) < (old.recorded, old.text)
+    first = min((each.recorded for each in evidence), default=None)
     if first is None:
         return True
     return (draft.recorded, draft.text, *_names(draft).values()) < (first, old.text, *_names(old).values())
@@ -179,8 +179,8 @@ def cites_memories(record: Record) -> bool:
 
 
 def _has_fallen(record: Record, known: Mapping[MemoryId, Record]) -> bool:
-    told = supporting(record)
-    return bool(told) and all(_undermined(piece, known) for piece in told)
+    evidence = supporting(record)
+    return bool(evidence) and all(_undermined(piece, known) for piece in evidence)
 
 
 def _undermined(piece: Evidence, known: Mapping[MemoryId, Record]) -> list[MemoryId]:

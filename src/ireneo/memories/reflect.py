@@ -61,8 +61,7 @@ def same_event(one: Record, other: Record) -> bool:
     """Whether two episodes may be about the same event; if unclear, they are.
 
     They are if they share a source, or the time in a session. Without sources they are if they read alike, are less
-    than a
-    day apart, and are not of different sessions.
+    than a day apart, and are not of different sessions.
     """
     left, right = set(one.sources), set(other.sources)
     apart = bool(one.sessions and other.sessions and not set(one.sessions) & set(other.sessions))

@@ -36,17 +36,17 @@ class PromptText(Struct, frozen=True, kw_only=True, dict=True):
     def halves(self) -> tuple[Template, Template]:
         """What the model is told, and what it is asked."""
         text = files("ireneo.prompts").joinpath(self.task, f"{self.name}.md").read_text("utf-8")
-        told, _, asked = text.partition(_CUT)
-        return Template(told.strip()), Template(asked.strip())
+        system, _, user = text.partition(_CUT)
+        return Template(system.strip()), Template(user.strip())
 
     def render(self, **fields: str) -> Prompt:
         """Fill the places; a text that is filled in is never read for places itself. Raises KeyError for a lack."""
-        told, asked = self.halves
+        system, user = self.halves
         return Prompt(
             task=self.task,
             name=self.name,
-            system=told.substitute(fields),
-            user=asked.substitute(fields),
+            system=system.substitute(fields),
+            user=user.substitute(fields),
             max_tokens=self.max_tokens,
         )
 

@@ -288,10 +288,10 @@ def render(summary: Summary, choice: Choice, strategy: Strategy, disputed: str =
         prose = styles[names[0]].prose
         apart = styles[names[0]].apart and summary.writing is None
         # Lines without a position (of other strategies) stay where their section has them.
-        told = [(name, line, more) for name in names for line, more in choice.get(name, ())]
+        chosen = [(name, line, more) for name in names for line, more in choice.get(name, ())]
         if len(names) > 1:
-            told.sort(key=lambda each: each[1].position)
-        said = list(_told(told, strategy))
+            chosen.sort(key=lambda each: each[1].position)
+        said = list(_worded(chosen, strategy))
         if said and prose:
             lines.append(heading + ("\n" if apart else " ").join(said))
         elif said:
@@ -299,30 +299,30 @@ def render(summary: Summary, choice: Choice, strategy: Strategy, disputed: str =
     return "\n".join(lines)
 
 
-def _told(lines: Sequence[tuple[SectionName, Line, Sequence[str]]], strategy: Strategy) -> Iterator[str]:
+def _worded(lines: Sequence[tuple[SectionName, Line, Sequence[str]]], strategy: Strategy) -> Iterator[str]:
     """The lines in words, adjacent lines about one subject under it."""
-    about, held = "", ""
+    about, pending = "", ""
     before: Line | None = None
     for name, line, names in lines:
         subject = line.subject if name in ABOUT else ""
         # Words of one message stand together.
         if (
-            held
+            pending
             and before
             and name == "direction"
             and (line.position, line.subject) == (before.position, before.subject)
         ):
-            held += f" “{line.text}”"
+            pending += f" “{line.text}”"
             continue
-        if held:
-            yield held
+        if pending:
+            yield pending
         if subject and subject != about:
             yield f"- {subject}:"
         about, before = subject, line if name == "direction" else None
         said = strategy.say(name, line, names)
-        held = f"  {said}" if subject else said
-    if held:
-        yield held
+        pending = f"  {said}" if subject else said
+    if pending:
+        yield pending
 
 
 def _counted(number: int, thing: str, grouping: str = "") -> str:
