@@ -204,3 +204,22 @@ def test_a_slot_is_told_without_the_remark_behind_it() -> None:
     ]
     (home,) = [fact for fact in said_facts("I live in Ghent, Belgium.", speaker="Ines", at=AT) if fact.attribute]
     assert home.text == "Ines lives in Ghent, Belgium."
+
+
+def test_a_quotation_keeps_the_remark_behind_a_value() -> None:
+    text = "I live in Tynemouth, in the same house since 1974, with a cat who came with the coal."
+    assert [fact.text for fact in said_facts(text, speaker="Ines", at=AT) if fact.attribute == "home"] == [
+        f"On 14 May 2024 Ines said: “{text}”"
+    ]
+
+
+def test_what_names_something_that_was_told_of_is_kept(tmp_path: Path) -> None:
+    held = held_after(
+        tmp_path, "I'm saving for a trip to Lanzarote in October", "the Lanzarote money went on a suit for work."
+    )
+    assert any("went on a suit" in each.text for each in held)
+
+
+@pytest.mark.parametrize("text", ["haven't had a cigarette for eight weeks either", "no football till spring, sadly"])
+def test_what_is_not_so_is_kept_without_its_subject(text: str) -> None:
+    assert quoted_of(text) == [text]

@@ -93,6 +93,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     owners: Set = frozenset()  # Possessives and definite articles before a thing
     asides: Set = frozenset()  # Words after a verb that don't change its meaning
     thing_ends: Set = frozenset()  # Words that end the name of a thing
+    lasts_until: Row = ()  # Anywhere: it holds up to a time
     trails: Row = ()  # After a value: from here on the speaker says something else
     tells_more: Row = ()  # At the beginning of a piece: it says more about what is named before it
     refers: Row = ()  # At the beginning of a sentence: it refers to the sentence before

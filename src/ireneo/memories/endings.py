@@ -208,7 +208,7 @@ class _ChangeReader:
                 found = self._of_phrase(near, gone=False, back=back, least=1) if near else []
             if len(found) <= MOST:
                 yield from found
-        if says("over_it", self.words) and self.held:
+        if says("over_it", self.words) and self.held and not self.names and not _beings_in(self.words, self.persons):
             yield max((each for each, _ in self.held), key=lambda one: one.recorded)
 
     def _of_phrase(self, named: Set[str], *, gone: bool, back: bool, least: int = 0) -> list[Record]:
@@ -432,6 +432,8 @@ def named_as_over(words: str) -> tuple[tuple[frozenset[str], bool, bool], ...]:
 def _phrase(text: str, *, before: bool) -> set[str]:
     """The terms of the thing named at the end of a text that stands `before` a verb, or else at its beginning."""
     said = [found[0] for found in _WORDS.finditer(text)]
+    # Of "the truck's generator" it is the generator; "the neighbour's dog" is not one's own.
+    said = [word for at, word in enumerate(said) if at + 1 == len(said) or not _is_owner(word)]
     ends = _phrase_ends()
     if before and writes_nouns_large(text):
         return telling(" ".join(_last_nouns(said)))
@@ -445,6 +447,11 @@ def _phrase(text: str, *, before: bool) -> set[str]:
             end = next((at for at in range(end + 1, len(said)) if said[at].casefold() in ends), len(said))
         said = said[start : min(end, start + _PHRASE)]
     return telling(" ".join(said))
+
+
+def _is_owner(word: str) -> bool:
+    """Whether a word says whose the thing behind it is, and names nobody that one has."""
+    return word.endswith(("'s", "’s")) and not {*terms(word[:-2])} & (_persons() | _beings())
 
 
 def _last_nouns(words: list[str]) -> list[str]:

@@ -18,7 +18,7 @@ from ireneo.language.times import weekday_numbers
 from ireneo.language.topics import Connectives
 from ireneo.memories.cues import and_words, cues, no_names, not_german, relations
 from ireneo.memories.earnest import Statement, statements
-from ireneo.memories.endings import figures, says_of_change, telling
+from ireneo.memories.endings import figures, says_of_change, telling, words_of
 from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom_changes
 from ireneo.memories.pronouns import Antecedents, names_of
 from ireneo.memories.record import Kind, Record
@@ -29,6 +29,7 @@ MOST = 40
 """Facts of one message at most."""
 _LONGEST_VALUE = 80
 _COMPLETE = lazy_re(lambda: either(topic(Phrasing).complete), re.I)
+_NAMED = lazy_re(r"(?<=[\w,] )[A-ZÄÖÜ][\w-]{2,}")
 _EDGES = " .!,;…"
 _MINE = lazy_re(lambda: rf"\b{either(topic(Phrasing).mine)}\b", re.I)
 _TELLING_WORDS = 5
@@ -102,6 +103,7 @@ def said_facts(
         return []
     found: dict[tuple[str, ...], SaidFact] = {}
     reader = _FactReader(speaker, at, names_of(known), anyone=anyone)
+    reader.heard = frozenset(name for each in known for name in _NAMED.findall(words_of(each.text)))
     antecedents = Antecedents(known, " ".join(before[-2:]))
     clauses: list[Statement] = []
     quoted: _Quoted | None = None
@@ -225,6 +227,8 @@ class _FactReader:
         self.subject = speaker or "user"
         self.at = at
         self.names = dict(names)
+        self.heard = frozenset[str]()
+        """What is written like a name in what is known."""
         self.opens = True
 
     def facts(self, statement: Statement) -> Iterator[SaidFact]:
@@ -600,7 +604,7 @@ class _FactReader:
             text = self.quoted(statement)
         elif whole and whole in text:
             text = text.replace(whole, value)
-        elif said is not None:
+        elif text != self.quoted(statement):
             text = _without_rest(text, value, statement.language)
         return SaidFact(
             text=text,
@@ -692,10 +696,14 @@ class _FactReader:
         figure = bool(_FIGURE.search(text)) and count <= 25 and not rows.asks.match(text)
         elided = bool(said and said.subject == "") and count >= 3
         # "Three bedrooms and a garden in Oranmore": whoever writes so says it of themselves.
-        fragment = said is None and count >= _TELLING_FRAGMENT and bool(_TELLING.search(text))
+        tells = _TELLING.search(text) or rows.lasts_until.search(text)
+        fragment = said is None and count >= _TELLING_FRAGMENT and tells is not None
         fragment = fragment and not statement.made_up and not rows.asks.match(text) and _is_verbless(statement)
+        # What was told of before is a matter of the speaker's: "so the Lanzarote money went on a suit".
+        heard = statement.language != "de" and not statement.made_up and not rows.asks.match(text)
+        heard = heard and not self.heard.isdisjoint(_NAMED.findall(f" {text}")) and count > _TELLING_FRAGMENT
         named = (own or of_other) and count >= 3
-        if not (named or figure or elided or fragment or rows.ailments.search(text)):
+        if not (named or heard or figure or elided or fragment or rows.ailments.search(text)):
             return None
         if said is None:
             past = bool(rows.happened.search(text)) and not rows.lasts.search(text)
