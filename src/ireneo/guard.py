@@ -114,7 +114,7 @@ def has_lessons(path: str | PathLike[str], space: str, folder: str) -> bool:
 
 def so_far(transcript: str | PathLike[str] | None, session: str = "", folder: str = "") -> SessionSoFar:
     """Read the end of a transcript: the answered calls, the user's last words, and the warnings given so far."""
-    from ireneo.lessons.guard import PastCall, SessionSoFar, told_in
+    from ireneo.lessons.guard import PastCall, SessionSoFar, shown_in
 
     lines = last_lines(transcript) if transcript else []
     begun: dict[str, tuple[str, dict[str, object]]] = {}
@@ -130,7 +130,7 @@ def so_far(transcript: str | PathLike[str] | None, session: str = "", folder: st
                     calls.append(PastCall(tool=name, arguments=given, failed=block.get("is_error") is True))
                 case {"type": "user text", "text": str(text)}:
                     asked = text
-    told = told_in(b"\n".join(lines).decode(errors="replace"))
+    told = shown_in(b"\n".join(lines).decode(errors="replace"))
     return SessionSoFar(calls=tuple(calls), asked=asked, told=told, folder=folder, session=session)
 
 

@@ -12,7 +12,7 @@ from tests.unit.recall_shelf import SmallShelf
 from ireneo.language.words import terms
 from ireneo.log.message import MessageId
 from ireneo.memories import index as of
-from ireneo.memories.ranking import RecallHit, pack, read_question, repeats_last, told_once
+from ireneo.memories.ranking import RecallHit, pack, read_question, repeats_last, without_duplicates
 from ireneo.memories.record import Evidence, MemoryId, Record
 
 NOW = datetime(2024, 2, 29, 12, tzinfo=UTC)
@@ -143,7 +143,7 @@ def hits(draw: st.DrawFn) -> list[RecallHit]:
 @settings(deadline=None)
 @given(hits(), said)
 def test_one_row_for_a_memory_and_its_message_loses_and_doubles_nothing(found: list[RecallHit], asked: str) -> None:
-    once = told_once(found, read_question(asked))
+    once = without_duplicates(found, read_question(asked))
     assert sorted(each.id for each in once) == sorted(each.id for each in found)
     assert [each.score for each in once] == sorted((each.score for each in once), reverse=True)
 

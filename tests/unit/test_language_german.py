@@ -13,7 +13,7 @@ from ireneo.language.numbers import spelled
 from ireneo.language.times import time_window
 from ireneo.language.words import language_of, sentences
 from ireneo.log.message import Draft, Message, Text, chain
-from ireneo.memories.extract import told_fact
+from ireneo.memories.extract import stated_fact
 from ireneo.memories.facts import holding_of
 from ireneo.memories.ranking import read_question
 from ireneo.summaries.pins import find_lifts, find_pins, standing
@@ -130,7 +130,7 @@ def test_a_german_quotation_is_whole() -> None:
     ],
 )
 def test_a_plain_statement_fills_a_slot(text: str, slot: tuple[str, str, str]) -> None:
-    fact = told_fact(text, "Ann")
+    fact = stated_fact(text, "Ann")
     assert fact
     assert (fact.subject, fact.attribute, fact.value) == slot
 
@@ -146,7 +146,7 @@ def test_a_plain_statement_fills_a_slot(text: str, slot: tuple[str, str, str]) -
     ],
 )
 def test_other_statements_fill_none(text: str) -> None:
-    assert told_fact(text, "Ann") is None
+    assert stated_fact(text, "Ann") is None
 
 
 def test_attributes_may_hold_several_values() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ireneo.sync
-from ireneo.memories.extract import said_facts, told_fact
+from ireneo.memories.extract import said_facts, stated_fact
 from ireneo.types import Record
 
 AT = datetime(2024, 5, 14, 9, tzinfo=UTC)
@@ -99,7 +99,7 @@ def test_who_moves_away_keeps_the_work_there(tmp_path: Path) -> None:
 def test_two_verbs_of_one_subject_say_two_things(tmp_path: Path) -> None:
     held = held_after(tmp_path, "I work at Siemens.", "I quit Siemens and started at Airbus.")
     assert [each.value for each in held if each.attribute == "employer"] == ["Airbus"]
-    found = told_fact("Mia quit Siemens and started at Airbus.")
+    found = stated_fact("Mia quit Siemens and started at Airbus.")
     assert found is not None
     assert (found.attribute, found.value) == ("employer", "Airbus")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ireneo.lessons.guard import Arguments, GuardAdvice, PastCall, SessionSoFar, TrapIndex, advice, told_in
+from ireneo.lessons.guard import Arguments, GuardAdvice, PastCall, SessionSoFar, TrapIndex, advice, shown_in
 from ireneo.lessons.lessons import cues_beside, cues_to_read, known_traps
 from ireneo.lessons.run import Observation
 from ireneo.log.message import Message, Result, chain
@@ -56,10 +56,10 @@ def session_so_far(messages: Sequence[Message], session: str = "", folder: str =
     asked = ""
     for message in spoken:
         said = message.text
-        told.update(told_in(said))
+        told.update(shown_in(said))
         for part in message.draft.parts:
             if isinstance(part, Result):
-                told.update(told_in(part.text))
+                told.update(shown_in(part.text))
         if message.draft.role == "user" and message.draft.origin == "spoken" and said.strip():
             asked = said
     calls = tuple(

@@ -187,7 +187,7 @@ def _judged_by_user(tx: Transaction, space: str) -> list[Record]:
     ]
 
 
-def still_told(tx: Transaction, key: SessionKey, head: Head, before: Iterable[Observation]) -> list[Observation]:
+def still_on_path(tx: Transaction, key: SessionKey, head: Head, before: Iterable[Observation]) -> list[Observation]:
     """The observations of a model from `before` whose sources are still on the path to `head`.
 
     Rules do not repeat them, so that learning without a model would lose them.
@@ -432,7 +432,7 @@ def _keep(tx: Transaction, due: DueRun, run: LearnedRun, shown: Sequence[Observa
     key = due.info.key
     before = tx.runs.of_run(key.space, key.session)
     fresh = {each.cue for each in shown}
-    observed = [*shown, *(each for each in still_told(tx, key, due.head, before) if each.cue not in fresh)]
+    observed = [*shown, *(each for each in still_on_path(tx, key, due.head, before) if each.cue not in fresh)]
     tx.runs.put(key.space, run, observed)
     cues = [each.cue for each in (*before, *observed)] if before else []
     retract(tx, key.space, key.session, [*cues, *_rulings_about(tx, key.space, cues)])

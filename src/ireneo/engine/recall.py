@@ -47,9 +47,9 @@ from ireneo.memories.ranking import (
     read_question,
     repeats_last,
     terms_to_read,
-    told_once,
     weights,
     with_beside,
+    without_duplicates,
     words_of,
 )
 from ireneo.memories.ranking import IndexStats as Size
@@ -687,7 +687,7 @@ def _chosen(
     found: Sequence[RecallHit], question: Question, asked: RecallQuery, resources: Resources
 ) -> Iterable[RecallHit]:
     """The best that are wanted: a memory and its message once, and no repetitions."""
-    ordered = _with_falling_scores(told_once(found[: SPARE * asked.limit], question))
+    ordered = _with_falling_scores(without_duplicates(found[: SPARE * asked.limit], question))
     chosen: Sequence[RecallHit] = repeats_last(ordered, lambda each: each.text.split())[: asked.limit]
     if asked.budget is not None:
         chosen = pack(chosen, lambda each: resources.count(each.text), asked.budget)

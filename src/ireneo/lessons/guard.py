@@ -129,12 +129,12 @@ class GuardAdvice(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
 
 
 TOLD = "lesson "
-"""Precedes the id of a lesson in a transcript, by which a session shows that it was told."""
+"""Before the id of a lesson in a transcript: its advice was given in that session."""
 _TOLD = lazy_re(rf"\b{TOLD}(m_\w+)")
 
 
-def told_in(text: str) -> frozenset[str]:
-    """The ids of the lessons that were told in a text."""
+def shown_in(text: str) -> frozenset[str]:
+    """The ids of the lessons that a text shows were given as advice."""
     return frozenset(_TOLD.findall(text))
 
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
+from ireneo.lessons.binding import is_pasted, stands_alone
 from ireneo.lessons.guard import Trap, TrapIndex
 from ireneo.lessons.observe import (
     ANY,
@@ -30,7 +31,6 @@ from ireneo.lessons.observe import (
 )
 from ireneo.lessons.rulings import CONCEDED, ruling_words
 from ireneo.lessons.run import LOGGED, MODEL, Category, Observation, Trigger, is_ruling
-from ireneo.lessons.told_once import is_pasted, stands_alone
 from ireneo.lessons.traps import IN_SIGHT, WRITTEN, agreed
 from ireneo.log.message import Message
 from ireneo.memories.record import GENERAL, TRUST, Kind, MemoryDraft, Record, disputes, is_kept, month, one_line

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import instruction_like
 from ireneo.language.files import either, topic
 from ireneo.language.topics import Binding, Rulings
+from ireneo.lessons.binding import is_senseless, refuses_for_good, stands_alone
 from ireneo.lessons.observe import MOST_SOURCES
 from ireneo.lessons.rule_weights import (
     ABOUT,
@@ -35,7 +36,6 @@ from ireneo.lessons.rule_weights import (
 )
 from ireneo.lessons.run import MODEL, RULING, Observation, Trigger, is_ruling
 from ireneo.lessons.shell import RunMaterial
-from ireneo.lessons.told_once import is_senseless, refuses_for_good, stands_alone
 from ireneo.lessons.user_words import FEW, UserWords, is_work, said_by_user, stems_of
 from ireneo.memories.record import Record, is_kept
 from ireneo.patterns import lazy_re

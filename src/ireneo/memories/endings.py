@@ -112,8 +112,7 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
         held = [each for each in held if each.attribute in ("", "home")]
     reader = _ChangeReader(draft, held, often)
     found |= {
-        each.id: each
-        for each in (*reader.over(), *reader.other(), *reader.told_again(), *reader.anew(), *reader.rivals())
+        each.id: each for each in (*reader.over(), *reader.other(), *reader.related(), *reader.anew(), *reader.rivals())
     }
     found |= {each.id: each for each in reader.recovered()}
     return list(found.values())
@@ -378,7 +377,7 @@ class _ChangeReader:
             return False
         return mine == theirs or (bool(mine & theirs & self.persons) and (mine <= theirs or theirs <= mine))
 
-    def told_again(self) -> Iterator[Record]:
+    def related(self) -> Iterator[Record]:
         """Memories with two rare words of a statement that something has ended, or that fills a slot anew."""
         if not self.strong and not (self.changed and self.draft.attribute):
             return

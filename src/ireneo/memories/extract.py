@@ -203,7 +203,7 @@ def _ending_of(clauses: Sequence[Statement], reader: _FactReader) -> SaidFact | 
     )
 
 
-def told_fact(text: str, speaker: str = "") -> SaidFact | None:
+def stated_fact(text: str, speaker: str = "") -> SaidFact | None:
     """The one slot that a text fills which somebody wants remembered; whoever it names is somebody.
 
     "I" and "my" are `speaker`, and read only where that is known.

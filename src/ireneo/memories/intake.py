@@ -17,7 +17,7 @@ from ireneo.language.topics import Kinds
 from ireneo.language.words import base_forms, language_of_sentence
 from ireneo.log.message import MessageId
 from ireneo.memories.earnest import is_earnest
-from ireneo.memories.extract import told_fact
+from ireneo.memories.extract import stated_fact
 from ireneo.memories.record import TRUST, Kind, MemoryDraft, MemoryId, Source
 from ireneo.patterns import lazy_re
 
@@ -70,7 +70,7 @@ def classify(text: str, speaker: str = "") -> Guess:
         return Guess(kind="failure")
     if _is_procedure(looked_at):
         return Guess(kind="procedural")
-    if fact := told_fact(looked_at, speaker):
+    if fact := stated_fact(looked_at, speaker):
         return Guess(
             kind="semantic", subject=fact.subject, attribute=fact.attribute, value=fact.value, against=fact.against
         )

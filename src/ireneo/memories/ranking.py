@@ -662,11 +662,12 @@ class RecallHit(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     """The memory itself; None for a message."""
 
 
-def told_once(best: Sequence[RecallHit], question: Question) -> list[RecallHit]:
-    """The same with one row for a memory and the message that it was read from, the other one at the end.
+def without_duplicates(best: Sequence[RecallHit], question: Question) -> list[RecallHit]:
+    """The same hits with one place for a memory and the message that it was read from; the other one moves to the end.
 
-    A fact in a slot is told by the memory, with its date; any other memory is a piece of what was said, and the
-    message tells more. What has a word of the question that the other one has not stands for itself.
+    For a fact in a slot the memory is kept, with its date; any other memory is a part of what was said, and the
+    message
+    says more. A hit keeps its place if it has a word of the question that the other one lacks.
     """
     said: dict[str, list[int]] = {}
     for place, each in enumerate(best):

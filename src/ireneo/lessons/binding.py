@@ -1,10 +1,10 @@
-"""Decide whether a ruling that a user gave once is told to later runs: it is clear without context, and general.
+"""Decide whether a ruling that a user gave once is shown to later runs: it is clear without context, and general.
 
 Most of what a user says about work concerns one task: a wish for a feature, an answer to a proposal, a question,
 pasted text. Weights (`rule_weights.alone_weight`) do not separate these, since wishes for a feature use the same words
 as rules for all work. The form of a single clause does: an order that forbids, or prefers one thing to another; a norm
 that holds always, or for a whole kind; where something belongs; what was decided on purpose; who has to be asked first.
-Such a clause counts only if it names its subject. A ruling without one is told once a second run has it too.
+Such a clause counts only if it names its subject. A ruling without one is shown once a second run has it too.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ireneo.lessons.binding import binding, stands_alone
 from ireneo.lessons.rule_weights import RULES, weight
-from ireneo.lessons.told_once import binding, stands_alone
 
 RULED = """\
 Dates in the ledger are always ISO 8601, with a zone.
