@@ -1,7 +1,8 @@
-"""Memories by hand: listed page by page, changed, put together and deleted.
+"""Change memories by hand: list them page by page, edit, merge and delete them.
 
-Nothing is rewritten in place. New words are a new word of whoever gives them, and the old ones are spoken against; what
-is changed beside the words is noted with when and by whom. An agent changes what agents remembered, and nothing else.
+Nothing is rewritten in place. A new wording is new evidence by whoever gives it, and evidence against the old one;
+other
+changes are recorded with their time and author. An agent may change only what agents remembered.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ _STANDING: tuple[State, ...] = ("active", "disputed")
 
 
 class MemoryPage(tuple[Record, ...]):
-    """Memories, the newest first; `after` is what the next page is asked with, empty where nothing follows."""
+    """Memories, the newest first; `after` is the cursor of the next page, empty after the last one."""
 
     after: str
 
@@ -74,7 +75,7 @@ class MemoryPage(tuple[Record, ...]):
 
 
 class ListQuery(Struct, frozen=True, kw_only=True):
-    """Which memories are listed, checked."""
+    """A validated query for a list of memories."""
 
     kind: Kind | None = None
     subject: str | None = None
@@ -97,7 +98,7 @@ class ListQuery(Struct, frozen=True, kw_only=True):
             raise BadInput(f"`limit` is {self.limit!r}; give a whole number from 1 to {MOST_RESULTS:,}.")
 
     def wants(self, record: Record) -> bool:
-        """Whether a memory, as it is seen, is one of those."""
+        """Whether a memory, as visible from here, matches."""
         if self.state == "archived":
             stands = record.archived
         elif self.state in STATES:
@@ -112,7 +113,7 @@ class ListQuery(Struct, frozen=True, kw_only=True):
 
 
 async def list_memories(resources: Resources, space: str, asked: ListQuery) -> MemoryPage:
-    """The memories that are meant, the newest first, a page at a time."""
+    """The memories that match, the newest first, one page at a time."""
     await place_all(resources.store, space, asked.project)
     return await resources.store.read(_page, space, asked)
 
@@ -137,7 +138,7 @@ def _page(tx: Transaction, space: str, asked: ListQuery) -> MemoryPage:
         wanted = replace(wanted, after=(read[-1].at, read[-1].id))
     page = found[: asked.limit]
     stored = {each.id: each for each in tx.memories.get(space, [page[-1].id])} if len(found) > asked.limit else {}
-    return MemoryPage(page, _told(stored[page[-1].id]) if stored else "")
+    return MemoryPage(page, _cursor(stored[page[-1].id]) if stored else "")
 
 
 def _labelled(tx: Transaction, space: str, label: str, wanted: MemoryFilter) -> Sequence[Record]:
@@ -148,8 +149,8 @@ def _labelled(tx: Transaction, space: str, label: str, wanted: MemoryFilter) -> 
     return tx.memories.list(space, replace(wanted, ids=tuple(ids))) if ids else []
 
 
-def _told(record: Record) -> str:
-    """The cursor behind a memory, which stays valid when that memory is deleted."""
+def _cursor(record: Record) -> str:
+    """The cursor after a memory, which stays valid if that memory is deleted."""
     return f"{record.at.astimezone(UTC).isoformat()} {record.id}"
 
 
@@ -162,7 +163,7 @@ def _place(after: str) -> tuple[datetime, MemoryId]:
 
 
 class MemoryEdit(Struct, frozen=True, kw_only=True):
-    """What is to be changed about a memory; None: it stays."""
+    """The changes to a memory; None: unchanged."""
 
     text: str | None = None
     subject: str | None = None
@@ -182,9 +183,9 @@ class MemoryEdit(Struct, frozen=True, kw_only=True):
 
 
 async def update(resources: Resources, space: str, id: str, edit: MemoryEdit, origin: Source = "user") -> Record:
-    """Change a memory; gives it as it is then, which is another one where its words or its slot became others.
+    """Change a memory and return it; with other words or another slot it is a new memory.
 
-    Raises MemoryNotFound, and BadInput where nothing is given or `origin` may not change it.
+    Raises MemoryNotFound, and BadInput if there are no changes or `origin` may not change it.
     """
     if edit == MemoryEdit() or (edit.at is not None and not edit.said):
         raise BadInput("There is nothing to change; give words, a slot, labels, a project, or whether it is pinned.")
@@ -230,7 +231,7 @@ def _checked(resources: Resources, edit: MemoryEdit) -> MemoryEdit:
 
 
 def _changeable(tx: Transaction, space: str, id: str, origin: Source) -> Record:
-    """The memory of that id; raises BadInput where `origin` may not change it."""
+    """The memory with that id; raises BadInput if `origin` may not change it."""
     record = memory_named(tx, space, id)
     if record is None or record.state == "erased":
         raise MemoryNotFound(f"There is no memory {id!r} in space {space!r}; `ireneo memories` lists those there are.")
@@ -244,7 +245,7 @@ def _changeable(tx: Transaction, space: str, id: str, origin: Source) -> Record:
 
 
 def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: datetime, origin: Source) -> Record:
-    """Record a memory in new words, and speak against the old ones."""
+    """Record a memory in new words, and evidence against the old ones."""
     text = edit.text or record.text
     names = {name: edit.said.get(name, getattr(record, name)) for name in ("subject", "attribute")}
     # A text that was changed and does not name the value any more says another one.
@@ -278,9 +279,9 @@ def _shown(record: Record) -> tuple[MessageId, ...]:
 async def merge(
     resources: Resources, space: str, ids: Sequence[str], text: str | None = None, origin: Source = "user"
 ) -> Record:
-    """Put memories that say the same together: the first stays, with the evidence of all; the others are let go of.
+    """Merge memories that say the same: the first one remains, with the evidence of all; the others are retired.
 
-    With `text` it is worded so. Raises MemoryNotFound, and BadInput for what can't be one.
+    With `text` it gets this wording. Raises MemoryNotFound, and BadInput for what can't be merged.
     """
     now = resources.clock.now()
 
@@ -344,7 +345,7 @@ def _join(
 
 
 def _drawn_from(record: Record, gone: set[MemoryId], instead: MemoryId) -> Record:
-    """A conclusion with the merged memories replaced by the one that stays."""
+    """A conclusion with the merged memories replaced by the remaining one."""
     pieces = (
         replace(piece, memories=tuple(dict.fromkeys(instead if name in gone else name for name in piece.memories)))
         for piece in record.evidence
@@ -353,7 +354,7 @@ def _drawn_from(record: Record, gone: set[MemoryId], instead: MemoryId) -> Recor
 
 
 class MemorySource(Struct, frozen=True, kw_only=True):
-    """A message that says what a memory does."""
+    """A message that says the same as a memory."""
 
     session: str
     message: MessageId
@@ -361,7 +362,7 @@ class MemorySource(Struct, frozen=True, kw_only=True):
 
 
 class Deleted(ShortRepr, frozen=True, kw_only=True):
-    """What deleting memories came to."""
+    """The result of deleting memories."""
 
     memories: tuple[Record, ...]
     """Those that were named, as they were."""
@@ -410,7 +411,7 @@ async def delete(
 
 
 def sources_of(tx: Transaction, space: str, records: Sequence[Record]) -> tuple[MemorySource, ...]:
-    """The messages that say what memories do, each once, the oldest piece of evidence first."""
+    """The messages from which memories were read, each once, the oldest evidence first."""
     found: dict[tuple[str, MessageId], MemorySource] = {}
     for piece in (piece for record in records for piece in record.evidence if piece.session and piece.messages):
         for each in tx.log.find(SessionKey(space, piece.session), list(piece.messages)):

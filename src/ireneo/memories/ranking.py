@@ -665,9 +665,9 @@ class RecallHit(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
 def without_duplicates(best: Sequence[RecallHit], question: Question) -> list[RecallHit]:
     """The same hits with one place for a memory and the message that it was read from; the other one moves to the end.
 
-    For a fact in a slot the memory is kept, with its date; any other memory is a part of what was said, and the
-    message
-    says more. A hit keeps its place if it has a word of the question that the other one lacks.
+    For a fact in a slot the memory is kept, with its date; any other memory is part of what was said, and the
+    message says
+    more. A hit keeps its place if it has a word of the question that the other one lacks.
     """
     said: dict[str, list[int]] = {}
     for place, each in enumerate(best):
