@@ -279,7 +279,7 @@ def _shown(record: Record) -> tuple[MessageId, ...]:
 async def merge(
     resources: Resources, space: str, ids: Sequence[str], text: str | None = None, origin: Source = "user"
 ) -> Record:
-    """Merge memories that say the same: the first one remains, with the evidence of all; the others are retired.
+    """Merge memories that say the same: the first one remains, with the evidence of all; the others end.
 
     With `text` it gets this wording. Raises MemoryNotFound, and BadInput for what can't be merged.
     """
