@@ -33,6 +33,7 @@ from ireneo.lessons.lessons import (
 )
 from ireneo.lessons.observe import DEMANDED, ENDS_IN, EXPLAINED, GOT_OVER
 from ireneo.lessons.relevance import SaidAlready, content_of, first_of_each, says_the_same
+from ireneo.lessons.rule_weights import ABOUT
 from ireneo.lessons.rulings import merged_rulings, reach
 from ireneo.lessons.run import CATEGORY, Category, Observation, is_ruling, project_named
 from ireneo.log.message import Message, MessageId
@@ -380,8 +381,8 @@ def _is_worth_a_line(lesson: Lesson, since: datetime | None, offered: Collection
     if lesson.reviewed:
         return True
     part = section_of(lesson)
-    if part == "Rules" and lesson.seen <= 1 and (ASKS in lesson.lesson or not _force(lesson)):
-        # What was said once, and neither for good nor in plain words, is as likely to be of that task alone.
+    if part == "Rules" and lesson.seen <= 1 and (ASKS in lesson.lesson or not (_force(lesson) or _is_plain(lesson))):
+        # What was said once, neither for good nor in plain words, is as likely to be of that task alone.
         return False
     if part == "Commands" and lesson.category == "factual":
         return not all(code in offered for code in content_of(lesson.lesson).codes)
@@ -393,6 +394,11 @@ def _by_use(lesson: Lesson) -> tuple[object, ...]:
     last = -lesson.last_seen.timestamp() if lesson.last_seen else 0.0
     use = (not lesson.reviewed, -lesson.seen, -_force(lesson), last, -lesson.tokens, lesson.id)
     return (SECTIONS.index(section_of(lesson)), *use)
+
+
+def _is_plain(lesson: Lesson) -> bool:
+    """Whether a ruling is clear without what it was said to."""
+    return ABOUT.match(lesson.lesson) is None
 
 
 def _force(lesson: Lesson) -> float:

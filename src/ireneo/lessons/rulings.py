@@ -146,24 +146,35 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
 
 
 def _without_steps(own: Sequence[OwnSentence], marks: Sequence[float], said: UserWords) -> Sequence[OwnSentence]:
-    """The sentences of a short message from the first that rules to the last, and its reason; empty if they need more.
+    """The sentences of a short message that hold beyond its task, with what goes on from them; empty if they need more.
 
     What stands before and behind them is a step of the task, praise or a question.
     """
-    places = [place for place, mark in enumerate(marks) if mark >= RULES]
-    end = places[-1] + 1
-    while end < len(own) and (_REASON.match(own[end].text) or _completes(own[end].text)):
+    alone = [place for place, each in enumerate(own) if stands_alone(each.text, conceded=said.conceded)]
+    places = alone or [place for place, mark in enumerate(marks) if mark >= RULES]
+    first, end = places[0], places[-1] + 1
+    while first > 0 and _rules_as_well(own[first - 1].text, marks[first - 1]):
+        first -= 1
+    while end < len(own) and _goes_on(own[end].text, marks[end]):
         end += 1
-    ruling = own[places[0] : end]
+    ruling = own[first:end]
     if points_back(ruling[0]) or joins(ruling[0].text) or len(stems_of(ruling[0].text)) < FEW:
         return ()
     text = " ".join(each.text for each in ruling)
     return ruling if stands_alone(text, conceded=said.conceded) else ()
 
 
-def _completes(sentence: str) -> bool:
-    """Whether a sentence is a short statement, such as “Completeness is.”, which belongs to the one before."""
-    return len(sentence.split()) < FEW and sentence.endswith(".")
+def _rules_as_well(sentence: str, mark: float) -> bool:
+    return mark >= RULES and len(stems_of(sentence)) >= FEW and not of_task(sentence) and not sentence.endswith("?")
+
+
+def _goes_on(sentence: str, mark: float) -> bool:
+    """Whether a sentence belongs to the ruling before it: it rules as well, gives a reason, or is very short."""
+    return (
+        _rules_as_well(sentence, mark)
+        or bool(_REASON.match(sentence))
+        or (len(sentence.split()) < FEW and sentence.endswith("."))
+    )
 
 
 def _put_in(said: UserWords, *, works: bool) -> list[FoundRuling]:
