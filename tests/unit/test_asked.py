@@ -30,6 +30,10 @@ def wishes(*drafts: list[Draft], session: str = "run") -> list[Observation]:
         ("Don't change anything yet, I only want to know why.", "waiting"),
         ("That is far too complicated for two rows.", "simplicity"),
         ("You haven't read the parser in full, have you.", "reading"),
+        ("Please ask me any additional questions before you begin.", "questions"),
+        ("Now please write a commit message for these changes.", "messages"),
+        ("Can you prove to me that the reader works now?", "proof"),
+        ("Falls etwas unklar ist, frag mich bitte vorher.", "questions"),
         ("You did not add any tests for the empty file.", "tests"),
         ("Bitte ergänze noch einen Test für die leere Datei.", "tests"),
         ("Das ist doch viel zu kompliziert für zwei Zeilen.", "simplicity"),
@@ -53,6 +57,9 @@ def test_a_wish_is_told_by_its_kind_in_the_users_words(words: str, kind: str) ->
         "When somebody rebases without the hook, do they mention this in their docs?",
         "The tests of the writer are failing again.",
         "I don't want that test in here.",
+        "The page opens, but no tests were loaded.",
+        "Is it possible to watch these tests in action?",
+        "I want to test the reader with a long file.",
         "We don't need any tests for the printed rows.",
         "Wir brauchen dafür wirklich keinen Test.",
     ],
@@ -70,6 +77,8 @@ def test_a_check_is_asked_for_by_its_command() -> None:
 
 def test_what_opens_a_task_is_the_task() -> None:
     assert asked_again(a_run(user("Add some tests for the empty file."), WORK)) == []
+    (found,) = asked_again(a_run(user("Mend the reader. If anything is unclear, please ask me."), WORK))
+    assert found.cue == "<asked> questions"
 
 
 def test_a_wish_is_told_once_three_runs_uttered_it() -> None:

@@ -325,6 +325,7 @@ class Wishes(Topic, frozen=True, kw_only=True):
     unwanted: Row = ()  # Anywhere: what follows is not wanted
     wondered: Row = ()  # Anywhere in a question: it is about others and is no request
     of_commands: Set = frozenset()  # The kinds that need the name of a command
+    anytime: Set = frozenset()  # The kinds that tell something also where they open a task
     added: Set = frozenset()  # The kinds that ask for something more, and not where it is unwanted
 
 

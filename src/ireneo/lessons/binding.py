@@ -501,7 +501,8 @@ def _without_lead(clause: str) -> str:
 def _is_vague(order: str) -> bool:
     """Whether the subject of an order is named elsewhere: “check this in”, “do the other thing”."""
     about = _FIRST_WORD.sub("", order, count=1)
-    return not about or bool(_VAGUE.match(order) or _VAGUE.match(about) or _ENDS_VAGUE.fullmatch(about))
+    ends_vague = len(about.split()) <= FULL and _ENDS_VAGUE.fullmatch(about)
+    return not about or bool(_VAGUE.match(order) or _VAGUE.match(about) or ends_vague)
 
 
 def _tells_enough(sentence: str, *, conceded: bool = False) -> bool:

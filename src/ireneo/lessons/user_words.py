@@ -219,13 +219,15 @@ def asked_again(material: RunMaterial) -> list[Observation]:
     out: dict[str, Observation] = {}
     of_commands = topic(Wishes).of_commands
     for said in said_by_user(material):
-        if said.opening or not any(pattern.search(said.text) for pattern in _patterns().values()):
+        if not any(pattern.search(said.text) for pattern in _patterns().values()):
             continue
         for at, each in enumerate(own_words(said.text)):
             # Accepting an offer is no wish of the user's own.
             taken = at == 0 and _ACCEPTED.match(each.text.lstrip())
             wish = _wish_in(" ".join(each.text.split())) if each.personal and not each.step and not taken else None
             if wish is None or (wish[0] in of_commands and not _names_command(each.text, material)):
+                continue
+            if said.opening and wish[0] not in topic(Wishes).anytime:
                 continue
             kind, text, plain = wish
             known = out.get(kind)
