@@ -132,3 +132,16 @@ async def test_a_reply_speaks_for_what_it_answers_in_other_words(tmp_path: Path)
         await session.append([said("Boxes half unpacked. Three bedrooms in Oranmore!", at=MAY)])
         await session.append([{"role": "assistant", "content": "Enjoy the new home."}])
         assert "Oranmore" in await first(memory, "Where is my home?")
+
+
+@waited
+async def test_changes_of_changes_are_put_in_order(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await told(
+            memory,
+            "We sail to Ischia with Gernot in the summer.",
+            "Ischia is off, Gernot has a new hip.",
+            "Gernot stopped singing in the choir, no more sailing.",
+        )
+        found = [each.text for each in await memory.recall("Do we sail this summer with a hip in the choir?")]
+        assert len(found) == len(set(found)) == 3

@@ -397,7 +397,9 @@ SPARE = 2
 RENEWED = 3
 """Of so many hits it is looked whether something newer changes what they name."""
 RARE = 8
-"""Messages that have a word, up to which it may tell what a message is about."""
+"""Messages that have a word, up to which two of them together tell what a message is about."""
+OF_ONE_NAME = 3
+"""The same of a name that tells it alone."""
 FIRST = 20
 """Only among so many the newer goes first; further down it would push out what answers."""
 FOLLOWED = 16
@@ -590,7 +592,9 @@ def _with_renewals(index: MessageIndex, question: Question, found: Sequence[Reca
     for hit in first:
         shared = Counter[int]()
         for term in said[_name(hit)] & numbers.keys():
-            shared.update(dict.fromkeys(map(place_of, numbers[term]), 1 + (term in named[_name(hit)])))
+            # A name that many messages have is somebody's of whom much is told.
+            tells = 1 + (term in named[_name(hit)] and counts[term] <= OF_ONE_NAME)
+            shared.update(dict.fromkeys(map(place_of, numbers[term]), tells))
         places = [place for place, times in shared.items() if times > 1]
         newer = [
             each.hit
@@ -598,13 +602,12 @@ def _with_renewals(index: MessageIndex, question: Question, found: Sequence[Reca
             if each.hit.role == "user" and each.hit.at and hit.at and each.hit.at > hit.at
             if each.hit.author == hit.author and len(each.hit.text) <= SHORT_REPLY and says_of_change(each.hit.text)
         ]
-        if newer:
-            best = max(newer, key=lambda each: (each.at, each.id))
-            ordered = [
-                each for each in ordered if _name(each) != _name(best) or ordered.index(each) < ordered.index(hit)
-            ]
-            if not any(_name(each) == _name(best) for each in ordered):
-                ordered.insert(ordered.index(hit), replace(best, score=hit.score))
+        names = [_name(each) for each in ordered]
+        place = names.index(_name(hit))
+        best = max(newer, key=lambda each: (each.at, each.id), default=None)
+        if best is not None and _name(best) not in names[:place]:
+            behind = [each for each in ordered[place:] if _name(each) != _name(best)]
+            ordered = [*ordered[:place], replace(best, score=hit.score), *behind]
     return ordered
 
 
