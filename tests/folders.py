@@ -12,7 +12,7 @@ from pathlib import Path
 
 OF_RUN = "IRENEO_TESTS_FOLDER"
 """The variable that tells workers, and all that they start, the folder of the run."""
-MAY_STAY = ("ireneo-new-", "ireneo-postgres-", "data-", "one.pem", "runtime-", "dask-", "pymp-")
+MAY_STAY = ("ireneo-new-", "ireneo-postgres-", "data-", "one.pem", "runtime-", "dask-", "pymp-", ".ses")
 """What lies in the folder of a run until it ends, and what other packages leave there: for sockets, and when a test
 kills their processes."""
 

