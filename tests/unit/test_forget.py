@@ -296,6 +296,18 @@ def test_of_a_role_only_its_memories_and_their_sources_go(kind: str, tmp_path: P
 
 
 @every_store
+def test_a_german_word_for_a_speaker_is_no_name(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        await talk(memory, "wache", "Mir ist kalt.", "Schade.", "Sag das dem Koch.", "Gut.")
+        assert (await memory.forget(subject="mir")).what.messages == 0
+        await memory.forget(subject="Koch")
+        texts = [message.text for message in await (await memory.session("wache")).messages()]
+        assert texts == ["Mir ist kalt.", "Schade.", ERASED, "Gut."]
+
+    live(kind, tmp_path, work)
+
+
+@every_store
 def test_a_memory_goes_and_its_messages_stay(kind: str, tmp_path: Path) -> None:
     async def work(memory: Memory, store: Store) -> None:
         m = await talk(memory)

@@ -32,6 +32,8 @@ from ireneo.engine.forgetting import (
 from ireneo.engine.resources import Resources
 from ireneo.engine.tree import all_annotations, all_messages, memory_named, only_match, shortest_ids
 from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, SessionNotFound
+from ireneo.language.files import topic
+from ireneo.language.topics import Persons
 from ireneo.language.words import sentences, terms
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
@@ -42,10 +44,6 @@ from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
 
 STAYS = "Ids, places, times and counts of messages stay, and copies of the database elsewhere."
-ROLE_WORDS = frozenset(
-    {"user", "the user", "i", "me", "my", "myself", "you", "assistant", "agent", "system", "tool", "human", "ai", "bot"}
-)
-"""Names that every conversation uses: messages cannot be found by them."""
 
 
 class ErasureTarget(Struct, frozen=True, kw_only=True):
@@ -122,7 +120,7 @@ def subject_target(tx: Transaction, space: str, subject: str) -> ErasureTarget:
     """
     wanted = folded(subject)
     known = tx.memories.list(space, MemoryFilter(subject=subject))
-    name = None if wanted in ROLE_WORDS else SubjectName(subject)
+    name = None if wanted in topic(Persons).speakers else SubjectName(subject)
     sources = {source for record in known for piece in record.evidence for source in piece.messages}
     found: dict[SessionKey, tuple[Message, ...]] = {}
     for info in tx.sessions.list(space):

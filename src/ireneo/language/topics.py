@@ -386,6 +386,8 @@ class Persons(Topic, frozen=True, kw_only=True):
     owned: Row = ()  # Before a role: whose it is
     called: Row = ()  # Between a role and a name, or a name and a role: they are the same person
     known_as: Row = ()  # Between a name and another one of the same person
+    named: Row = ()  # Before the name by which somebody calls another person
+    speakers: Set = frozenset()  # Words for the speakers of any conversation, by which nobody can be found
 
 
 class Serving(Topic, frozen=True, kw_only=True):

@@ -26,10 +26,7 @@ LONGER = 4
 """Letters that another form of a name may have more or less."""
 _WORD = lazy_re(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _LARGE = r"([A-ZÄÖÜÀ-Þ][\w'’-]{1,40})"
-_CALLED_SO = lazy_re(
-    rf"\b(?i:call(?:s|ed)?|nennen|nennt|nannte\w*) (?i:her|him|them|sie|ihn|it) (?:(?i:just|always|only|immer|nur) )?"
-    rf"{_LARGE}"
-)
+_CALLED_SO = lazy_re(lambda: rf"\b(?i:{either(topic(Persons).named)}){_LARGE}")
 
 
 class MaySpeak(Struct, frozen=True, kw_only=True):
