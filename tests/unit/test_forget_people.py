@@ -51,7 +51,7 @@ def test_every_sentence_about_her_is_found_and_none_about_others() -> None:
     [
         (("Quentin is our plumber.", "Our plumber forgot a wrench.", "She laughed."), {1, 2}),
         (("Dr Rosalind Achterberg called.", "Achterberg wants a blood test."), {1}),
-        (("Quentin zieht um.", "Wir nennen ihn Quaste.", "Quaste packt schon."), {1, 2}),
+        (("Quentin zieht um, wir nennen ihn Quaste.", "Quaste packt schon."), {1}),
         (("Imke ist meine Chefin.", "Meine Chefin hasst Rot.", "Der Chef kommt."), {1}),
         (("She is late again.", "Philippa, I mean. She always is."), {0, 1}),
         (("Basil is a cat.", "Basil sleeps.", "The rain stopped."), set()),
