@@ -107,3 +107,23 @@ def test_a_check_that_fails_after_a_change_tells_nothing_of_the_tests_before_it(
     moved = run("git checkout main", "Switched to branch 'main'")
     assert only("<passes>", run("make test", "ok"), moved, run(LINT, UNUSED, failed=True)) == []
     assert only("<passes>", run(LINT, UNUSED, failed=True), said("The linter complains.")) == []
+
+
+def test_a_task_that_is_missing_is_replaced_by_no_sibling_with_another_purpose() -> None:
+    def tried(missing: str, other: str) -> list[Observation]:
+        unknown = f'Exit code 1\nnpm error Missing script: "{missing}"'
+        return only(
+            "use:npm run", run(f"npm run {missing}", unknown, failed=True), run(f"npm run {other}", "12 passed")
+        )
+
+    assert [each.way_out for each in tried("type:check", "check")] == ["use `npm run check`"]
+    assert tried("test:integration:all", "test:e2e") == []
+
+
+def test_what_turns_a_check_of_safety_off_is_no_way_out() -> None:
+    def tried(variable: str) -> list[Observation]:
+        refused = "Exit code 1\nError: self-signed certificate in certificate chain"
+        return only("fetch", run("fetch rates", refused, failed=True), run(f"{variable} fetch rates", "rates: 41 rows"))
+
+    assert any("FETCH_CACHE" in each.way_out for each in tried("FETCH_CACHE=var/rates"))
+    assert not any("REJECT" in each.way_out for each in tried("NODE_TLS_REJECT_UNAUTHORIZED=0"))

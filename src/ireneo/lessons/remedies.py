@@ -114,8 +114,20 @@ def is_in_sight(failed: TriedCall, remedy: Remedy) -> bool:
     return here or any(names_thing(failed.step.output, name) for name in said)
 
 
+_WITHOUT_CHECKS = lazy_re(
+    r"(?:tls|ssl|cert\w*|https?)\w{0,20}(?:verif|reject|check)|no[-_]?(?:ssl[-_]?)?verify|insecure|dangerously|unsafe",
+    re.I,
+)
+"""Names that turn off a check of safety: it passes then, but it is no advice."""
+
+
 def remedy_of(run: Sequence[TriedCall], at: int) -> Remedy | None:
-    """The remedy of the failure at `at`; None where the structure shows none."""
+    """The remedy of the failure at `at`; None where the structure shows none, or one that turns off a check."""
+    found = _shown_remedy(run, at)
+    return None if found is None or _WITHOUT_CHECKS.search(found.words) else found
+
+
+def _shown_remedy(run: Sequence[TriedCall], at: int) -> Remedy | None:
     failed = run[at]
     if not failed.program or failed.faults[0] == FOUND_NOTHING:
         return None
@@ -320,7 +332,17 @@ def _are_of_one(failed: TriedCall, each: TriedCall) -> bool:
     if len(one) < 2 or one[:-1] != other[:-1] or failed.program == each.program:
         return False
     less = failed.faults[0] == TIMED_OUT and one[-1].startswith(other[-1])
-    return less or (is_unknown(failed.step.error) and names_thing(failed.step.error, one[-1]))
+    unknown = is_unknown(failed.step.error) and names_thing(failed.step.error, one[-1])
+    return less or (unknown and not _are_siblings(one[-1], other[-1]))
+
+
+def _are_siblings(one: str, other: str) -> bool:
+    """Whether two tasks are of one kind and neither says what the other says: `test:all` and `test:e2e`."""
+    a, b = ({part for part in _PARTS.split(name) if part} for name in (one, other))
+    return bool(a & b) and not (a <= b or b <= a)
+
+
+_PARTS = lazy_re(r"[:._-]+")
 
 
 def _written_otherwise(
