@@ -15,7 +15,7 @@ STORY = PromptText(task="story", version=3, max_tokens=2_800)
 STORY_DEEP = PromptText(task="story", text="deep", version=STORY.version, max_tokens=STORY.max_tokens)
 """For the deeper summaries of a story. It shares the leaf's version, since one summarizer writes both."""
 REFLECT = PromptText(task="reflect", version=2, max_tokens=1_200)
-FACTS = PromptText(task="facts", version=1, max_tokens=6_000)
+FACTS = PromptText(task="facts", version=2, max_tokens=6_000)
 """Facts that people state about themselves."""
 
 LESSONS = PromptText(task="lessons", version=2, max_tokens=3_000)
