@@ -14,6 +14,7 @@ from tests.property.invariants.houses import calm
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.context.allot import NAMES_SHARE, Allotter, LineOffer, Statements
 from ireneo.summaries.summary import Choice, Line, Mention, SectionName
+from ireneo.summaries.work import WORK
 
 count = EstimatedTokenizer().count
 STATEMENTS = Statements(count)
@@ -181,3 +182,30 @@ def test_a_value_is_the_same_in_every_process() -> None:
         for seed in ("1", "2", "3")
     }
     assert len(values) == 1
+
+
+def test_names_stand_with_the_file_that_defines_them() -> None:
+    mentions = (
+        Mention("keep_row", 12.0, "src/rows.py"),
+        Mention("tide_table", 11.0),
+        Mention("read_rows", 10.0, "src/rows.py"),
+    )
+    offers = [LineOffer(statements=offer(found(ROW)).statements, names=(Line(names=mentions, position=50),))]
+    (choice,) = chosen(offers, 6_000)
+    assert [(line.subject, list(shown)) for line, shown in choice["names"]] == [
+        ("", ["tide_table"]),
+        ("src/rows.py", ["keep_row", "read_rows"]),
+    ]
+    assert [WORK.say("names", line, shown) for line, shown in choice["names"]] == [
+        "tide_table",
+        "- src/rows.py: keep_row, read_rows",
+    ]
+
+
+def test_a_block_that_would_say_nothing_says_what_fits() -> None:
+    long = found(" ".join(f"The part {number} of the night is kept as it was." for number in range(8)), 6.0)
+    acts = ("operations", Line(text="I read src/rows.py.", weight=0.1, position=50))
+    filled = chosen(
+        [offer(*(found(f"{ROW} It is number {n}.", 9.0) for n in range(20))), offer(long, acts, limit=60)], 300
+    )
+    assert texts(filled[1]) == ["I read src/rows.py."]

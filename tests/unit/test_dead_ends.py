@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from tests.golden.material import edit, read, run, said, step
 from tests.unit.runs import material
 
 from ireneo.log.message import Draft
-from ireneo.summaries.outcomes import dead_ends, worked
+from ireneo.summaries.outcomes import dead_ends, succeeded, told_with_way_out, way_out, worked
 from ireneo.summaries.steps import Step, steps
 from ireneo.summaries.tell_work import write_leaf
 
@@ -190,3 +191,43 @@ def test_what_is_told_as_given_up_is_no_operation_as_well() -> None:
     sections = write_leaf(material([*LOST, *run("orders --week 3", "12 orders")]).messages, "", ends_turn=False)
     texts = [line.text for section in sections for line in section.lines]
     assert sum("orderz" in text for text in texts) == 1
+
+
+def test_a_tool_that_was_used_again_on_the_same_object_is_told_as_a_way_out() -> None:
+    taken = step("", "move_booking", {"order": "R-5518", "slot": "15:30"}, "Error: the slot was taken", failed=True)
+    moved = step("", "move_booking", {"order": "R-5518", "slot": "16:00"}, "booked")
+    other = step("", "move_booking", {"order": "R-77", "slot": "16:00"}, "booked")
+    assert told(taken, AFTER, moved) == []
+    assert got_over(taken, AFTER, moved) == [
+        "using move_booking R-5518 15:30 failed (Error: the slot was taken); using move_booking R-5518 16:00 worked."
+    ]
+    assert len(told(taken, AFTER, other)) == 1, "of another order, that says nothing"
+
+
+def test_a_command_that_was_gone_on_with_is_no_dead_end() -> None:
+    stopped = run("git rebase main", "CONFLICT (content): Merge conflict in src/rows.py", failed=True)
+    fixed = edit("src/rows.py", "a = 1", "a = 2")
+    assert (
+        told(stopped, fixed, run("git add -A && GIT_EDITOR=true git rebase --continue", "Successfully rebased")) == []
+    )
+    (text,) = got_over(stopped, fixed, run("git rebase --continue", "Successfully rebased"))
+    assert text.endswith("; `git rebase --continue` worked after I changed src/rows.py.")
+    assert len(told(stopped, fixed, run("git rebase --abort", ""), AFTER)) == 1
+
+
+def test_a_file_that_is_missing_is_no_less_missing_when_another_is_read() -> None:
+    missing = step("", "Read", {"file_path": "src/rows_id.py"}, "File does not exist.", failed=True)
+    assert len(told(missing, AFTER, read("src/rows.py", "a = 1"))) == 1
+
+
+def test_a_way_out_that_a_later_block_found_is_told_with_the_dead_end() -> None:
+    taken = step("", "move_booking", {"order": "R-5518", "slot": "15:30"}, "Error: the slot was taken", failed=True)
+    moved = step("", "move_booking", {"order": "R-5518", "slot": "16:00"}, "booked")
+    (line,) = dead_ends(done(taken, AFTER))
+    later = succeeded(write_leaf(material(moved).messages, "", ends_turn=False)[0].lines)
+    way = way_out(replace(line, position=-1), later)
+    assert way == "move_booking R-5518 16:00"
+    assert told_with_way_out(line, way).text == (
+        "I tried using move_booking R-5518 15:30 — at first it failed: Error: the slot was taken; "
+        "later `move_booking R-5518 16:00` worked."
+    )

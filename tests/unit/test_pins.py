@@ -50,6 +50,22 @@ BINDING = {
     "Use double quotes.": MILD,
     "Spaces only.": MEDIUM,
     "Niemals die Datenbank löschen.": STRONG,
+    "Can we not commit the drafts?": MEDIUM,
+    "can we use our logger?": MEDIUM,
+    "Können wir die Entwürfe bitte nicht einchecken?": MEDIUM,
+    "3, but enabled by default": STRONG,
+    "The latter is the preferred approach.": STRONG,
+    "You SHOULD NUMBER EACH TABLE in your answers.": STRONG,
+    "The table was supposed to be in `~/tide/a.toml`, not in `~/a.toml`": STRONG,
+    "It's not expected that the loader knows about other harbours.": STRONG,
+    "No, I did not say commit anything": MEDIUM,
+    "As lightweight as possible, please.": MEDIUM,
+    "Ok, option 2, detail view only for now": MEDIUM,
+    "It doesn't make sense to commit in a broken state": STRONG,
+    "That should be a harbour table": MILD,
+    "The name needs to come from the tide table.": STRONG,
+    "Fail loudly when a table is missing.": MILD,
+    "So einfach wie möglich bitte.": MEDIUM,
 }
 
 
@@ -278,6 +294,13 @@ def test_a_rule_stands_with_what_it_speaks_of(text: str, pins: list[str]) -> Non
         "We need to add the harbour to the tables.",
         'Change it to "never sync the tables" please',
         "No problem, go on.",
+        "Please fix the following issue for the repository in /harbour.",
+        "I might be wrong, but we only write tables if the tide has changed",
+        "no, write the plan",
+        "Make sure you find any table that isn't read.",
+        "Sync this table now",
+        "the cache is enabled by default",
+        "Can you sync the tables too?",
     ],
 )
 def test_what_is_quoted_asked_or_done_once_is_no_rule(text: str) -> None:

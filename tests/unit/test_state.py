@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.golden.material import edit, run, step
+from tests.golden.material import edit, read, run, step
 from tests.unit.runs import material
 
 from ireneo.log.message import Draft
@@ -38,7 +38,7 @@ def test_the_branch_and_the_last_commit_are_told_as_version_control_said_them() 
     assert shown(COMMITTED) == ["Last commit 4f2a91c on rows: Keep every row", "On branch rows."]
     log = "4f2a91c Keep every row\n9bb01d2 Begin"
     assert shown(run("git log --oneline -2", log)) == [
-        "The newest commit that `git log` showed: 4f2a91c Keep every row"
+        "The newest commits that `git log` showed: 4f2a91c Keep every row; 9bb01d2 Begin"
     ]
 
 
@@ -157,3 +157,14 @@ def test_a_line_is_disputed_in_the_words_in_which_it_is_shown() -> None:
     assert recorded(f"- {passed} Files were changed since.") == passed
     assert recorded("Changed, and no commit seen since: src/a.py, src/b.py and 3 more.") == "src/a.py"
     assert recorded("src/a.py reads the file.") == "src/a.py reads the file."
+
+
+def test_what_was_read_last_is_told_without_what_was_changed() -> None:
+    looked = [*read("src/a.py", "a = 1"), *read("src/b.py", "b = 1"), *changing("src/b.py")]
+    assert shown(looked) == ["Changed, and no commit seen since: src/b.py.", "Read last: src/a.py."]
+
+
+def test_a_check_that_failed_is_told_with_its_totals() -> None:
+    output = "Exit code 1\nE   AssertionError: 41 != 42\n=== 1 failed, 12 passed in 0.31s ==="
+    (text,) = shown(run("pytest -q", output, failed=True))
+    assert text == "`pytest -q` failed: AssertionError: 41 != 42 (1 failed, 12 passed in 0.31s)."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.golden.material import edit, read, run, step
+from tests.golden.material import edit, read, run, said, step
 from tests.unit.runs import material
 
 from ireneo.log.message import Draft
@@ -41,3 +41,34 @@ def test_of_a_long_output_the_line_is_told_of_which_the_agent_speaks() -> None:
     assert not any("rows.sh" in line and "→" in line for line in told(spoken))
     next_one = run("./other.sh", "done", text="The one that matters is `part_31`.")
     assert "- `./rows.sh --all` → part_31 was left as it is" in told(spoken, next_one)
+
+
+def test_what_a_command_moved_or_removed_is_told_though_it_prints_nothing() -> None:
+    assert "- I ran `mv docs/rows.md docs/tide/`" in told(run("mv docs/rows.md docs/tide/", ""))
+    assert "- I ran `rm -rf /tmp/rows`" not in told(run("rm -rf /tmp/rows", ""))
+
+
+def test_the_outcome_of_any_tool_is_told() -> None:
+    noted = step("", "add_note", {"order": "R-5534", "note": "Call when the cork is there."}, '{"ok": true}')
+    assert '- `add_note R-5534 Call when the cork is there.` → {"ok": true}' in told(noted)
+
+
+def test_a_search_for_the_cause_gives_no_reason() -> None:
+    texts = told(run("ls", "a", text="Let me trace how rows are kept to find the actual issue."))
+    assert not any("actual issue" in line for line in texts)
+    why = "I'll keep the head in the file because old exports need it."
+    assert f"- {why}" in told(run("ls", "a", text=why))
+
+
+def test_a_list_far_before_a_question_holds_no_options() -> None:
+    listed = "1. Rows are read.\n2. Rows are kept.\n\nThat loses the head.\n\n"
+    far = said(f"{listed}The export needs it.\n\nShall I look into that?")
+    near = said("1. Keep the head\n2. Drop it\n\nWhich do you want?")
+    asked = [
+        line.text
+        for drafts in (far, near)
+        for section in write_leaf(material(drafts).messages, "", ends_turn=True)
+        if section.name == "open"
+        for line in section.lines
+    ]
+    assert asked == ["I asked: Shall I look into that?", "I asked: Which do you want? 1. Keep the head; 2. Drop it"]

@@ -19,8 +19,9 @@ from ireneo.grounding.claims import artifacts
 from ireneo.language.words import common_words, letters
 from ireneo.log.message import Count, Recount
 from ireneo.patterns import lazy_re
-from ireneo.summaries.outcomes import overturned, succeeded
+from ireneo.summaries.outcomes import overturned, succeeded, told_with_way_out, way_out
 from ireneo.summaries.statements import faded
+from ireneo.summaries.steps import short_path
 from ireneo.summaries.summary import ABOUT, BestFirst, Choice, Line, SectionName, Strategy, Summary
 from ireneo.summaries.work import WORK
 
@@ -49,7 +50,9 @@ NAMES_FROM = 4_500
 """In a room of at least this many tokens, names without a statement may take `NAMES_SHARE`; in a smaller one less."""
 BLOCK_TOKENS = 80
 BLOCKS_SHARE = 0.05
-"""At most this share of the room is reserved for blocks that would say nothing, `BLOCK_TOKENS` for each."""
+ONE_BLOCK_SHARE = 0.2
+"""At most the first share of the room is reserved for blocks that would say nothing, `BLOCK_TOKENS` for each; in a
+small room the second, for one."""
 SUBJECT_TOKENS = 6
 """Cost of the line that names the subject of the statements under it."""
 
@@ -114,6 +117,10 @@ class Statements:
         for statement in self._block(summary).statements:
             if statement.section not in ("dead_ends", "operations") or not overturned(statement.line, done):
                 yield statement
+            elif statement.section == "dead_ends":
+                if way := way_out(statement.line, done):
+                    line = told_with_way_out(statement.line, way)
+                    yield self.price("operations", replace(line, weight=line.weight * GOT_OVER))
             elif "check" in dict(statement.line.verbs):
                 yield replace(statement, line=replace(statement.line, weight=statement.line.weight * GOT_OVER))
 
@@ -175,6 +182,11 @@ def _told_once(candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[int, 
             said = (statement.line.weight, len(statement.line.text), place)
             best[found["code"]] = max(best.get(found["code"], said), said)
     return [each for place, each in enumerate(candidates) if not codes[place] or best[codes[place]][2] == place]
+
+
+def _files(lines: Iterable[Line]) -> dict[str, str]:
+    """The file of each name that is known to be defined in one."""
+    return {mention.name: mention.file for line in lines for mention in line.names if mention.file}
 
 
 class Allotter:
@@ -241,7 +253,8 @@ class Allotter:
         spent = self._say(max(room - self._for_names, 0))
         if silent := self._silent():
             self.chosen, self.left, self._shown, self._said, self._headed = before
-            held = min(BLOCK_TOKENS * len(silent), int(room * BLOCKS_SHARE))
+            held = max(int(room * BLOCKS_SHARE), min(BLOCK_TOKENS, int(room * ONE_BLOCK_SHARE)))
+            held = min(BLOCK_TOKENS * len(silent), held)
             spent = self._say(max(room - self._for_names - held, 0))
             spent += self._say_of_each(min(room - spent, held))
         spent += self._name(min(room - spent, self._for_names))
@@ -257,8 +270,18 @@ class Allotter:
                 out[number].setdefault(statement.section, []).append((statement.line, ()))
         for number, names in self.names.items():
             if still := [name for name in names if not self._shown[name]]:
-                out[number]["names"] = [(self.offers[number].names[0], still)]
+                out[number]["names"] = list(self._by_file(self.offers[number].names, still))
         return out
+
+    def _by_file(self, lines: Sequence[Line], names: Sequence[str]) -> Iterator[tuple[Line, Sequence[str]]]:
+        """The names that stand alone, and then a line for each file with what it defines."""
+        files = _files(lines)
+        alone = [name for name in names if name not in files]
+        if alone:
+            yield lines[0], alone
+        for file in dict.fromkeys(files[name] for name in names if name in files):
+            shown = short_path(file) if self._shown[file] else file
+            yield replace(lines[0], subject=shown), [name for name in names if files.get(name) == file]
 
     def _say(self, room: int) -> int:
         spent = 0
@@ -283,16 +306,17 @@ class Allotter:
     def _say_of_each(self, room: int) -> int:
         """Spend `room` on the best statement of each silent offer: nobody can judge an empty block."""
         spent = 0
-        best: dict[int, int] = {}
         silent = self._silent()
-        for place, (number, statement) in enumerate(self.candidates):
-            if number not in silent or statement.line.text in self._said or self._cost(place) > self.left[number]:
-                continue
-            if number not in best or self._value(place) > self._value(best[number]):
-                best[number] = place
-        for place in sorted(best.values(), key=self._value, reverse=True):
-            if spent + self._cost(place) <= room:
+        open_places = [
+            place
+            for place, (number, statement) in enumerate(self.candidates)
+            if number in silent and statement.line.text not in self._said
+        ]
+        for place in sorted(open_places, key=self._value, reverse=True):
+            number = self.candidates[place][0]
+            if number in silent and self._cost(place) <= min(room - spent, self.left[number]):
                 spent += self._choose(place)
+                silent.discard(number)
         return spent
 
     def _choose(self, place: int) -> int:
@@ -344,6 +368,8 @@ class Allotter:
         count = self.statements.count
         heading = count(self.statements.strategy.say("names", Line(), ("",))) + 1
         standing = {name for offer in self.names.values() for name in offer}
+        files = _files(line for offer in self.offers for line in offer.names)
+        headed: set[str] = set()
         likely = sorted(
             (
                 -faded(mention.weight, max(self.end - line.position, 0)) / (cost := count(f" {mention.name}")),
@@ -358,10 +384,14 @@ class Allotter:
         )
         spent = 0
         for _, number, name, alone in likely:
+            file = files.get(name, "")
             cost = alone + (0 if number in self.names else heading)
+            if file and file not in headed:
+                cost += count(f"- {short_path(file) if self._shown[file] else file}:") + 1
             if name in standing or spent + cost > room:
                 continue
             standing.add(name)
+            headed.add(file)
             self.names.setdefault(number, []).append(name)
             spent += cost
         return spent

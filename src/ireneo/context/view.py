@@ -35,7 +35,7 @@ from ireneo.log.message import (
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
 from ireneo.summaries.notes import STANDS_BESIDE
-from ireneo.summaries.outcomes import CHECK, STATUS_SUBJECT, shown_state, state_lines
+from ireneo.summaries.outcomes import CHECK, STATUS_SUBJECT, key, shown_state, state_lines
 from ireneo.summaries.statements import ENOUGH_WORDS, code_worth, errors, prose_worth, seen_lines
 from ireneo.summaries.steps import clip, short_path, steps, understand
 from ireneo.summaries.summary import Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
@@ -540,10 +540,11 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
     items = [slot.item for slot in slots]
     end = max((each.last_position if isinstance(each, Summary) else each.position for each in items), default=0)
     blocks = [slot.item for slot in slots if isinstance(slot.item, Summary)]
+    shown_steps = steps([slot.item for slot in slots if isinstance(slot.item, Message)])
     if blocks:
         statements.keep(blocks)
         last = next(slot for slot in reversed(slots) if isinstance(slot.item, Summary))
-        live = state_lines(steps([slot.item for slot in slots if isinstance(slot.item, Message)]))
+        live = state_lines(shown_steps)
         told = (line for block in blocks for line in block.lines("state"))
         state = shown_state(told, live, narrow=room < NAMES_FROM)
         waiting = _unanswered(slots, blocks)
@@ -556,6 +557,7 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
         for slot in slots:
             slot.checked = checked
     done = statements.done(blocks)
+    done |= {key(step): step.position for step in shown_steps if step.result and not step.failed}
     offers = [slot.offer(statements, done) for slot in slots]
     aim = room
     for _ in range(FILLS):
@@ -654,15 +656,16 @@ def _block(text: str) -> Draft:
 
 
 def _unanswered(slots: Sequence[ViewSlot], blocks: Sequence[Summary]) -> Line | None:
-    """The agent's last question, unless the user went on to other things more than once since."""
+    """The agent's last question, unless the user went on to other things since; an answer that is shown needs it."""
     asked = max(
         (line for block in blocks for line in block.lines("open")), key=lambda line: line.position, default=None
     )
     if asked is None:
         return None
-    said = {line.position for block in blocks for line in block.lines("direction")}
-    said |= {slot.item.position for slot in slots if isinstance(slot.item, Message) and slot.item.opens_turn}
-    return asked if sum(position > asked.position for position in said) <= 1 else None
+    told = {line.position for block in blocks for line in block.lines("direction")}
+    shown = {slot.item.position for slot in slots if isinstance(slot.item, Message) and slot.item.opens_turn}
+    gone_on = any(position > asked.position for position in told - shown)
+    return None if gone_on or sum(position > asked.position for position in shown) > 1 else asked
 
 
 # The scratchpad is the one part of a context that changes. It stands right before the newest user message, so that the

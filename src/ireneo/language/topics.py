@@ -174,6 +174,9 @@ class Constraints(Topic, frozen=True, kw_only=True):
     conjunctions: Set = frozenset()  # Words between two clauses
     turns: Row = ()  # Words that separate a question from a rule
     asks: Row = ()  # At the beginning: a question or request, with or without a question mark
+    asks_not: Row = ()  # At the beginning: a question that asks not to do something
+    hedges: Row = ()  # At the beginning: the speaker may be wrong
+    stressed: Row = ()  # Anywhere, in capitals: obligation
     scope: Row = ()  # Anywhere: the sentence holds beyond the task at hand, whatever else it says
     wide: Row = ()  # Words of scope that matter only in a sentence that binds
     never: Row = ()  # At the beginning of a clause: always or never
@@ -469,6 +472,7 @@ class Prose(Topic, frozen=True, kw_only=True):
     empty: Row = ()  # At the beginning: it only says that something was understood, seen or done
     refers: Row = ()  # At the beginning: it refers to the previous sentence
     reason: Row = ()  # Words and phrases, not patterns: a reason or consequence
+    because: Row = ()  # The same, and enough in a sentence about what will be done
     # Words and phrases, not patterns: a contrast, restriction or unexpected result
     contrast: Row = ()
     decision: Row = ()  # Words and phrases, not patterns: a choice, proposal or postponement

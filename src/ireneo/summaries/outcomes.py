@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from msgspec.structs import replace
 
@@ -15,7 +16,7 @@ from ireneo.grounding.evidence import failing_tests
 from ireneo.log.calls import known_failed, was_refused, was_stopped, without_reminders
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
-from ireneo.summaries.statements import asks, errors, gives_reason, is_intent, prose, shown_output
+from ireneo.summaries.statements import asks, errors, gives_reason, is_intent, prose, shown_output, totals
 from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, short_path, signature, steps
 from ireneo.summaries.summary import Line
 
@@ -37,6 +38,10 @@ _ALL = lazy_re(r"\bgit (?:reset --hard|stash\b(?! (?:pop|apply|list))|checkout (
 """Takes back all changes."""
 _HERE_DOCUMENT = lazy_re(r"<<-?\s*['\"\w].*", re.DOTALL)
 _QUOTED = lazy_re(r"'[^'\n]{0,2000}'|\"[^\"\n]{0,2000}\"")
+_COMMANDS = frozenset({"run", "check", "save"})
+_GOES_ON = lazy_re(r"\b(?P<command>\w[\w-]* \w[\w-]*) --(?:continue|skip)\b")
+_NAMES_ONE = lazy_re(r"[\d_@/-]")
+IT_FAILED, AT_FIRST = " — it failed: ", " — at first it failed: "
 _REMOVE = lazy_re(r"\b(?:git )?rm (?:-\S+ )*(?P<paths>[^&|;]+)")
 _REASON = lazy_re(r"(?:user said|provided the following reason[^:]{0,200}|reason):\s*(.+)", re.IGNORECASE | re.DOTALL)
 _BEHIND_REASON = lazy_re(r"Note: The user's next message.*\Z", re.DOTALL)
@@ -57,15 +62,13 @@ def worked(steps: Sequence[Step]) -> list[Line]:
     """Failures that were fixed, and what was changed in between: the same command failed and then passed."""
     out: dict[str, Line] = {}
     for place, step in enumerate(steps):
-        if not step.failed_itself or not step.action.shell:
+        if not step.failed_itself or not (step.action.shell or step.action.kind == "use"):
             continue
         success = _same_later(steps, place)
         if success is None:
             continue
-        between = changed(steps[place:success])
-        how = f" after I changed {', '.join(between[-3:])}" if between else " later"
         out[key(step)] = Line(
-            text=f"{_named(step)} failed ({_reason(step)}) and passed{how}.",
+            text=f"{_named(step)} failed ({_reason(step).rstrip('.')}){_how(steps, place, success)}.",
             subject=key(step),
             weight=GOT_OVER,
             position=steps[success].position,
@@ -74,14 +77,24 @@ def worked(steps: Sequence[Step]) -> list[Line]:
     return list(out.values())
 
 
+def _how(steps: Sequence[Step], place: int, success: int) -> str:
+    """How what failed at `place` succeeded later: with what changed in between, or in another way."""
+    failed, later = steps[place], steps[success]
+    between = changed(steps[place:success])
+    after = f" after I changed {', '.join(between[-3:])}" if between else ""
+    if _command_words(failed) == _command_words(later):
+        return f" and passed{after or ' later'}"
+    return f"; {_named(later)} worked{after}"
+
+
 def key(step: Step) -> str:
     """The name of a step's approach."""
     return approach(step.action.kind, step.action.subject)
 
 
 def approach(kind: str, subject: str) -> str:
-    """The name of an approach: the kind of action and its subject, without numbers and places."""
-    return f"{kind} {subject if kind in CHANGES else signature(subject)}"
+    """The name of an approach: the kind of action and its subject, of a command without numbers and places."""
+    return f"{kind} {signature(subject) if kind in _COMMANDS else subject}"
 
 
 def succeeded(operations: Iterable[Line]) -> dict[str, int]:
@@ -97,9 +110,34 @@ def succeeded(operations: Iterable[Line]) -> dict[str, int]:
 
 def overturned(line: Line, succeeded: Mapping[str, int]) -> bool:
     """Whether a dead end's approach, or a failed operation, succeeded later."""
-    if line.failed:
-        return any(succeeded.get(approach(verb, line.subject), -1) > line.position for verb, _ in line.verbs)
-    return succeeded.get(line.subject, -1) > line.position
+    names = [approach(verb, line.subject) for verb, _ in line.verbs] if line.failed else [line.subject]
+    return any(succeeded.get(name, -1) > line.position for name in names) or bool(way_out(line, succeeded))
+
+
+def way_out(line: Line, succeeded: Mapping[str, int]) -> str:
+    """The later approach that finished what a dead end began, or used the same object; empty for none."""
+    later = (name for name, position in succeeded.items() if position > line.position)
+    reached = (name for name in later if _finishes(line.subject, name) or _same_object(line.subject, name))
+    return next(reached, "").partition(" ")[2]
+
+
+def _finishes(failed: str, later: str) -> bool:
+    """Whether a command goes on with what another one began, as `git rebase --continue` does."""
+    found = _GOES_ON.search(later)
+    return found is not None and found["command"] in failed
+
+
+def _same_object(failed: str, later: str) -> bool:
+    """Whether a tool was used again on the same object: the calls share a name with a digit or sign in it."""
+    one, other = failed.split(), later.split()
+    shared = {*one[2:]} & {*other[2:]}
+    return one[:1] == ["use"] and one[:2] == other[:2] and any(map(_NAMES_ONE.search, shared))
+
+
+def told_with_way_out(line: Line, way: str) -> Line:
+    """A dead end as it is told once another approach succeeded."""
+    text = line.text.replace(IT_FAILED, AT_FIRST).rstrip(".")
+    return replace(line, text=f"{text}; later `{clip(way, STATUS_SUBJECT)}` worked.")
 
 
 def again(earlier: Line, line: Line) -> Line:
@@ -167,9 +205,7 @@ def _failed(steps: Sequence[Step], place: int) -> Line | None:
     instead = next((s for s in steps[place + 1 : place + 1 + NEAR] if _replaces(s, step)), None)
     tail = f"; {_named(instead)} worked" if instead else ""
     worth = FAILED if step.action.shell else MISTAKEN
-    return step.line(
-        f"I tried {_named(step)} — it failed: {_reason(step).rstrip('.')}{tail}.", worth, subject=key(step)
-    )
+    return step.line(f"I tried {_named(step)}{IT_FAILED}{_reason(step).rstrip('.')}{tail}.", worth, subject=key(step))
 
 
 def _undone(steps: Sequence[Step], place: int) -> Line | None:
@@ -215,11 +251,12 @@ def _reason(step: Step) -> str:
 
 
 def _same_later(steps: Sequence[Step], place: int) -> int | None:
-    """The index of the first later step that does exactly the same without failing."""
+    """The index of the first later step that does the same, or finishes it, without failing."""
     wanted, text = key(steps[place]), _command_words(steps[place])
     for later in range(place + 1, len(steps)):
         step = steps[later]
         same = key(step) == wanted and (step.action.kind in CHANGES or _command_words(step) == text)
+        same = same or _finishes(text, _command_words(step)) or _same_object(wanted, key(step))
         if same and step.result is not None and not step.failed:
             return later
     return None
@@ -268,15 +305,22 @@ STALE = 0.6
 """Factor for a check after which files were changed."""
 SINCE_CHECK = " Files were changed since."
 SINCE_COMMIT = "Changed, and no commit seen since: "
+READ_LAST = "Read last: "
 SHORT = 60
 """Most characters of an output quoted with an outcome."""
 STATUS_SUBJECT = 80
 """Most characters of a command in a status line."""
 MOST_CHECKS = 4
+TOTALS = 120
+"""Most characters of the totals of a check that failed."""
 MOST_FILES = 12
 MOST_LISTED = 24
 MOST_TASKS = 24
+MOST_READ = 3
+MOST_LOGGED = 3
+"""Most commits of a log that are told."""
 CHANGED, CHECK, COMMIT, BRANCH, TASKS, SHARED = "changed ", "check ", "commit", "branch", "tasks", "shared"
+READ = "read "
 LISTED = "listed"
 """What version control listed as changed; earlier changes that are not listed are gone."""
 
@@ -345,7 +389,7 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
     kept = [
         line
         for line in lines
-        if line.text and not line.subject.startswith((CHANGED, CHECK)) and line.position not in shown_there
+        if line.text and not line.subject.startswith((CHANGED, CHECK, READ)) and line.position not in shown_there
     ]
     out = [line for line in kept if not line.subject.startswith(TASKS)]
     if any(line.position not in shown_there for line in files):
@@ -354,6 +398,11 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
             shown = _ends(shown)
         more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
         out.append(replace(files[-1], text=f"{SINCE_COMMIT}{', '.join(shown)}{more}."))
+    known = {line.text for line in files}
+    read = [line for line in lines if line.subject.startswith(READ) and line.position not in shown_there]
+    if read := [line for line in read if line.text not in known][-MOST_READ:]:
+        shown = [short_path(line.text) if narrow else line.text for line in read]
+        out.append(replace(read[-1], text=f"{READ_LAST}{', '.join(shown)}."))
     if files:
         checks = [
             replace(line, text=f"{line.text}{SINCE_CHECK}", weight=line.weight * STALE)
@@ -396,6 +445,8 @@ def _state_of_step(step: Step) -> Iterator[Line]:
             yield step.line(action.subject, LESS, subject=f"{CHANGED}{action.subject}")
     elif action.kind == "plan":
         yield from _tasks(step)
+    elif action.kind == "read" and not step.failed:
+        yield step.line(action.subject, LESS + 1, subject=f"{READ}{action.subject}")
     elif step.result is not None and action.shell:
         if action.kind == "check" and (step.failed_itself or not step.failed):
             came = _came(step, without_reminders(step.output))
@@ -427,8 +478,9 @@ def _version(step: Step) -> Iterator[Line]:
         yield step.line(f"On branch {found['branch']}.", LESS, subject=BRANCH)
     elif _COMMIT_COMMAND.search(step.command):
         yield step.line(f"Last commit: `{clip(step.action.subject, 160)}`", WORTH, subject=COMMIT)
-    if _LOG_COMMAND.search(step.command) and (found := _LOGGED.match(output.strip())):
-        yield step.line(f"The newest commit that `git log` showed: {found[0].strip()}", LESS + 1, subject="head")
+    if _LOG_COMMAND.search(step.command) and (logged := _logged(output)):
+        which = "newest commits" if len(logged) > 1 else "newest commit"
+        yield step.line(f"The {which} that `git log` showed: {'; '.join(logged)}", LESS + 1, subject="head")
     status = _STATUS_COMMAND.search(step.command)
     # With a path, it only tells about that.
     if status and all(word.startswith(("-", "2>")) for word in status["rest"].split()):
@@ -439,6 +491,12 @@ def _version(step: Step) -> Iterator[Line]:
         yield step.line(f"Pull request: {found[0]}", WORTH, subject="request")
     if _PUSH_COMMAND.search(step.command) and (found := _PUSHED.search(output)):
         yield step.line(f"Pushed {' '.join(found['what'].split())}.", WORTH, subject=SHARED)
+
+
+def _logged(output: str) -> list[str]:
+    """The newest commits of a log, a line each."""
+    lines = [line.strip() for line in output.strip().splitlines()[:MOST_LOGGED]]
+    return [clip(line, SHORT) for line in takewhile(_LOGGED.fullmatch, lines)]
 
 
 def _listed(step: Step, output: str) -> Iterator[Line]:
@@ -455,10 +513,12 @@ def _came(step: Step, output: str) -> str:
     """How a check ended: passed only if nothing in its output contradicts it."""
     wrong = errors(output, 240).rstrip(".")
     failed = known_failed(step.result, step.call) if step.result else None
+    found = totals(output, TOTALS)
+    counted = f" ({found})" if found and found not in wrong else ""
     if step.failed or failed:
-        return f"failed: {wrong or step.error}"
+        return f"failed: {wrong or step.error}{counted}"
     if wrong and failed is None:
-        return f"said: {wrong}"
+        return f"said: {wrong}{counted}"
     said = shown_output(output).strip(" .=-")
     return f"passed ({said})" if 0 < len(said) < SHORT else "passed"
 

@@ -384,6 +384,9 @@ _LEAD = lazy_re(lambda: rf"(?:{either(_words().lead)}\b[\s,.!:*_—–-]*)+", re
 _TURN = lazy_re(lambda: rf"(?:(?<!\s)\s++)?{_SIGNS}|,?(?<!\s)\s+{either(_words().turns)}\s+", re.I)
 _CLAUSE = lazy_re(lambda: rf",\s+|(?<!\s)\s+{either(_words().conjunctions)}\s+", re.I)
 _ASKS = _begins(lambda: _words().asks)
+_ASKS_NOT = _begins(lambda: _words().asks_not)
+_HEDGES = _begins(lambda: _words().hedges)
+_STRESSED = lazy_re(lambda: rf"\b{either(_words().stressed)}\b")
 _SCOPE = _anywhere(lambda: _words().scope)
 _WIDE = _anywhere(lambda: _words().wide)
 _NEVER = _begins(lambda: _words().never)
@@ -599,6 +602,11 @@ def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
     """How binding a sentence is; 0 for not at all."""
     sentence = _QUOTED.sub("X", said.text[:LONGEST])
     leads_nowhere = sentence.endswith(":") and said.with_list == said.text
+    if said.personal and _ASKS_NOT.match(_bare(sentence)):
+        # "Can we not commit the drafts?" is no question.
+        return MEDIUM
+    if _HEDGES.match(_bare(sentence)):
+        return 0.0
     if sentence.rstrip(_AROUND).endswith("?") or len(sentence) < 6 or leads_nowhere:
         return 0.0
     if _SCENES.search(sentence) and not _SCOPE.search(sentence):
@@ -640,7 +648,7 @@ def _of_thought(thought: str, said: OwnSentence, *, told: bool) -> float:
         told = told or _has_subject(clause)
     if not said.personal:
         return base
-    if _BOUND.search(thought):
+    if _BOUND.search(thought) or (_STRESSED.search(thought) and not thought.isupper()):
         return max(base, STRONG)
     if _ONCE.search(thought) or _GUESS.search(thought):
         return base

@@ -30,6 +30,8 @@ LONGEST = 360
 GROUPED = 280
 """Short items of a list are joined up to this many characters."""
 SHORT_ITEM = 90
+LONGEST_BLOCK = 320
+"""Most characters of a block of code that is told with its lead-in."""
 LONGEST_LINE = 200
 """Most characters of a line of code."""
 FURTHER = 0.35
@@ -109,7 +111,7 @@ class _Outline:
     def code(self, lines: Sequence[str]) -> Iterator[str]:
         """A short block of code with the line that leads to it."""
         said = "; ".join(" ".join(line.split()) for line in lines if line.strip())
-        if self.lead.endswith(":") and 0 < len(said) <= LONGEST_LINE:
+        if self.lead.endswith(":") and 0 < len(said) <= LONGEST_BLOCK:
             yield f"{self.lead} `{said}`"
         elif len(said) > LONGEST_LINE:
             yield from _said_in_code(lines)
@@ -159,6 +161,31 @@ def prose(text: str) -> Iterator[str]:
     yield from outline.take()
 
 
+def document(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[CodeStatement]:
+    """The sentences of a document in order, and the telling passages of its code blocks.
+
+    With `fresh` only these lines (stripped) are told.
+    """
+    said: list[str] = []
+    block: list[str] | None = None
+    for line in lines:
+        if _FENCE.match(line):
+            yield from _sentences_of(said)
+            yield from code(block or (), fresh)
+            said, block = [], [] if block is None else None
+        elif block is not None:
+            block.append(line)
+        elif fresh is None or not line.strip() or line.strip() in fresh:
+            said.append(line)
+    yield from _sentences_of(said)
+    yield from code(block or (), fresh)
+
+
+def _sentences_of(lines: Sequence[str]) -> Iterator[CodeStatement]:
+    for text in prose("\n".join(lines)):
+        yield CodeStatement(text, prose_worth(text))
+
+
 def _said_in_code(lines: Sequence[str]) -> Iterator[str]:
     """Reasons and contrasts in the comments of a long code block."""
     for line in lines:
@@ -206,7 +233,7 @@ def _whole(pieces: Iterable[str]) -> Iterator[str]:
 _VALUE = lazy_re(
     r"`[^`\n]{1,200}`|\b\d[\d.,]*\b|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b|\b\w+\([^)\n]{0,80}\)|“[^”]{2,80}”|\"[^\"\n]{2,80}\""
 )
-CueKind = Literal["reason", "contrast", "decision", "changed", "outcome", "offer"]
+CueKind = Literal["reason", "because", "contrast", "decision", "changed", "outcome", "offer"]
 
 
 class _Cues(Struct, frozen=True):
@@ -276,16 +303,18 @@ def prose_worth(said: str) -> float:
     """The worth of a sentence: more with a reason, a contrast, a decision, and values that can be looked up."""
     if said.endswith(":") or _EMPTY.match(said):
         return 0.0
-    cues = _cues_of(said)
+    cues, intent = _cues_of(said), is_intent(said)
+    # "Let me find the issue" gives no reason.
+    reason = cues["because" if intent else "reason"] > 0
     worth = 1.0 + 0.6 * min(cues["contrast"], 3) + 0.7 * min(len(_VALUE.findall(said)), 4)
-    worth += 1.8 * (cues["reason"] > 0) + 1.2 * (cues["decision"] > 0)
+    worth += 1.8 * reason + 1.2 * (cues["decision"] > 0)
     worth += 0.7 * (cues["changed"] > 0) + 0.6 * (cues["outcome"] > 0)
     if asks(said):
         worth *= 0.5
-    if is_intent(said):
-        worth *= 0.4 if cues["reason"] else 0.2
+    if intent:
+        worth *= 0.4 if reason else 0.2
     root = math.sqrt(worth * min(1.0, len(said.split()) / ENOUGH_WORDS))
-    return PROSE * root * (WHY if cues["reason"] else 1.0)
+    return PROSE * root * (WHY if reason else 1.0)
 
 
 # Code: added or seen lines that define, decide or explain something.
@@ -299,6 +328,9 @@ _DEFINED = lazy_re(
     r"(?:func(?:\s*\([^()]*\))?|def|class|fn|function|interface|struct|enum|trait|type|const|let|var)\s+(\w+)"
 )
 _COMMENT = lazy_re(r"^\s*(?://++|#++(?!!)|--\s|/?\*++(?=[\s/]|$)|;;++|\"\"\"|<!--)\s*+(?P<said>.*)$")
+_REMARKED = lazy_re(r"\s(?://|#)\s(?P<said>[^\s;][^;`]{7,})")
+"""A comment behind code."""
+_UNDONE = lazy_re(r"(?:TODO|FIXME|XXX|HACK|BUG|WARNING|DEPRECATED)\b")
 _CLOSES = ("*/", "-->", '"""')
 _TEST = lazy_re(r"^\s*(?:func Test|def test_|(?:it|test|describe)\()")
 _BOILER = lazy_re(
@@ -308,7 +340,7 @@ _BOILER = lazy_re(
 )
 _TELLING = lazy_re(
     r"\b(?:if|elif|case|when|while|for|return|raise|throw|assert|switch|match|default|timeout|limit|max|min)\b"
-    r"|[=:]\s*(?:\d|true|false|nil|null|None|True|False)|\w\(?[\"'][^\"'\n]*\w \w[^\"'\n]*[\"']"
+    r"|[=:]\s*(?:\d|true|false|nil|null|None|True|False|[\"'`]\w)|\w\(?[\"'][^\"'\n]*\w \w[^\"'\n]*[\"']"
 )
 _CONDITION = lazy_re(r"(?:\}?\s*else\s+)?(?:if|elif|case|default|when|except|catch|for|while|switch)\b|\}?\s*else\b")
 _LEADS = ("{", ":", ")", " then", " do", "else")
@@ -347,9 +379,9 @@ def code_worth(line: str) -> float:
     if _BOILER.match(line) or _COLOUR.search(line):
         return 0.0
     if (comment := _comment(line)) is not None:
-        if len(comment.split()) < FEWEST_WORDS:
-            return 0.0
-        return 0.8 + 0.7 * min(_cues_of(comment)["contrast"], 3) + 1.5 * gives_reason(comment)
+        return _comment_worth(comment)
+    if (remark := _REMARKED.search(line)) is not None:
+        return code_worth(line[: remark.start()]) + _comment_worth(remark["said"])
     if _TEST.match(line):
         return 1.5
     if is_definition(line):
@@ -360,6 +392,19 @@ def code_worth(line: str) -> float:
     if _PLAIN_RETURN.match(line):
         return 0.6
     return 1.6 + 0.4 * bool(_VALUE.search(line)) if _TELLING.search(line) else 0.6
+
+
+def _comment_worth(said: str) -> float:
+    """The worth of a comment: more where it gives a reason, a contrast, or says that something is to be done."""
+    undone = bool(_UNDONE.match(said))
+    if len(said.split()) < FEWEST_WORDS - undone:
+        return 0.0
+    return 0.8 + 0.7 * min(_cues_of(said)["contrast"], 3) + 1.5 * gives_reason(said) + 1.5 * undone
+
+
+def is_explained(said: str) -> bool:
+    """Whether a passage of code stands with a comment."""
+    return not said.endswith("`") or bool(_REMARKED.search(said))
 
 
 def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[CodeStatement]:
@@ -380,6 +425,9 @@ def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[
                 yield from passage.take(within)
             passage.explain(words, told=told)
             continue
+        if (remark := _REMARKED.search(line)) is not None and _UNDONE.match(remark["said"]):
+            # What is still to be done is told by itself.
+            yield from passage.take(within)
         defines = is_definition(line)
         if (defines and not passage.explaining) or (not said and (passage.words or len(passage.told) > GROUPED // 2)):
             yield from passage.take(within)
@@ -499,10 +547,11 @@ MOST_LINES = 2
 SHOWN_OUTPUT = 220
 _TOTAL = lazy_re(
     r"\b\d+ (?:passed|failed|errors?|warnings?|issues?|tests?|files? changed|insertions?|deletions?|found|matches|rows?"
-    r"|problems?|vulnerabilities)\b|\btoo large\b|\b(?:total|summary|coverage)\b[:\s]",
+    r"|problems?|vulnerabilities)\b|\btoo large\b|\b(?:total|count|summary|coverage)\b[:\s]",
     re.IGNORECASE,
 )
-_HARNESS_SAYS = lazy_re(r"^Shell cwd was reset to .*$", re.MULTILINE)
+_DIGIT = lazy_re(r"\d")
+_HARNESS_SAYS = lazy_re(r"^(?:Shell cwd was reset to|agentId: \w+ \(for resuming) .*$", re.MULTILINE)
 
 
 def errors(output: str, limit: int = 320) -> str:
@@ -523,6 +572,18 @@ def errors(output: str, limit: int = 320) -> str:
             break
     first, rest = list(found.values())[:1], list(found)[1:]
     return clip("; ".join([*first, *rest]), limit)
+
+
+def totals(output: str, limit: int) -> str:
+    """The last lines of an output that count something; empty for none."""
+    lines = (" ".join(line.split()).strip(" =-") for line in _COLOURED.sub("", output).splitlines())
+    counting = [line for line in lines if len(line) <= LONGEST_LINE and _TOTAL.search(line) and _DIGIT.search(line)]
+    return clip("; ".join(counting[-MOST_LINES:]), limit)
+
+
+def without_harness(output: str) -> str:
+    """An output without what the agent's program added to it."""
+    return _HARNESS_SAYS.sub("", without_reminders(output))
 
 
 def shown_output(output: str, following: str = "") -> str:
@@ -565,6 +626,26 @@ def _without_places(lines: Sequence[str]) -> Iterator[str]:
         before = at or before
         bare = GUTTER.sub("", line)
         yield line[found.end() :] if found and bare == line else bare
+
+
+def reads_as_text(output: str) -> bool:
+    """Whether most of an output is sentences, as in a page or a report."""
+    lines = [line.strip() for line in output.splitlines()[:MOST_JUDGED] if line.strip()]
+    # A line of links or data counts no more than a long sentence.
+    return sum(len(line) for line in lines if _is_sentence(line)) > sum(min(len(line), LONGEST) for line in lines) / 2
+
+
+def _is_sentence(line: str) -> bool:
+    if len(line.split()) < FEWEST_SAID or _CODED.search(line):
+        return False
+    return sum(map(str.isalpha, line)) + line.count(" ") >= LETTERS * len(line)
+
+
+MOST_JUDGED = 120
+"""Lines by which an output is known for text."""
+LETTERS = 0.85
+"""Least share of letters and blanks in a line of text."""
+_CODED = lazy_re(r"[{};=]|\w\(|^\S*:?\d+[:-]|^[0-9a-f]{7,40}\b")
 
 
 def survives(lines: Sequence[str], removed: Sequence[str]) -> list[str]:
@@ -611,6 +692,7 @@ MAX_MERGED = 1_000
 def named(messages: Sequence[Message], done: Sequence[Step]) -> tuple[Mention, ...]:
     """The names in a stretch of work, by how likely each is to be needed again."""
     weights: dict[str, float] = {}
+    files: dict[str, str] = {}
 
     def add(text: str, weight: float) -> None:
         for name in artifacts(text):
@@ -622,21 +704,25 @@ def named(messages: Sequence[Message], done: Sequence[Step]) -> tuple[Mention, .
     for step in done:
         add("\n".join(strings(step.call.arguments)), WRITTEN[step.action.kind])
         add(step.output, SEEN)
+        if step.action.kind in ("read", "edit", "write"):
+            lines = [*step.action.added.splitlines(), *seen_lines(step.output)]
+            files |= {name: step.action.subject for line in lines if (name := defined(line))}
     for message in messages:
         if message.role == "assistant" and message.draft.origin == "spoken":
             add(message.text, SAID)
-    return _ranked(weights)[:MAX_NAMES]
+    return _ranked(weights, files)[:MAX_NAMES]
 
 
 def merged(lines: Sequence[Line]) -> tuple[Mention, ...]:
     """Merge the names of several records: more weight for repeated names, less for old ones."""
     newest = max(line.position for line in lines)
     weights: dict[str, float] = {}
+    files = {mention.name: mention.file for line in lines for mention in line.names if mention.file}
     for line in lines:
         share = math.pow(1.0 + newest - line.position, -FADING)
         for mention in line.names:
             weights[mention.name] = _both(weights.get(mention.name, 0.0), mention.weight * share)
-    return _ranked(weights)[:MAX_MERGED]
+    return _ranked(weights, files)[:MAX_MERGED]
 
 
 def faded(weight: float, age: int) -> float:
@@ -651,6 +737,7 @@ def _both(one: float, other: float) -> float:
     return max(one, other) + AGAIN * min(one, other)
 
 
-def _ranked(weights: Mapping[str, float]) -> tuple[Mention, ...]:
+def _ranked(weights: Mapping[str, float], files: Mapping[str, str]) -> tuple[Mention, ...]:
     """Mentions by weight, stable."""
-    return tuple(Mention(name, round(weight, 2)) for name, weight in sorted(weights.items(), key=lambda item: -item[1]))
+    ranked = sorted(weights.items(), key=lambda item: -item[1])
+    return tuple(Mention(name, round(weight, 2), files.get(name, "")) for name, weight in ranked)

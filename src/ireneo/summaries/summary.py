@@ -87,6 +87,8 @@ class Mention(Struct, frozen=True, array_like=True, gc=False):
     name: str
     weight: float
     """How likely it is to be needed again, against the other names of the context."""
+    file: str = ""
+    """Where it is defined, if that was seen."""
 
 
 class Line(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

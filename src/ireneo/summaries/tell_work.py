@@ -8,11 +8,11 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from ireneo.grounding.claims import artifacts, neutralise
+from ireneo.grounding.claims import neutralise
 from ireneo.language.files import LANGUAGES, either, from_data, of_language
 from ireneo.language.topics import OwnWords
 from ireneo.log.calls import without_reminders
-from ireneo.log.message import Message, as_said, is_own_block, strings, without_recalled
+from ireneo.log.message import Message, as_said, is_own_block, without_recalled
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import (
     STATUS_SUBJECT,
@@ -24,14 +24,13 @@ from ireneo.summaries.outcomes import (
     standing_state,
     state_lines,
     succeeded,
-    thrown_away,
+    told_with_way_out,
+    way_out,
     worked,
 )
 from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, standing
 from ireneo.summaries.statements import (
-    CodeStatement,
     asks,
-    code,
     decides,
     defined,
     errors,
@@ -39,12 +38,12 @@ from ireneo.summaries.statements import (
     named,
     prose,
     prose_worth,
-    seen_lines,
     shown_output,
-    survives,
+    without_harness,
 )
 from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, error_line, short_path, steps
 from ireneo.summaries.summary import QUOTED, Line, Mention, Section, SectionName, Summary
+from ireneo.summaries.tell_code import changes, definition, heaviest, known_names, seen, shows_text, without_removed
 
 RULED = 10.0
 """Weight of the user's words."""
@@ -62,27 +61,10 @@ ANSWERED = 1.3
 """Factor for what the user approved by a short answer."""
 BRIEF_ANSWER = 80
 """Answers of at most this many characters mean little without what they answer."""
-WRITTEN_PROSE = 0.3
-"""Factor for sentences of documents that the agent wrote, which can be read again."""
-REPORTED = 0.8
+REPORTED = 0.9
 """Factor for sentences of another agent's report."""
-READ_PROSE = 0.35
-"""Factor for sentences of documents that were only read."""
-WRITTEN_CODE = 1.0
-TESTS = 0.3
-"""Factor for code in test files."""
-READ_CODE = 0.15
-"""Factor for code that was only read, added once more for each known name in it."""
 WORD_CHARACTERS = 480
 """Most characters of a user message that are kept as one line."""
-MOST_SEEN = 64
-"""Most lines from one output."""
-PLAIN = 0.5
-BARE = 0.3
-"""Factors for read code that only explains or only defines nothing, and for a bare signature."""
-TELLING = 2.0
-"""Read code of less worth is kept only where it has a name that the agent works with."""
-_DOCUMENTS = (".md", ".txt", ".rst", ".adoc")
 
 DEEDS: dict[ActionKind, str] = {
     "read": "read",
@@ -96,18 +78,18 @@ DEEDS: dict[ActionKind, str] = {
     "fetch": "fetched",
     "ask": "asked",
 }
-ACTED = 0.5
+ACTED = 0.1
 """Weight of a plain list of acts, told where nothing else can be."""
+ACTS = (("did", 1),)
+LONGEST_MOVE = 180
+"""Most characters of such a command; where something went stands at its end."""
+EFFECT = 1.8
+"""Weight of a command that moved or removed files without a word."""
+_HAS_EFFECT = lazy_re(r"(?:^|&&|;|\n)\s*(?:git )?(?:rm|mv)\s(?![^&|;\n]*(?:/tmp/|/T/|\$))")
 REFUSED = 5.0
 """Weight of a call that the user refused without a word."""
 MOST_ACTS = 4
 """Most acts of one kind in that list."""
-REMOVED = "removed `"
-_WITHIN = lazy_re(r"(?:(?P<place>\w+): )?`(?P<code>[^`]*)")
-_CLOSER = lazy_re(r"^\W*$")
-UNTOLD: frozenset[SectionName] = frozenset({"goal", "state", "names", "status"})
-"""Sections that don't tell what was done."""
-
 LIMITS: dict[SectionName, int] = {
     "goal": 1,
     "direction": 40,
@@ -138,8 +120,8 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
     messages, goal = as_said(messages), without_recalled(goal)
     done = steps(messages)
     said = _said(messages)
-    known, given_up = _known(messages), dead_ends(done)
-    told = _sections(
+    known, given_up, got_over = known_names(messages), dead_ends(done), worked(done)
+    return _sections(
         {
             "goal": [Line(text=clip(" ".join(goal.split()), 400))] if goal.strip() else [],
             "direction": list(_answers(done)),
@@ -147,24 +129,24 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
             "discoveries": [
                 *(line for line in said if not decides(line.text)),
                 *_harmless(_reported(done)),
-                *_harmless(_seen(done, known)),
+                *_harmless(seen(done, known)),
             ],
-            "operations": _harmless(_operations(messages, done, {line.subject for line in given_up})),
+            "operations": [
+                *_harmless(_operations(messages, done, {line.subject for line in (*given_up, *got_over)})),
+                *_acts([step for step in done if step.result is not None and not step.failed]),
+            ],
             "dead_ends": given_up,
-            "worked": worked(done),
-            "artifacts": list(_changes(done)),
+            "worked": got_over,
+            "artifacts": list(changes(done)),
             "open": _asked(messages, ends_turn=ends_turn),
             "state": state_lines(done),
             "names": _names_line(named(messages, done), messages),
             "status": [_status(messages, done, ends_turn=ends_turn)],
         }
     )
-    if done and not any(section.name not in UNTOLD for section in told):
-        return (Section(name="operations", lines=(_acts(done),)), *told)
-    return told
 
 
-def _acts(done: Sequence[Step]) -> Line:
+def _acts(done: Sequence[Step]) -> list[Line]:
     """A list of what was done, where nothing else can be told."""
     by_deed: dict[str, dict[str, None]] = {}
     for step in done:
@@ -175,7 +157,7 @@ def _acts(done: Sequence[Step]) -> Line:
         f"{deed} {', '.join(list(subjects)[:MOST_ACTS])}" + (" and others" if len(subjects) > MOST_ACTS else "")
         for deed, subjects in by_deed.items()
     ]
-    return done[-1].line(f"I {'; '.join(told)}.", ACTED)
+    return [replace(done[-1].line(f"I {'; '.join(told)}.", ACTED), verbs=ACTS)] if told else []
 
 
 def _harmless(lines: Iterable[Line]) -> list[Line]:
@@ -233,10 +215,20 @@ def _asked(messages: Sequence[Message], *, ends_turn: bool) -> list[Line]:
         return []
     asked = [text for text in prose(last.text) if asks(text)]
     text = f"I asked: {asked[-1]}"
-    if options := options_line(last):
+    if (options := options_line(last)) and _stands_at_list(last.text):
         # An answer such as "2" means nothing without them.
         text = f"{text} {options.text.removeprefix(LIST)}"
     return [Line(text=text, weight=ASKED, position=last.position, sources=(last.id,))]
+
+
+def _stands_at_list(said: str) -> bool:
+    """Whether a question stands at the list that the agent's words end with, and not far behind it."""
+    behind = said[max((option.end() for option in _OPTION.finditer(said)), default=0) :]
+    paragraphs = [each for each in behind.split("\n\n")[1:] if each.strip()]
+    return len(paragraphs) <= PARAGRAPHS_BEHIND
+
+
+PARAGRAPHS_BEHIND = 1
 
 
 def _last_question(messages: Sequence[Message]) -> Message | None:
@@ -267,133 +259,46 @@ def _meant(step: Step) -> str:
     return f"{deed} {short_path(action.subject)}" + (f" (`{new}`)" if new else "")
 
 
-def _changes(done: Sequence[Step]) -> Iterator[Line]:
-    """What changes added that still stands: definitions, conditions, values, and what documents say."""
-    gone = [thrown_away(done, place) for place in range(len(done))]
-    for place, step in enumerate(done):
-        path = step.action.subject
-        if step.action.kind not in CHANGES or step.failed or any(path in paths for paths in gone[place + 1 :]):
-            continue
-        removed, added = step.action.removed.splitlines(), step.action.added.splitlines()
-        later = [
-            line
-            for other in done[place + 1 :]
-            if other.action.subject == path and not other.failed
-            for line in survives(other.action.removed.splitlines(), other.action.added.splitlines())
-        ]
-        fresh = survives(survives(added, removed), later)
-        if path.endswith(_DOCUMENTS):
-            for text in prose("\n".join(fresh)):
-                yield step.line(text, prose_worth(text) * WRITTEN_PROSE, subject=path)
-            continue
-        share = WRITTEN_CODE * (TESTS if _is_test(path) else 1.0)
-        for each in code(added, fresh={line.strip() for line in fresh}):
-            yield step.line(each.text, each.worth * share, subject=path)
-        kept = {defined(line) for line in added}
-        for line in survives(removed, added):
-            if "(" in line and (name := defined(line)) and name not in kept:
-                yield step.line(f"{REMOVED}{clip(' '.join(line.split()).rstrip(' {:'), 160)}`", 2.2, subject=path)
-
-
-def _is_test(path: str) -> bool:
-    """Whether a file holds tests, which are seldom asked about."""
-    return "test" in path.rsplit("/", 1)[-1]
-
-
 def _reported(done: Sequence[Step]) -> Iterator[Line]:
     """What other agents reported."""
     for step in done:
         if step.action.kind == "use" and not step.failed and "prompt" in step.call.arguments:
-            for text in prose(without_reminders(step.output)):
+            for text in prose(without_harness(step.output)):
                 yield step.line(text, prose_worth(text) * REPORTED)
 
 
-def _known(messages: Sequence[Message]) -> dict[str, int]:
-    """How often the agent wrote each name."""
-    times: dict[str, int] = {}
-    for message in messages:
-        if message.role == "assistant":
-            written = "\n".join(
-                [message.text, *(text for call in message.draft.calls for text in strings(call.arguments))]
-            )
-            for name in artifacts(written):
-                times[name] = times.get(name, 0) + 1
-    return times
-
-
-def _seen(done: Sequence[Step], known: Mapping[str, int]) -> Iterator[Line]:
-    """What files and searches showed of the names that the agent works with."""
-    for place, step in enumerate(done):
-        if step.action.kind not in ("read", "search") or step.failed:
-            continue
-        path = step.action.subject
-        lines = survives(seen_lines(step.output), _taken_away(done[place + 1 :]))
-        if path.endswith(_DOCUMENTS):
-            found = [step.line(text, prose_worth(text) * READ_PROSE, subject=path) for text in prose("\n".join(lines))]
-        else:
-            share = TESTS if _is_test(path) else 1.0
-            found = [
-                step.line(each.text, _read_worth(each) * share * (1 + min(used, 3)), subject=path)
-                for each in code(lines)
-                if (used := sum(known.get(name, 0) > 1 for name in artifacts(each.text))) or each.worth > TELLING
-            ]
-        yield from _heaviest(found, MOST_SEEN)
-
-
-def _taken_away(later: Sequence[Step]) -> list[str]:
-    """The lines that later changes removed."""
-    return [
-        line
-        for step in later
-        if step.action.kind in CHANGES and not step.failed
-        for line in survives(step.action.removed.splitlines(), step.action.added.splitlines())
-        if line.strip() and not _CLOSER.match(line)
-    ]
-
-
-def _without_removed(kept: Mapping[SectionName, Sequence[Line]]) -> list[Line]:
-    """Drop findings about code that was removed later."""
-    gone: dict[str, int] = {}
-    for line in kept.get("artifacts", ()):
-        if line.text.startswith(REMOVED) and (name := defined(line.text.removeprefix(REMOVED))):
-            gone[f"{line.subject} {name}"] = line.position
-    return [
-        line
-        for line in kept.get("discoveries", ())
-        if not (line.subject and (found := _WITHIN.match(line.text)))
-        or gone.get(f"{line.subject} {found['place'] or defined(found['code'])}", -1) < line.position
-    ]
-
-
-def _read_worth(said: CodeStatement) -> float:
-    """The worth of code that was only read: most where it says when something happens and why."""
-    signs, explained = bool(defined(said.text.lstrip("`"))), not said.text.endswith("`")
-    return said.worth * READ_CODE * (BARE if signs and not explained else 1.0 if explained and not signs else PLAIN)
-
-
-def _operations(messages: Sequence[Message], done: Sequence[Step], given_up: Container[str]) -> Iterator[Line]:
-    """What was run and how it ended: the last time of each command, without what was `given_up`."""
+def _operations(messages: Sequence[Message], done: Sequence[Step], told: Container[str]) -> Iterator[Line]:
+    """What was run and how it ended: the last time of each command, without failures that are told elsewhere."""
     last = {step.action.subject: place for place, step in enumerate(done)}
     for place, step in enumerate(done):
         kind, subject = step.action.kind, step.action.subject
-        if kind == "ask":
-            continue  # What the user answered is told in the user's words.
+        if kind == "ask" or shows_text(step) or (kind == "use" and "prompt" in step.call.arguments):
+            continue  # The user's answers, pages and reports are told by their sentences.
         output = without_reminders(step.output)
-        named = f"`{clip(subject, 110)}`" if step.action.shell else f"{kind} {clip(subject, 110)}"
+        named = f"`{clip(subject, 110)}`" if step.action.shell or kind == "use" else f"{kind} {clip(subject, 110)}"
         if step.failed_itself:
-            if key(step) in given_up:
+            if key(step) in told:
                 continue
             yield _outcome(step, f"{named} failed: {errors(output) or step.error}", 3.5)
         elif step.rejected and not said_in_refusal(step):
             yield step.line(f"The user refused {_meant(step)}.", REFUSED)
         elif step.failed or step.result is None:
             continue  # It was refused or broken off, or nothing came back yet: it has no outcome.
-        elif last[subject] != place or kind not in ("check", "run", "save", "fetch"):
+        elif not output.strip() and (ran := _ran_silently(step)):
+            yield _outcome(step, f"I ran `{clip(ran, LONGEST_MOVE)}`", EFFECT)
+        elif last[subject] != place or kind not in ("check", "run", "save", "fetch", "use"):
             continue
         elif kind == "check" and not (wrong := errors(output, 200)):
             yield _outcome(step, f"{named} passed", 1.2)
         elif said := wrong if kind == "check" else shown_output(output, _said_after(messages, step)):
             yield _outcome(step, f"{named} → {said}", 3.0 if kind == "save" else 1.8)
+
+
+def _ran_silently(step: Step) -> str:
+    """The shell command of a step that moved or removed files; empty for others."""
+    action = step.action
+    command = action.subject if action.shell else action.added if action.kind == "edit" and not action.removed else ""
+    return " ".join(command.split()) if _HAS_EFFECT.search(command) else ""
 
 
 def _said_after(messages: Sequence[Message], step: Step) -> str:
@@ -410,14 +315,6 @@ def _outcome(step: Step, text: str, worth: float) -> Line:
 def _names_line(names: tuple[Mention, ...], messages: Sequence[Message]) -> list[Line]:
     last = messages[-1]
     return [Line(names=names, position=last.position, sources=(last.id,))] if names else []
-
-
-def _heaviest(lines: Sequence[Line], most: int) -> list[Line]:
-    """The `most` weightiest lines, in order."""
-    if len(lines) <= most:
-        return list(lines)
-    best = sorted(range(len(lines)), key=lambda place: -lines[place].weight)[:most]
-    return [lines[place] for place in sorted(best)]
 
 
 def _status(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: bool) -> Line:
@@ -441,7 +338,7 @@ def _status(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: boo
         text = "PARTIAL — the turn ended without an answer."
     return Line(
         text=text,
-        weight=4.0 if failed else 0.0 if text == UNDER_WAY else 0.1,
+        weight=4.0 if failed else 0.0 if text in (UNDER_WAY, "COMPLETE") else 0.1,
         position=last.position,
         sources=(last.id,),
     )
@@ -514,12 +411,14 @@ def _together(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:
     for child in children:
         for section in child.sections:
             kept.setdefault(section.name, []).extend(section.lines)
-    kept["discoveries"] = _without_removed(kept)
+    kept["discoveries"] = without_removed(kept)
     kept["dead_ends"] = _still_dead(children)
-    kept["artifacts"] = _newest_of_each(kept.get("artifacts", ()), _definition)
+    kept["worked"] = [*kept.get("worked", ()), *_got_over(children)]
+    kept["artifacts"] = _newest_of_each(kept.get("artifacts", ()), definition)
+    acts = [line for line in kept.get("operations", ()) if line.verbs != ACTS]
     # Why a check failed may be asked after it passed.
     kept["operations"] = _newest_of_each(
-        kept.get("operations", ()), lambda line: "" if line.failed and "check" in dict(line.verbs) else line.subject
+        acts, lambda line: "" if line.failed and "check" in dict(line.verbs) else line.subject
     )
     kept["open"] = kept.get("open", [])[-1:]
     kept["state"] = standing_state(kept.get("state", ()))
@@ -542,7 +441,7 @@ def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...
                     continue
                 said.add(line.text)
             fresh.append(line)
-        kept = _heaviest(fresh, LIMITS.get(name, OTHER_LIMIT))
+        kept = heaviest(fresh, LIMITS.get(name, OTHER_LIMIT))
         if name not in QUOTED:
             kept = [replace(line, text=_neutral(line.text)) for line in kept]
         if kept:
@@ -555,12 +454,6 @@ def _newest_of_each(lines: Iterable[Line], about: Callable[[Line], str]) -> list
     lines = list(lines)
     last = {name: place for place, line in enumerate(lines) if (name := about(line))}
     return [line for place, line in enumerate(lines) if not (name := about(line)) or last[name] == place]
-
-
-def _definition(line: Line) -> str:
-    """The file and the name that a line of code defines, if any."""
-    name = defined(line.text.removeprefix(REMOVED).lstrip("`"))
-    return f"{line.subject} {name}" if name else ""
 
 
 def _gather(children: Iterable[Summary], name: SectionName) -> list[Line]:
@@ -582,6 +475,12 @@ def _still_dead(children: Sequence[Summary]) -> list[Line]:
         name = line.subject or line.text
         out[name] = again(out[name], line) if name in out and line.subject else line
     return list(out.values())
+
+
+def _got_over(children: Sequence[Summary]) -> list[Line]:
+    """The dead ends of blocks to which a later block had a way out."""
+    done = succeeded(_gather(children, "operations"))
+    return [told_with_way_out(line, way) for line in _gather(children, "dead_ends") if (way := way_out(line, done))]
 
 
 def _last_status(children: Sequence[Summary]) -> list[Line]:

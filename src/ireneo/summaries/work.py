@@ -145,7 +145,7 @@ class WorkStrategy:
     def say(self, section: SectionName, line: Line, names: Sequence[str]) -> str:
         """One line in words, with the names that follow it."""
         if section == "names":
-            return " ".join(names)
+            return f"- {line.subject}: {', '.join(names)}" if line.subject else " ".join(names)
         if section == "direction":
             refusing = f", refusing {line.subject}" if line.subject else ""
             return f"- The user{refusing}: “{line.text}”"

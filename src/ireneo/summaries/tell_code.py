@@ -1,0 +1,232 @@
+"""Tell what an agent's changes did and what files and pages showed it, as lines with their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+
+from ireneo.grounding.claims import artifacts
+from ireneo.log.calls import without_reminders
+from ireneo.log.message import Message, strings
+from ireneo.patterns import lazy_re
+from ireneo.summaries.outcomes import thrown_away
+from ireneo.summaries.statements import (
+    CodeStatement,
+    code,
+    defined,
+    document,
+    is_explained,
+    reads_as_text,
+    seen_lines,
+    survives,
+)
+from ireneo.summaries.steps import CHANGES, Step, clip
+from ireneo.summaries.summary import Line, SectionName
+
+WRITTEN_PROSE = 0.3
+"""Factor for documents that the agent wrote, which can be read again."""
+READ_PROSE = 0.35
+"""Factor for documents that were only read."""
+FOUND_PROSE = 0.6
+"""Factor for pages and search results, which are hard to find again."""
+TESTS, ONLY_TESTS = 0.3, 0.45
+"""Factors for code in test files, and where nothing else was changed."""
+READ_CODE = 0.15
+"""Factor for code that was only read, added once more for each known name in it."""
+MOST_SEEN = 64
+"""Most lines from one output."""
+PLAIN = 0.5
+BARE = 0.3
+"""Factors for read code that only explains or only defines nothing, and for a bare signature."""
+TELLING = 2.0
+"""Read code of less worth is kept only where it has a name that the agent works with."""
+GONE = 2.2
+"""Weight of a definition that was removed."""
+LONGEST_GONE = 200
+"""Most characters of code that was taken out."""
+TAKEN_OUT = 0.5
+"""Factor for code that was taken out."""
+BECAME = 3.0
+"""Weight of a signature that was changed."""
+LONGEST_CHANGE = 120
+"""A line of which more than this many characters changed was written anew."""
+_DOCUMENTS = (".md", ".mdx", ".txt", ".rst", ".adoc")
+REMOVED = "removed `"
+_WITHIN = lazy_re(r"(?:(?P<place>\w+): )?`(?P<code>[^`]*)")
+_CLOSER = lazy_re(r"^\W*$")
+_PIECE = lazy_re(r"\w+|\s+|.")
+
+
+def known_names(messages: Sequence[Message]) -> dict[str, int]:
+    """How often the agent wrote each name."""
+    times: dict[str, int] = {}
+    for message in messages:
+        if message.role == "assistant":
+            written = "\n".join(
+                [message.text, *(text for call in message.draft.calls for text in strings(call.arguments))]
+            )
+            for name in artifacts(written):
+                times[name] = times.get(name, 0) + 1
+    return times
+
+
+def changes(done: Sequence[Step]) -> Iterator[Line]:
+    """What changes added that still stands, what became of signatures, and what was removed."""
+    gone = [thrown_away(done, place) for place in range(len(done))]
+    tests = TESTS if any(step.action.kind in CHANGES and _is_code(step.action.subject) for step in done) else ONLY_TESTS
+    for place, step in enumerate(done):
+        path = step.action.subject
+        if step.action.kind not in CHANGES or step.failed or any(path in paths for paths in gone[place + 1 :]):
+            continue
+        removed, added = step.action.removed.splitlines(), step.action.added.splitlines()
+        later = [
+            line
+            for other in done[place + 1 :]
+            if other.action.subject == path and not other.failed
+            for line in survives(other.action.removed.splitlines(), other.action.added.splitlines())
+        ]
+        fresh = survives(survives(added, removed), later)
+        if path.endswith(_DOCUMENTS):
+            for each in document(added, fresh={line.strip() for line in fresh}):
+                yield step.line(each.text, each.worth * WRITTEN_PROSE, subject=path)
+            continue
+        share = tests if _is_test(path) else 1.0
+        for each in code(added, fresh={line.strip() for line in fresh}):
+            yield step.line(each.text, each.worth * share, subject=path)
+        yield from _became(step, survives(removed, added), fresh, share)
+        if removed and added:
+            yield from _taken_out(step, removed, added, share)
+        kept = _signatures(added)
+        for name, line in _signatures(survives(removed, added)).items():
+            if name not in kept:
+                yield step.line(f"{REMOVED}{clip(' '.join(line.split()).rstrip(' {:'), 160)}`", GONE, subject=path)
+
+
+def _became(step: Step, removed: Sequence[str], added: Sequence[str], share: float) -> Iterator[Line]:
+    """What a change replaced in signatures."""
+    before = _signatures(removed)
+    for name, line in _signatures(added).items():
+        if name in before and (said := _difference(before[name], line)):
+            yield step.line(f"`{name}`: {said}", BECAME * share, subject=step.action.subject)
+
+
+def _taken_out(step: Step, removed: Sequence[str], added: Sequence[str], share: float) -> Iterator[Line]:
+    """The most telling passage that a change took out, most of whose names it took out as well."""
+    gone = {line.strip() for line in survives(removed, added)}
+    still = frozenset(artifacts("\n".join(added)))
+    best: Line | None = None
+    for each in code(removed, fresh=gone):
+        names = frozenset(artifacts(each.text))
+        found = _WITHIN.match(each.text)
+        if not found or each.worth <= TELLING or len(names - still) <= len(names) / 2:
+            continue
+        where = f" in {found['place']}" if found["place"] else ""
+        text = f"{REMOVED}{clip(found['code'], LONGEST_GONE)}`{where}"
+        line = step.line(text, each.worth * TAKEN_OUT * share, subject=step.action.subject)
+        best = line if best is None or line.weight > best.weight else best
+    if best is not None:
+        yield best
+
+
+def _signatures(lines: Iterable[str]) -> dict[str, str]:
+    """The lines that define a function, by its name."""
+    return {name: line for line in lines if "(" in line and (name := defined(line))}
+
+
+def _difference(old: str, new: str) -> str:
+    """The part of a line that a change replaced, and by what; empty where most of it is new."""
+    one, other = (_PIECE.findall(" ".join(line.split()).rstrip(" {:,;")) for line in (old, new))
+    start = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
+    pairs = zip(reversed(one[start:]), reversed(other[start:]), strict=False)
+    end = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+    was, now = ("".join(each[start : len(each) - end]).strip(" ,") for each in (one, other))
+    if not (was or now) or max(len(was), len(now)) > LONGEST_CHANGE:
+        return ""
+    if not now:
+        return f"without `{was}` now"
+    return f"with `{now}` now" if not was else f"`{was}` became `{now}`"
+
+
+def _is_code(path: str) -> bool:
+    return not (_is_test(path) or path.endswith(_DOCUMENTS))
+
+
+def _is_test(path: str) -> bool:
+    """Whether a file holds tests, which are seldom asked about."""
+    return "test" in path.rsplit("/", 1)[-1]
+
+
+def seen(done: Sequence[Step], known: Mapping[str, int]) -> Iterator[Line]:
+    """What files, pages and searches showed."""
+    for place, step in enumerate(done):
+        if step.action.kind not in ("read", "search", "fetch") or step.failed:
+            continue
+        yield from heaviest(list(_seen_of(step, done[place + 1 :], known)), MOST_SEEN)
+
+
+def _seen_of(step: Step, later: Sequence[Step], known: Mapping[str, int]) -> Iterator[Line]:
+    path = step.action.subject
+    lines = survives(seen_lines(step.output), _taken_away(later))
+    if path.endswith(_DOCUMENTS):
+        for each in document(lines):
+            yield step.line(each.text, each.worth * READ_PROSE, subject=path)
+    elif shows_text(step):
+        for each in document(lines):
+            yield step.line(each.text, each.worth * FOUND_PROSE, subject=path)
+    elif step.action.kind != "fetch":
+        share = TESTS if _is_test(path) else 1.0
+        for each in code(lines):
+            used = sum(known.get(name, 0) > 1 for name in artifacts(each.text))
+            if used or each.worth > TELLING:
+                yield step.line(each.text, _read_worth(each) * share * (1 + min(used, 3)), subject=path)
+
+
+def shows_text(step: Step) -> bool:
+    """Whether a page or a search brought text."""
+    found = step.action.kind in ("fetch", "search") and not step.failed
+    return found and reads_as_text(without_reminders(step.output))
+
+
+def _taken_away(later: Sequence[Step]) -> list[str]:
+    """The lines that later changes removed."""
+    return [
+        line
+        for step in later
+        if step.action.kind in CHANGES and not step.failed
+        for line in survives(step.action.removed.splitlines(), step.action.added.splitlines())
+        if line.strip() and not _CLOSER.match(line)
+    ]
+
+
+def without_removed(kept: Mapping[SectionName, Sequence[Line]]) -> list[Line]:
+    """The findings without those about code that was removed later."""
+    gone: dict[str, int] = {}
+    for line in kept.get("artifacts", ()):
+        if line.text.startswith(REMOVED) and (name := defined(line.text.removeprefix(REMOVED))):
+            gone[f"{line.subject} {name}"] = line.position
+    return [
+        line
+        for line in kept.get("discoveries", ())
+        if not (line.subject and (found := _WITHIN.match(line.text)))
+        or gone.get(f"{line.subject} {found['place'] or defined(found['code'])}", -1) < line.position
+    ]
+
+
+def _read_worth(said: CodeStatement) -> float:
+    """The worth of code that was only read: most where it says when something happens and why."""
+    signs, explained = bool(defined(said.text.lstrip("`"))), is_explained(said.text)
+    return said.worth * READ_CODE * (BARE if signs and not explained else 1.0 if explained and not signs else PLAIN)
+
+
+def definition(line: Line) -> str:
+    """The file and the name that a line of code defines, if any."""
+    name = defined(line.text.removeprefix(REMOVED).lstrip("`"))
+    return f"{line.subject} {name}" if name else ""
+
+
+def heaviest(lines: Sequence[Line], most: int) -> list[Line]:
+    """The `most` weightiest lines, in order."""
+    if len(lines) <= most:
+        return list(lines)
+    best = sorted(range(len(lines)), key=lambda place: -lines[place].weight)[:most]
+    return [lines[place] for place in sorted(best)]

@@ -1,0 +1,106 @@
+"""What is told of code: what changes did to it, and what files, pages and reports showed."""
+
+from __future__ import annotations
+
+from tests.golden.material import edit, read, run, step
+from tests.unit.runs import material
+
+from ireneo.log.message import Draft
+from ireneo.summaries.steps import steps
+from ireneo.summaries.tell_code import changes, known_names, seen
+
+OLD = """\
+def read_rows(path, strict, tide):
+    rows = old_reader(path)
+    if not rows:
+        rows = fallback_rows(path)
+    return rows
+"""
+NEW = "def read_rows(path, strict):\n    rows = reader(path)\n    return rows\n"
+DESIGN = """# Rows
+
+The reader skips the head because it holds no data.
+
+```python
+LIMIT = 40  # never more, since the tide table has 40 lines
+if not rows:
+    state.reset = False
+```
+
+Rows are kept in the order of the file, not sorted.
+"""
+
+
+def changed(*drafts: list[Draft]) -> list[str]:
+    return [line.text for line in changes(steps(material([draft for each in drafts for draft in each]).messages))]
+
+
+def weights(*drafts: list[Draft]) -> dict[str, float]:
+    lines = changes(steps(material([draft for each in drafts for draft in each]).messages))
+    return {line.text: line.weight for line in lines}
+
+
+def found(*drafts: list[Draft]) -> list[str]:
+    messages = material([draft for each in drafts for draft in each]).messages
+    return [line.text for line in seen(steps(messages), known_names(messages))]
+
+
+def test_of_a_changed_signature_the_part_is_told_that_changed() -> None:
+    assert "`read_rows`: without `tide` now" in changed(edit("src/rows.py", OLD, NEW))
+    assert "`read_rows`: with `tide` now" in changed(edit("src/rows.py", NEW, OLD))
+    typed = edit("src/rows.go", "func Read(id string) error {", "func Read(id row.ID) error {")
+    assert "`Read`: `string` became `row.ID`" in changed(typed)
+
+
+def test_a_function_that_was_written_anew_is_not_told_as_a_changed_signature() -> None:
+    other = f"def read_rows({', '.join(f'part_{number}' for number in range(30))}):\n    return 1\n"
+    assert not any("became" in text or "now" in text for text in changed(edit("src/rows.py", OLD, other)))
+
+
+def test_a_passage_whose_names_went_with_it_is_told_as_taken_out() -> None:
+    (text,) = [text for text in changed(edit("src/rows.py", OLD, NEW)) if text.startswith("removed")]
+    assert "fallback_rows(path)" in text
+    assert text.endswith("in read_rows")
+    moved = edit(
+        "src/rows.py",
+        "    if not rows:\n        rows = fallback_rows(path)\n",
+        "    rows = rows or fallback_rows(path)\n",
+    )
+    assert not any(text.startswith("removed") for text in changed(moved))
+
+
+def test_code_in_a_document_is_told_as_code_and_its_sentences_as_sentences() -> None:
+    written = step("", "Write", {"file_path": "docs/rows.md", "content": DESIGN}, "written")
+    assert "The reader skips the head because it holds no data." in changed(written)
+    assert any("state.reset = False" in text and text.startswith("`") for text in changed(written))
+    assert found(read("docs/rows.md", DESIGN))[0] == "The reader skips the head because it holds no data."
+
+
+def test_an_edit_within_a_document_does_not_join_code_and_text() -> None:
+    before = DESIGN.replace("state.reset = False", "state.reset = True")
+    texts = changed(edit("docs/rows.md", before, DESIGN))
+    assert texts == ["`if not rows: state.reset = False`"]
+
+
+def test_tests_count_more_where_nothing_else_was_changed() -> None:
+    test = edit("tests/test_rows.py", "", "def test_rows():\n    assert read_rows('a') == 40\n")
+    beside = weights(test, edit("src/rows.py", OLD, NEW))
+    assert all(beside[text] < weight for text, weight in weights(test).items())
+
+
+def test_what_is_still_to_be_done_is_told_by_itself() -> None:
+    lines = ["ctx = Context(", *(f"    part_{number}=part_{number}," for number in range(12))]
+    source = "\n".join([*lines, "    deleted=None,  # TODO: compute deleted files", ")"])
+    texts = found(read("src/ctx.py", source), run("grep deleted", "", text="Now `Context` and `part_1`."))
+    assert any(text.startswith("`deleted=None, # TODO") for text in texts)
+
+
+def test_a_page_is_told_by_its_sentences_and_a_list_of_hits_is_no_text() -> None:
+    page = (
+        "# Rows\n\nThe reader of version 4 keeps the head of a file because old exports need it.\n"
+        "Set the option to false where the files were made by another program.\n"
+    )
+    fetched = step("", "WebFetch", {"url": "https://rows.example.org", "prompt": "How does it read?"}, page)
+    assert found(fetched)[0] == "The reader of version 4 keeps the head of a file because old exports need it."
+    hits = "\n".join(f"src/rows.py:{number}:def read_rows_of_the_night_{number}(path, strict)" for number in range(4))
+    assert not any("def read" in text and not text.startswith("`") for text in found(run("grep -rn rows src", hits)))
