@@ -192,12 +192,11 @@ def _line(pin: Line, *, sources: bool) -> str:
 
 BLOCK_TOKENS = 360
 """Blocks with less than this on average say little beside their frames: a coarser one serves better."""
-CRAMPED_TOKENS = 1_500
+CRAMPED_TOKENS, CRAMPED_RATIO = 1_500, 12
+"""The past becomes one block if the room is under `CRAMPED_TOKENS` and the past over `CRAMPED_RATIO` times as large:
+the frames of several blocks would displace their statements."""
 CRAMPED_NOTED = 10_000
-"""The same where a model wrote all blocks of the past."""
-CRAMPED_RATIO = 12
-"""Where the room is smaller than this, and the past this many times as large, one block serves better: several frames,
-and files named in each of them, would displace the statements."""
+"""The limit in place of `CRAMPED_TOKENS` if a model wrote all blocks of the past."""
 NOTED_LIVE = 0.06
 NOTED_OPENER = 0.04
 """Shares of a room filled by notes alone: for the newest atom where it is larger, and for the current request."""

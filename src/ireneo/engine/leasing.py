@@ -43,15 +43,16 @@ class Worker:
         self._seconds = lease_seconds
         self._leases = leases
         self._over: set[tuple[SessionKey, int]] = set()
-        """The leases that a block let go of itself, by their tokens."""
+        """Leases that were released while their ``async with`` body ran, by session and token."""
 
     @asynccontextmanager
     async def leased(self, key: SessionKey, work: str, most_seconds: float = math.inf) -> AsyncIterator[Lease | None]:
-        """Hold the lease on `work` while the block runs; None where another has it, or it is not to be tried yet.
+        """Hold the lease on `work` while the ``async with`` body runs.
 
-        Of work that waits for nobody, others need not wait for the end of a long lease: it may be `most_seconds`.
-        The block lets go of it itself, with `done` in the transaction that stores what came of it, or with `failed`.
-        One that is left by an error is let go of at once.
+        Yields None if another worker holds it, or if it must not be tried again yet. The body releases the lease
+        itself: by `done`, in the transaction that stores the result, or by `failed`; an exception releases it at once.
+        The lease of a worker that died runs out after `lease_seconds`, or after `most_seconds` if that is less: use it
+        for work that waits for no model, which others can soon take over.
         """
         seconds = min(self._seconds, most_seconds)
 
@@ -68,9 +69,9 @@ class Worker:
 
     @asynccontextmanager
     async def visiting(self, space: str, sessions: Sequence[str]) -> AsyncIterator[str | None]:
-        """Have the first of these sessions to oneself where nobody else is, while the block runs; None: all are taken.
+        """Reserve the first free session of `sessions` while the ``async with`` body runs; None if all are taken.
 
-        It only spreads workers over the sessions: what is done there is leased by itself.
+        This only spreads the workers over the sessions: each piece of work there has a lease of its own.
         """
         seconds = min(self._seconds, VISIT_SECONDS)
 

@@ -1,7 +1,8 @@
-"""Which memories a new word ends by its sense, and not by its slot: "sold the car", "the trip is off", "9, not 10 now".
+"""Decide which memories a new statement ends by its meaning: "sold the car", "the trip is off", "9, not 10 now".
 
-A word ends what it says is over (`over_what` of a language's data: an object of "sold", the subject of "is off"), and
-what it gives another figure, day or side of a pair of opposites of. What several memories may mean it ends in none.
+A statement ends a memory if it says that the thing is over (`over_what` in the language's data: the object of "sold",
+the subject of "is off"), or if it gives the same thing another figure, another day, or the opposite value. If several
+memories could be meant, none is ended. Values of one slot, such as a home, replace each other in `facts`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Facts over time: which value of a slot was true when, and when that was believed."""
+"""Facts over time: which value of a slot was true when, and when that was believed.
+
+A new value of a slot (a new home) replaces the old one here; what a statement ends by its meaning, without a slot, is
+decided in `endings`.
+"""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def rebuild_cost(
 
     Where the cache has expired, the prompt is written anew in any case, and of the stretch only the summary::
 
-    paid = P·(w − w) + w·s + c·k − w·S
+        paid = P·(w − w) + w·s + c·k − w·S
     """
     again = prices.write if expired else prices.read
     paid = suffix_tokens * (prices.write - again) + prices.write * summary_tokens
@@ -274,7 +274,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     low_water: float = 0.6
     """A repeated rebuild cuts the context to this share of the budget, so that the next one is far off."""
     live_share: float = 0.12
-    """Least share of a rebuilt context for the newest turns, verbatim."""
+    """Share of a rebuilt context for the newest turns, verbatim; they get more if the blocks leave room."""
     keep_messages: int = 0
     """How many of the newest messages stay out of every summary (0: the budget decides)."""
     cuts: bool = False

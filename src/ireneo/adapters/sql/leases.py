@@ -121,7 +121,10 @@ def check_holder(holder: str) -> None:
 
 
 def _may_take(found: Lease, holder: str, now: datetime, until: datetime) -> bool:
-    """Whether `holder` may take the stored lease `found`."""
+    """Whether `holder` may take the stored lease `found`: its own, a free one, or one that has run out.
+
+    PostgreSQL's `take_first_lease` (`adapters/postgres/queries/ports.sql`) has the same rule in SQL.
+    """
     if found.retry_at is not None and now < found.retry_at < now + FAR:
         return False
     if found.holder in (NOBODY, holder) or found.until <= now:

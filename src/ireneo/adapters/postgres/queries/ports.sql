@@ -94,6 +94,8 @@ SELECT record FROM runs WHERE space = :space ORDER BY ended DESC NULLS LAST, ses
 -- name: delete_observations_of_run
 DELETE FROM sightings WHERE space = :space AND session = :session;
 
+-- count_in_... and find_in_... are made by the migrations ("CREATE FUNCTION find_in_%1$s").
+
 -- name: count_messages_with
 SELECT * FROM count_in_message_words(:space, :space_term, nullif(:limit, -1));
 
