@@ -186,6 +186,13 @@ def test_a_narrator_tells_of_threads(text: str, kind: str) -> None:
     assert [each[0] for each in opened(prose(text))] == [kind]
 
 
+def test_among_several_who_is_meant_is_left_open() -> None:
+    talk = lines(("Tom", "The tide is in."), ("Anselm", "It is."), ("Vera", "I promise I'll bring the letter."))
+    assert opened(talk) == [("promise", "Vera", "")]
+    named = lines(("Tom", "The tide is in."), ("Anselm", "It is."), ("Vera", "Tom, I promise I'll bring the letter."))
+    assert opened(named) == [("promise", "Vera", "Tom")]
+
+
 @pytest.mark.parametrize(
     "text", ["He had promised her that he would mend the roof.", "She was cursed by the witch of the mill."]
 )

@@ -150,11 +150,10 @@ def _named(text: str, author: str | None, names: dict[str, str]) -> str:
 
 
 def _other(authors: Sequence[str], place: int) -> str:
-    """Return the other author who spoke last before a line, or speaks first after it."""
-    own = authors[place]
-    earlier = [name for name in reversed(authors[max(0, place - NEAR) : place]) if name not in ("", own)]
-    later = [name for name in authors[place + 1 : place + 1 + NEAR] if name not in ("", own)]
-    return next(iter([*earlier, *later]), "")
+    """Return the only other author who speaks near a line; empty where several do, since any of them may be meant."""
+    near = authors[max(0, place - NEAR) : place + 1 + NEAR]
+    others = {name for name in near if name not in ("", authors[place])}
+    return others.pop() if len(others) == 1 else ""
 
 
 def spoken(message: Message) -> Sequence[tuple[str, str]]:
