@@ -118,3 +118,19 @@ def test_the_least_budgets_hold_a_long_story(budget: int) -> None:
     context = ireneo.compact(ireneo.chat_format("openai").encode(drafts), budget, preset=TINY_STORY)
     assert context.tokens <= budget
     assert context.view
+
+
+def test_a_stretch_of_which_there_is_nothing_to_tell_has_no_block_of_its_own() -> None:
+    told = [
+        f"In the town Bel{n} Lord Quorl betrayed the keeper of the {n}th gate, and she swore revenge."
+        for n in range(300)
+    ]
+    idle = [("Haha.", "Yeah, okay.", "Hm.")[n % 3] for n in range(450)]
+    said = [*told, *idle, *told[:250]]
+    payload = [{"role": "user", "name": ("Vera", "Tom")[n % 2], "content": text} for n, text in enumerate(said)]
+    for budget in (2_000, 4_000):
+        context = ireneo.compact(payload, budget, preset="story")
+        text = json.dumps(context.messages, ensure_ascii=False)
+        blocks = [each.split("\\n\\n")[0] for each in text.split("[STORY] ")[1:]]
+        assert len(blocks) > 1
+        assert all("Quorl" in each for each in blocks if "that are not summarised" not in each)

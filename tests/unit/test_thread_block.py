@@ -66,3 +66,17 @@ def test_a_block_that_is_read_again_makes_no_constraints_of_threads() -> None:
     )
     [message] = chain(None, [Draft(role="user", parts=(Text(text=text),), origin="injected")], lambda parts: (1, 0))
     assert [line.text for line in find_pins(message)] == ["Never leave the path."]
+
+
+def test_what_a_newer_thread_says_again_is_shown_once() -> None:
+    quests = [
+        replace(thread(n), kind="quest", who=who, text=text)
+        for n, (who, text) in enumerate(
+            [
+                ("Vera", "We have to find Lady Anselma."),
+                ("Tom", "We are looking for the Heron."),
+                ("Tom", "We came here to find Anselma."),
+            ]
+        )
+    ]
+    assert thread_lines(quests, 0, 1_000, count) == [f"- {say_thread(each)}" for each in quests[1:]]

@@ -21,6 +21,7 @@ from ireneo.context.story_blocks import (
     is_model_written,
     mostly_model_written,
     opened_to_fill,
+    says_nothing,
     tell_blocks,
     text_cost,
     written_over,
@@ -353,12 +354,44 @@ def _past(story: Grown, room: int, options: ContextOptions, teller: StoryTeller)
         for node in story.nodes
         if (told := options.doubts(node))
     }
-    frame = MESSAGE_TOKENS + NOTES_TOKENS + len(story.nodes)
-    words = teller.tell(story.nodes, max(room - frame, 0), doubts, story_strategy(options.policy))
-    out = [show_block(node, text, 1, options.count) for node, text in zip(story.nodes, words, strict=True)]
-    out = [replace(each, disputed=doubts.get(node.id, "")) for each, node in zip(out, story.nodes, strict=True)]
+    nodes, words = _told(story.nodes, room, doubts, options, teller)
+    out = [show_block(node, text, 1, options.count) for node, text in zip(nodes, words, strict=True)]
+    out = [replace(each, disputed=doubts.get(node.id, "")) for each, node in zip(out, nodes, strict=True)]
     out[-1] = replace(out[-1], tokens=out[-1].tokens + MESSAGE_TOKENS + NOTES_TOKENS)
     return out
+
+
+def _told(
+    nodes: Sequence[Summary],
+    room: int,
+    doubts: Mapping[SummaryId, str],
+    options: ContextOptions,
+    teller: StoryTeller,
+) -> tuple[Sequence[Summary], Sequence[str]]:
+    """The nodes to show in `room` tokens and their texts; one of which rules tell nothing joins the one beside it."""
+    known = len(teller.passing)
+    while True:
+        del teller.passing[known:]
+        frame = MESSAGE_TOKENS + NOTES_TOKENS + len(nodes)
+        words = teller.tell(nodes, max(room - frame, 0), doubts, story_strategy(options.policy))
+        pair = _silent_pair(nodes, words, doubts)
+        if pair is None:
+            return nodes, words
+        nodes = [*nodes[:pair], teller.joined(nodes[pair : pair + 2], options), *nodes[pair + 2 :]]
+
+
+def _silent_pair(nodes: Sequence[Summary], words: Sequence[str], doubts: Mapping[SummaryId, str]) -> int | None:
+    """The place of the first of two adjacent nodes to join, one of which says nothing; None if there are none.
+
+    The smaller neighbour is taken. What models wrote, and what is disputed, stays as it is.
+    """
+    free = [node.id not in doubts and not is_model_written(node) for node in nodes]
+    for place, text in enumerate(words):
+        if says_nothing(text) and free[place]:
+            beside = [each for each in (place - 1, place + 1) if 0 <= each < len(nodes) and free[each]]
+            if beside:
+                return min(place, min(beside, key=lambda each: nodes[each].messages))
+    return None
 
 
 def _waiting(waiting: Waiting, count: Count) -> ContextItem:

@@ -40,6 +40,7 @@ from ireneo.summaries.summary import (
 from ireneo.summaries.tell_story import RECAP, key_words, name_worth, of_the_story, recapped_names, recapped_terms
 
 TOLD_AS_STORY = StoryStrategy(StorySettings())
+NAMES_LABEL = TOLD_AS_STORY.sections("story")["artifacts"].heading
 
 DEPTH = 0.7
 """A block's share of the room grows with the messages that it stands for to this power: with 1 the newest would be
@@ -334,6 +335,12 @@ class _Telling:
                 choice["artifacts"] = [(Line(), names[number])]
             out[number] = render(node, choice, self.strategy, self.doubts.get(node.id, ""))
         return out
+
+
+def says_nothing(text: str) -> bool:
+    """Whether the text of a block is no more than its header, or a list of names behind it."""
+    told = text.partition("\n")[2].strip()
+    return bool(text) and (not told or ("\n" not in told and told.startswith(NAMES_LABEL)))
 
 
 def block_weight(node: Summary) -> float:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from ireneo.log.message import short
+from ireneo.summaries.find_threads import names, words_of
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind
 
 # An open thread is carried verbatim until it is resolved. Beyond a cap the least valuable are dropped. A dropped thread
@@ -115,6 +116,33 @@ def _once(threads: Iterable[Thread]) -> list[Thread]:
     return list(out.values())
 
 
+SAME = 0.8
+"""Share of its words from which a thread of the same people says what a newer one says."""
+
+
+def distinct(threads: Sequence[Thread]) -> list[Thread]:
+    """Return the threads without those that a newer one says again.
+
+    A quest is one by whom or what it is for, whoever speaks of it; another thread by its people and its words.
+    """
+    kept: list[Thread] = []
+    for thread in reversed(threads):
+        if not any(_says_again(newer, thread) for newer in kept):
+            kept.append(thread)
+    return kept[::-1]
+
+
+def _says_again(newer: Thread, thread: Thread) -> bool:
+    if newer.kind != thread.kind:
+        return False
+    if thread.kind == "quest":
+        old, new = ({name.rstrip("s") for name in names(each.text)} for each in (thread, newer))
+        return bool(old and new) and len(old & new) * 2 >= min(len(old), len(new))
+    said, again = words_of(thread.text), words_of(newer.text)
+    same = (newer.who, newer.whom) == (thread.who, thread.whom)
+    return same and len(said & again) >= SAME * max(len(said), len(again))
+
+
 Count = Callable[[str], int]
 """Counts the tokens of a text."""
 
@@ -134,6 +162,7 @@ def thread_lines(threads: Sequence[Thread], forgotten: int, room: int, count: Co
     If they don't all fit, the most valuable are shown, and a line says how many more there are; `forgotten` is how many
     were dropped before. Empty if there is no room for anything.
     """
+    threads = distinct(threads)
     let_go = f"({forgotten} older ones were let go; open the story to find them.)" if forgotten > 0 else ""
     lines = {thread.id: f"- {say_thread(thread)}" for thread in threads}
     costs = {name: count(line) + 1 for name, line in lines.items()}
