@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from tests.property.test_threads import thread
 
 from ireneo.log.message import PINS_TAG, Draft, MessageId, Text, chain
+from ireneo.summaries.by_hand import HAND_WEIGHT
 from ireneo.summaries.pins import find_pins
 from ireneo.summaries.threads import say_thread, thread_lines
 
@@ -68,7 +69,7 @@ def test_a_block_that_is_read_again_makes_no_constraints_of_threads() -> None:
     assert [line.text for line in find_pins(message)] == ["Never leave the path."]
 
 
-def test_what_a_newer_thread_says_again_is_shown_once() -> None:
+def test_of_quests_for_one_person_the_newest_is_shown() -> None:
     quests = [
         replace(thread(n), kind="quest", who=who, text=text)
         for n, (who, text) in enumerate(
@@ -80,3 +81,5 @@ def test_what_a_newer_thread_says_again_is_shown_once() -> None:
         )
     ]
     assert thread_lines(quests, 0, 1_000, count) == [f"- {say_thread(each)}" for each in quests[1:]]
+    by_hand = [replace(each, weight=HAND_WEIGHT) for each in quests]
+    assert thread_lines(by_hand, 0, 1_000, count) == [f"- {say_thread(each)}" for each in by_hand]

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from ireneo.log.message import short
-from ireneo.summaries.find_threads import names, words_of
+from ireneo.summaries.by_hand import HAND_WEIGHT
+from ireneo.summaries.find_threads import names
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind
 
 # An open thread is carried verbatim until it is resolved. Beyond a cap the least valuable are dropped. A dropped thread
@@ -116,15 +117,8 @@ def _once(threads: Iterable[Thread]) -> list[Thread]:
     return list(out.values())
 
 
-SAME = 0.8
-"""Share of its words from which a thread of the same people says what a newer one says."""
-
-
 def distinct(threads: Sequence[Thread]) -> list[Thread]:
-    """Return the threads without those that a newer one says again.
-
-    A quest is one by whom or what it is for, whoever speaks of it; another thread by its people and its words.
-    """
+    """Return the threads without quests for whom or what a newer quest is for, whoever speaks of it."""
     kept: list[Thread] = []
     for thread in reversed(threads):
         if not any(_says_again(newer, thread) for newer in kept):
@@ -133,14 +127,10 @@ def distinct(threads: Sequence[Thread]) -> list[Thread]:
 
 
 def _says_again(newer: Thread, thread: Thread) -> bool:
-    if newer.kind != thread.kind:
+    if not (newer.kind == thread.kind == "quest") or max(thread.weight, newer.weight) >= HAND_WEIGHT:
         return False
-    if thread.kind == "quest":
-        old, new = ({name.rstrip("s") for name in names(each.text)} for each in (thread, newer))
-        return bool(old and new) and len(old & new) * 2 >= min(len(old), len(new))
-    said, again = words_of(thread.text), words_of(newer.text)
-    same = (newer.who, newer.whom) == (thread.who, thread.whom)
-    return same and len(said & again) >= SAME * max(len(said), len(again))
+    old, new = ({name.rstrip("s") for name in names(each.text)} for each in (thread, newer))
+    return bool(old and new) and len(old & new) * 2 >= min(len(old), len(new))
 
 
 Count = Callable[[str], int]
