@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mcp import Client
 from mcp.types import TextContent
 from tests.examples import times
+from tests.whole import whole
 
 import ireneo
 from ireneo.errors import IreneoError
@@ -116,7 +117,7 @@ async def changed(memory: ireneo.Memory, cast: Cast, number: int, step: tuple[st
             # What a memory says of others, such as what it is put like now, goes with it.
             new = await memory.update(record.id, project=project)
             for word in cast.marks:
-                if word in repr(new):
+                if word in whole(new):
                     cast.marks[word].add(project)
     elif verb == "merge":
         (other,) = await memory.get([cast.ids[(at + 1) % len(cast.ids)]])
@@ -136,11 +137,11 @@ async def answers(memory: ireneo.Memory, project: str, ids: Sequence[str]) -> li
     brief = await memory.brief(goal=QUESTION, task_type="tide", about_to="tide table", project=folder, budget=8_000)
     listed = [await memory.memories(project=folder, state=state, limit=200) for state in (None, "any")]
     advice = await memory.check("Bash", {"command": "tide table gate"}, project=folder)
-    out = [repr([(each.text, each.record) for each in found]), brief.markdown, repr(brief.lines), repr(advice)]
-    out += [repr([(each.text, each.labels, each.evidence) for each in page]) for page in listed]
+    out = [whole([(each.text, each.record) for each in found]), brief.markdown, whole(brief.lines), whole(advice)]
+    out += [whole([(each.text, each.labels, each.evidence) for each in page]) for page in listed]
     for id in ids[:6]:
         try:
-            out.append(repr((await memory.lookup(id, project=folder)).memory))
+            out.append(whole((await memory.lookup(id, project=folder)).memory))
         except IreneoError as fault:
             out.append(str(fault))
     async with Client(make_server(memory, project=folder)) as client:

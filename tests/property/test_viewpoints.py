@@ -10,6 +10,7 @@ from typing import TypeAlias
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.property.invariants.houses import House, calm, every_store, live_in
+from tests.whole import whole
 
 import ireneo
 from ireneo import Draft, Policy
@@ -198,7 +199,7 @@ async def shown(tale: Tale, who: str, place: tuple[str, str] | None) -> dict[str
         budget=4_000,
         **asked,  # type: ignore[arg-type]
     )
-    out = {"recall": repr(found), "facts": repr(facts), "episodes": repr(events), "brief": repr(brief)}
+    out = {"recall": whole(found), "facts": whole(facts), "episodes": whole(events), "brief": whole(brief)}
     if place is not None:
         session = await memory.session(place[0], branch=place[1])
         for budget in (300, 2_000):

@@ -17,6 +17,7 @@ from tests.planted import Planted, all_planted, planted
 from tests.progress import progress_of
 from tests.property.invariants.faults import BreakingStore, BrokenOffError, Fuse
 from tests.unit.test_secrets_at_each_door import run_with
+from tests.whole import whole
 
 from ireneo import Memory
 from ireneo.adapters.in_memory import InMemoryStore
@@ -131,7 +132,7 @@ def test_it_says_how_many_of_which_kind_stand_where_and_not_what_they_are(kind: 
             ("scratchpads", ""): (1, {"github-token": 1}),
         }
         assert (found.messages, found.repaired) == (6, False)
-        assert TOKEN not in str(found)
+        assert TOKEN not in whole(found)
 
     live(kind, tmp_path, work)
 
@@ -258,7 +259,7 @@ def test_summaries_over_what_changed_go_and_the_others_stay(kind: str, tmp_path:
         assert [each.id for each in after] == [each.id for each in before if each.last_position < 122]
         assert after
         cut = await (await memory.session("gate")).context(budget=800)
-        assert TOKEN not in str(cut)
+        assert TOKEN not in whole(cut)
         assert await memory.doctor() == []
 
     live(kind, tmp_path, work)

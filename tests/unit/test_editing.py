@@ -9,6 +9,7 @@ from tests.planted import KINDS, planted
 from tests.property.invariants.houses import every_store
 from tests.unit.test_scopes import opened, said
 from tests.unit.waiting import waited
+from tests.whole import whole
 
 import ireneo
 from ireneo import sync
@@ -256,7 +257,7 @@ async def test_no_secret_comes_in_by_a_change() -> None:
                 subject=f"berth {secret.text[:900]}",
                 labels=[secret.text[:900]],
             )
-            kept = repr((await memory.get([first.id, made.id]), await memory.history(made.subject)))
+            kept = whole((await memory.get([first.id, made.id]), await memory.history(made.subject)))
             assert not any(one in kept for one in secret.secrets), kind
 
 

@@ -7,6 +7,7 @@ import json
 
 import pytest
 from tests.progress import progress_of
+from tests.whole import whole
 
 from ireneo import Memory
 from ireneo.adapters.in_memory import InMemoryStore
@@ -112,4 +113,4 @@ def test_what_a_log_sums_up_of_its_run_becomes_lessons_in_its_words(place: dict[
         "`src/crane.py`: “lift() drops the load where the brake is not set” (the log's own summary)",
     ) in told
     # What nothing in the run bears out is left aside.
-    assert "ghosts" not in str(told).lower()
+    assert "ghosts" not in whole(told).lower()

@@ -13,6 +13,7 @@ from mcp.types import TextContent
 from tests.progress import progress_of
 from tests.property.invariants.houses import House, every_store, housed
 from tests.unit.waiting import waited
+from tests.whole import whole
 
 import ireneo
 from ireneo import Policy
@@ -348,7 +349,7 @@ async def test_what_was_merged_is_told_in_no_words_that_she_did_not_hear(store: 
         await memory.merge([secret.record.id, shared.record.id])
         vera = await memory.recall("What became of the keeper of the lamp?", viewpoint="Vera")
         assert vera
-        assert "drowned" not in repr(vera)
+        assert "drowned" not in whole(vera)
 
 
 @waited
@@ -360,7 +361,7 @@ async def test_what_is_retracted_by_hand_is_retracted_for_all() -> None:
         await memory.dispute(told.id, "Odo drowned him.", origin="user")
         found = await memory.recall("Where did the keeper row?", viewpoint="Vera")
         assert told.text not in [each.text for each in found]
-        assert "drowned" not in repr(found)
+        assert "drowned" not in whole(found)
 
 
 @every_store
@@ -540,7 +541,7 @@ async def test_a_server_for_a_character_tells_what_she_lived_through_on_one_path
         assert "is well" in answer.text
         assert "went out" in answer.text
         assert "Did you see" not in answer.text
-        assert "drowned" not in repr((answer, brief, secret))
+        assert "drowned" not in whole((answer, brief, secret))
         assert secret.is_error
 
 
