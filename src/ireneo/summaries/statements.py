@@ -645,7 +645,7 @@ MOST_JUDGED = 120
 """Lines by which an output is known for text."""
 LETTERS = 0.85
 """Least share of letters and blanks in a line of text."""
-_CODED = lazy_re(r"[{};=]|\w\(|^\S*:?\d+[:-]|^[0-9a-f]{7,40}\b")
+_CODED = lazy_re(r"[{};=]|\w\(|^\S*\d[:-]|^[0-9a-f]{7,40}\b")
 
 
 def survives(lines: Sequence[str], removed: Sequence[str]) -> list[str]:

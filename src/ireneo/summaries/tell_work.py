@@ -85,7 +85,7 @@ LONGEST_MOVE = 180
 """Most characters of such a command; where something went stands at its end."""
 EFFECT = 1.8
 """Weight of a command that moved or removed files without a word."""
-_HAS_EFFECT = lazy_re(r"(?:^|&&|;|\n)\s*(?:git )?(?:rm|mv)\s(?![^&|;\n]*(?:/tmp/|/T/|\$))")
+_HAS_EFFECT = lazy_re(r"(?:^|&&|;|\n)[ \t]*(?:git )?(?:rm|mv)\s(?![^&|;\n]*(?:/tmp/|/T/|\$))")
 REFUSED = 5.0
 """Weight of a call that the user refused without a word."""
 MOST_ACTS = 4
