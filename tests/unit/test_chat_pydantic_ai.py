@@ -264,6 +264,16 @@ def test_each_rule_finds_what_breaks_it() -> None:
     assert [fault.rule for fault in FORM.validate(Payload(messages=wrong))] == ["misplaced-part", "unknown-kind"]
 
 
+def test_a_system_prompt_does_not_take_what_is_only_for_the_library_from_the_user() -> None:
+    delta = {"part_kind": "tool-availability-delta", "tools_added": ["a"]}
+    prompt = {"part_kind": "system-prompt", "content": "Be brief."}
+    given = {"part_kind": "tool-return", "tool_name": "run", "content": "", "tool_call_id": "c1"}
+    first, last = ({"kind": "request", "parts": parts} for parts in ([delta], [given, prompt]))
+    drafts = FORM.decode(Payload(messages=[first, last]))
+    reply = FORM.decode(Payload(messages=[{"kind": "response", "parts": [{"part_kind": "text", "content": "Yes."}]}]))
+    assert FORM.validate(FORM.encode([drafts[0], drafts[-1], *reply])) == []
+
+
 def test_what_a_cut_tore_apart_is_repaired() -> None:
     drafts = comes_back(GO, WORK, RESULTS, DONE)
     assert [type(part) for part in loads([drafts[0], drafts[1], drafts[3]])[2].parts] == [ToolReturnPart] * 2

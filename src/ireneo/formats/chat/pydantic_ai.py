@@ -427,9 +427,17 @@ class PydanticAIMessages(ChatFormat):
         return self._keep_native(draft, half, _write_message([self._expressed(draft)], {}))
 
 
+def _is_only_for_the_library(part: Part) -> bool:
+    return isinstance(part, Opaque) and _part_kind(part.payload) != "" and _voice(part.payload) is None
+
+
 def _share(before: Draft, draft: Draft) -> bool:
-    """Whether two drafts may share a request: neither two of the user's messages, nor a summary of ours."""
+    """Whether two drafts may share a request: neither two of the user's messages, nor a summary of ours.
+
+    Nor a system prompt and parts before it that are only for the library: the request would be the system's alone.
+    """
     ours = any(one.origin == "summary" and one.native is None for one in (before, draft))
     asked = before.role != "assistant" and draft.role != "assistant"
     spoken = before.role == draft.role and before.origin == draft.origin == "spoken"
-    return asked and not ours and not spoken
+    silent = draft.role == "system" and bool(before.parts) and all(map(_is_only_for_the_library, before.parts))
+    return asked and not ours and not spoken and not silent
