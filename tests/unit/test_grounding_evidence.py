@@ -142,9 +142,9 @@ def test_alternatives_with_slashes_between_them_are_no_path() -> None:
             "src/core/util.py",
         ]
     )
-    for told in ("id.go/id_test.go", "merge/squash/commit", "branch/commit/tree"):
+    for told in ("id.go/id_test.go", "merge/squash/commit", "branch/commit/tree", "_test.go"):
         assert sources.supports(TextClaim("path", told))
-    for told in ("id.go/id_bench.go", "merge/squash/rebase", "src/core/util", "branch/core/tree"):
+    for told in ("id.go/id_bench.go", "merge/squash/rebase", "src/core/util", "branch/core/tree", "_bench.go"):
         assert not sources.supports(TextClaim("path", told))
 
 

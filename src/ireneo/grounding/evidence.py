@@ -194,6 +194,8 @@ class SourceIndex:
         wanted = re.sub(r"^(?:\.{1,3}/)+", "", wanted)
         if self._stands(wanted, _begins_path if cut else _is_path):
             return True
+        if wanted.startswith("_") and "/" not in wanted:
+            return self._stands(wanted, _anywhere)  # `reset.go, _test.go`: the rest of a longer name.
         if "*" in wanted:
             return all(self._stands(part, _anywhere) for part in wanted.split("*") if part)
         if wanted.endswith(_ATTRIBUTE_ENDINGS) and self._stands(wanted, _is_word):
