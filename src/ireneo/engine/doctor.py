@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.context.story import PASSING
 from ireneo.engine.context import text_id
 from ireneo.engine.returned import pieces
 from ireneo.engine.tree import TreePath, all_annotations, tree_paths
@@ -180,8 +181,18 @@ def _above_of(stored: StoredSummaries) -> dict[SummaryId, list[SummaryId]]:
 
 def _misnamed(name: SummaryId, summary: Summary) -> str:
     """A wrong id: whoever looks for its stretch would not find it, or find the wrong summary."""
+    if name == summary.id and _is_passing(summary):
+        return ""
     right = anchor(summary.level, summary.first, summary.last, summary.summarizer)
     return "" if name == summary.id == right else "has an id that is not that of its stretch"
+
+
+def _is_passing(summary: Summary) -> bool:
+    """Whether a block of a story was made for one context.
+
+    Its id depends on the blocks that it joins, and another context may join others: they overlap.
+    """
+    return summary.level == "story" and summary.summarizer.endswith(PASSING)
 
 
 def _misplaced(tx: Transaction, key: SessionKey, summary: Summary) -> str:
@@ -241,7 +252,9 @@ def _covers_all(summary: Summary, parts: Sequence[Summary]) -> bool:
 
 def _check_doubles(tx: Transaction, key: SessionKey, heads: Sequence[Head], stored: StoredSummaries) -> list[Diagnosis]:
     """Summaries that cover the same messages of a branch."""
-    kinds = sorted({(each.summarizer, each.depth) for each in stored.canonical if not _is_running(each)})
+    kinds = sorted(
+        {(each.summarizer, each.depth) for each in stored.canonical if not (_is_running(each) or _is_passing(each))}
+    )
     above = _above_of(stored)
     found: dict[tuple[str, str], Diagnosis] = {}
     for head in heads:
