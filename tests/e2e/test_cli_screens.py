@@ -20,7 +20,7 @@ from rich.console import Console
 from tests.e2e.test_cli_command import AGENT, COMMAND, entry, run
 
 import ireneo
-from ireneo.faces.cli.context import MessagePlace, ends_of, parts_of, show_context
+from ireneo.faces.cli.context import MessagePlace, ends_of, first_line, parts_of, show_context
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "cli_context.txt"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -275,3 +275,19 @@ def test_a_narrow_screen_cuts_the_widest_column_and_loses_none(tmp_path: Path) -
     headings, row = done.stdout.splitlines()
     assert headings.split() == ["session", "messages", "tokens", "first", "last", "source"]
     assert row.split() == ["7c1e4f52-2b8…", "59", "9,637", "2026-03-02", "2026-03-02", "claude-code"]
+
+
+@pytest.mark.parametrize(
+    ("block", "line"),
+    [
+        ("[SUMMARIZED] 8 calls · open with s_a\nBoth tests pass.\n- `make lint` failed.", "Both tests pass."),
+        (
+            "[SUMMARIZED] 8 calls · open with s_a\nCHANGELOG.md:\n- Unreleased: weeks.\n- 1.2: days.",
+            "CHANGELOG.md: Unreleased: weeks.",
+        ),
+        ("[SUMMARIZED] 8 calls · open with s_a\n## Dead ends\n- I tried a lock.", "I tried a lock."),
+        ("[SUMMARIZED] 8 calls · open with s_a", ""),
+    ],
+)
+def test_a_block_is_shown_by_its_first_words_that_say_something(block: str, line: str) -> None:
+    assert first_line(block) == line

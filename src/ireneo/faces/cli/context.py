@@ -474,12 +474,15 @@ def _words(row: ireneo.ViewRow) -> str:
 
 
 def first_line(text: str) -> str:
-    """Return the first line of a block that is neither its header nor the heading of a section."""
+    """Return the first words of a block after its header; what heads a list comes with the first item."""
+    told = ""
     for line in text.splitlines():
-        told = " ".join(printable(line).split())
-        if told and not told.startswith(_HEADERS):
-            return told.removeprefix("- ")
-    return ""
+        words = " ".join(printable(line).split())
+        if words and not words.startswith(_HEADERS):
+            told = f"{told} {words.removeprefix('- ')}".strip()
+            if not told.endswith(":"):
+                break
+    return told
 
 
 def filled_bar(sizes: Sequence[tuple[Tier, int]], width: int, *, coloured: bool) -> Text:
