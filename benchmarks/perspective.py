@@ -38,6 +38,7 @@ from ireneo.engine.resources import Resources, SystemClock
 from ireneo.errors import BadReply, IreneoError, ModelError, ModelRefused, SpendingLimit
 from ireneo.language.topics import Voice
 from ireneo.ports.models import LanguageModel, Prompt, Reply
+from ireneo.summaries.policy import VoiceRule
 from ireneo.wiring import models
 from valid_cuts import DATA, path_of, sessions
 
@@ -144,7 +145,12 @@ async def shown(cut: Cut, model: LanguageModel | None, budget: int, voice: Voice
     """The context of a cut, with notes by the model in that voice, where there is a model."""
     given = Models.of(model) if model else Models()
     means = Resources(
-        store=InMemoryStore(), count=COUNT, clock=SystemClock(), models=given, limits=UNLIMITED, voice=voice
+        store=InMemoryStore(),
+        count=COUNT,
+        clock=SystemClock(),
+        models=given,
+        limits=UNLIMITED,
+        voices=VoiceRule(work=voice),
     )
     session = await Memory(means, "perspective").session(cut.session)
     await session.append(list(cut.path))

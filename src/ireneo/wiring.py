@@ -20,7 +20,7 @@ from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import KEEP_MEMORIES, Resources, SystemClock
 from ireneo.errors import BadInput
 from ireneo.language.topics import Voice
-from ireneo.summaries.policy import Policy
+from ireneo.summaries.policy import Policy, VoiceRule
 from ireneo.summaries.policy import preset as preset_named
 
 if TYPE_CHECKING:
@@ -96,8 +96,7 @@ async def open(
         clock=SystemClock(),
         models=chosen,
         limits=limits or Limits(),
-        voice=voice or "first",
-        story_voice=voice,
+        voices=VoiceRule(work=voice or "first", story=voice),
         preset=preset if isinstance(preset, Policy) else preset_named(preset),
         listen=listen,
         keep_memories=keep_memories,

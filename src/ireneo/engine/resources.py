@@ -21,7 +21,6 @@ from msgspec.structs import replace
 from ireneo.engine.models import Limits, Models, Spending
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import LogFault, Spool
-from ireneo.language.topics import Voice
 from ireneo.log.message import (
     Call,
     Count,
@@ -45,7 +44,7 @@ from ireneo.memories.intake import MemoryDetails
 from ireneo.ports.files import LogPlace, LogSource, OpensLog, OpensWorkers, Workers
 from ireneo.ports.models import Clock, Embedder, Redactor
 from ireneo.ports.store import Store, Transaction
-from ireneo.summaries.policy import CODING, Policy
+from ireneo.summaries.policy import CODING, Policy, VoiceRule
 
 # Secrets are removed from every text of a message. Its shape stays the same, so that the path remains valid in every
 # chat format.
@@ -406,9 +405,7 @@ def _refuse_files(place: LogPlace) -> LogSource:
 class SystemClock:
     """The machine's clock, in UTC."""
 
-    def now(self) -> datetime:
-        """The time."""
-        return datetime.now(UTC)
+    now = staticmethod(partial(datetime.now, UTC))
 
 
 class Resources(Struct, frozen=True, kw_only=True):
@@ -419,10 +416,8 @@ class Resources(Struct, frozen=True, kw_only=True):
     clock: Clock
     models: Models = Models()
     limits: Limits = Limits()
-    voice: Voice = "first"
-    """The voice of summaries."""
-    story_voice: Voice | None = None
-    """The voice of stories; None: third person, and first person for a character's memory."""
+    voices: VoiceRule = VoiceRule()
+    """In which person summaries are written."""
     preset: Policy = CODING
     """The default policy of sessions."""
     listen: bool = True
@@ -450,12 +445,6 @@ class Resources(Struct, frozen=True, kw_only=True):
     def drawing(self) -> Cleaning:
         """The redaction of what is derived from messages: lessons hold no secret, even where messages do."""
         return Cleaning(self.redactor)
-
-    def voice_of(self, policy: Policy) -> Voice:
-        """The voice of a policy's summaries."""
-        if policy.story is None:
-            return self.voice
-        return self.story_voice or ("first" if policy.seen_by else "third")
 
     def models_for_space(self, space: str) -> Models:
         """The models, accounted to a space's memories, per day."""

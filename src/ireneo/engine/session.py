@@ -213,7 +213,7 @@ class Session:
             rebuild=rebuild,
             asked=thinking,
         )
-        voice = self._resources.voice_of(policy)
+        voice = self._resources.voices.of(policy)
         found = await cutting.context(self._store, self.key, self.branch, chat, options, voice, self._cache)
         # Contexts with blocks are recognised by those.
         whole = found.view and all(row.what == "message" for row in found.view)
@@ -267,7 +267,7 @@ class Session:
 
     def _noting(self, preset: str | Policy | None) -> tuple[ContextOptions, Voice]:
         policy = self._policy(preset)
-        return ContextOptions(budget=0, policy=policy, count=self._count), self._resources.voice_of(policy)
+        return ContextOptions(budget=0, policy=policy, count=self._count), self._resources.voices.of(policy)
 
     async def due(self, budget: int, *, preset: str | Policy | None = None) -> int:
         """How many summaries `summarise` would ask a model for; costs about as much as a context.
@@ -333,7 +333,7 @@ class Session:
         Writes nothing. Raises BadInput for an unknown preset.
         """
         policy = await self._seen(self._policy(preset).seen(viewpoint))
-        voice = self._resources.voice_of(policy)
+        voice = self._resources.voices.of(policy)
         return await self._store.read(trees.tree, self.key, self.branch, policy, self._count, voice)
 
     async def prune(self, branch: str = "", *, dry_run: bool = False) -> Pruned:
@@ -409,7 +409,7 @@ class Session:
 
     def _own(self) -> tuple[Policy, Voice]:
         policy = self._policy(None)
-        return policy, self._resources.voice_of(policy)
+        return policy, self._resources.voices.of(policy)
 
     def _work(self, policy: Policy, budget: int = 0, *, leases: bool = True) -> SummaryWork:
         worker = Worker(self._store, self._resources.clock, leases=leases)
@@ -464,7 +464,7 @@ class Session:
         As `preset` cuts it, which is a story's; `viewpoint` lists those that a character knows of.
         """
         policy = await self._seen(self._story(preset, viewpoint))
-        voice = self._resources.voice_of(policy)
+        voice = self._resources.voices.of(policy)
         return await self._store.read(
             lambda tx: story_notes.list_threads(tx, self.key, self.branch, policy, voice, resolved=resolved)
         )
@@ -488,7 +488,7 @@ class Session:
     ) -> StoryThread:
         """Reword an open thread or canon; what is not given stays. Raises BadInput where there is none."""
         policy = self._story(None)
-        voice, text = self._resources.voice_of(policy), self._resources.cleaning().text(text)
+        voice, text = self._resources.voices.of(policy), self._resources.cleaning().text(text)
         return await self._store.write(
             lambda tx: story_notes.edit_thread(
                 tx, self.key, self.branch, id, text, policy, voice, kind=kind, who=who, whom=whom
@@ -498,7 +498,7 @@ class Session:
     async def resolve_thread(self, id: str, how: str = "") -> StoryThread:
         """Resolve a thread (saying `how`), or end a canon, by its id or its words."""
         policy = self._story(None)
-        voice, how = self._resources.voice_of(policy), self._resources.cleaning().text(how)
+        voice, how = self._resources.voices.of(policy), self._resources.cleaning().text(how)
         return await self._store.write(story_notes.resolve_thread, self.key, self.branch, id, how, policy, voice)
 
     async def edit(self, id: str, text: str) -> Annotation:

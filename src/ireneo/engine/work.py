@@ -241,7 +241,7 @@ class SummaryWork:
         self._key = writer.key
         self._options = options
         self._policy = options.policy
-        self._voice = writer.resources.voice_of(options.policy)
+        self._voice = writer.resources.voices.of(options.policy)
 
     async def visit(self, texts: int, patience: int = 1) -> AsyncGenerator[WorkResult, None]:
         """Do everything that needs no model, and write at most so many texts; `patience` failures in a row end it.

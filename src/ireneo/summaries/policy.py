@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput
+from ireneo.language.topics import Voice
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 from ireneo.summaries.summary import Strategy
@@ -329,6 +330,21 @@ class Policy(Struct, frozen=True, kw_only=True):
             return f"own-1/{_written(self.strategy.name)}/{self.fan_in}{tools}"
         # What is left out has summaries all the same, for the pins in them: those of the agent's work.
         return f"offline-2/{'coding' if self.cuts else self.name}{tools}"
+
+
+class VoiceRule(Struct, frozen=True, kw_only=True):
+    """In which person summaries are written."""
+
+    work: Voice = "first"
+    """The voice of an agent's summaries."""
+    story: Voice | None = None
+    """The voice of stories; None: third person, and first person for one character's memory."""
+
+    def of(self, policy: Policy) -> Voice:
+        """Return the voice of the summaries that `policy` makes."""
+        if policy.story is None:
+            return self.work
+        return self.story or ("first" if policy.seen_by else "third")
 
 
 CODING = Policy(name="coding")
