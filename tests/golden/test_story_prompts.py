@@ -21,7 +21,7 @@ def written(prompt: Prompt) -> str:
 
 def test_the_prompt_for_a_leaf_reads_as_it_did() -> None:
     prompt = StoryTask(StoryJob(offline=record(), messages=STORY, before=BEFORE, open=OPEN), quarters).prompt
-    assert (prompt.task, prompt.name) == ("story", "story-3")
+    assert (prompt.task, prompt.name) == ("story", "story-4")
     assert "Not a word to Vera, Tam." in prompt.user
     compare("prompts/story", written(prompt))
 
@@ -37,7 +37,7 @@ def test_the_prompt_for_the_memory_of_a_character_shows_what_she_heard() -> None
 def test_the_prompt_for_a_deeper_summary_reads_as_it_did() -> None:
     parts = (BEFORE, record(STORY[2:8]), record(STORY[8:], text="Holm took a pistol out of the drawer."))
     prompt = StoryTask(StoryJob(offline=record(leaves=3, depth=2), parts=parts), quarters).prompt
-    assert prompt.name == "story-deep-3"
+    assert prompt.name == "story-deep-4"
     compare("prompts/story_deep", written(prompt))
 
 

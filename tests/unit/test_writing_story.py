@@ -56,7 +56,7 @@ def test_a_good_text_stands_as_it_is() -> None:
     assert text.summarizer == f"story-1/third/{SUMMARIZER}"
     assert (text.retellings, text.sources) == (1, ())
     assert text.writing is not None
-    assert (text.writing.supported, text.writing.recall, text.writing.prompt) == (1.0, 1.0, "story-3/third")
+    assert (text.writing.supported, text.writing.recall, text.writing.prompt) == (1.0, 1.0, "story-4/third")
     assert [line.text for line in text.lines("constraints")] == ["No ghosts in this story."]
 
 
@@ -404,7 +404,7 @@ def test_a_deeper_summary_is_held_to_its_parts_and_carries_its_threads() -> None
     job = StoryJob(offline=record(depth=2, leaves=2, threads=carried), parts=PARTS, open=OPEN)
     written, model = wrote({**DEEP, "opened": GOOD["opened"], "resolved": ["x"]}, DEEP, job=job)
     text = written.text
-    assert model.prompts[0].name == "story-deep-3"
+    assert model.prompts[0].name == "story-deep-4"
     assert text.threads == carried
     assert (text.retellings, text.sources) == (3, tuple(part.id for part in PARTS))
     # What only the messages say is no longer known.
@@ -413,7 +413,7 @@ def test_a_deeper_summary_is_held_to_its_parts_and_carries_its_threads() -> None
 
 def test_a_deeper_summary_of_messages_is_told_once() -> None:
     written, model = wrote(GOOD, job=StoryJob(offline=record(depth=2, leaves=3), messages=STORY))
-    assert model.prompts[0].name == "story-deep-3"
+    assert model.prompts[0].name == "story-deep-4"
     assert (written.text.retellings, written.text.threads) == (1, ThreadChanges())
 
 

@@ -53,7 +53,14 @@ from ireneo.log.message import (
 from ireneo.log.tree import Annotation
 from ireneo.ports.models import Prompt
 from ireneo.prompts import STORY, STORY_DEEP
-from ireneo.prompts.replies import StoryReply, ThreadSaid, story_voice
+from ireneo.prompts.replies import (
+    ONE_STORY,
+    SEVERAL_STORIES,
+    StoryReply,
+    ThreadSaid,
+    story_parts,
+    story_voice,
+)
 from ireneo.summaries.summary import Line, Mention, Section, Summary, Thread, Writing
 
 ASKED_WORDS = (250, 400, 600, 800)
@@ -67,6 +74,8 @@ KNOWN_TOKENS = 600
 """What is shown of the names of all that came before."""
 KNOWN_NAMES = 300
 NAMES_SHOWN = 12
+TEXT_TOKENS = 900
+"""What each text may cost of a reply that has several."""
 WINDOW_TOKENS = 100_000
 """What a summariser can read at a time, unless a policy says otherwise."""
 MIN_ROOM = 1_000
@@ -92,6 +101,8 @@ class StoryJob(Struct, frozen=True, kw_only=True):
     """The threads that are open at its beginning."""
     known: tuple[str, ...] = ()
     """The names of all that stands before it, the weightiest first."""
+    aside: tuple[Message, ...] = ()
+    """Earlier messages that the model is shown with it, to tell them apart: evidence for names alone."""
     disputes: tuple[Annotation, ...] = ()
     """Why an earlier text of it was disputed."""
     voice: Voice = "third"
@@ -297,17 +308,12 @@ class StoryTask(WritingTask[StoryReply, StoryReply, _StoryJudged]):
         named = not spoken or any(each.named for each in spoken)
         threads, self._shown = shown_threads(job.open, count)
         before = story_text(job.before) if job.before else ""
-        fields = {
-            "voice": story_voice(job.voice, own_name(job.seen_by), named=named),
-            "before": shown_before(before, count),
-            "known": shown_known(job.known, count),
-            "names": data(", ".join(" ".join(name.split()) for name in job.names[:NAMES_SHOWN])) or NOTHING,
-            "disputes": doubts(job.disputes),
-            "words": f"{job.asked_words - SPARE_WORDS} to {job.asked_words}",
-        }
-        if not job.is_deep:
-            fields["threads"] = threads
-        place, text = ("parts", STORY_DEEP) if job.is_deep else ("messages", STORY)
+        fields = _shown(job, job.names, named, threads, count)
+        if job.is_deep:
+            place, text = "parts", STORY_DEEP
+        else:
+            place, text = "messages", STORY
+            fields |= {"several": "", "reply": ONE_STORY, "task": "the new stretch"}
         empty = text.render(**fields, **{place: ""})
         # An answer that is asked for again is shown with what is wrong with it.
         room = job.window_tokens - count(empty.system) - count(empty.user) - 3 * empty.max_tokens
@@ -323,7 +329,8 @@ class StoryTask(WritingTask[StoryReply, StoryReply, _StoryJudged]):
         self.voice = job.voice
         self._prompt = text.render(**fields)
         # What is shown beside the sources is evidence that there are such people, and for nothing that they did.
-        named_there = (fields["before"], fields["names"], fields["known"], threads)
+        aside = [f"{each.label} {each.text}" for each in heard(job.aside, job.seen_by)]
+        named_there = (fields["before"], fields["names"], fields["known"], threads, *aside)
         self._judge = StoryJudge(passages(spoken, job.parts), before, manner, named_there)
 
     @property
@@ -421,6 +428,49 @@ class StoryTask(WritingTask[StoryReply, StoryReply, _StoryJudged]):
             lost = not left
             out.append(ToldSentence(left, each.worth))
         return out
+
+
+def _shown(job: StoryJob, names: Sequence[str], named: bool, threads: str, count: Count) -> dict[str, str]:
+    """What a prompt says beside the stretch itself."""
+    known = {
+        "voice": story_voice(job.voice, own_name(job.seen_by), named=named),
+        "before": shown_before(story_text(job.before) if job.before else "", count),
+        "known": shown_known(job.known, count),
+        "names": data(", ".join(" ".join(name.split()) for name in names[:NAMES_SHOWN])) or NOTHING,
+        "disputes": doubts(job.disputes),
+        "words": _asked(job),
+    }
+    return known if job.is_deep else {**known, "threads": threads}
+
+
+def _asked(job: StoryJob) -> str:
+    return f"{job.asked_words - SPARE_WORDS} to {job.asked_words}"
+
+
+def stretch_prompt(jobs: Sequence[StoryJob], count: Count) -> Prompt:
+    """One question for the texts of adjacent leaves, and of deeper summaries that cover some of these whole.
+
+    The leaves come first, in order, and all are written from messages. The reply is a `StoryReplies`.
+    """
+    leaves = [job for job in jobs if not job.is_deep]
+    spoken = [heard(job.messages, job.seen_by) for job in leaves]
+    named = any(each.named for part in spoken for each in part)
+    names = list(dict.fromkeys(name for job in leaves for name in job.names[: NAMES_SHOWN // 2]))
+    fields = _shown(leaves[0], names, named, shown_threads(leaves[0].open, count)[0], count)
+    numbers = {job.offline.first_position: number for number, job in enumerate(leaves, 1)}
+    ends = {job.offline.last_position: number for number, job in enumerate(leaves, 1)}
+    asked = [f"{number}. of part {number}: {_asked(job)} words" for number, job in enumerate(leaves, 1)]
+    for number, job in enumerate(jobs[len(leaves) :], len(leaves) + 1):
+        first, last = numbers[job.offline.first_position], ends[job.offline.last_position]
+        asked.append(f"{number}. of parts {first} to {last} as one: {_asked(job)} words")
+    fields |= {"several": story_parts(deep=len(jobs) > len(leaves)), "reply": SEVERAL_STORIES}
+    fields["task"] = "\n".join(["the new stretch:", *asked])
+    empty = STORY.render(**fields, messages="")
+    most = STORY.max_tokens + TEXT_TOKENS * len(jobs)
+    room = leaves[0].window_tokens - count(empty.system) - count(empty.user) - most
+    each_room = max(room // len(leaves), MIN_ROOM)
+    shown = [f"=== Part {number}\n{shown_speech(part, each_room, count)}" for number, part in enumerate(spoken, 1)]
+    return replace(STORY.render(**fields, messages="\n\n".join(shown)), max_tokens=most)
 
 
 def _story(job: StoryJob, spoken: Sequence[Spoken], room: int, count: Count) -> str:

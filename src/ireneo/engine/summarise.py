@@ -6,7 +6,7 @@ What is due is derived from what is stored, so that a process that is killed los
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
@@ -15,40 +15,43 @@ from msgspec.structs import replace
 from ireneo.context.compose import ContextOptions
 from ireneo.engine.context import StoredReader, best_texts, keep_made, text_id, undisputed
 from ireneo.engine.encode import check_budget
-from ireneo.engine.notes import due_stretches, notes_job
-from ireneo.engine.story_writing import StoryJob, StoryTask, known_names
+from ireneo.engine.notes import STRETCH_SUMMARIZER, due_stretches, notes_job
+from ireneo.engine.story_writing import StoryJob, StoryTask, known_names, stretch_prompt
 from ireneo.engine.work_writing import NotesTask
 from ireneo.engine.writing import WrittenSummary, write
-from ireneo.errors import SummaryNotFound
+from ireneo.errors import BadReply, ModelError, ModelRefused, SummaryNotFound
 from ireneo.language.topics import Voice
-from ireneo.log.message import Head, Message, MessageId, head_of, heard_by
+from ireneo.log.message import Count, Head, Message, MessageId, head_of, heard_by
 from ireneo.log.tree import SessionKey
-from ireneo.ports.models import LanguageModel
+from ireneo.ports.models import LanguageModel, Reply, Usage
 from ireneo.ports.store import Lease, Span, Store, Transaction
+from ireneo.prompts.replies import StoryReplies, StoryReply
 from ireneo.summaries.by_hand import with_threads_by_hand
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import settings, source_depth
 from ireneo.summaries.story_path import StoryPath, open_threads
-from ireneo.summaries.summary import Summary, anchor
+from ireneo.summaries.summary import Summary, SummaryId, Thread, anchor
 from ireneo.summaries.threads import join
 
 # Which texts of a story a model has still to write: derived from what is there, in the order of the story.
 #
 # A leaf is told as the continuation of the leaves before it, and may resolve what they opened; so leaves are written
-# one after the other, and a deeper summary as soon as all leaves under it are. A leaf that keeps failing is passed
-# over: its offline text stands for it.
+# in order, several with one question where several are due, and a deeper summary as soon as all leaves under it are. A
+# leaf that keeps failing is passed over: its offline text stands for it.
 
 PATIENCE = 3
 """Failures in a row after which the texts behind a text no longer wait for it."""
 OFFERED = 16
-"""Texts offered at a time; the caller asks again after each."""
+"""Stretches offered at a time; the caller asks again after each."""
+STRETCH_LEAVES, STRETCH_TOKENS = 8, 33_000
+"""The most leaves that one question asks for, and the most tokens of their messages."""
 
 
 class DueTexts(Struct, frozen=True, kw_only=True):
     """The texts that are due on one path."""
 
     ready: tuple[Summary, ...] = ()
-    """The canonical summaries whose texts may be written now, in order."""
+    """The stretches whose texts may be written now, in order."""
     missing: int = 0
     """The number of all texts that are due."""
     options: ContextOptions
@@ -69,27 +72,36 @@ def due_texts(
     hopeless = {lease.work for lease in failing if lease.failures >= PATIENCE}
     resting = {lease.work for lease in failing if _rests(lease, now)}
     summarizer = options.policy.summarizer
-    missing: list[tuple[Span, int]] = []
+    missing: list[_Missing] = []
     depth = 1
     while canonical := tx.summaries.spans(key, head.id, summarizer, depth):
         written = tx.summaries.spans(key, head.id, undisputed("story", summarizer, voice), depth)
         there = {(span.first_position, span.last_position) for span in written}
-        missing += [(span, depth) for span in canonical if (span.first_position, span.last_position) not in there]
+        missing += [
+            _Missing(span=span, depth=depth, place=place)
+            for place, span in enumerate(sorted(canonical, key=lambda span: span.first_position))
+            if (span.first_position, span.last_position) not in there
+        ]
         depth += 1
     # What was written by hand stands above what a model would write.
     by_hand = {(note.since, note.at_position) for note in options.by_hand}
-    missing = [each for each in missing if (each[0].first_position, each[0].last_position) not in by_hand]
-    missing.sort(key=lambda each: (each[0].last_position, each[1]))
+    missing = [each for each in missing if (each.span.first_position, each.span.last_position) not in by_hand]
+    missing.sort(key=lambda each: (each.span.last_position, each.depth))
     ready: list[Summary] = []
     waits_for: int | None = None
-    for span, depth in missing:
-        if waits_for is not None and (depth == 1 or span.last_position >= waits_for):
+    for number, each in enumerate(missing):
+        span = each.span
+        if waits_for is not None and (each.depth == 1 or span.last_position >= waits_for):
             continue
         (summary,) = tx.summaries.get(key, [span.id])
         name = text_id(summary, (), voice)
         # Those that are to be tried later take nobody's place.
-        ready += [] if name in resting else [summary]
-        if depth == 1 and name not in hopeless:
+        if name not in resting:
+            together: Sequence[Summary] = [summary]
+            if each.depth == 1 and name not in {lease.work for lease in failing if lease.failures}:
+                together = _together(tx, key, missing[number:], options)
+            ready.append(stretch_of(together, options, voice))
+        if each.depth == 1 and name not in hopeless:
             waits_for = span.last_position
         if len(ready) >= OFFERED:
             break
@@ -100,6 +112,60 @@ def due_texts(
         options=options,
         erased=tx.sessions.erased(key),
     )
+
+
+class _Missing(Struct, frozen=True, kw_only=True):
+    """A canonical summary whose text is missing."""
+
+    span: Span
+    depth: int
+    place: int
+    """Its place among the summaries of its depth."""
+
+
+def stretch_of(summaries: Sequence[Summary], options: ContextOptions, voice: Voice) -> Summary:
+    """The stretch of adjacent canonical summaries whose texts one question asks for; it is not stored itself.
+
+    Its sources are the summaries, and its id is that of the first text.
+    """
+    last = max(summaries, key=lambda summary: summary.last_position)
+    return replace(
+        summaries[0],
+        id=text_id(summaries[0], options.disputes_of(summaries[0]), voice),
+        last=last.last,
+        last_position=last.last_position,
+        summarizer=STRETCH_SUMMARIZER,
+        sources=tuple(summary.id for summary in summaries),
+        sections=(),
+    )
+
+
+def _together(
+    tx: Transaction, key: SessionKey, missing: Sequence[_Missing], options: ContextOptions
+) -> Sequence[Summary]:
+    """The leaves from the first of `missing` on that one question asks for, and the deeper summaries over these alone.
+
+    The leaves are adjacent and not disputed. They end with the last whole deeper summary, if there is one, so that its
+    text is not asked for separately, with all of its messages again.
+    """
+    story = settings(options.policy)
+    spans = [each for each in missing if each.depth == 1][: 1 if story.running else STRETCH_LEAVES]
+    leaves: list[Summary] = []
+    room = min(STRETCH_TOKENS, story.window_tokens // 3)
+    for each, leaf in zip(spans, tx.summaries.get(key, [each.span.id for each in spans]), strict=True):
+        room -= leaf.source_tokens
+        if leaves and (room < 0 or each.place != spans[0].place + len(leaves) or options.disputes_of(leaf)):
+            break
+        leaves.append(leaf)
+    begin, end = leaves[0].first_position, leaves[-1].last_position
+    over = [each.span for each in missing if each.depth > 1 and begin <= each.span.first_position <= end]
+    whole = [span for span in over if span.last_position <= end]
+    deep = [each for each in tx.summaries.get(key, [span.id for span in whole]) if _is_from_messages(each, options)]
+    deep = [each for each in deep if not options.disputes_of(each)]
+    edge = max((each.last_position for each in deep), default=end)
+    if any(span.first_position > edge for span in over):
+        leaves = [leaf for leaf in leaves if leaf.last_position <= edge]
+    return [*leaves, *deep]
 
 
 def _rests(lease: Lease, now: datetime) -> bool:
@@ -119,35 +185,146 @@ def _disputed(tx: Transaction, key: SessionKey, options: ContextOptions, voice: 
         for summary in tx.summaries.get(key, [canonical]):
             name = text_id(summary, [note.id for note in notes], voice)
             if not tx.summaries.get(key, [name]):
-                out.append(summary)
+                out.append(stretch_of([summary], options, voice))
     return out
 
 
 async def write_text(
-    store: Store, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice, model: LanguageModel
+    store: Store, key: SessionKey, stretch: Summary, options: ContextOptions, voice: Voice, model: LanguageModel
 ) -> WrittenSummary:
-    """Ask `model` for the text of a canonical summary of a story, or for the notes on a stretch of an agent's work.
+    """Ask `model` for the texts of a stretch of a story, or for the notes on a stretch of an agent's work.
 
-    The caller stores it. Raises ModelError, and SummaryNotFound.
+    The caller stores them. Raises ModelError, and SummaryNotFound.
     """
-    if summary.level == "story":
-        story = await store.read(_story_job, key, summary, options, voice)
-        return await write(await asyncio.to_thread(StoryTask, story, options.count), model)
-    notes = await store.read(notes_job, key, summary, options, voice)
+    if stretch.level == "story":
+        story = await store.read(_story_stretch, key, stretch, options, voice)
+        return await _write_story(story, options.count, model)
+    notes = await store.read(notes_job, key, stretch, options, voice)
     return await write(await asyncio.to_thread(NotesTask, notes, options.count), model)
 
 
-def _story_job(tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice) -> StoryJob:
-    if not tx.summaries.get(key, [summary.id]):
-        raise SummaryNotFound(f"Summary {summary.id} was taken out of the store before its text was written.")
-    options = replace(options, notes=tuple(tx.annotations.on_path(key, summary.last)))
-    messages, parts = _story_sources(tx, key, summary, options, voice)
-    before = _before(tx, key, summary, options, voice)
+class _StoryStretch(Struct, frozen=True, kw_only=True):
+    """The summaries of a stretch that a model is asked for together: leaves in order, then deeper ones over these."""
+
+    jobs: tuple[StoryJob, ...]
+    before: tuple[Summary, ...]
+    """The texts that stand before it."""
+    options: ContextOptions
+    """With what was written by hand along the path."""
+
+    def job(self, number: int, texts: Mapping[SummaryId, Summary]) -> StoryJob:
+        """The job of this number, in view of the `texts` that were written of those before it, by their summaries."""
+        job = self.jobs[number]
+        leaves = [
+            each
+            for each in self.jobs[:number]
+            if not each.is_deep and each.offline.last_position < job.offline.first_position
+        ]
+        told = [*self.before, *(texts.get(each.offline.id, each.offline) for each in leaves)]
+        if job.offline.depth > 1:
+            below = [texts[each] for each in job.offline.sources if each in texts]
+            cap = settings(self.options.policy).open_threads
+            carried = join([each.threads for each in below], cap) if below else job.offline.threads
+            job = replace(job, offline=replace(job.offline, threads=carried))
+        return replace(
+            job,
+            before=told[-1] if told and not job.parts else None,
+            open=_open_before(told, job.offline, self.options),
+            known=known_names(told),
+            aside=tuple(message for each in leaves for message in each.messages),
+        )
+
+
+async def _write_story(story: _StoryStretch, count: Count, model: LanguageModel) -> WrittenSummary:
+    """Ask for all texts of a stretch at once, and for each by itself that the answer lacks, or that has to be mended.
+
+    A text that fails by itself is left out, with those over it. Raises ModelError where none is written.
+    """
+    answers: Mapping[int, Reply[StoryReply]] = {}
+    failed: ModelError | None = None
+    if len(story.jobs) > 1:
+        try:
+            answers = await _answers(story, count, model)
+        except (BadReply, ModelRefused) as error:
+            failed = error
+    written: dict[SummaryId, WrittenSummary] = {}
+    for number, job in enumerate(story.jobs):
+        texts = {name: each.text for name, each in written.items()}
+        within = {each.offline.id for each in story.jobs}
+        if any(name in within and name not in texts for name in job.offline.sources):
+            continue
+        task = await asyncio.to_thread(StoryTask, story.job(number, texts), count)
+        try:
+            written[job.offline.id] = await write(task, model, answers.get(number + 1))
+        except (BadReply, ModelRefused) as error:
+            failed = error
+        except ModelError as error:
+            failed = error
+            break
+    if failed and not written:
+        raise failed
+    return _all_of(list(written.values()), () if failed is None else (str(failed),))
+
+
+async def _answers(story: _StoryStretch, count: Count, model: LanguageModel) -> Mapping[int, Reply[StoryReply]]:
+    """Ask for all texts of a stretch at once; the answers by their numbers, the first with what all cost."""
+    prompt = await asyncio.to_thread(stretch_prompt, story.jobs, count)
+    answer = await model.ask(prompt, StoryReplies)
+    out: dict[int, Reply[StoryReply]] = {}
+    for each in answer.value.texts:
+        reply = StoryReply(text=each.text, names=each.names, opened=each.opened, resolved=each.resolved)
+        usage = Usage(calls=0) if out else answer.usage
+        out.setdefault(each.number, Reply(value=reply, usage=usage, model=answer.model))
+    return out
+
+
+def _all_of(written: Sequence[WrittenSummary], failed: Sequence[str]) -> WrittenSummary:
+    """What came of several texts as one result."""
+    writings = [each.writing for each in written]
+    verdicts = [each.verdict for each in written]
+    return WrittenSummary(
+        texts=tuple(text for each in written for text in each.texts),
+        verdict="offline"
+        if set(verdicts) == {"offline"}
+        else max(verdicts, key=("written", "offline", "repaired").index),
+        faults=(*failed, *(fault for each in written for fault in each.faults)),
+        writing=replace(
+            writings[0],
+            tokens_in=sum(each.tokens_in for each in writings),
+            tokens_out=sum(each.tokens_out for each in writings),
+            struck=sum(each.struck for each in writings),
+            supported=round(sum(each.supported for each in writings) / len(writings), 4),
+        ),
+    )
+
+
+def _story_stretch(
+    tx: Transaction, key: SessionKey, stretch: Summary, options: ContextOptions, voice: Voice
+) -> _StoryStretch:
+    summaries = tx.summaries.get(key, stretch.sources)
+    if len(summaries) < len(stretch.sources):
+        raise SummaryNotFound(
+            f"A summary of the stretch {stretch.id} was taken out of the store before it was written."
+        )
+    options = replace(options, notes=tuple(tx.annotations.on_path(key, stretch.last)))
+    before = _before(tx, key, summaries[0], options, voice)
+    jobs = tuple(_story_job(tx, key, summary, options, voice) for summary in summaries)
+    story = _StoryStretch(jobs=jobs, before=tuple(before), options=options)
+    return replace(story, jobs=(story.job(0, {}), *jobs[1:]))
+
+
+def _open_before(before: Sequence[Summary], summary: Summary, options: ContextOptions) -> tuple[Thread, ...]:
+    """The threads that are open after the texts `before` a summary."""
     threads, _ = open_threads(before, settings(options.policy).open_threads)
     # What was written by hand before it, on whichever path it stands.
     earlier = [note for note in options.notes if note.at_position < summary.first_position]
     closed = {name for text in before for name in text.threads.closed}
-    threads = with_threads_by_hand(threads, closed, earlier, options.policy.seen_by)
+    return with_threads_by_hand(threads, closed, earlier, options.policy.seen_by)
+
+
+def _story_job(tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice) -> StoryJob:
+    """What a summary is written from, but for what stands before it."""
+    messages, parts = _story_sources(tx, key, summary, options, voice)
     if summary.sources and not settings(options.policy).running:
         children = best_texts(tx, key, tx.summaries.get(key, summary.sources), options, voice, None)
         # Threads are carried, never retold: those that a model found below, where one did.
@@ -157,14 +334,17 @@ def _story_job(tx: Transaction, key: SessionKey, summary: Summary, options: Cont
         offline=summary,
         messages=tuple(messages),
         parts=tuple(parts),
-        before=before[-1] if before and not parts else None,
-        open=threads,
-        known=known_names(before),
         disputes=tuple(options.disputes.get(summary.stretch, ())),
         voice=voice,
         seen_by=options.policy.seen_by,
         window_tokens=settings(options.policy).window_tokens,
     )
+
+
+def _is_from_messages(summary: Summary, options: ContextOptions) -> bool:
+    """Whether the text of a summary is written from messages, and not from the texts below it."""
+    story = settings(options.policy)
+    return summary.depth == 1 or (summary.source_tokens <= story.raw_tokens and not story.running)
 
 
 def _story_sources(
@@ -176,7 +356,7 @@ def _story_sources(
     if story.running and summary.sources:
         (before,) = best_texts(tx, key, tx.summaries.get(key, summary.sources[:1]), options, voice, None)
         return _heard(tx, key, summary, before.last_position + 1, options.policy), [before]
-    if summary.depth == 1 or summary.source_tokens <= story.raw_tokens:
+    if _is_from_messages(summary, options):
         return _heard(tx, key, summary, first, options.policy), ()
     path = StoryPath(StoredReader(tx, key, _head(tx, key, summary), options, voice), options.policy)
     told = path.under(summary, source_depth(summary.depth, story))

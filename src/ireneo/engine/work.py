@@ -18,7 +18,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from ireneo.context.compose import ContextOptions
-from ireneo.engine.context import StoredReader, due_ahead, is_pruned, keep, text_id, write_ahead
+from ireneo.engine.context import StoredReader, due_ahead, is_pruned, keep, write_ahead
 from ireneo.engine.intake import Gatherer, Heard, Listener
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, Worker
 from ireneo.engine.models import Models
@@ -130,7 +130,7 @@ class TextWriter:
         return replace(self.resources, models=own).models_for(self.key)
 
     async def write(self, summary: Summary, name: SummaryId, ask: Ask) -> WorkResult | None:
-        """Have the text `name` of a canonical summary written.
+        """Have the texts of a stretch written, of which the first will be called `name`.
 
         None where another is at it, has overtaken this worker, or wrote it since, and where it was pruned meanwhile:
         then what is due is to be looked for again.
@@ -190,8 +190,7 @@ class TextWriter:
             return new
 
         self.failures = 0
-        writing = written.text.writing
-        assert writing is not None
+        writing = written.writing
         worked = replace(worked, tokens_in=writing.tokens_in, tokens_out=writing.tokens_out)
         try:
             new = await self.store.write(keep_it)
@@ -244,7 +243,9 @@ class SummaryWork:
         self._voice = writer.resources.voices.of(options.policy)
 
     async def visit(self, texts: int, patience: int = 1) -> AsyncGenerator[WorkResult, None]:
-        """Do everything that needs no model, and write at most so many texts; `patience` failures in a row end it.
+        """Do everything that needs no model, then write so many texts; `patience` failures in a row end it.
+
+        What is asked for in one question belongs together, so there may be some more.
 
         Where the model can't be reached, or a limit is reached, the first failure does.
         """
@@ -257,22 +258,18 @@ class SummaryWork:
         while texts > 0:
             due = await self._due()
             for place, summary in enumerate(due.ready):
-                name = summary.id if self._policy.story is None else self._name(summary, due.options)
-                done = await self._writer.write(summary, name, partial(self._ask, due.options, model))
+                done = await self._writer.write(summary, summary.id, partial(self._ask, due.options, model))
                 if done is None:
                     continue
-                left = due.missing - (done.did != "failed") if self._policy.story else due.missing - place - 1
-                yield replace(done, due=left)
-                texts -= 1
-                if self._writer.failures >= patience or not texts:
+                written = done.summaries if done.did != "failed" else 0
+                yield replace(done, due=due.missing - (written if self._policy.story else place + 1))
+                texts -= max(written, 1)
+                if self._writer.failures >= patience or texts <= 0:
                     return
                 if self._policy.story:
                     break  # With a leaf that is told, the next one may be.
             else:
                 return
-
-    def _name(self, summary: Summary, options: ContextOptions) -> SummaryId:
-        return text_id(summary, options.disputes_of(summary), self._voice)
 
     async def due(self) -> int:
         """How many texts a model has still to write, once everything else is done; 0 where no model writes them."""

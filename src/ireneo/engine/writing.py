@@ -21,7 +21,7 @@ from ireneo.grounding.evidence import recall
 from ireneo.language.topics import Voice
 from ireneo.log.message import Count, short
 from ireneo.log.tree import Annotation
-from ireneo.ports.models import LanguageModel, Prompt, Usage
+from ireneo.ports.models import LanguageModel, Prompt, Reply, Usage
 from ireneo.summaries.summary import Summary, Writing
 
 MAX_STRUCK = 0.5
@@ -44,6 +44,8 @@ class WrittenSummary(Struct, frozen=True, kw_only=True):
     it could be trusted, and the offline text stands for it."""
     faults: tuple[str, ...]
     """What was wrong with the last answer."""
+    writing: Writing
+    """How they came about, all together."""
 
     @property
     def text(self) -> Summary:
@@ -110,12 +112,13 @@ class WritingTask(ABC, Generic[R, A, J]):
         """The records of what stands; and what was left out besides, a sentence each."""
 
 
-async def write(task: WritingTask[R, A, J], model: LanguageModel) -> WrittenSummary:
+async def write(task: WritingTask[R, A, J], model: LanguageModel, given: Reply[R] | None = None) -> WrittenSummary:
     """Ask `model`, once more for what does not stand, and strike the rest.
 
-    Sources are read and looked up in another thread. Raises ModelError where the first question fails.
+    `given` is the answer to a question that asked for several texts, this one among them; then only what is wrong with
+    it is asked for. Sources are read and looked up in another thread. Raises ModelError where the first question fails.
     """
-    answer = await model.ask(await to_thread(lambda: task.prompt), task.reply)
+    answer = given or await model.ask(await to_thread(lambda: task.prompt), task.reply)
     usage = [answer.usage]
     failed: tuple[str, ...] = ()
     first = said = await to_thread(task.read, answer.value)
@@ -138,6 +141,7 @@ async def write(task: WritingTask[R, A, J], model: LanguageModel) -> WrittenSumm
         texts=tuple(texts),
         verdict=verdict if judged.trusted else "offline",
         faults=(*failed, *judged.complaints, *left_out),
+        writing=writing,
     )
 
 

@@ -93,6 +93,26 @@ def story_voice(voice: Voice, seen_by: str, *, named: bool) -> str:
     )
 
 
+ONE_STORY = "an object with"
+SEVERAL_STORIES = "a list `texts` with an object for each text that is asked for, with its `number` and"
+
+
+def story_parts(*, deep: bool) -> str:
+    """What a prompt says where it asks for the texts of several parts of a stretch, `deep` ones over some together."""
+    over = (
+        "Where a text over several parts is asked for as well, it will stand for them when they are long past: keep "
+        "the turning points of all of them, as densely as a chronicle: one sentence of some twenty words for each "
+        "scene that matters, with who did it, by what means, for what price or reason, and how it ended. Leave its "
+        "`opened` and `resolved` empty."
+    )
+    parts = (
+        "The stretch comes in several parts. Write a text for each part, which tells what happens in this part alone, "
+        "names people anew, and gives away nothing that only a later part shows: the later parts help you to see what "
+        "matters, no more. A thread belongs to the part that opens it, and is left out where a later part ends it."
+    )
+    return f"\n{parts}{f' {over}' if deep else ''}\n"
+
+
 class NotesReply(Struct, frozen=True, kw_only=True):
     """The notes on a stretch of an agent's work, a line each."""
 
@@ -124,6 +144,19 @@ class StoryReply(Struct, frozen=True, kw_only=True):
     opened: Annotated[list[ThreadSaid], Meta(max_length=16)] = []
     resolved: Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=40)] = []
     """The short ids of the threads that came to their end here, each with what ended it."""
+
+
+class NumberedStory(StoryReply, frozen=True, kw_only=True):
+    """One of several texts that were asked for together."""
+
+    number: int
+    """The number under which it was asked for, from 1 on."""
+
+
+class StoryReplies(Struct, frozen=True, kw_only=True):
+    """The texts that stand for the adjacent parts of a stretch of a story."""
+
+    texts: Annotated[list[NumberedStory], Meta(max_length=32)]
 
 
 Word = Annotated[str, Meta(max_length=120)]
