@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from tests.golden.story import OPEN, STORY, quarters, record
 from tests.golden.test_prompts import compare
 
-from ireneo.engine.story_writing import StoryJob, StoryTask
+from ireneo.engine.story_writing import StoryJob, StoryTask, stretch_prompt
 from ireneo.log.tree import Annotation, AnnotationId
 from ireneo.ports.models import Prompt
 
@@ -24,6 +24,16 @@ def test_the_prompt_for_a_leaf_reads_as_it_did() -> None:
     assert (prompt.task, prompt.name) == ("story", "story-4")
     assert "Not a word to Vera, Tam." in prompt.user
     compare("prompts/story", written(prompt))
+
+
+def test_the_prompt_for_several_leaves_and_what_covers_them_reads_as_it_did() -> None:
+    leaves = [
+        StoryJob(offline=record(part), messages=part, before=BEFORE, open=OPEN) for part in (STORY[2:8], STORY[8:])
+    ]
+    over = record(STORY[2:], depth=2, leaves=2)
+    prompt = stretch_prompt([*leaves, StoryJob(offline=over, messages=STORY[2:])], quarters)
+    assert (prompt.task, prompt.name, prompt.max_tokens) == ("story", "story-4", 5_500)
+    compare("prompts/story_stretch", written(prompt))
 
 
 def test_the_prompt_for_the_memory_of_a_character_shows_what_she_heard() -> None:

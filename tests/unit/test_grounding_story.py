@@ -85,6 +85,12 @@ def test_a_word_that_begins_a_sentence_may_stand_there_in_another_form() -> None
         assert unknown(index, text)
 
 
+def test_one_of_several_is_known_where_all_of_them_are() -> None:
+    index = StorySourceIndex(["The Carvers guard the gate."])
+    assert unknown(index, "He spoke to a Carver at the gate.") == []
+    assert unknown(index, "He spoke to a Carve at the gate.") == ["Carve"]
+
+
 def test_in_german_a_capital_says_little() -> None:
     assert unknown(GERMAN, "Mit großer Angst verbrannte Vera den Brief in dem Hafen und bekam 3 Münzen.") == []
     assert unknown(GERMAN, "Die Verzweiflung wuchs, und der Mut sank.") == []

@@ -18,7 +18,7 @@ from ireneo.engine.leasing import Worker
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
-from ireneo.engine.summarise import write_text
+from ireneo.engine.summarise import stretch_of, write_text
 from ireneo.engine.work import SummaryWork, TextWriter, WorkResult, Works
 from ireneo.engine.writing import WrittenSummary
 from ireneo.log.message import Draft, Role, Text
@@ -41,7 +41,10 @@ def said(role: Role, number: int) -> Draft:
 
 def answer(prompt: Prompt) -> dict[str, object]:
     told = prompt.user.partition("<messages>")[2].partition("</messages>")[0]
-    return {"text": " ".join(line.partition(": ")[2] for line in told.strip().splitlines())}
+    texts = [" ".join(line.partition(": ")[2] for line in part.splitlines()) for part in told.split("=== Part")]
+    if len(texts) == 1:
+        return {"text": texts[0]}
+    return {"texts": [{"number": number, "text": text} for number, text in enumerate(texts[1:], 1)]}
 
 
 class House:
@@ -104,7 +107,7 @@ async def asked_by(
     model = desk.models().for_task("story")
     assert model is not None
     terms = ContextOptions(budget=0, policy=POLICY, count=house.means.count)
-    return await write_text(house.store, KEY, summary, terms, "third", model)
+    return await write_text(house.store, KEY, stretch_of([summary], terms, "third"), terms, "third", model)
 
 
 def test_who_was_overtaken_before_the_call_does_not_make_it() -> None:

@@ -335,6 +335,29 @@ def test_a_thread_weighs_what_the_model_says_that_hangs_on_it() -> None:
     assert [after.weight / before.weight for before, after in zip(even, told, strict=True)] == [4.0, 0.25]
 
 
+def test_a_thread_may_rest_on_what_was_told_before_and_belong_to_nobody_with_a_name() -> None:
+    before = record(STORY[:2], text="The harbour master offered 700 guineas for the letter.")
+    said = {
+        "kind": "quest",
+        "text": "Vera has to fetch the letter for 700 guineas.",
+        "who": "the travellers",
+        "whom": "the harbour master",
+    }
+    written, model = wrote({**GOOD, "opened": [said]}, job=replace(JOB, before=before))
+    assert ([each.text for each in written.text.threads.opened], len(model.prompts)) == ([said["text"]], 1)
+    assert twice(f"{TEXT} Vera was offered 700 guineas.", replace(JOB, before=before)).text.lines("story")[-1].text != (
+        "Vera was offered 700 guineas."
+    )
+
+
+def test_a_character_is_known_whose_player_speaks() -> None:
+    sentence = "Anselm Quint was not there."
+    job = replace(JOB, played=(("Holm", "Anselm Quint"), ("Nobody", "Zarkon")))
+    written, model = wrote({**GOOD, "text": f"{TEXT} {sentence}"}, job=job)
+    assert "Characters that somebody plays: Anselm Quint by Holm\n" in model.prompts[0].user
+    assert (written.verdict, story_text(written.text)) == ("written", f"{TEXT} {sentence}")
+
+
 def test_an_unknown_id_is_ignored_and_told() -> None:
     written, model = wrote({**GOOD, "resolved": ["t_zzzzzzz", f"[{short(OWED.id)}]", OWED.id]})
     assert written.text.threads.closed == (OWED.id,)

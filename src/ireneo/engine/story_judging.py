@@ -190,15 +190,26 @@ class StoryJudge:
     """Holds a reply to its sources."""
 
     def __init__(
-        self, passages: Sequence[StoryPassage], before: str, manner: StoryManner, shown: Sequence[str] = ()
+        self,
+        passages: Sequence[StoryPassage],
+        before: str,
+        manner: StoryManner,
+        shown: Sequence[str] = (),
+        earlier: Sequence[str] = (),
     ) -> None:
-        """`before` is what was known before, which is no evidence; `shown` are texts that are evidence for names."""
+        """Index the sources; `shown` are texts that are evidence for names.
+
+        `before` is what was known before, and evidence for threads alone, as are the `earlier` texts: what a thread is
+        about often began there.
+        """
         self._manner = manner
+        self._earlier = (before, *earlier)
         self._before = [content_words(sentence) for sentence in sentences(before)]
         self._texts = [passage.text for passage in passages]
         self.finder = Finder(passages)
         own = [manner.seen_by] if manner.seen_by else []
-        self.evidence = StorySourceIndex([*self._texts, *own], names=shown)
+        self._names = (*shown, *earlier)
+        self.evidence = StorySourceIndex([*self._texts, *own], names=self._names)
 
     def faults(self, reply: StoryReply) -> tuple[str, ...]:
         """All that is wrong with a reply and worth asking again for, a sentence each."""
@@ -243,7 +254,10 @@ class StoryJudge:
         """What is wrong with one thread; empty where it may stand."""
         if not words_in(thread.text):
             return ["The thread says nothing."]
-        found = [*self._ungrounded(thread.text, suspects), *telling_faults(thread.text, "third", False, self._labels)]
+        found = self._ungrounded(thread.text, suspects)
+        if found:
+            found = self._ungrounded(thread.text, suspects, self._of_threads)
+        found += telling_faults(thread.text, "third", False, self._labels)
         unknown = [name for name in (thread.who, thread.whom) if name and not self._is_person(name)]
         return [*found, *(f"The name “{name[:80]}” stands nowhere in the messages." for name in unknown)]
 
@@ -298,14 +312,20 @@ class StoryJudge:
             found.append(f"It tells of {own} as of somebody else, and this is the memory of {own}.")
         return found
 
-    def _ungrounded(self, text: str, suspects: Sequence[str]) -> list[str]:
+    @cached_property
+    def _of_threads(self) -> StorySourceIndex:
+        """The sources with all that was told before them."""
+        return StorySourceIndex([*self._texts, *self._earlier], names=self._names)
+
+    def _ungrounded(self, text: str, suspects: Sequence[str], evidence: StorySourceIndex | None = None) -> list[str]:
+        evidence = evidence or self.evidence
         if error_text(text):
             return ["It is an error text, and no story."]
-        unsupported = self.evidence.look(text, suspects)[1][:CLAIMS_NAMED]
+        unsupported = evidence.look(text, suspects)[1][:CLAIMS_NAMED]
         found = [f"The {claim.kind} “{claim.text}” stands nowhere in the messages." for claim in unsupported]
         if instruction_like(text):
             found.append("It repeats an instruction that stands in the messages.")
-        if not found and self.evidence.is_foreign(text):
+        if not found and evidence.is_foreign(text):
             found.append("Nothing of what it says stands in the messages.")
         return found
 
@@ -321,7 +341,9 @@ class StoryJudge:
         return self._manner.named and not self.evidence.has_name(role)
 
     def _is_person(self, name: str) -> bool:
-        return name.strip().casefold() in topic(Speech).myself or self.evidence.has_name(name)
+        # “The party” is no name: whom it means, the thread says.
+        described = name == name.casefold() and self.evidence.language != "de"
+        return described or name.strip().casefold() in topic(Speech).myself or self.evidence.has_name(name)
 
     @property
     def _english(self) -> bool:

@@ -103,6 +103,8 @@ class StoryJob(Struct, frozen=True, kw_only=True):
     """The names of all that stands before it, the weightiest first."""
     aside: tuple[Message, ...] = ()
     """Earlier messages that the model is shown with it, to tell them apart: evidence for names alone."""
+    played: tuple[tuple[str, str], ...] = ()
+    """Authors, each with the character that they play."""
     disputes: tuple[Annotation, ...] = ()
     """Why an earlier text of it was disputed."""
     voice: Voice = "third"
@@ -330,8 +332,8 @@ class StoryTask(WritingTask[StoryReply, StoryReply, _StoryJudged]):
         self._prompt = text.render(**fields)
         # What is shown beside the sources is evidence that there are such people, and for nothing that they did.
         aside = [f"{each.label} {each.text}" for each in heard(job.aside, job.seen_by)]
-        named_there = (fields["before"], fields["names"], fields["known"], threads, *aside)
-        self._judge = StoryJudge(passages(spoken, job.parts), before, manner, named_there)
+        named_there = (fields["before"], fields["names"], fields["known"], fields["played"], threads)
+        self._judge = StoryJudge(passages(spoken, job.parts), before, manner, named_there, aside)
 
     @property
     def prompt(self) -> Prompt:
@@ -432,15 +434,23 @@ class StoryTask(WritingTask[StoryReply, StoryReply, _StoryJudged]):
 
 def _shown(job: StoryJob, names: Sequence[str], named: bool, threads: str, count: Count) -> dict[str, str]:
     """What a prompt says beside the stretch itself."""
+    speaks = {each.label for each in heard(job.messages, job.seen_by)}
     known = {
         "voice": story_voice(job.voice, own_name(job.seen_by), named=named),
         "before": shown_before(story_text(job.before) if job.before else "", count),
         "known": shown_known(job.known, count),
+        "played": _played([each for each in job.played if not job.messages or each[0] in speaks]),
         "names": data(", ".join(" ".join(name.split()) for name in names[:NAMES_SHOWN])) or NOTHING,
         "disputes": doubts(job.disputes),
         "words": _asked(job),
     }
     return known if job.is_deep else {**known, "threads": threads}
+
+
+def _played(played: Sequence[tuple[str, str]]) -> str:
+    return (
+        data("; ".join(f"{' '.join(name.split())} by {' '.join(author.split())}" for author, name in played)) or NOTHING
+    )
 
 
 def _asked(job: StoryJob) -> str:
@@ -456,7 +466,8 @@ def stretch_prompt(jobs: Sequence[StoryJob], count: Count) -> Prompt:
     spoken = [heard(job.messages, job.seen_by) for job in leaves]
     named = any(each.named for part in spoken for each in part)
     names = list(dict.fromkeys(name for job in leaves for name in job.names[: NAMES_SHOWN // 2]))
-    fields = _shown(leaves[0], names, named, shown_threads(leaves[0].open, count)[0], count)
+    whole = replace(leaves[0], messages=tuple(message for job in leaves for message in job.messages))
+    fields = _shown(whole, names, named, shown_threads(whole.open, count)[0], count)
     numbers = {job.offline.first_position: number for number, job in enumerate(leaves, 1)}
     ends = {job.offline.last_position: number for number, job in enumerate(leaves, 1)}
     asked = [f"{number}. of part {number}: {_asked(job)} words" for number, job in enumerate(leaves, 1)]

@@ -27,6 +27,7 @@ from ireneo.ports.models import LanguageModel, Reply, Usage
 from ireneo.ports.store import Lease, Span, Store, Transaction
 from ireneo.prompts.replies import StoryReplies, StoryReply
 from ireneo.summaries.by_hand import with_threads_by_hand
+from ireneo.summaries.cast import DEEP_LINES, cast_section, known_cast
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import settings, source_depth
 from ireneo.summaries.story_path import StoryPath, open_threads
@@ -106,8 +107,11 @@ def due_texts(
         if len(ready) >= OFFERED:
             break
     disputed = _disputed(tx, key, options, voice)
+    # Who plays whom is counted over the whole path: at a table a character is seldom called by name.
+    row = StoryPath(StoredReader(tx, key, head, options, voice), options.policy).row() if ready or disputed else ()
+    cast = cast_section([node.lines("cast") for node in row], DEEP_LINES)
     return DueTexts(
-        ready=(*disputed, *ready),
+        ready=tuple(replace(stretch, sections=(cast,) if cast else ()) for stretch in (*disputed, *ready)),
         missing=len(missing) + len(disputed),
         options=options,
         erased=tx.sessions.erased(key),
@@ -126,7 +130,7 @@ class _Missing(Struct, frozen=True, kw_only=True):
 def stretch_of(summaries: Sequence[Summary], options: ContextOptions, voice: Voice) -> Summary:
     """The stretch of adjacent canonical summaries whose texts one question asks for; it is not stored itself.
 
-    Its sources are the summaries, and its id is that of the first text.
+    Its sources are the summaries, its id is that of the first text, and its only section is the cast of the path.
     """
     last = max(summaries, key=lambda summary: summary.last_position)
     return replace(
@@ -308,7 +312,8 @@ def _story_stretch(
         )
     options = replace(options, notes=tuple(tx.annotations.on_path(key, stretch.last)))
     before = _before(tx, key, summaries[0], options, voice)
-    jobs = tuple(_story_job(tx, key, summary, options, voice) for summary in summaries)
+    played = [(each.player, each.full or each.name) for each in known_cast([stretch]).people if each.player]
+    jobs = tuple(replace(_story_job(tx, key, summary, options, voice), played=tuple(played)) for summary in summaries)
     story = _StoryStretch(jobs=jobs, before=tuple(before), options=options)
     return replace(story, jobs=(story.job(0, {}), *jobs[1:]))
 

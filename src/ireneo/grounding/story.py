@@ -199,7 +199,7 @@ class StorySourceIndex:
     def _has(self, word: str) -> bool:
         folded = _POSSESSIVE.sub("", word).casefold()
         known = self._large | self._small
-        if folded in known or folded.rstrip("s") in known:
+        if _is_among(folded, known):
             return True
         parts = [part for part in re.split(r"['’-]", folded) if part]
         return len(parts) > 1 and all(part in known for part in parts)
@@ -271,10 +271,8 @@ class StorySourceIndex:
     def _is_large(self, word: str) -> bool:
         folded = word.casefold()
         parts = [part for part in re.split(r"['’-]", folded) if part]
-        return (
-            folded in self._large
-            or folded.rstrip("s") in self._large
-            or (len(parts) > 1 and all(self._is_large(part) or part in self._small for part in parts))
+        return _is_among(folded, self._large) or (
+            len(parts) > 1 and all(self._is_large(part) or part in self._small for part in parts)
         )
 
     def _may_be_large(self, before: _StoryWord | None) -> bool:
@@ -284,6 +282,11 @@ class StorySourceIndex:
         return before.text.casefold() in known.before_titles | known.titles or (
             before.is_large and self._is_large(before.text)
         )
+
+
+def _is_among(word: str, known: frozenset[str]) -> bool:
+    """Whether `word` is known, or its plural or singular is: one of the Carvers is a Carver."""
+    return word in known or word.rstrip("s") in known or f"{word}s" in known
 
 
 def _blanked(text: str) -> str:
